@@ -1,0 +1,31 @@
+# add_room(NAME SOURCES ... LINKS ...): a static library whose headers are included as "NAME/x.hpp".
+#
+# Each room's folder is reached through its own include root, so including the header of a room
+# that is not linked does not compile.
+
+add_library(hyperplane_flags INTERFACE)
+target_compile_options(hyperplane_flags INTERFACE -Wall -Wextra -Wno-sign-compare)
+if(HYPERPLANE_NATIVE)
+  target_compile_options(hyperplane_flags INTERFACE -march=native -mprefer-vector-width=512)
+else()
+  target_compile_options(hyperplane_flags INTERFACE -march=x86-64-v3)
+endif()
+if(HYPERPLANE_SANITIZE)
+  target_compile_options(hyperplane_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                         -fno-omit-frame-pointer)
+  target_link_options(hyperplane_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+function(room_include_root name)
+  set(root ${CMAKE_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${name} ${root}/${name} SYMBOLIC)
+endfunction()
+
+function(add_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS" ${ARGN})
+  room_include_root(${name})
+  add_library(hyperplane_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(hyperplane_${name} PUBLIC ${CMAKE_BINARY_DIR}/include/${name})
+  target_link_libraries(hyperplane_${name} PUBLIC ${ROOM_LINKS} PRIVATE hyperplane_flags)
+endfunction()

@@ -1,0 +1,76 @@
+#include "core/context.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+std::string in_mib(Index bytes) { return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20)); }
+
+}  // namespace
+
+std::string to_string(Backend backend) { return backend == Backend::cpu ? "cpu" : "cuda"; }
+
+void MemoryLedger::add(const std::string& label, Index bytes) {
+    by_label_[label] += bytes;
+    held_ += bytes;
+    if (held_ > peak_) {
+        peak_ = held_;
+        peak_by_label_ = by_label_;
+    }
+}
+
+void MemoryLedger::remove(const std::string& label, Index bytes) {
+    by_label_[label] -= bytes;
+    held_ -= bytes;
+}
+
+std::string MemoryLedger::table() const {
+    std::vector<std::pair<std::string, Index>> rows(by_label_.begin(), by_label_.end());
+    std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.second > b.second; });
+    std::string text;
+    for (const auto& [label, bytes] : rows)
+        if (bytes > 0) text += fmt::format("  {:<28} {:>14}\n", label, in_mib(bytes));
+    return text + fmt::format("  {:<28} {:>14}\n", "total", in_mib(held_));
+}
+
+Context::Context(Backend backend, int threads)
+    : backend_(backend),
+      threads_(threads),
+      ledger_(std::make_shared<MemoryLedger>()),
+      gate_(std::make_shared<AllocationGate>()) {}
+
+Context Context::cpu(int threads) {
+    if (threads > 0) omp_set_num_threads(threads);
+    return Context(Backend::cpu, threads > 0 ? threads : omp_get_max_threads());
+}
+
+void* Context::allocate(const std::string& label, Index bytes) const {
+    const std::size_t padded = (std::size_t(std::max<Index>(bytes, 1)) + alignment - 1) / alignment * alignment;
+    const bool allowed = !*gate_ || (*gate_)(label, bytes);
+    void* memory = allowed ? std::aligned_alloc(alignment, padded) : nullptr;
+    if (!memory)
+        throw OutOfMemory(fmt::format("out of memory: {} for {} could not be allocated. Held so far:\n{}"
+                                      "Use a smaller grid, a lower fill_level or a shorter restart "
+                                      "(hyperplane check predicts what a deck needs).",
+                                      in_mib(bytes), label, ledger_->table()));
+    ledger_->add(label, bytes);
+    return memory;
+}
+
+void Context::release(const std::string& label, void* memory, Index bytes) const {
+    std::free(memory);
+    ledger_->remove(label, bytes);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,60 @@
+// How Hyperplane fails: every failure is an Error with a kind, and each kind has its own exit code.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace hyperplane {
+
+/// What the program returns to its shell (docs/cookbook: "exit codes").
+enum class ExitCode : int {
+    ok = 0,                ///< valid and converged
+    internal = 1,          ///< a bug of ours
+    usage = 2,             ///< command line or deck
+    not_converged = 3,     ///< the iterations allowed were not enough
+    diverged = 4,          ///< diverged, not finite, breakdown, false convergence
+    preconditioner = 5,    ///< set-up failed: a pivot
+    out_of_memory = 6,     ///< host or GPU
+    file = 7,              ///< an input or output file
+    expectation = 8,       ///< an [expect] or a verification failed
+    no_device = 9,         ///< no suitable device
+    checkpointed = 75,     ///< stopped on a signal; run again to go on
+};
+
+/// Base of all errors a user can cause or meet; what() is complete and says what to do.
+class Error : public std::runtime_error {
+public:
+    Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    ExitCode code() const { return code_; }
+
+private:
+    ExitCode code_;
+};
+
+/// A wrong command line, deck or combination of components.
+struct UsageError : Error {
+    explicit UsageError(const std::string& message) : Error(ExitCode::usage, message) {}
+};
+
+/// A file that cannot be read, written or understood.
+struct FileError : Error {
+    explicit FileError(const std::string& message) : Error(ExitCode::file, message) {}
+};
+
+/// An allocation that failed; the message holds the ledger of what was held at that moment.
+struct OutOfMemory : Error {
+    explicit OutOfMemory(const std::string& message) : Error(ExitCode::out_of_memory, message) {}
+};
+
+/// The asked-for device does not exist or cannot do the work.
+struct DeviceError : Error {
+    explicit DeviceError(const std::string& message) : Error(ExitCode::no_device, message) {}
+};
+
+/// A preconditioner that cannot be set up, e.g. a zero pivot; the message names the cell.
+struct SetupError : Error {
+    explicit SetupError(const std::string& message) : Error(ExitCode::preconditioner, message) {}
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,53 @@
+// What a Krylov method needs to know of a matrix and of a preconditioner.
+#pragma once
+
+#include <string>
+
+#include "core/vector.hpp"
+
+namespace hyperplane {
+
+class StructMatrix;
+
+/// y = A x.
+class LinearOperator {
+public:
+    virtual ~LinearOperator() = default;
+    /// x and y are distinct, of the operator's layout and dof.
+    virtual void apply(const Vector& x, Vector& y) const = 0;
+    /// Fewest bytes one apply must move: each input read once, each output written once.
+    virtual Index bytes_per_apply() const = 0;
+};
+
+/// What solvers may rely on.
+struct PreconditionerTraits {
+    bool fixed = true;      ///< the same linear operator in every apply; otherwise only fgmres takes it
+    bool symmetric = false; ///< M = M^T, needed by cg
+};
+
+/// One pivot that a policy changed, or that could not be used.
+struct PivotEvent {
+    Int3 cell;
+    double value;  ///< the scalar pivot met
+};
+
+/// What a set-up did.
+struct SetupReport {
+    Index pivots_modified = 0;
+    double shift = 0.0;                ///< alpha that was finally used, A + alpha diag(A)
+    double smallest_pivot_ratio = 1.0; ///< min |pivot| / |diagonal of A|; small warns of trouble
+    Int3 smallest_pivot_cell;
+    Index factor_bytes = 0;
+};
+
+/// y = M^-1 x, M an approximation of the matrix given to setup.
+class Preconditioner : public LinearOperator {
+public:
+    /// Builds M from `a`, which must outlive this object or the next setup: parts of M may be parts
+    /// of `a`. `a` need not be the operator that is solved with (PETSc: Amat and Pmat).
+    /// Throws SetupError naming the cell where a pivot cannot be used.
+    virtual SetupReport setup(const StructMatrix& a) = 0;
+    virtual PreconditionerTraits traits() const = 0;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,28 @@
+// Singular systems with A 1 = 0: constants are projected out of everything the solver sees.
+#pragma once
+
+#include "core/blas1.hpp"
+#include "core/linear_operator.hpp"
+
+namespace hyperplane {
+
+/// x -= mean(x), component by component.
+inline void remove_mean(Vector& x) {
+    for (int c = 0; c < x.dof(); ++c) add_constant(x, c, -sum(x, c) / double(x.layout().slots()));
+}
+
+/// y = P A x with P the projection orthogonal to constants.
+class MeanFreeOperator : public LinearOperator {
+public:
+    explicit MeanFreeOperator(const LinearOperator& inner) : inner_(inner) {}
+    void apply(const Vector& x, Vector& y) const override {
+        inner_.apply(x, y);
+        remove_mean(y);
+    }
+    Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
+
+private:
+    const LinearOperator& inner_;
+};
+
+}  // namespace hyperplane

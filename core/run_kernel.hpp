@@ -1,0 +1,23 @@
+// The inner loop of SpMV and of triangular sweeps: sums of products along a run.
+#pragma once
+
+#include <span>
+
+namespace hyperplane {
+
+/// The product a[t] x[t] for positions t in [begin, end) of a run.
+struct RunTerm {
+    const double* a;
+    const double* x;
+    int begin, end;
+};
+
+/// out[t] = in[t] + sign * sum of the terms at t, for t in [0, count); terms add in their order.
+/// `in` may be `out`, or null for zeros. `out` must not overlap any term's x of positions in range.
+template <int sign>
+void accumulate(std::span<const RunTerm> terms, const double* in, double* out, int count);
+
+extern template void accumulate<+1>(std::span<const RunTerm>, const double*, double*, int);
+extern template void accumulate<-1>(std::span<const RunTerm>, const double*, double*, int);
+
+}  // namespace hyperplane

@@ -1,0 +1,42 @@
+// What every Krylov method offers.
+#pragma once
+
+#include <string>
+
+#include "core/history.hpp"
+#include "core/linear_operator.hpp"
+#include "core/stop_reason.hpp"
+
+namespace hyperplane {
+
+/// When a solve ends: ||b - A x|| <= max(rtol ||b||, atol), true residual.
+struct StopCriteria {
+    double rtol = 1e-8;
+    double atol = 0.0;
+    Index max_iterations = 2000;
+    double divergence_tolerance = 1e5;  ///< diverged when ||r|| > this max(||b||, ||r_0||)
+    Index true_residual_every = 0;      ///< also compute b - A x every so many iterations; 0: at the end
+};
+
+struct SolveReport {
+    StopReason reason = StopReason::max_iterations;
+    Index iterations = 0;
+    double b_norm = 0.0;
+    double recurrence_residual = 0.0;  ///< ||r|| as the recurrence knows it
+    double true_residual = 0.0;        ///< ||b - A x||
+    int restarts_from_true = 0;        ///< times the recurrence had drifted from the true residual
+};
+
+/// Solves A x = b from the x given. Work vectors are made on first use and kept.
+class Solver {
+public:
+    virtual ~Solver() = default;
+    virtual SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
+                              History& history) = 0;
+    /// Vectors held besides b and x.
+    virtual Index work_vectors() const = 0;
+    /// Throws UsageError where the method cannot work with such a preconditioner, saying why.
+    virtual void check(const std::string& preconditioner, const PreconditionerTraits& traits) const = 0;
+};
+
+}  // namespace hyperplane

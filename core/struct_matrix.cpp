@@ -1,0 +1,141 @@
+#include "core/struct_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/run_kernel.hpp"
+
+namespace hyperplane {
+namespace {
+
+void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
+    if (dof < 1 || dof > max_dof) throw UsageError(fmt::format("dof must lie in 1..{}, not {}", max_dof, dof));
+    const int diameter = 2 * stencil.radius() + 1;
+    const int extents[3] = {grid.nx, grid.ny, grid.nz};
+    for (int axis = 0; axis < 3; ++axis)
+        if (grid.periodic[axis] && extents[axis] < diameter)
+            throw UsageError(fmt::format("grid.cells: {} points along periodic axis {} are too few for stencil {}; "
+                                         "it needs {} or more",
+                                         extents[axis], "xyz"[axis], stencil.name(), diameter));
+}
+
+}  // namespace
+
+StructMatrix::StructMatrix(const Context& context, const Layout& layout, Stencil stencil, int dof,
+                           MatrixStorage storage, std::string label)
+    : context_(context), layout_(layout), stencil_(std::move(stencil)), dof_(dof), storage_(storage) {
+    check_shape(layout_.grid(), stencil_, dof_);
+    values_ = Buffer<double>(context_, std::move(label), Index(stored_entries()) * dof_ * dof_ * layout_.slots());
+}
+
+Index StructMatrix::nonzeros() const {
+    const Grid& g = grid();
+    Index blocks = 0;
+    for (Int3 o : stencil_.offsets()) {
+        const Index x = g.periodic[0] ? g.nx : std::max(0, g.nx - std::abs(o.x));
+        const Index y = g.periodic[1] ? g.ny : std::max(0, g.ny - std::abs(o.y));
+        const Index z = g.periodic[2] ? g.nz : std::max(0, g.nz - std::abs(o.z));
+        blocks += x * y * z;
+    }
+    return blocks * dof_ * dof_;
+}
+
+double StructMatrix::at(Int3 point, int entry, int row, int col) const {
+    const Int3 neighbour = grid().wrapped(point + stencil_[entry]);
+    if (!grid().contains(neighbour)) return 0.0;
+    return stores(entry) ? values(entry, row, col)[layout_.slot(point)]
+                         : values(stencil_.mirror(entry), col, row)[layout_.slot(neighbour)];
+}
+
+Index StructMatrix::bytes_per_apply() const { return bytes() + 2 * unknowns() * Index(sizeof(double)); }
+
+void StructMatrix::apply(const Vector& x, Vector& y) const {
+    for_each_run(layout_, [&](const Run& run) {
+        thread_local std::vector<RunNeighbours> near;  // kept: an allocation costs more than a short run
+        thread_local std::vector<RunTerm> terms;
+        near.resize(stencil_.size());
+        for (int e = 0; e < stencil_.size(); ++e) near[e] = layout_.neighbours(run, stencil_[e]);
+        for (int row = 0; row < dof_; ++row) {
+            terms.clear();
+            for (int e = 0; e < stencil_.size(); ++e) {
+                if (near[e].begin >= near[e].end) continue;
+                for (int col = 0; col < dof_; ++col)
+                    terms.push_back({along(run, near[e], e, row, col), x.component(col) + near[e].slot, near[e].begin,
+                                     near[e].end});
+            }
+            accumulate<+1>(terms, nullptr, y.component(row) + run.slot, run.count);
+        }
+    });
+    if (grid().any_periodic()) apply_wrapped(x, y);
+}
+
+void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
+    for_each_run(layout_, [&](const Run& run) {
+        for (int e = 0; e < stencil_.size(); ++e) {
+            const RunNeighbours inside = layout_.neighbours(run, stencil_[e]);
+            for (int t = 0; t < run.count; ++t) {
+                if (t == inside.begin && inside.begin < inside.end) t = inside.end;
+                if (t >= run.count) break;
+                const Int3 step = layout_.step();
+                const Int3 point = run.first + Int3{t * step.x, t * step.y, t * step.z};
+                const Int3 neighbour = grid().wrapped(point + stencil_[e]);
+                if (!grid().contains(neighbour)) continue;
+                const Index from = layout_.slot(neighbour);
+                for (int row = 0; row < dof_; ++row)
+                    for (int col = 0; col < dof_; ++col)
+                        y.component(row)[run.slot + t] += at(point, e, row, col) * x.component(col)[from];
+            }
+        }
+    });
+}
+
+CsrMatrix StructMatrix::to_csr() const {
+    CsrMatrix csr;
+    csr.rows = unknowns();
+    csr.row_begin.reserve(csr.rows + 1);
+    csr.row_begin.push_back(0);
+    std::vector<std::pair<Index, int>> columns;  // first column of a block, entry
+    for (Index at_row = 0; at_row < grid().points(); ++at_row) {
+        const Int3 point = grid().point(at_row);
+        columns.clear();
+        for (int e = 0; e < stencil_.size(); ++e) {
+            const Int3 neighbour = grid().wrapped(point + stencil_[e]);
+            if (grid().contains(neighbour)) columns.emplace_back(grid().row(neighbour) * dof_, e);
+        }
+        std::sort(columns.begin(), columns.end());
+        for (int row = 0; row < dof_; ++row) {
+            for (const auto& [column, e] : columns)
+                for (int col = 0; col < dof_; ++col) {
+                    csr.column.push_back(column + col);
+                    csr.value.push_back(at(point, e, row, col));
+                }
+            csr.row_begin.push_back(Index(csr.column.size()));
+        }
+    }
+    return csr;
+}
+
+void StructMatrix::assign(const CsrMatrix& csr) {
+    if (csr.rows != unknowns())
+        throw UsageError(fmt::format("a matrix of {} rows does not fit {} x {} x {} points with {} unknowns each", csr.rows,
+                                     grid().nx, grid().ny, grid().nz, dof_));
+    std::fill(values_.begin(), values_.end(), 0.0);
+    for (Index row = 0; row < csr.rows; ++row) {
+        const Int3 point = grid().point(row / dof_);
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
+            const Int3 neighbour = grid().point(csr.column[at] / dof_);
+            int entry = stencil_.find(neighbour + -point);
+            for (int e = 0; entry < 0 && grid().any_periodic() && e < stencil_.size(); ++e)
+                if (grid().wrapped(point + stencil_[e]) == neighbour) entry = e;
+            if (entry < 0)
+                throw UsageError(fmt::format("entry at row {}, column {} does not fit stencil {}", row + 1,
+                                             csr.column[at] + 1, stencil_.name()));
+            if (stores(entry))
+                values(entry, int(row % dof_), int(csr.column[at] % dof_))[layout_.slot(point)] += csr.value[at];
+        }
+    }
+}
+
+}  // namespace hyperplane

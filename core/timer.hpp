@@ -1,0 +1,66 @@
+// Seconds and calls of the parts of a run, by name.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/linear_operator.hpp"
+
+namespace hyperplane {
+
+struct TimerRow {
+    std::string name;
+    double seconds = 0.0;
+    Index calls = 0;
+    Index bytes = 0;  ///< fewest bytes all calls together must move; 0: not known
+};
+
+/// Accumulates rows in the order they were first met; names nest by '/': "solve/spmv".
+class TimerTree {
+public:
+    void add(const std::string& name, double seconds, Index bytes = 0);
+    const std::vector<TimerRow>& rows() const { return rows_; }
+    double seconds(const std::string& name) const;
+
+private:
+    std::vector<TimerRow> rows_;
+};
+
+/// Adds the life of this object to a row.
+class TimerScope {
+public:
+    TimerScope(TimerTree& tree, std::string name, Index bytes = 0)
+        : tree_(tree), name_(std::move(name)), bytes_(bytes), begin_(std::chrono::steady_clock::now()) {}
+    ~TimerScope() {
+        const std::chrono::duration<double> life = std::chrono::steady_clock::now() - begin_;
+        tree_.add(name_, life.count(), bytes_);
+    }
+    TimerScope(const TimerScope&) = delete;
+    TimerScope& operator=(const TimerScope&) = delete;
+
+private:
+    TimerTree& tree_;
+    std::string name_;
+    Index bytes_;
+    std::chrono::steady_clock::time_point begin_;
+};
+
+/// Times each apply of an operator.
+class TimedOperator : public LinearOperator {
+public:
+    TimedOperator(const LinearOperator& inner, TimerTree& tree, std::string name)
+        : inner_(inner), tree_(tree), name_(std::move(name)) {}
+    void apply(const Vector& x, Vector& y) const override {
+        TimerScope scope(tree_, name_, inner_.bytes_per_apply());
+        inner_.apply(x, y);
+    }
+    Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
+
+private:
+    const LinearOperator& inner_;
+    TimerTree& tree_;
+    std::string name_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,35 @@
+// The few words every room uses.
+#pragma once
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define HYPERPLANE_HD __host__ __device__
+#else
+#define HYPERPLANE_HD
+#endif
+
+namespace hyperplane {
+
+using Index = std::int64_t;  ///< counts of points, slots, entries, bytes
+
+/// Largest number of unknowns a grid point may carry.
+inline constexpr int max_dof = 32;
+
+/// A grid point, or an offset between two.
+struct Int3 {
+    int x = 0, y = 0, z = 0;
+
+    HYPERPLANE_HD friend constexpr Int3 operator+(Int3 a, Int3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+    HYPERPLANE_HD friend constexpr Int3 operator-(Int3 a) { return {-a.x, -a.y, -a.z}; }
+    HYPERPLANE_HD friend constexpr bool operator==(Int3 a, Int3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+};
+
+/// Natural order of offsets: by z, then y, then x. An offset below zero belongs to the lower triangle.
+HYPERPLANE_HD constexpr bool natural_less(Int3 a, Int3 b) {
+    if (a.z != b.z) return a.z < b.z;
+    if (a.y != b.y) return a.y < b.y;
+    return a.x < b.x;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,33 @@
+// Matrix Market files: coordinate matrices and array vectors, with or without banner.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/struct_matrix.hpp"
+
+namespace hyperplane {
+
+/// A square real matrix; a symmetric file's other triangle is filled in.
+struct MatrixMarketMatrix {
+    CsrMatrix csr;
+    bool declared_symmetric = false;  ///< by the banner
+};
+
+/// Reads "%%MatrixMarket matrix coordinate real|integer general|symmetric", or, without a banner,
+/// lines "row column value" after a line "rows columns entries". A file without banner whose entries
+/// all lie in one triangle is taken as symmetric. Throws FileError with file and line.
+MatrixMarketMatrix read_matrix_market(const std::string& path);
+MatrixMarketMatrix parse_matrix_market(const std::string& text, const std::string& file);
+
+/// Reads an array (or n x 1 coordinate) vector; without banner, one number a line (an optional first
+/// line "rows columns"). Throws FileError with file and line.
+std::vector<double> read_matrix_market_vector(const std::string& path);
+std::vector<double> parse_matrix_market_vector(const std::string& text, const std::string& file);
+
+/// Writes with 17 significant digits, whole or not at all; throws FileError.
+void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric);
+void write_matrix_market(const std::string& path, const std::vector<double>& vector);
+
+}  // namespace hyperplane

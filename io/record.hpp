@@ -1,0 +1,102 @@
+// The HDF5 record of a run, schema 1 (docs/record.md lists every group, attribute and dataset).
+//
+// A record grows in memory and reaches the disk only as whole files: each publish writes FILE.part
+// anew (temporary file, fsync, rename), finish renames to FILE. So a killed run leaves a FILE.part
+// that opens and says status = running, never a FILE that looks finished.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/history.hpp"
+#include "core/linear_operator.hpp"
+#include "core/problem.hpp"
+#include "core/solver.hpp"
+#include "core/timer.hpp"
+
+namespace hyperplane {
+
+inline constexpr int record_schema_version = 1;
+
+/// What is known when a run begins.
+struct RecordHeader {
+    std::string code_version, git_sha;
+    std::string deck_file, deck_source, deck_resolved;
+    std::vector<std::string> overrides;              ///< "section.key=value"
+    std::map<std::string, std::string> environment;  ///< backend, device, host, threads, compiler, slurm_job, ...
+    Grid grid;
+    std::string layout, stencil;
+    int dof = 1;
+};
+
+/// A row of /solves.
+struct SolveRow {
+    Index step = 0, newton = 0;
+    Index unknowns = 0, stored_entries = 0;
+    SolveReport report;
+    SetupReport setup;
+    double setup_seconds = 0.0, solve_seconds = 0.0;
+};
+
+/// What a preempted run needs to go on.
+struct RunState {
+    Index step = 0;                 ///< steps completed
+    double time = 0.0;              ///< at the end of the last completed step
+    Index iterations = 0;           ///< of the solve under way
+    std::vector<double> u;          ///< state at the beginning of the step under way, natural order, dof fastest
+    std::vector<double> correction; ///< the Krylov iterate of the solve under way; empty: none
+};
+
+class RecordWriter {
+public:
+    /// Throws FileError when the folder cannot be written.
+    RecordWriter(std::string path, const RecordHeader& header);
+    ~RecordWriter();
+    RecordWriter(RecordWriter&&) noexcept;
+
+    void add_step(Index step, double time, double dt);
+    void add_solve(const SolveRow& row, const std::vector<HistoryEntry>& history);
+    /// Error norms of the final state and observed orders, by name.
+    void set_verification(const std::vector<ErrorNorm>& norms);
+    /// `peak_by_label` in bytes.
+    void set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label, Index peak_total,
+                         Index predicted_total);
+    void set_state(const RunState& state);
+    /// Writes FILE.part; status stays "running".
+    void publish();
+    /// Sets status (ok | failed | preempted), a message and the exit code, writes and renames to FILE.
+    void finish(const std::string& status, ExitCode exit_code, const std::string& message);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// A record read back; throws FileError for a file that is not one, naming what is missing.
+struct RecordData {
+    int schema_version = 0;
+    std::string path, code_version, git_sha, status, message;
+    int exit_code = 0;
+    std::string deck_file, deck_source, deck_resolved;
+    std::vector<std::string> overrides;
+    std::map<std::string, std::string> environment;
+    Grid grid;
+    std::string layout, stencil;
+    int dof = 1;
+    struct Step { Index step; double time, dt; };
+    std::vector<Step> steps;
+    std::vector<SolveRow> solves;
+    std::vector<std::vector<HistoryEntry>> histories;  ///< one for each solve
+    std::vector<ErrorNorm> verification;
+    std::vector<TimerRow> timers;
+    std::map<std::string, Index> peak_by_label;
+    Index peak_total = 0, predicted_total = 0;
+    bool has_state = false;
+    RunState state;
+};
+
+RecordData read_record(const std::string& path);
+
+}  // namespace hyperplane

@@ -1,0 +1,22 @@
+// Fields as VTKHDF ImageData (version 1.0), opened by ParaView 5.11 and later.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/vector.hpp"
+
+namespace hyperplane {
+
+struct NamedField {
+    std::string name;
+    std::vector<double> values;  ///< one a point, natural order
+};
+
+/// Writes point data, or cell data for a cell-centred grid; whole or not at all. Throws FileError.
+void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields);
+
+/// One component of a vector in natural order.
+std::vector<double> natural_order(const Vector& x, int component);
+
+}  // namespace hyperplane

@@ -1,0 +1,43 @@
+// The preconditioners a deck can name. Adding one: its own files and a row in registry.cpp.
+#pragma once
+
+#include <memory>
+
+#include "core/linear_operator.hpp"
+#include "core/registry.hpp"
+#include "core/struct_matrix.hpp"
+
+namespace hyperplane {
+
+/// What a preconditioner needs before there is a matrix.
+struct PreconditionerSetting {
+    Context context;
+    Grid grid;
+    Stencil stencil;  ///< of the matrix that will be factored
+    int dof;
+    bool symmetric;
+};
+
+/// Makes a preconditioner; throws UsageError for parameters it cannot serve.
+using CreatePreconditioner = std::unique_ptr<Preconditioner> (*)(const Parameters&, const PreconditionerSetting&);
+
+/// What is known of a preconditioner before anything is allocated.
+struct PreconditionerPlan {
+    Layout layout;          ///< the layout it wants matrix and vectors in
+    Index bytes = 0;        ///< it will hold after setup, besides the matrix
+    PreconditionerTraits traits;
+};
+
+using PlanPreconditioner = PreconditionerPlan (*)(const Parameters&, const PreconditionerSetting&);
+
+struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
+    PlanPreconditioner plan;
+};
+
+const std::vector<PreconditionerRow>& preconditioners();
+const PreconditionerRow& find_preconditioner(const std::string& name);
+
+/// Keys every preconditioner shares: preconditioner.name.
+ParameterTable common_preconditioner_parameters();
+
+}  // namespace hyperplane

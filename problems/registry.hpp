@@ -1,0 +1,20 @@
+// The problems a deck can name. Adding one: its own files and a row in registry.cpp.
+#pragma once
+
+#include <memory>
+
+#include "core/problem.hpp"
+#include "core/registry.hpp"
+
+namespace hyperplane {
+
+/// Makes a problem from [grid], [problem] and [time]; throws UsageError for parameters that
+/// contradict each other, FileError for a file it cannot read.
+using CreateProblem = std::unique_ptr<Problem> (*)(const Parameters&, const Context&);
+
+const std::vector<RegistryRow<CreateProblem>>& problems();
+
+/// Keys every problem shares: problem.name, [grid] and [time].
+ParameterTable common_problem_parameters();
+
+}  // namespace hyperplane

@@ -1,0 +1,19 @@
+// The solvers a deck can name. Adding one: its own files and a row in registry.cpp.
+#pragma once
+
+#include <memory>
+
+#include "core/registry.hpp"
+#include "core/solver.hpp"
+
+namespace hyperplane {
+
+using CreateSolver = std::unique_ptr<Solver> (*)(const Parameters&, const Context&);
+
+const std::vector<RegistryRow<CreateSolver>>& solvers();
+
+/// Keys every solver shares: solver.name and the stop criteria.
+ParameterTable common_solver_parameters();
+StopCriteria stop_criteria(const Parameters& parameters);
+
+}  // namespace hyperplane
