@@ -1,30 +1,26 @@
 // Matrix Market files: coordinate matrices and array vectors, with or without banner.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/struct_matrix.hpp"
+#include "core/input_files.hpp"
 
 namespace hyperplane {
-
-/// A square real matrix; a symmetric file's other triangle is filled in.
-struct MatrixMarketMatrix {
-    CsrMatrix csr;
-    bool declared_symmetric = false;  ///< by the banner
-};
 
 /// Reads "%%MatrixMarket matrix coordinate real|integer general|symmetric", or, without a banner,
 /// lines "row column value" after a line "rows columns entries". A file without banner whose entries
 /// all lie in one triangle is taken as symmetric. Throws FileError with file and line.
-MatrixMarketMatrix read_matrix_market(const std::string& path);
-MatrixMarketMatrix parse_matrix_market(const std::string& text, const std::string& file);
+InputMatrix read_matrix_market(const std::string& path);
+InputMatrix parse_matrix_market(const std::string& text, const std::string& file);
 
 /// Reads an array (or n x 1 coordinate) vector; without banner, one number a line (an optional first
 /// line "rows columns"). Throws FileError with file and line.
 std::vector<double> read_matrix_market_vector(const std::string& path);
 std::vector<double> parse_matrix_market_vector(const std::string& text, const std::string& file);
+
+/// Reads `count` raw little-endian float64 values; throws FileError when the file holds another number.
+std::vector<double> read_doubles(const std::string& path, Index count);
 
 /// Writes with 17 significant digits, whole or not at all; throws FileError.
 void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "core/input_files.hpp"
 #include "core/problem.hpp"
 #include "core/registry.hpp"
 
@@ -10,7 +11,7 @@ namespace hyperplane {
 
 /// Makes a problem from [grid], [problem] and [time]; throws UsageError for parameters that
 /// contradict each other, FileError for a file it cannot read.
-using CreateProblem = std::unique_ptr<Problem> (*)(const Parameters&, const Context&);
+using CreateProblem = std::unique_ptr<Problem> (*)(const Parameters&, const Context&, const InputFiles&);
 
 const std::vector<RegistryRow<CreateProblem>>& problems();
 
