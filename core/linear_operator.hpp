@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/vector.hpp"
 
@@ -28,12 +29,15 @@ struct PreconditionerTraits {
 /// One pivot that a policy changed, or that could not be used.
 struct PivotEvent {
     Int3 cell;
-    double value;  ///< the scalar pivot met
+    int component;  ///< row inside the cell's block
+    double value;   ///< the pivot met
 };
 
 /// What a set-up did.
 struct SetupReport {
     Index pivots_modified = 0;
+    std::vector<PivotEvent> modified;  ///< the first of them, in natural order, at most max_events
+    static constexpr std::size_t max_events = 16;
     double shift = 0.0;                ///< alpha that was finally used, A + alpha diag(A)
     double smallest_pivot_ratio = 1.0; ///< min |pivot| / |diagonal of A|; small warns of trouble
     Int3 smallest_pivot_cell;

@@ -28,9 +28,8 @@ struct RegistryRow {
 };
 
 /// The row of that name or alias; throws UsageError with the names there are.
-template <class Create>
-const RegistryRow<Create>& find_row(const std::vector<RegistryRow<Create>>& rows, const std::string& kind,
-                                    const std::string& name) {
+template <class Row>
+const Row& find_row(const std::vector<Row>& rows, const std::string& kind, const std::string& name) {
     std::string known;
     for (const auto& row : rows) {
         if (row.is_called(name)) return row;

@@ -1,0 +1,81 @@
+#include "precond/jacobi.hpp"
+
+#include <array>
+
+#include "core/blas1.hpp"
+#include "core/error.hpp"
+#include "precond/pivots.hpp"
+
+namespace hyperplane {
+
+SetupReport Jacobi::setup(const StructMatrix& a) {
+    const int m = a.dof(), diagonal = a.stencil().diagonal();
+    symmetric_ = a.symmetric();
+    if (!inverse_ || !(inverse_->layout() == a.layout()) || inverse_->dof() != m) {
+        inverse_.reset();
+        inverse_.emplace(context_, a.layout(), Stencil("point", {{0, 0, 0}}), m, MatrixStorage::full, "factor");
+    }
+    PivotInverter inverter({}, a.grid(), m, false);
+    for_each_point(a.layout(), [&](Int3 point, Index slot) {
+        std::array<double, max_dof * max_dof> own, block;
+        for (int row = 0; row < m; ++row)
+            for (int col = 0; col < m; ++col)
+                own[row * m + col] = block[row * m + col] = a.values(diagonal, row, col)[slot];
+        inverter.invert(point, own.data(), block.data());
+        for (int row = 0; row < m; ++row)
+            for (int col = 0; col < m; ++col) inverse_->values(0, row, col)[slot] = block[row * m + col];
+    });
+    if (inverter.failures() > 0) throw SetupError("jacobi: " + inverter.explain());
+    SetupReport report;
+    inverter.add_to(report);
+    report.factor_bytes = inverse_->bytes();
+    return report;
+}
+
+void Jacobi::apply(const Vector& r, Vector& z) const { inverse_->apply(r, z); }
+
+Index Jacobi::bytes_per_apply() const { return inverse_->bytes_per_apply(); }
+
+SetupReport NoPreconditioner::setup(const StructMatrix& a) {
+    unknowns_ = a.unknowns();
+    return {};
+}
+
+void NoPreconditioner::apply(const Vector& r, Vector& z) const { copy(r, z); }
+
+PreconditionerRow jacobi_row() {
+    PreconditionerRow row;
+    row.name = "jacobi";
+    row.summary = "block diagonal of the matrix";
+    row.explanation = "M is the block diagonal of A; its dof x dof blocks are inverted by Gauss-Jordan elimination.";
+    row.create = [](const Parameters&, const PreconditionerSetting& setting) {
+        return std::unique_ptr<Preconditioner>(new Jacobi(setting.context));
+    };
+    row.plan = [](const Parameters&, const PreconditionerSetting& setting) {
+        PreconditionerPlan plan;
+        plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+        plan.bytes = Index(setting.dof) * setting.dof * setting.grid.points() * Index(sizeof(double));
+        plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+        return plan;
+    };
+    return row;
+}
+
+PreconditionerRow none_row() {
+    PreconditionerRow row;
+    row.name = "none";
+    row.summary = "no preconditioner, M is the identity";
+    row.explanation = "M is the identity.";
+    row.create = [](const Parameters&, const PreconditionerSetting&) {
+        return std::unique_ptr<Preconditioner>(new NoPreconditioner());
+    };
+    row.plan = [](const Parameters&, const PreconditionerSetting& setting) {
+        PreconditionerPlan plan;
+        plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+        plan.traits = {.fixed = true, .symmetric = true};
+        return plan;
+    };
+    return row;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,23 @@
+#include "precond/registry.hpp"
+
+#include "precond/jacobi.hpp"
+#include "precond/struct_ilu.hpp"
+
+namespace hyperplane {
+
+const std::vector<PreconditionerRow>& preconditioners() {
+    static const std::vector<PreconditionerRow> rows{struct_ilu_row(), jacobi_row(), none_row()};
+    return rows;
+}
+
+const PreconditionerRow& find_preconditioner(const std::string& name) {
+    return find_row(preconditioners(), "preconditioner", name);
+}
+
+ParameterTable common_preconditioner_parameters() {
+    ParameterSpec name{"preconditioner", "name", ParameterType::text, "struct_ilu",
+                       "the preconditioner (hyperplane list preconditioners)"};
+    return {name};
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,77 @@
+// StructILU: incomplete LU of a structured block matrix, dependencies kept, parallel over hyperplanes.
+//
+// Luo et al., "StructILU", ICS 2025: Algorithms 1 and 2, section 4.1. Written as Saad, Iterative
+// Methods, section 10.3 does for ILU(0), for blocks and any fill level:
+//
+//     M = (D + E) D^-1 (D + F)
+//
+// E and F are the strict lower and upper parts of the factored matrix, D its block pivots. For each
+// point p in natural order, for each lower offset l and upper offset u with e = l + u in the stencil:
+//
+//     X_e(p) -= E_l(p) D^-1(p+l) F_u(p+l)          X = A + shift diag(A) at first
+//     D^-1(p) = inverse of X_0(p)
+//
+// Apply, z = M^-1 r:
+//
+//     lower   y(p) = D^-1(p) (r(p) - sum_l E_l(p) y(p+l))            points ascending
+//     upper   z(p) = y(p) - D^-1(p) sum_u F_u(p) z(p+u)              points descending
+//
+// Fill level k factors on the stencil's level-k pattern, zero-padded (star7's level 1 is diamond13).
+// Where elimination changes the diagonal alone (star7, k = 0) E and F are the matrix's own entries
+// and only D^-1 is stored (D-ILU). A matrix with `lower` storage gives incomplete Cholesky: F = E^T
+// is read from E. Offsets that leave the grid or wrap around it are skipped.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/linear_operator.hpp"
+#include "core/struct_matrix.hpp"
+#include "precond/pivots.hpp"
+#include "precond/registry.hpp"
+
+namespace hyperplane {
+
+struct StructIluOptions {
+    int fill_level = 0;
+    double shift = 0.0;  ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
+    PivotRules pivots;
+};
+
+class StructIlu : public Preconditioner {
+public:
+    StructIlu(const Context& context, const StructIluOptions& options) : context_(context), options_(options) {}
+
+    SetupReport setup(const StructMatrix& a) override;
+    void apply(const Vector& r, Vector& z) const override;
+    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
+    Index bytes_per_apply() const override;
+
+    /// One sweep alone, for benchmarks and tests; see the head of this file.
+    void lower_solve(const Vector& r, Vector& y) const;
+    void upper_solve(Vector& z) const;  ///< in place: y in, z out
+    const Stencil& stencil() const { return stencil_; }
+
+    static PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting);
+
+private:
+    void prepare(const StructMatrix& a);
+    /// X = A + alpha diag(A) on the filled pattern.
+    void copy_matrix(double alpha);
+    /// Algorithm 1 on X.
+    void factor(PivotInverter& inverter);
+
+    const StructMatrix& triangles() const { return factor_ ? *factor_ : *a_; }
+
+    Context context_;
+    StructIluOptions options_;
+    const StructMatrix* a_ = nullptr;
+    Stencil stencil_{"point", {{0, 0, 0}}};
+    std::optional<StructMatrix> factor_;   ///< E and F on the filled pattern; none for D-ILU
+    std::optional<StructMatrix> inverse_;  ///< D^-1
+};
+
+/// Rows of the registration table.
+PreconditionerRow struct_ilu_row();
+
+}  // namespace hyperplane
