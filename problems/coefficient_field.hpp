@@ -1,0 +1,46 @@
+// The coefficient K of a cell-centred diffusion problem: diag(kx, ky, kz) in each cell.
+#pragma once
+
+#include "core/context.hpp"
+#include "core/input_files.hpp"
+#include "core/parameters.hpp"
+#include "problems/domain.hpp"
+
+namespace hyperplane {
+
+/// A small value; kernels take it by value.
+struct CoefficientView {
+    std::array<const double*, 3> values{nullptr, nullptr, nullptr};  ///< by cell in natural order; null: 1 everywhere
+    std::array<double, 3> scale{1.0, 1.0, 1.0};
+
+    HYPERPLANE_HD double at(int axis, Index row) const {
+        return values[axis] ? scale[axis] * values[axis][row] : scale[axis];
+    }
+};
+
+/// Refuses keys that problem.coefficient, as given, does not use; throws UsageError.
+void check_coefficient_keys(const Parameters& parameters);
+
+/// Owns the values of a view.
+class CoefficientField {
+public:
+    /// problem.coefficient on a domain of cells: const, aniso, or
+    ///   lognormal  exp(s G), G = sqrt(2/M) sum_{m<M} cos(w_m x + phi_m), M = 200, w_m normal of
+    ///              deviation 1 / correlation_length, phi_m uniform in (0, 2 pi)
+    ///   white      exp(s G), G standard normal in each cell
+    ///   checker    8 blocks a side, alternately 1 and contrast
+    ///   inclusions 4^3 cubes of contrast, each half as wide as the period it is centred in
+    ///   spe10like  lognormal, with shorter correlation and a tenth of the permeability along z
+    ///   file       kx, ky, kz of each cell
+    /// Throws UsageError for a coefficient in a file that is not positive.
+    CoefficientField(const Parameters& parameters, const Domain& domain, const Context& context,
+                     const InputFiles& files);
+
+    const CoefficientView& view() const { return view_; }
+
+private:
+    Buffer<double> values_;
+    CoefficientView view_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,65 @@
+// The box a problem lives in: its grid, which points are boundary nodes, and the [grid] keys.
+//
+//   nodes, boundary rows kept      o---o---o---o---o     n points, h = L / (n - 1), first at 0
+//   nodes, boundary rows dropped   .---o---o---o---.     n points, h = L / (n + 1), first at h
+//   cells                          |-o-|-o-|-o-|-o-|     n points, h = L / n,       first at h / 2
+//   nodes, periodic axis           o---o---o---o---.     n points, h = L / n,       first at 0
+//
+// An axis of one point is flat: the equation has no term along it, and it lies at L / 2.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "core/grid.hpp"
+#include "core/parameters.hpp"
+
+namespace hyperplane {
+
+enum class Centring { node_keep, node_drop, cell };
+
+using Position = std::array<double, 3>;
+
+/// A small value; formulas hold it by value.
+struct Domain {
+    Grid grid;
+    std::array<double, 3> lengths{1.0, 1.0, 1.0};
+    Centring centring = Centring::node_keep;
+
+    HYPERPLANE_HD static int component(Int3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+    HYPERPLANE_HD int extent(int axis) const { return axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz; }
+    HYPERPLANE_HD bool flat(int axis) const { return extent(axis) == 1; }
+    /// True where an axis ends at a boundary: it is neither flat nor periodic.
+    HYPERPLANE_HD bool bounded(int axis) const { return !flat(axis) && !grid.periodic[axis]; }
+    HYPERPLANE_HD bool has_boundary() const { return bounded(0) || bounded(1) || bounded(2); }
+
+    /// True for a node on the boundary, one step outside the grid where boundary rows are dropped.
+    HYPERPLANE_HD bool on_boundary(Int3 p) const {
+        const int margin = centring == Centring::node_keep ? 0 : 1;
+        for (int axis = 0; axis < 3; ++axis) {
+            const int at = component(p, axis);
+            if (bounded(axis) && (at <= -margin || at >= extent(axis) - 1 + margin)) return true;
+        }
+        return false;
+    }
+    HYPERPLANE_HD Position position(Int3 p) const {
+        return {grid.origin[0] + p.x * grid.spacing[0], grid.origin[1] + p.y * grid.spacing[1],
+                grid.origin[2] + p.z * grid.spacing[2]};
+    }
+    /// Geometric mean of the spacings along the axes that are not flat.
+    double mean_spacing() const;
+};
+
+/// Keys of section [grid]: cells, lengths, periodic.
+ParameterTable grid_parameters();
+
+/// The domain of [grid]. `default_lengths` serve where grid.lengths is not given. Throws UsageError
+/// for a grid without an axis of two points, a bounded axis without an interior node, or a periodic
+/// axis of fewer than three points.
+Domain make_domain(const Parameters& parameters, Centring centring,
+                   const std::array<double, 3>& default_lengths = {1.0, 1.0, 1.0});
+
+/// "x, y and z" of the periodic axes, for messages.
+std::string periodic_axes(const Grid& grid);
+
+}  // namespace hyperplane

@@ -1,0 +1,35 @@
+// Random numbers by counter: the value at a point depends on seed and counter only, never on the
+// order or the thread in which points are visited.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "core/types.hpp"
+
+namespace hyperplane {
+
+/// splitmix64 (Steele, Lea, Flood 2014) of a counter.
+HYPERPLANE_HD inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t counter) {
+    std::uint64_t z = seed * 0xd1342543de82ef95ULL + (counter + 1) * 0x9e3779b97f4a7c15ULL;
+    for (int round = 0; round < 2; ++round) {
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+        z ^= z >> 31;
+    }
+    return z;
+}
+
+/// Uniform in (0, 1).
+HYPERPLANE_HD inline double random_uniform(std::uint64_t seed, std::uint64_t counter) {
+    return (double(random_bits(seed, counter) >> 11) + 0.5) * 0x1p-53;
+}
+
+/// Standard normal, by Box and Muller.
+HYPERPLANE_HD inline double random_normal(std::uint64_t seed, std::uint64_t counter) {
+    const double radius = std::sqrt(-2.0 * std::log(random_uniform(seed, 2 * counter)));
+    return radius * std::cos(2 * std::numbers::pi * random_uniform(seed, 2 * counter + 1));
+}
+
+}  // namespace hyperplane

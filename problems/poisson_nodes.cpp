@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "problems/coefficient_field.hpp"
+#include "problems/linear_rows.hpp"
+#include "problems/poisson.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// The same row at every interior node.
+template <int N>
+struct InteriorRow {
+    static constexpr int entries = N;
+    std::array<double, N> row;
+    PoissonData data;
+    Domain domain;
+    double source_scale;     ///< of f in the right-hand side
+    double correction;       ///< of Laplace(f), mehr's fourth order
+
+    HYPERPLANE_HD void coefficients(Int3, double* c) const {
+        for (int e = 0; e < N; ++e) c[e] = row[e];
+    }
+    HYPERPLANE_HD double source(Int3 p) const {
+        if (data.source != SourceKind::exact) return source_scale * plain_source(data.source, data.seed, domain.grid, p);
+        const Position at = domain.position(p);
+        double f = -data.exact.laplacian(at, data.k);
+        if (correction != 0.0) f -= correction * data.k[0] * data.exact.bilaplacian(at);
+        return source_scale * f;
+    }
+    HYPERPLANE_HD double boundary_value(const Position& at) const { return data.exact.value(at); }
+};
+
+/// Weights (w1, w2, w3) of an operator, over a common divisor so that integer entries come out exact.
+struct Weights {
+    double one, two, three, divisor;
+    bool fourth_order = false;
+};
+
+/// c[e] of -w1 sum_d a_d D_d - w2 sum_{d<e} D_d D_e - w3 D_x D_y D_z, without the flat axes.
+template <int N>
+std::array<double, N> difference_row(const std::array<Int3, N>& offsets, const Domain& domain,
+                                     const std::array<double, 3>& a, const Weights& w) {
+    std::array<double, N> row;
+    for (int e = 0; e < N; ++e) {
+        std::array<double, 3> here{}, second{};  // the identity and the second difference along each axis
+        for (int d = 0; d < 3; ++d) {
+            const int at = Domain::component(offsets[e], d);
+            here[d] = at == 0 ? 1.0 : 0.0;
+            second[d] = domain.flat(d) ? 0.0 : at == 0 ? -2.0 : 1.0;
+        }
+        const double one = a[0] * second[0] * here[1] * here[2] + a[1] * here[0] * second[1] * here[2] +
+                           a[2] * here[0] * here[1] * second[2];
+        const double two = second[0] * second[1] * here[2] + second[0] * here[1] * second[2] +
+                           here[0] * second[1] * second[2];
+        const double three = second[0] * second[1] * second[2];
+        row[e] = 0.0 - (w.one * one + w.two * a[0] * two + w.three * a[0] * three) / w.divisor;  // no -0.0
+    }
+    return row;
+}
+
+template <int N>
+class PoissonNodes final : public Problem {
+public:
+    PoissonNodes(SystemShape shape, const InteriorRow<N>& interior)
+        : shape_(std::move(shape)),
+          formula_(shape_.stencil, interior.domain, interior, interior.data.source == SourceKind::row_sum) {}
+
+    const SystemShape& shape() const override { return shape_; }
+    void initial_state(Vector& u) const override {
+        set_points(u, [this](Int3 p) { return formula_.domain.on_boundary(p) ? formula_.boundary_value(p) : 0.0; });
+    }
+    void residual(const Vector& u, const Vector&, TimeLevel, Vector& f) const override {
+        residual_rows(formula_, u, f);
+    }
+    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override { assemble_rows(formula_, a); }
+    std::vector<ErrorNorm> errors(const Vector& u, double) const override {
+        const InteriorRow<N>& interior = formula_.interior;
+        if (interior.data.source != SourceKind::exact) return {};
+        return error_norms(u, formula_.grid,
+                           [&](Int3 p) { return interior.data.exact.value(interior.domain.position(p)); });
+    }
+
+private:
+    SystemShape shape_;
+    DirichletNodes<InteriorRow<N>> formula_;
+};
+
+template <int N>
+std::unique_ptr<Problem> make_nodes(const Stencil& stencil, const Domain& domain, const PoissonData& data,
+                                    const std::array<double, 3>& a, const Weights& weights) {
+    const double h = domain.mean_spacing();
+    const auto row = difference_row<N>(offsets_of<N>(stencil), domain, a, weights);
+    SystemShape shape{.grid = domain.grid,
+                      .stencil = stencil,
+                      .symmetric = true,
+                      .constant_null_space = !domain.has_boundary(),
+                      .components = {"u"}};
+    const InteriorRow<N> interior{row, data, domain, weights.one / weights.divisor * h * h,
+                                  weights.fourth_order ? h * h / 12 : 0.0};
+    return std::make_unique<PoissonNodes<N>>(std::move(shape), interior);
+}
+
+/// Box27 weights are those of a cube.
+void check_cubic(const Parameters& parameters, const Domain& domain, const PoissonData& data) {
+    const double h = domain.mean_spacing();
+    for (int d = 0; d < 3; ++d) {
+        if (!domain.flat(d) && std::abs(domain.grid.spacing[d] - h) > 1e-12 * h)
+            throw UsageError(fmt::format("{}: box27 needs equal spacings, these are {:g}, {:g} and {:g}; change grid.cells "
+                                         "or grid.lengths, or take star7",
+                                         parameters.where("problem", "stencil"), domain.grid.spacing[0],
+                                         domain.grid.spacing[1], domain.grid.spacing[2]));
+        if (data.k[d] != data.k[0])
+            throw UsageError(parameters.where("problem", "stencil") +
+                             ": box27 needs an isotropic coefficient; give equal coefficient_scale, or take star7");
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Problem> create_poisson_nodes(const Parameters& parameters) {
+    const std::string& coefficient = parameters.text("problem", "coefficient");
+    if (coefficient != "const" && coefficient != "aniso")
+        throw UsageError(fmt::format("{}: {} varies in space and needs problem.discretisation = cell",
+                                     parameters.where("problem", "coefficient"), coefficient));
+    if (const std::string& bc = parameters.text("problem", "boundary_condition"); bc != "dirichlet")
+        throw UsageError(fmt::format("{}: {} needs problem.discretisation = cell",
+                                     parameters.where("problem", "boundary_condition"), bc));
+    const bool keep = parameters.text("problem", "boundary_rows") == "keep";
+    const Domain domain = make_domain(parameters, keep ? Centring::node_keep : Centring::node_drop);
+    check_coefficient_keys(parameters);
+    const PoissonData data = poisson_data(parameters, domain, domain.grid.any_periodic() ? "ones" : "manuexp",
+                                          !domain.has_boundary());
+    if (parameters.text("problem", "stencil") == "star7") {
+        const double h = domain.mean_spacing();
+        std::array<double, 3> a;
+        for (int d = 0; d < 3; ++d) a[d] = data.k[d] * (h * h / (domain.grid.spacing[d] * domain.grid.spacing[d]));
+        return make_nodes<7>(Stencil::star7(), domain, data, a, {1, 0, 0, 1});
+    }
+    check_cubic(parameters, domain, data);
+    const std::string& weights = parameters.text("problem", "box27_weights");
+    const Weights w = weights == "hpcg" ? Weights{9, 3, 1, 1}
+                      : weights == "q1" ? Weights{12, 4, 1, 12}
+                                        : Weights{30, 5, 1, 30, true};
+    return make_nodes<27>(Stencil::box27(), domain, data, data.k, w);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,20 @@
+// Source terms f that need no exact solution.
+#pragma once
+
+#include "core/grid.hpp"
+#include "problems/point_random.hpp"
+
+namespace hyperplane {
+
+enum class SourceKind { zero, ones, random, row_sum, exact };
+
+/// f of kinds zero, ones and random; random is uniform in (-1, 1).
+HYPERPLANE_HD inline double plain_source(SourceKind kind, std::uint64_t seed, const Grid& grid, Int3 p) {
+    switch (kind) {
+        case SourceKind::ones: return 1.0;
+        case SourceKind::random: return 2.0 * random_uniform(seed, std::uint64_t(grid.row(p))) - 1.0;
+        default: return 0.0;
+    }
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,143 @@
+// What the tests of problems/ share: problems from a few keys, their matrices and residuals as plain
+// arrays, and plain solvers. Independent of solvers/ and precond/.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "problems/registry.hpp"
+
+namespace hyperplane::test {
+
+using Keys = std::initializer_list<std::pair<const char*, const char*>>;  ///< "section.key", value
+
+inline std::unique_ptr<Problem> make_problem(const std::string& name, Keys keys, const InputFiles& files = {}) {
+    const auto& row = find_row(problems(), "problem", name);
+    Parameters parameters(common_problem_parameters());
+    parameters.add(row.parameters);
+    const Provenance deck{Provenance::Source::deck, "test.ini", 1};
+    parameters.set("problem", "name", name, deck);
+    for (const auto& [key, value] : keys) {
+        const std::string text = key;
+        const auto dot = text.find('.');
+        parameters.set(text.substr(0, dot), text.substr(dot + 1), value, deck);
+    }
+    return row.create(parameters, Context::cpu(), files);
+}
+
+/// The message of the UsageError that making the problem throws; "" when it throws none.
+inline std::string refusal(const std::string& name, Keys keys, const InputFiles& files = {}) {
+    try {
+        make_problem(name, keys, files);
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// A problem with its vectors and matrices in one layout.
+struct System {
+    const Problem& problem;
+    Context context = Context::cpu();
+    Layout layout;
+    TimeLevel level;
+
+    explicit System(const Problem& p, LayoutKind kind = LayoutKind::natural, TimeLevel at = {})
+        : problem(p), layout(kind, p.shape().grid, p.shape().stencil.level_map()), level(at) {}
+
+    Vector vector() const { return Vector(context, layout, problem.shape().dof, "test"); }
+    StructMatrix matrix(MatrixStorage storage = MatrixStorage::full) const {
+        StructMatrix a(context, layout, problem.shape().stencil, problem.shape().dof, storage);
+        problem.jacobian(vector(), level, a);
+        return a;
+    }
+    Vector initial() const {
+        Vector u = vector();
+        problem.initial_state(u);
+        return u;
+    }
+    Vector residual(const Vector& u, const Vector& old) const {
+        Vector f = vector();
+        problem.residual(u, old, level, f);
+        return f;
+    }
+    Vector random(unsigned seed) const {
+        std::mt19937 engine(seed);
+        std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+        Vector u = vector();
+        for (Index row = 0; row < layout.slots(); ++row)
+            for (int c = 0; c < u.dof(); ++c) u(layout.grid().point(row), c) = uniform(engine);
+        return u;
+    }
+};
+
+inline double dot_product(const Vector& x, const Vector& y) {
+    double sum = 0.0;
+    for (Index at = 0; at < x.size(); ++at) sum += x.data()[at] * y.data()[at];
+    return sum;
+}
+
+inline double max_difference(const Vector& x, const Vector& y) {
+    double largest = 0.0;
+    for (Index at = 0; at < x.size(); ++at) largest = std::fmax(largest, std::abs(x.data()[at] - y.data()[at]));
+    return largest;
+}
+
+/// u - A^-1 F(u) by BiCGSTAB with the inverse diagonal as preconditioner, to a relative residual `rtol`.
+inline Vector solve_linear(const System& system, Vector u, const Vector& old, double rtol = 1e-11) {
+    const StructMatrix a = system.matrix();
+    const int m = a.dof();
+    Vector r = system.residual(u, old), x = system.vector();
+    const auto each = [&](const auto& body) {
+        for (Index at = 0; at < x.size(); ++at) body(at);
+    };
+    Vector inverse = system.vector();
+    for (int c = 0; c < m; ++c)
+        for (Index s = 0; s < system.layout.slots(); ++s)
+            inverse.component(c)[s] = 1.0 / a.values(a.stencil().diagonal(), c, c)[s];
+    each([&](Index at) { r.data()[at] = -r.data()[at]; });
+    Vector shadow = system.vector(), p = system.vector(), v = system.vector(), y = system.vector(), z = system.vector(),
+           t = system.vector();
+    each([&](Index at) { shadow.data()[at] = p.data()[at] = r.data()[at]; });
+    const double target = rtol * std::sqrt(dot_product(r, r));
+    double rho = dot_product(shadow, r);
+    for (int iteration = 0; iteration < 5000 && std::sqrt(dot_product(r, r)) > target; ++iteration) {
+        each([&](Index at) { y.data()[at] = inverse.data()[at] * p.data()[at]; });
+        a.apply(y, v);
+        const double alpha = rho / dot_product(shadow, v);
+        each([&](Index at) { r.data()[at] -= alpha * v.data()[at]; });
+        each([&](Index at) { z.data()[at] = inverse.data()[at] * r.data()[at]; });
+        a.apply(z, t);
+        const double omega = dot_product(t, r) / std::fmax(dot_product(t, t), 1e-300);
+        each([&](Index at) {
+            x.data()[at] += alpha * y.data()[at] + omega * z.data()[at];
+            r.data()[at] -= omega * t.data()[at];
+        });
+        const double next = dot_product(shadow, r);
+        const double beta = next / rho * (alpha / omega);
+        rho = next;
+        each([&](Index at) { p.data()[at] = r.data()[at] + beta * (p.data()[at] - omega * v.data()[at]); });
+    }
+    EXPECT_LE(std::sqrt(dot_product(r, r)), target) << "the test's own solver did not converge";
+    each([&](Index at) { u.data()[at] += x.data()[at]; });
+    return u;
+}
+
+/// The error norm `name` of a solved problem.
+inline double solved_error(const Problem& problem, const std::string& name = "max") {
+    const System system(problem);
+    const Vector u = solve_linear(system, system.initial(), system.initial());
+    for (const ErrorNorm& norm : problem.errors(u, 0.0))
+        if (norm.name == name) return norm.value;
+    ADD_FAILURE() << "no error norm " << name;
+    return 0.0;
+}
+
+}  // namespace hyperplane::test
