@@ -1,0 +1,256 @@
+#include "io/deck.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr std::size_t max_line_bytes = 4096;
+constexpr std::size_t max_deck_bytes = 1 << 20;
+
+bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+bool begins_comment(char c) {
+    return c == ';' || c == '#';
+}
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+/// A lower-case letter, then lower-case letters, digits and underscores.
+bool is_word(std::string_view text) {
+    if (text.empty() || text[0] < 'a' || text[0] > 'z') return false;
+    for (char c : text)
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) return false;
+    return true;
+}
+
+/// Words joined by dots: a key of [sweep] is the name of another section's key.
+bool is_key(std::string_view text) {
+    const std::size_t dot = text.find('.');
+    if (dot == text.npos) return is_word(text);
+    return is_word(text.substr(0, dot)) && is_key(text.substr(dot + 1));
+}
+
+/// `text` for a message: short, and without bytes that a terminal would obey.
+std::string shown(std::string_view text) {
+    std::string result;
+    for (char c : text.substr(0, 40)) result += c >= ' ' && c <= '~' ? c : '?';
+    return text.size() > 40 ? result + "..." : result;
+}
+
+/// Bytes of the UTF-8 character that `text` begins with; 0 where it is none, or a control character.
+std::size_t character_length(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return (lead >= 0x20 && lead != 0x7f) || lead == '\t' ? 1 : 0;
+    const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    unsigned code = lead & (0xffu >> (length + 1));
+    for (std::size_t at = 1; at < length; ++at) {
+        if ((byte(at) & 0xc0) != 0x80) return 0;
+        code = code << 6 | (byte(at) & 0x3f);
+    }
+    constexpr unsigned smallest[] = {0, 0, 0xa0, 0x800, 0x10000};  // below U+00A0 are controls
+    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+    return lead < 0xc2 || code < smallest[length] || code > 0x10ffff || surrogate ? 0 : length;
+}
+
+/// Says where a line holds a byte that no deck may hold.
+std::optional<std::string> find_bad_byte(std::string_view line) {
+    for (std::size_t at = 0; at < line.size();) {
+        const std::size_t length = character_length(line.substr(at));
+        if (length == 0) {
+            const unsigned byte = static_cast<unsigned char>(line[at]);
+            return fmt::format("byte 0x{:02x} in column {} is {}; a deck is UTF-8 text", byte, at + 1,
+                               byte < 0x80 || byte == 0xc2 ? "a control character" : "not UTF-8");
+        }
+        at += length;
+    }
+    return std::nullopt;
+}
+
+/// A value and, where it is malformed, what is wrong.
+struct ParsedValue {
+    std::string value;
+    std::string error;
+};
+
+ParsedValue parse_quoted(std::string_view text) {
+    std::string value;
+    std::size_t at = 1;
+    for (;; ++at) {
+        if (at >= text.size()) return {"", "the value's closing quote is missing"};
+        if (text[at] == '"') {
+            if (at + 1 >= text.size() || text[at + 1] != '"') break;
+            ++at;
+        }
+        value += text[at];
+    }
+    const std::string_view rest = trim(text.substr(at + 1));
+    if (!rest.empty() && !begins_comment(rest[0]))
+        return {"", fmt::format("'{}' follows the closing quote; a quote inside quotes is written twice", shown(rest))};
+    return {value, ""};
+}
+
+/// The value in `text`, which follows '='.
+ParsedValue parse_value(std::string_view text) {
+    text = trim(text);
+    if (!text.empty() && text[0] == '"') return parse_quoted(text);
+    for (std::size_t at = 0; at < text.size(); ++at)
+        if (begins_comment(text[at]) && (at == 0 || is_blank(text[at - 1]))) text = text.substr(0, at);
+    text = trim(text);
+    if (text.empty()) return {"", "the value is missing (\"\" is an empty one)"};
+    return {std::string(text), ""};
+}
+
+class DeckParser {
+public:
+    explicit DeckParser(Deck& deck) : deck_(deck) {}
+
+    void parse_line(std::string_view line) {
+        ++number_;
+        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        if (line.size() > max_line_bytes) {
+            fail(fmt::format("the line is {} bytes long; at most {} are allowed", line.size(), max_line_bytes));
+            return;
+        }
+        if (const auto bad = find_bad_byte(line)) {
+            fail(*bad);
+            return;
+        }
+        line = trim(line);
+        if (line.empty() || begins_comment(line[0])) return;
+        if (line[0] == '[')
+            parse_section(line);
+        else
+            parse_entry(line);
+    }
+
+private:
+    void fail(std::string text) { deck_.errors.push_back({number_, std::move(text)}); }
+
+    void parse_section(std::string_view line) {
+        section_state_ = SectionState::wrong;
+        const std::size_t end = line.find(']');
+        if (end == line.npos) return fail(fmt::format("the ']' of section {} is missing", shown(line)));
+        const std::string_view name = trim(line.substr(1, end - 1)), rest = trim(line.substr(end + 1));
+        if (!is_word(name)) return fail(fmt::format("[{}] is no section; names are lower-case words", shown(name)));
+        if (!rest.empty() && !begins_comment(rest[0]))
+            return fail(fmt::format("'{}' follows [{}]; a key stands on its own line", shown(rest), name));
+        section_ = name;
+        section_state_ = SectionState::open;
+        deck_.sections.push_back({number_, section_});
+    }
+
+    void parse_entry(std::string_view line) {
+        const std::size_t equals = line.find('=');
+        if (equals == line.npos) return fail(fmt::format("'{}' has no '='; expected key = value", shown(line)));
+        const std::string_view key = trim(line.substr(0, equals));
+        if (!is_key(key)) return fail(fmt::format("'{}' is no key; keys are lower-case words", shown(key)));
+        if (section_state_ == SectionState::none)
+            return fail(fmt::format("key {} stands outside a section; put a line [section] above it", shown(key)));
+        ParsedValue parsed = parse_value(line.substr(equals + 1));
+        if (section_state_ == SectionState::wrong) return;  // its header is reported already
+        DeckEntry entry{section_, std::string(key), std::move(parsed.value), number_};
+        if (!parsed.error.empty()) return fail(fmt::format("{}: {}", entry.name(), parsed.error));
+        const auto [first, is_new] = first_line_.try_emplace(entry.name(), number_);
+        if (!is_new) return fail(fmt::format("{} is given twice, first in line {}", entry.name(), first->second));
+        deck_.entries.push_back(std::move(entry));
+    }
+
+    enum class SectionState { none, open, wrong };
+
+    Deck& deck_;
+    int number_ = 0;
+    std::string section_;
+    SectionState section_state_ = SectionState::none;
+    std::map<std::string, int> first_line_;
+};
+
+/// As a value of a deck, quoted where it would be read differently otherwise.
+std::string quoted(const std::string& value) {
+    const bool plain =
+        !value.empty() && trim(value) == value && value[0] != '"' && value.find_first_of(";#") == value.npos;
+    if (plain) return value;
+    std::string text = "\"";
+    for (char c : value) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return text + '"';
+}
+
+}  // namespace
+
+Deck parse_deck(const std::string& source, const std::string& file) {
+    Deck deck{file, source, {}, {}, {}};
+    std::string_view rest = deck.source;
+    if (rest.substr(0, 2) == "\xff\xfe" || rest.substr(0, 2) == "\xfe\xff") {
+        deck.errors.push_back({1, "the file is UTF-16; save it as UTF-8"});
+        return deck;
+    }
+    if (rest.substr(0, 3) == "\xef\xbb\xbf") rest.remove_prefix(3);
+    DeckParser parser(deck);
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        parser.parse_line(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return deck;
+}
+
+Deck read_deck(const std::string& path) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::string source(max_deck_bytes + 1, '\0');
+    file.read(source.data(), std::streamsize(source.size()));
+    if (!file.eof() && (!file || !file.is_open()))
+        throw FileError(fmt::format("{}: cannot read the deck: {}", path, std::strerror(errno ? errno : EIO)));
+    if (std::size_t(file.gcount()) > max_deck_bytes)
+        throw FileError(fmt::format("{}: larger than {} bytes, so this is no deck", path, max_deck_bytes));
+    source.resize(std::size_t(file.gcount()));
+    return parse_deck(source, path);
+}
+
+DeckEntry parse_override(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::string_view name = trim(std::string_view(text).substr(0, equals));
+    const std::size_t dot = name.find('.');
+    if (equals == text.npos || dot == name.npos || !is_word(name.substr(0, dot)) || !is_key(name.substr(dot + 1)))
+        throw UsageError(fmt::format("--set '{}': expected section.key=value", shown(text)));
+    const std::string_view value = trim(std::string_view(text).substr(equals + 1));
+    if (const auto bad = find_bad_byte(value)) throw UsageError(fmt::format("--set {}: {}", name, *bad));
+    // The shell has dealt with quotes and comments; quotes that reached us mean what they do in a deck.
+    const ParsedValue parsed =
+        !value.empty() && value[0] == '"' ? parse_quoted(value) : ParsedValue{std::string(value), ""};
+    if (!parsed.error.empty()) throw UsageError(fmt::format("--set {}: {}", name, parsed.error));
+    return {std::string(name.substr(0, dot)), std::string(name.substr(dot + 1)), parsed.value, 0};
+}
+
+std::string to_ini(const Parameters& parameters) {
+    std::vector<std::string> order;
+    std::map<std::string, std::string> body;
+    for (const auto& [spec, text, provenance] : parameters.all()) {
+        if (body.count(spec.section) == 0) order.push_back(spec.section);
+        const bool unset = text.empty() && spec.default_value.empty();
+        const std::string line = unset ? fmt::format("; {} is not set", spec.key)
+                                       : fmt::format("{} = {}  ; {}", spec.key, quoted(text), provenance.text());
+        body[spec.section] += line + '\n';
+    }
+    std::string ini;
+    for (const std::string& section : order)
+        ini += fmt::format("{}[{}]\n{}", ini.empty() ? "" : "\n", section, body[section]);
+    return ini;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,287 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <climits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "core/error.hpp"
+#include "io/deck.hpp"
+
+namespace hyperplane {
+namespace {
+
+namespace po = boost::program_options;
+using Component = DeckSchema::Component;
+
+constexpr std::size_t max_errors_shown = 50;
+constexpr int after_deck = INT_MAX;  // where errors stand that belong to no line
+
+/// A parameter as Boost sees it: text that check_value accepts. It is composing, so every later store
+/// is checked too and replaces what was there: the last one wins, where Boost alone keeps the first.
+class CheckedText : public po::value_semantic {
+public:
+    explicit CheckedText(ParameterSpec spec) : spec_(std::move(spec)) {}
+
+    std::string name() const override { return to_string(spec_.type); }
+    unsigned min_tokens() const override { return 1; }
+    unsigned max_tokens() const override { return 1; }
+    bool is_composing() const override { return true; }
+    bool is_required() const override { return spec_.required; }
+    bool apply_default(boost::any& value) const override {
+        value = spec_.default_value;
+        return !spec_.default_value.empty();
+    }
+    void notify(const boost::any&) const override {}
+    void parse(boost::any& value, const std::vector<std::string>& tokens, bool) const override {
+        if (const auto error = check_value(spec_, tokens.front())) throw po::error(*error);
+        value = tokens.front();
+    }
+
+private:
+    ParameterSpec spec_;
+};
+
+/// Damerau-Levenshtein distance: insertions, deletions, changes and swaps of neighbours.
+int edit_distance(const std::string& a, const std::string& b) {
+    std::vector<int> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+    std::iota(above.begin(), above.end(), 0);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = int(i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        before.swap(above);
+        above.swap(row);
+    }
+    return above.back();
+}
+
+bool is_called(const Component& component, const std::string& name) {
+    return component.name == name ||
+           std::find(component.aliases.begin(), component.aliases.end(), name) != component.aliases.end();
+}
+
+bool holds(const ParameterTable& table, const std::string& section, const std::string& key) {
+    return std::any_of(table.begin(), table.end(),
+                       [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
+}
+
+std::string suggestion(const std::string& near) {
+    return near.empty() ? "" : "; did you mean " + near + "?";
+}
+
+class Resolver {
+public:
+    Resolver(const Deck& deck, const std::vector<DeckEntry>& overrides, const DeckSchema& schema)
+        : deck_(deck), entries_(deck.entries), schema_(schema) {
+        entries_.insert(entries_.end(), overrides.begin(), overrides.end());
+        for (const DeckLine& error : deck.errors) report(error.line, error.text);
+        for (const ParameterSpec& spec : schema.common) sections_.insert(spec.section);
+        for (const Component& component : schema.components) sections_.insert(component.section);
+    }
+
+    Parameters resolve() {
+        check_sections();
+        choose_components();
+        make_options();
+        for (const DeckEntry& entry : entries_) store(entry);
+        check_required();
+        throw_errors();
+        Parameters parameters(applicable_);
+        for (const auto& [name, value] : values_)
+            if (!value.defaulted()) {
+                const DeckEntry& entry = *last_.at(name);
+                parameters.set(entry.section, entry.key, value.as<std::string>(), origin(entry));
+            }
+        return parameters;
+    }
+
+private:
+    void report(int line, const std::string& text) {
+        errors_.push_back({line, fmt::format("{}:{}: {}", deck_.file, line, text)});
+    }
+    void report(const DeckEntry& entry, const std::string& text) {
+        errors_.push_back({entry.line == 0 ? after_deck : entry.line, origin(entry).text() + ": " + text});
+    }
+    Provenance origin(const DeckEntry& entry) const {
+        if (entry.line == 0) return {Provenance::Source::command_line, "", 0};
+        return {Provenance::Source::deck, deck_.file, entry.line};
+    }
+    bool knows_section(const std::string& name) const { return sections_.count(name) > 0; }
+
+    std::string unknown_section(const std::string& name) const {
+        const std::string near = nearest(name, {sections_.begin(), sections_.end()});
+        return fmt::format("unknown section [{}]{} (hyperplane help)", name,
+                           suggestion(near.empty() ? "" : "[" + near + "]"));
+    }
+
+    void check_sections() {
+        for (const DeckLine& section : deck_.sections)
+            if (!knows_section(section.text)) report(section.line, unknown_section(section.text));
+        for (const DeckEntry& entry : entries_)
+            if (entry.line == 0 && !knows_section(entry.section)) report(entry, unknown_section(entry.section));
+    }
+
+    /// Replaces aliases by names, finds the component of each section and collects the keys that apply.
+    void choose_components() {
+        std::map<std::string, std::string> names;
+        for (const ParameterSpec& spec : schema_.common)
+            if (spec.key == "name") names[spec.section] = spec.default_value;
+        for (DeckEntry& entry : entries_)
+            if (entry.key == "name" && has_components(entry.section)) {
+                check_component(entry);
+                names[entry.section] = entry.value;
+            }
+        applicable_ = schema_.common;
+        for (const Component& component : schema_.components) {
+            if (!is_called(component, names[component.section])) continue;
+            chosen_[component.section] = &component;
+            for (const ParameterSpec& spec : component.parameters)
+                if (!holds(applicable_, spec.section, spec.key)) applicable_.push_back(spec);
+        }
+    }
+
+    bool has_components(const std::string& section) const {
+        return std::any_of(schema_.components.begin(), schema_.components.end(),
+                           [&](const Component& component) { return component.section == section; });
+    }
+
+    void check_component(DeckEntry& entry) {
+        std::vector<std::string> known;
+        for (const Component& component : schema_.components) {
+            if (component.section != entry.section) continue;
+            if (is_called(component, entry.value)) {
+                entry.value = component.name;
+                return;
+            }
+            known.push_back(component.name);
+            known.insert(known.end(), component.aliases.begin(), component.aliases.end());
+        }
+        unknown_component_.insert(entry.section);
+        report(entry, fmt::format("no {} is called '{}'{} (hyperplane list {}s)", entry.section, entry.value,
+                                  suggestion(nearest(entry.value, known)), entry.section));
+    }
+
+    void make_options() {
+        for (const ParameterSpec& spec : applicable_)
+            options_.add_options()(spec.name().c_str(), new CheckedText(spec));  // Boost owns it
+    }
+
+    void store(const DeckEntry& entry) {
+        if (!knows_section(entry.section)) return;
+        if (entry.key == "name" && unknown_component_.count(entry.section)) return;
+        if (!holds(applicable_, entry.section, entry.key)) return report_unknown(entry);
+        po::parsed_options parsed(&options_);
+        parsed.options.emplace_back(entry.name(), std::vector{entry.value});
+        last_[entry.name()] = &entry;
+        try {
+            po::store(parsed, values_);
+        } catch (const po::error& error) {
+            report(entry, fmt::format("{}: {} (hyperplane help {})", entry.name(), error.what(), entry.name()));
+        }
+    }
+
+    /// Names of the section's components that have the key.
+    std::vector<std::string> owners(const DeckEntry& entry) const {
+        std::vector<std::string> names;
+        for (const Component& component : schema_.components)
+            if (holds(component.parameters, entry.section, entry.key))
+                names.push_back(component.section + " " + component.name);
+        return names;
+    }
+
+    void report_unknown(const DeckEntry& entry) {
+        const std::string name = entry.name();
+        if (const auto owner = owners(entry); !owner.empty()) {
+            if (unknown_component_.count(entry.section)) return;  // it may belong to what was meant
+            const auto chosen = chosen_.find(entry.section);
+            const std::string instead = chosen == chosen_.end() ? fmt::format("; {}.name is not set", entry.section)
+                                                                : ", not " + chosen->second->name;
+            report(entry,
+                   fmt::format("{} belongs to {}{} (hyperplane help {})", name, fmt::join(owner, ", "), instead, name));
+            return;
+        }
+        report(entry, fmt::format("unknown key {}{} (hyperplane help {})", name, suggestion(nearest_key(entry)),
+                                  entry.section));
+    }
+
+    /// The key that was meant: of this section if one is near, else the same key of another section.
+    std::string nearest_key(const DeckEntry& entry) const {
+        std::vector<std::string> here;
+        std::string elsewhere;
+        for (const ParameterSpec& spec : applicable_) {
+            if (spec.section == entry.section) here.push_back(spec.key);
+            if (spec.key == entry.key && elsewhere.empty()) elsewhere = spec.name();
+        }
+        const std::string near = nearest(entry.key, here);
+        return near.empty() ? elsewhere : entry.section + "." + near;
+    }
+
+    void check_required() {
+        for (const ParameterSpec& spec : applicable_) {
+            if (!spec.required || !spec.default_value.empty() || values_.count(spec.name())) continue;
+            if (spec.key == "name" && unknown_component_.count(spec.section)) continue;
+            const auto chosen = chosen_.find(spec.section);
+            const bool own = chosen != chosen_.end() && holds(chosen->second->parameters, spec.section, spec.key);
+            const std::string who = own ? fmt::format(", {} {} needs it", spec.section, chosen->second->name) : "";
+            errors_.push_back({after_deck, fmt::format("{}: {} is missing{} (hyperplane help {})", deck_.file,
+                                                       spec.name(), who, spec.name())});
+        }
+    }
+
+    void throw_errors() {
+        if (errors_.empty()) return;
+        std::stable_sort(errors_.begin(), errors_.end(),
+                         [](const DeckLine& a, const DeckLine& b) { return a.line < b.line; });
+        std::vector<std::string> lines;
+        for (const DeckLine& error : errors_)
+            if (lines.size() < max_errors_shown) lines.push_back(error.text);
+        if (lines.size() < errors_.size())
+            lines.push_back(fmt::format("and {} more errors", errors_.size() - lines.size()));
+        throw UsageError(fmt::format("{}", fmt::join(lines, "\n")));
+    }
+
+    const Deck& deck_;
+    std::vector<DeckEntry> entries_;
+    const DeckSchema& schema_;
+    std::set<std::string> sections_;
+    std::set<std::string> unknown_component_;  ///< sections whose `name` is none
+    std::map<std::string, const Component*> chosen_;
+    ParameterTable applicable_;
+    po::options_description options_;
+    po::variables_map values_;
+    std::map<std::string, const DeckEntry*> last_;  ///< by name, the entry that counts
+    std::vector<DeckLine> errors_;
+};
+
+}  // namespace
+
+Parameters resolve(const Deck& deck, const std::vector<DeckEntry>& overrides, const DeckSchema& schema) {
+    return Resolver(deck, overrides, schema).resolve();
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+    constexpr std::size_t longest = 64;
+    if (word.size() > longest) return "";
+    std::string best;
+    int best_distance = 1 + std::max(1, int(word.size()) / 3);
+    for (const std::string& candidate : known) {
+        const int distance = edit_distance(word, candidate);
+        if (distance < best_distance) {
+            best = candidate;
+            best_distance = distance;
+        }
+    }
+    if (best.empty() && word.size() >= 3)
+        for (const std::string& candidate : known)
+            if (candidate.rfind(word, 0) == 0) return candidate;
+    return best;
+}
+
+}  // namespace hyperplane

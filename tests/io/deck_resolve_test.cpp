@@ -1,0 +1,203 @@
+// What the keys of a deck mean: defaults, provenance, and each kind of mistake with its message.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "io/deck.hpp"
+
+namespace hyperplane {
+namespace {
+
+ParameterSpec integer(const char* section, const char* key, const char* value, std::optional<Bound> minimum = {}) {
+    return {section, key, ParameterType::integer, value, "An integer", "", minimum};
+}
+
+DeckSchema schema() {
+    DeckSchema s;
+    s.common = {
+        {"problem", "name", ParameterType::text, "poisson", "Which PDE"},
+        {"grid", "cells", ParameterType::integers, "", "Cells", "", Bound{1}, std::nullopt, {}, 3, true},
+        {"solver", "name", ParameterType::choice, "cg", "Which method", "", {}, {}, {"cg", "gmres"}},
+        {"solver", "rtol", ParameterType::real, "1e-8", "Tolerance", "", Bound{0.0}},
+        integer("solver", "max_iterations", "2000", Bound{0}),
+        {"output", "file", ParameterType::path, "run.h5", "The record"},
+        {"output", "note", ParameterType::text, "", "Remark"},
+        {"output", "fields", ParameterType::boolean, "true", "Write fields"},
+    };
+    s.components = {
+        {"problem", "poisson", {}, {{"problem", "coefficient", ParameterType::real, "1", "Conductivity"}}},
+        {"problem",
+         "convection_diffusion",
+         {"convdiff", "cd"},
+         {{"problem", "peclet", ParameterType::real, "100", "Peclet number"}}},
+        {"problem",
+         "matrix_market",
+         {},
+         {{"problem", "matrix_file", ParameterType::path, "", "The matrix", "", {}, {}, {}, 0, true}}},
+        {"solver", "cg", {}, {}},
+        {"solver", "gmres", {}, {integer("solver", "restart", "30", Bound{1})}},
+    };
+    return s;
+}
+
+Parameters resolved(const std::string& source, const std::vector<std::string>& sets = {}) {
+    std::vector<DeckEntry> overrides;
+    for (const std::string& text : sets) overrides.push_back(parse_override(text));
+    return resolve(parse_deck(source, "deck.ini"), overrides, schema());
+}
+
+std::string message(const std::string& source, const std::vector<std::string>& sets = {}) {
+    try {
+        resolved(source, sets);
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+const std::string grid = "[grid]\ncells = 4 4 4\n";  // lines 1 and 2
+
+TEST(Resolve, DefaultsDeckAndOverridesInThisOrder) {
+    const Parameters p = resolved(grid + "[solver]\nrtol = 1e-3\n",
+                                  {"solver.max_iterations=7", "solver.rtol=1e-4", "solver.max_iterations=1e3"});
+    EXPECT_EQ(p.text("problem", "name"), "poisson");
+    EXPECT_EQ(p.value("problem", "name").provenance.text(), "default");
+    EXPECT_EQ(p.integers("grid", "cells"), (std::vector<Index>{4, 4, 4}));
+    EXPECT_EQ(p.value("grid", "cells").provenance.text(), "deck.ini:2");
+    EXPECT_EQ(p.real("solver", "rtol"), 1e-4);
+    EXPECT_EQ(p.value("solver", "rtol").provenance.text(), "--set");
+    EXPECT_EQ(p.integer("solver", "max_iterations"), 1000);
+    EXPECT_FALSE(p.has("problem", "peclet"));
+}
+
+TEST(Resolve, ComponentsBringTheirKeysAndAliasesBecomeNames) {
+    const Parameters p = resolved(grid + "[problem]\nname = cd\npeclet = 5\n", {"solver.name=gmres"});
+    EXPECT_EQ(p.text("problem", "name"), "convection_diffusion");
+    EXPECT_EQ(p.real("problem", "peclet"), 5.0);
+    EXPECT_EQ(p.integer("solver", "restart"), 30);
+    EXPECT_FALSE(p.has("problem", "coefficient"));
+}
+
+TEST(Resolve, UnknownKeys) {
+    EXPECT_EQ(message(grid + "[solver]\nrtoll = 1\n"),
+              "deck.ini:4: unknown key solver.rtoll; did you mean solver.rtol? (hyperplane help solver)");
+    EXPECT_EQ(message(grid + "[solver]\nzzzzzz = 1\n"),
+              "deck.ini:4: unknown key solver.zzzzzz (hyperplane help solver)");
+    EXPECT_EQ(message(grid + "[output]\nrtol = 1\n"),
+              "deck.ini:4: unknown key output.rtol; did you mean solver.rtol? (hyperplane help output)");
+    EXPECT_EQ(message(grid, {"solver.rtoll=1"}),
+              "--set: unknown key solver.rtoll; did you mean solver.rtol? (hyperplane help solver)");
+}
+
+TEST(Resolve, PrefixesAreNotGuessed) {
+    EXPECT_EQ(message(grid + "[solver]\nmax_iter = 5\n"),
+              "deck.ini:4: unknown key solver.max_iter; did you mean solver.max_iterations? (hyperplane help solver)");
+}
+
+TEST(Resolve, KeysOfAnotherComponent) {
+    EXPECT_EQ(message(grid + "[problem]\npeclet = 1\n"),
+              "deck.ini:4: problem.peclet belongs to problem convection_diffusion, not poisson "
+              "(hyperplane help problem.peclet)");
+    EXPECT_EQ(message(grid + "[solver]\nname = gmres\nrestart = 20\n", {"solver.name=cg"}),
+              "deck.ini:5: solver.restart belongs to solver gmres, not cg (hyperplane help solver.restart)");
+}
+
+TEST(Resolve, UnknownSections) {
+    EXPECT_EQ(message(grid + "[solvr]\nrtol = 1\nx = 2\n"),
+              "deck.ini:3: unknown section [solvr]; did you mean [solver]? (hyperplane help)");
+    EXPECT_EQ(message(grid + "[zzzzzzzz]\n"), "deck.ini:3: unknown section [zzzzzzzz] (hyperplane help)");
+    EXPECT_EQ(message(grid, {"solvr.rtol=1"}),
+              "--set: unknown section [solvr]; did you mean [solver]? (hyperplane help)");
+}
+
+TEST(Resolve, UnknownComponentsAreReportedOnce) {
+    EXPECT_EQ(message(grid + "[problem]\nname = poison\ncoefficient = 2\npeclet = 1\n"),
+              "deck.ini:4: no problem is called 'poison'; did you mean poisson? (hyperplane list problems)");
+    EXPECT_EQ(message(grid, {"solver.name=gmers"}),
+              "--set: no solver is called 'gmers'; did you mean gmres? (hyperplane list solvers)");
+}
+
+TEST(Resolve, TypesAndRanges) {
+    const auto rtol = [](const std::string& v) { return message(grid + "[solver]\nrtol = " + v + "\n"); };
+    const auto most = [](const std::string& v) { return message(grid + "[solver]\nmax_iterations = " + v + "\n"); };
+    EXPECT_EQ(rtol("nan"),
+              "deck.ini:4: solver.rtol: expected a finite number, got 'nan' (hyperplane help solver.rtol)");
+    EXPECT_EQ(rtol("inf"),
+              "deck.ini:4: solver.rtol: expected a finite number, got 'inf' (hyperplane help solver.rtol)");
+    EXPECT_EQ(rtol("1e999"),
+              "deck.ini:4: solver.rtol: expected a finite number, got '1e999' (hyperplane help solver.rtol)");
+    EXPECT_EQ(rtol("-1"),
+              "deck.ini:4: solver.rtol: -1 is out of range; expected real >= 0 (hyperplane help solver.rtol)");
+    EXPECT_EQ(most("-1"),
+              "deck.ini:4: solver.max_iterations: -1 is out of range; expected integer >= 0 "
+              "(hyperplane help solver.max_iterations)");
+    EXPECT_EQ(most("1.5"),
+              "deck.ini:4: solver.max_iterations: expected an integer, got '1.5' "
+              "(hyperplane help solver.max_iterations)");
+    EXPECT_EQ(most("1e3"), "accepted");
+    EXPECT_EQ(message(grid, {"output.fields=perhaps"}),
+              "--set: output.fields: expected true or false, got 'perhaps' (hyperplane help output.fields)");
+    EXPECT_EQ(message("[grid]\ncells = 4 4\n"),
+              "deck.ini:2: grid.cells: expected 3 integers >= 1, got 2 values (hyperplane help grid.cells)");
+}
+
+TEST(Resolve, AnOverriddenValueIsCheckedToo) {
+    EXPECT_EQ(message(grid + "[solver]\nrtol = x\n", {"solver.rtol=1"}),
+              "deck.ini:4: solver.rtol: expected a finite number, got 'x' (hyperplane help solver.rtol)");
+}
+
+TEST(Resolve, RequiredKeys) {
+    EXPECT_EQ(message("[solver]\n"), "deck.ini: grid.cells is missing (hyperplane help grid.cells)");
+    EXPECT_EQ(message(grid + "[problem]\nname = matrix_market\n"),
+              "deck.ini: problem.matrix_file is missing, problem matrix_market needs it "
+              "(hyperplane help problem.matrix_file)");
+    EXPECT_EQ(message("[solver]\n", {"grid.cells=1 1 1"}), "accepted");
+}
+
+TEST(Resolve, AllErrorsTogetherInTheDecksOrder) {
+    EXPECT_EQ(message("x = 1\n[solver]\nrtol = nan\nrtoll = 1\nrtol = 2\n[solvr]\n[output]\nfields\n",
+                      {"solver.max_iterations=no"}),
+              "deck.ini:1: key x stands outside a section; put a line [section] above it\n"
+              "deck.ini:3: solver.rtol: expected a finite number, got 'nan' (hyperplane help solver.rtol)\n"
+              "deck.ini:4: unknown key solver.rtoll; did you mean solver.rtol? (hyperplane help solver)\n"
+              "deck.ini:5: solver.rtol is given twice, first in line 3\n"
+              "deck.ini:6: unknown section [solvr]; did you mean [solver]? (hyperplane help)\n"
+              "deck.ini:8: 'fields' has no '='; expected key = value\n"
+              "--set: solver.max_iterations: expected an integer, got 'no' (hyperplane help solver.max_iterations)\n"
+              "deck.ini: grid.cells is missing (hyperplane help grid.cells)");
+}
+
+TEST(Resolve, ManyErrorsAreCutShort) {
+    std::string source = grid + "[solver]\n";
+    for (int at = 0; at < 60; ++at) source += fmt::format("qqq{} = 1\n", at);
+    const std::string text = message(source);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 50);
+    EXPECT_EQ(text.substr(text.rfind('\n') + 1), "and 10 more errors");
+}
+
+TEST(ToIni, ResolvesToTheSameValues) {
+    for (const std::string& source :
+         {grid, grid + "[problem]\nname = cd\npeclet = 1e-3\n[solver]\nname = gmres\n",
+          grid + "[output]\nfile = \"a ; b # \"\"c\"\" \"\nnote = \"\"\"\"\n", grid + "[output]\nfile = \"\"\n"}) {
+        const Parameters first = resolved(source, {"solver.max_iterations=1e1", "output.note= x#y "});
+        const Parameters second = resolved(to_ini(first));
+        const auto a = first.all(), b = second.all();
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t at = 0; at < a.size(); ++at) {
+            EXPECT_EQ(a[at].spec.name(), b[at].spec.name());
+            EXPECT_EQ(a[at].text, b[at].text) << a[at].spec.name();
+        }
+    }
+}
+
+TEST(ToIni, ShowsProvenance) {
+    EXPECT_EQ(to_ini(resolved(grid + "[output]\nfile = \"my run.h5\"\n", {"solver.rtol=0"})),
+              "[problem]\nname = poisson  ; default\ncoefficient = 1  ; default\n\n"
+              "[grid]\ncells = 4 4 4  ; deck.ini:2\n\n"
+              "[solver]\nname = cg  ; default\nrtol = 0  ; --set\nmax_iterations = 2000  ; default\n\n"
+              "[output]\nfile = my run.h5  ; deck.ini:4\n; note is not set\nfields = true  ; default\n");
+}
+
+}  // namespace
+}  // namespace hyperplane
