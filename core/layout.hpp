@@ -11,6 +11,7 @@
 // Walking a run, every neighbour's slot advances by one as well, so all streams are contiguous.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "core/grid.hpp"
@@ -29,8 +30,8 @@ struct Run {
     Index slot;    ///< first slot
 };
 
-/// The part [begin, end) of a run whose neighbours at one offset lie inside the grid, and the slot
-/// of the neighbour of position t, `slot + t`.
+/// The part [begin, end) of a run whose neighbours at one offset lie inside the grid, empty when
+/// begin >= end, and the slot of the neighbour of position t, `slot + t`.
 struct RunNeighbours {
     int begin, end;
     Index slot;
@@ -79,7 +80,14 @@ public:
     int level_last_plane(int level) const;
 
     /// Where the neighbours of a run at `offset` are; wrapping is left to the caller.
-    RunNeighbours neighbours(const Run& run, Int3 offset) const;
+    RunNeighbours neighbours(const Run& run, Int3 offset) const {
+        const Int3 p = run.first + offset;
+        RunNeighbours range{0, run.count, slot(p)};
+        clip(range, p.x, step().x, grid_.nx);
+        clip(range, p.y, step().y, grid_.ny);
+        clip(range, p.z, 0, grid_.nz);
+        return range;
+    }
 
     friend bool operator==(const Layout& a, const Layout& b) {
         return a.kind_ == b.kind_ && a.grid_.nx == b.grid_.nx && a.grid_.ny == b.grid_.ny &&
@@ -87,6 +95,19 @@ public:
     }
 
 private:
+    /// Narrows [begin, end) to the positions t with 0 <= first + step t < extent, for steps up to 1.
+    static void clip(RunNeighbours& range, int first, int step, int extent) {
+        if (step == 1) {
+            range.begin = std::max(range.begin, -first);
+            range.end = std::min(range.end, extent - first);
+        } else if (first < 0 || (step == 0 && first >= extent)) {
+            range.end = range.begin;
+        } else if (step < 0) {
+            range.begin = std::max(range.begin, (first - extent - step) / -step);
+            range.end = std::min(range.end, first / -step + 1);
+        }
+    }
+
     LayoutKind kind_ = LayoutKind::natural;
     Grid grid_;
     LevelMap levels_;

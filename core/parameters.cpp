@@ -28,6 +28,8 @@ std::vector<std::string> split_list(const std::string& text) {
 
 /// The whole of `text` as a finite number; locale does not matter.
 std::optional<double> parse_real(const std::string& text) {
+    const bool signed_twice = text.size() > 1 && text[0] == '+' && text[1] == '-';
+    if (signed_twice) return std::nullopt;
     const char* begin = text.data() + (!text.empty() && text[0] == '+' ? 1 : 0);
     double value = 0.0;
     const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);

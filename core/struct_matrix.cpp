@@ -52,6 +52,34 @@ double StructMatrix::at(Int3 point, int entry, int row, int col) const {
 Index StructMatrix::bytes_per_apply() const { return bytes() + 2 * unknowns() * Index(sizeof(double)); }
 
 void StructMatrix::apply(const Vector& x, Vector& y) const {
+    if (layout_.kind() == LayoutKind::natural && !grid().any_periodic()) return apply_flat(x, y);
+    apply_runs(x, y);
+    if (grid().any_periodic()) apply_wrapped(x, y);
+}
+
+void StructMatrix::apply_flat(const Vector& x, Vector& y) const {
+    constexpr Index piece = 2048;
+    const Index slots = layout_.slots();
+#pragma omp parallel for schedule(static)
+    for (Index first = 0; first < slots; first += piece) {
+        const int count = int(std::min(piece, slots - first));
+        thread_local std::vector<RunTerm> terms;
+        for (int row = 0; row < dof_; ++row) {
+            terms.clear();
+            for (int e = 0; e < stencil_.size(); ++e) {
+                const RunNeighbours near{0, 0, first + layout_.slot(stencil_[e])};
+                const int begin = int(std::clamp<Index>(-near.slot, 0, count));
+                const int end = int(std::clamp<Index>(slots - near.slot, begin, count));
+                for (int col = 0; col < dof_; ++col)
+                    terms.push_back({along({{}, count, first}, near, e, row, col), x.component(col) + near.slot, begin,
+                                     end});
+            }
+            accumulate<+1>(terms, nullptr, y.component(row) + first, count);
+        }
+    }
+}
+
+void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
     for_each_run(layout_, [&](const Run& run) {
         thread_local std::vector<RunNeighbours> near;  // kept: an allocation costs more than a short run
         thread_local std::vector<RunTerm> terms;
@@ -68,7 +96,6 @@ void StructMatrix::apply(const Vector& x, Vector& y) const {
             accumulate<+1>(terms, nullptr, y.component(row) + run.slot, run.count);
         }
     });
-    if (grid().any_periodic()) apply_wrapped(x, y);
 }
 
 void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {

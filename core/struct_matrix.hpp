@@ -73,6 +73,12 @@ private:
     Index plane(int entry, int row, int col) const {
         return (Index(entry * dof_ + row) * dof_ + col) * layout_.slots();
     }
+    /// Natural layout without wrapping: pieces of many lines at once. A neighbour outside the grid is
+    /// some other point of the same array, multiplied by the zero that is stored there.
+    void apply_flat(const Vector& x, Vector& y) const;
+    /// Any layout; wrapped couplings left out.
+    void apply_runs(const Vector& x, Vector& y) const;
+    /// Adds the wrapped couplings.
     void apply_wrapped(const Vector& x, Vector& y) const;
 
     Context context_;

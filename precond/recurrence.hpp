@@ -1,0 +1,76 @@
+// First-order linear recurrences y_t = c_t + a_t y_{t-1}, eight at a time.
+//
+// Left to itself a processor waits a multiply-add's latency for every element. Composing the maps
+// y -> c + a y by parallel prefix (Kogge and Stone, IEEE Trans. Computers C-22, 1973) leaves one
+// such wait for eight elements.
+#pragma once
+
+#include <cstring>
+
+namespace hyperplane {
+namespace detail {
+
+constexpr int lanes = 8;
+typedef double Lanes __attribute__((vector_size(lanes * sizeof(double))));
+typedef long LaneMask __attribute__((vector_size(lanes * sizeof(long))));
+
+inline Lanes load(const double* from) {
+    Lanes v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/// Lane i takes lane i - by of `v` (i + by when descending), or `edge` where there is none.
+template <int by, bool descending>
+Lanes shifted(Lanes v, Lanes edge) {
+    LaneMask mask;
+    for (int i = 0; i < lanes; ++i) {
+        const int from = descending ? i + by : i - by;
+        mask[i] = from >= 0 && from < lanes ? from : lanes + i;
+    }
+    return __builtin_shuffle(v, edge, mask);
+}
+
+template <int by, bool descending>
+void compose(Lanes& a, Lanes& c) {
+    c += a * shifted<by, descending>(c, Lanes{});
+    a *= shifted<by, descending>(a, Lanes{} + 1.0);
+}
+
+}  // namespace detail
+
+/// y_t = c(t) + a(t) y_{t-1} for t = begin, ..., end - 1 with y_{begin-1} = `before`; `a` and `c` are
+/// callables that serve one position or, given a position and nothing else, eight at once.
+/// With `descending`, y_t = c(t) + a(t) y_{t+1} for t = end - 1, ..., begin and y_end = `before`.
+template <bool descending, class Coefficients>
+void solve_recurrence(const Coefficients& coefficients, int begin, int end, double before, double* y) {
+    using namespace detail;
+    const int blocks = (end - begin) / lanes;
+    for (int block = 0; block < blocks; ++block) {
+        const int t = descending ? end - (block + 1) * lanes : begin + block * lanes;
+        auto [a, c] = coefficients.template at<Lanes>(t);
+        compose<1, descending>(a, c);
+        compose<2, descending>(a, c);
+        compose<4, descending>(a, c);
+        const Lanes result = c + a * before;
+        std::memcpy(y + t, &result, sizeof result);
+        before = result[descending ? 0 : lanes - 1];
+    }
+    const int rest = end - begin - blocks * lanes;
+    for (int at = 0; at < rest; ++at) {
+        const int t = descending ? begin + rest - 1 - at : end - rest + at;
+        const auto [a, c] = coefficients.template at<double>(t);
+        y[t] = before = c + a * before;
+    }
+}
+
+/// Eight doubles from `from + t`, or the one there.
+template <class T>
+T take(const double* from, int t) {
+    if constexpr (sizeof(T) == sizeof(double))
+        return from[t];
+    else
+        return detail::load(from + t);
+}
+
+}  // namespace hyperplane
