@@ -1,0 +1,195 @@
+// y = A x against the reference, for stencils x unknowns a cell x extents x layouts x storages.
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/struct_matrix.hpp"
+#include "reference/bridge.hpp"
+
+namespace hyperplane {
+namespace {
+
+using reference::Box;
+using reference::StencilMatrix;
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+Layout layout_for(LayoutKind kind, const Box& box, const reference::NamedStencil& stencil) {
+    return Layout(kind, reference::to_grid(box), reference::to_stencil(stencil).level_map());
+}
+
+struct Case {
+    std::string stencil;
+    int dof;
+    Box box;
+    LayoutKind kind;
+};
+
+std::vector<Box> boxes_for(int dof) {
+    const std::array<bool, 3> all{true, true, true}, x{true, false, false}, y{false, true, false},
+        z{false, false, true};
+    if (dof <= 3)
+        return {{17, 9, 5}, {1, 1, 9}, {33, 1, 7}, {2, 2, 2}, {7, 5, 5, all}, {9, 3, 2, x}, {3, 7, 5, y}, {1, 2, 6, z}};
+    if (dof <= 8) return {{7, 5, 3}, {1, 9, 1}, {5, 4, 1}, {5, 5, 7, all}};
+    return {{5, 3, 3}, {9, 1, 1}, {5, 5, 5, all}};
+}
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const auto& stencil : reference::all_stencils())
+        for (int dof : {1, 2, 3, 4, 5, 8, 17, 32})
+            for (const Box& box : boxes_for(dof))
+                for (LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane})
+                    list.push_back({stencil.name, dof, box, kind});
+    return list;
+}
+
+class MatrixProduct : public testing::TestWithParam<Case> {
+protected:
+    /// |y - A x| <= 16 ulp of |A| |x| in each row.
+    void expect_product(const StencilMatrix& a, MatrixStorage storage) {
+        const std::vector<double> x = reference::Random(3).vector(a.box.points() * a.dof);
+        const reference::Product expected = reference::multiply(reference::assembled(a), x);
+        const StructMatrix matrix = reference::to_struct_matrix(context, layout, a, storage);
+        Vector y(context, layout, a.dof, "y");
+        for (Index at = 0; at < y.size(); ++at) y.data()[at] = NAN;
+        matrix.apply(reference::to_vector(context, layout, a.dof, x), y);
+        const std::vector<double> actual = reference::from_vector(y);
+        for (std::size_t at = 0; at < x.size(); ++at)
+            ASSERT_NEAR(actual[at], expected.value[at], 16 * epsilon * expected.magnitude[at]) << "row " << at;
+    }
+
+    Context context = Context::cpu(1);
+    reference::NamedStencil stencil = reference::stencil_named(GetParam().stencil);
+    Layout layout = layout_for(GetParam().kind, GetParam().box, stencil);
+};
+
+TEST_P(MatrixProduct, FullStorage) {
+    expect_product(reference::random_matrix(GetParam().box, stencil.offsets, GetParam().dof, 1), MatrixStorage::full);
+}
+
+TEST_P(MatrixProduct, LowerStorage) {
+    expect_product(reference::random_spd_matrix(GetParam().box, stencil.offsets, GetParam().dof, 2),
+                   MatrixStorage::lower);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MatrixProduct, testing::ValuesIn(cases()), [](const auto& info) {
+    const Case& c = info.param;
+    return c.stencil + "_dof" + std::to_string(c.dof) + "_" + reference::name_of(c.box) + "_" + to_string(c.kind);
+});
+
+TEST(MatrixProducts, ByHand) {
+    // 2 x 2 cells, star7: A = [4 1 2 0; 3 5 0 2; 6 0 7 1; 0 6 3 8], x = (1, 2, 3, 4).
+    const Context context = Context::cpu(1);
+    Grid grid;
+    grid.nx = grid.ny = 2;
+    const Stencil star7 = Stencil::star7();
+    for (LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane}) {
+        const Layout layout(kind, grid, star7.level_map());
+        StructMatrix a(context, layout, star7, 1);
+        const double diagonal[] = {4, 5, 7, 8};
+        for (Index row = 0; row < 4; ++row) {
+            const Int3 p = grid.point(row);
+            const Index slot = layout.slot(p);
+            a.values(star7.diagonal())[slot] = diagonal[row];
+            if (p.x == 0) a.values(star7.find({1, 0, 0}))[slot] = 1;
+            if (p.x == 1) a.values(star7.find({-1, 0, 0}))[slot] = 3;
+            if (p.y == 0) a.values(star7.find({0, 1, 0}))[slot] = 2;
+            if (p.y == 1) a.values(star7.find({0, -1, 0}))[slot] = 6;
+        }
+        Vector y(context, layout, 1, "y");
+        a.apply(reference::to_vector(context, layout, 1, {1, 2, 3, 4}), y);
+        EXPECT_EQ(reference::from_vector(y), (std::vector<double>{12, 21, 31, 53}));
+    }
+}
+
+TEST(MatrixProducts, SameBitsForAnyNumberOfThreads) {
+    for (const char* name : {"star7", "box27", "skewed7"})
+        for (LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane})
+            for (MatrixStorage storage : {MatrixStorage::full, MatrixStorage::lower}) {
+                const auto stencil = reference::stencil_named(name);
+                const Box box{17, 9, 5};
+                const Context context = Context::cpu(1);
+                const Layout layout = layout_for(kind, box, stencil);
+                const StructMatrix a = reference::to_struct_matrix(
+                    context, layout, reference::random_spd_matrix(box, stencil.offsets, 2, 4), storage);
+                const Vector x = reference::to_vector(context, layout, 2, reference::Random(5).vector(2 * 765));
+                Vector y(context, layout, 2, "y");
+                a.apply(x, y);
+                const std::vector<double> one = reference::from_vector(y);
+                for (int threads : {2, 3, 7}) {
+                    omp_set_num_threads(threads);
+                    a.apply(x, y);
+                    EXPECT_EQ(reference::from_vector(y), one) << name << " " << threads;
+                }
+                omp_set_num_threads(1);
+            }
+}
+
+TEST(MatrixProducts, AnInfinityReachesEveryRowCoupledToIt) {
+    const auto stencil = reference::stencil_named("diamond13");
+    const Box box{7, 5, 3};
+    const Context context = Context::cpu(1);
+    for (LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane})
+        for (MatrixStorage storage : {MatrixStorage::full, MatrixStorage::lower}) {
+            const Layout layout = layout_for(kind, box, stencil);
+            const StencilMatrix data = reference::random_spd_matrix(box, stencil.offsets, 1, 6);
+            const StructMatrix a = reference::to_struct_matrix(context, layout, data, storage);
+            for (int bad = 0; bad < box.points(); ++bad) {
+                std::vector<double> x(box.points(), 1.0);
+                x[bad] = INFINITY;
+                Vector y(context, layout, 1, "y");
+                a.apply(reference::to_vector(context, layout, 1, x), y);
+                const std::vector<double> actual = reference::from_vector(y);
+                const reference::BlockMatrix matrix = reference::assembled(data);
+                for (int row = 0; row < box.points(); ++row)
+                    ASSERT_FALSE(std::isfinite(actual[row]) && matrix.rows[row].count(bad)) << bad << " " << row;
+            }
+        }
+}
+
+TEST(MatrixProducts, LowerStorageHoldsAboutHalfAndMeansTheSame) {
+    const auto stencil = reference::stencil_named("box27");
+    const Box box{5, 4, 3};
+    const Context context = Context::cpu(1);
+    const Layout layout = layout_for(LayoutKind::hyperplane, box, stencil);
+    const StencilMatrix data = reference::random_spd_matrix(box, stencil.offsets, 3, 6);
+    const StructMatrix full = reference::to_struct_matrix(context, layout, data, MatrixStorage::full);
+    const StructMatrix lower = reference::to_struct_matrix(context, layout, data, MatrixStorage::lower);
+    EXPECT_EQ(full.bytes(), 27 * 9 * 60 * 8);
+    EXPECT_EQ(lower.bytes(), 14 * 9 * 60 * 8);
+    EXPECT_FALSE(full.symmetric());
+    EXPECT_TRUE(lower.symmetric());
+    EXPECT_EQ(full.nonzeros(), lower.nonzeros());
+    for (int row = 0; row < box.points(); ++row)
+        for (int e = 0; e < 27; ++e)
+            for (int r = 0; r < 3; ++r)
+                for (int c = 0; c < 3; ++c) {
+                    const Int3 p = full.grid().point(row);
+                    const auto held = data.blocks[row].find(reference::to_offset(full.stencil()[e]));
+                    const double expected = held == data.blocks[row].end() ? 0.0 : held->second(r, c);
+                    ASSERT_EQ(full.at(p, e, r, c), expected);
+                    ASSERT_EQ(lower.at(p, e, r, c), expected);
+                }
+}
+
+TEST(MatrixProducts, RefusesWhatItCannotHold) {
+    const Context context = Context::cpu(1);
+    Grid grid;
+    grid.nx = grid.ny = grid.nz = 4;
+    const Layout layout(LayoutKind::natural, grid, {});
+    EXPECT_THROW(StructMatrix(context, layout, Stencil::star7(), 0), UsageError);
+    EXPECT_THROW(StructMatrix(context, layout, Stencil::star7(), -1), UsageError);
+    EXPECT_THROW(StructMatrix(context, layout, Stencil::star7(), 33), UsageError);
+    EXPECT_NO_THROW(StructMatrix(context, layout, Stencil::star7(), 32));
+    grid.periodic = {false, true, false};
+    const Layout periodic(LayoutKind::natural, grid, {});
+    EXPECT_NO_THROW(StructMatrix(context, periodic, Stencil::star7(), 1));
+    EXPECT_THROW(StructMatrix(context, periodic, Stencil::star13(), 1), UsageError);
+    EXPECT_EQ(context.ledger().held(), 0);
+}
+
+}  // namespace
+}  // namespace hyperplane
