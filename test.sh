@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything, runs every test.
+#   ./test.sh            all but the tests labelled long
+#   ./test.sh --long     those too
+#   ./test.sh --asan     under AddressSanitizer and UndefinedBehaviorSanitizer
+# Other arguments go to ctest: ./test.sh -R deck
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck source=cmake/setup.sh
+source cmake/setup.sh
+
+preset=release
+labels=(--label-exclude '^long$')
+passed_on=()
+for argument in "$@"; do
+    case $argument in
+        --long) labels=() ;;
+        --asan) preset=asan ;;
+        -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        *) passed_on+=("$argument") ;;
+    esac
+done
+
+install_missing "${program_packages[@]}" "${test_packages[@]}"
+build "$preset"
+
+# Tests that need more threads ask for them; ctest keeps the cores busy.
+export OMP_NUM_THREADS=1
+export UBSAN_OPTIONS=print_stacktrace=1
+status=0
+ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --no-tests=error \
+    ${labels[@]+"${labels[@]}"} ${passed_on[@]+"${passed_on[@]}"} </dev/null || status=$?
+
+# ctest names the skipped tests; their reasons stand in its log (GoogleTest's, and "skipped: ..." of scripts).
+awk '/: Skipped$/ { getline; reasons[$0]++ } /^skipped: / { reasons[substr($0, 10)]++ }
+     END { for (reason in reasons) printf "skipped (%d): %s\n", reasons[reason], reason }' \
+    "build/$preset/Testing/Temporary/LastTest.log" || true
+exit "$status"
