@@ -55,11 +55,9 @@ PreconditionerPlan StructIlu::plan(const Parameters& parameters, const Precondit
     const Stencil filled = setting.stencil.filled(read_options(parameters).fill_level);
     const bool shares = filled.size() == setting.stencil.size() && !filled.eliminates_off_diagonal();
     const int entries = shares ? 1 : setting.symmetric ? filled.diagonal() + 1 : filled.size();
-    // One unknown a point: lines along x stream best through a processor's caches. Blocks: runs of one
-    // level have no dependencies inside, so all of a block's products vectorise.
-    const LayoutKind kind = setting.dof == 1 ? LayoutKind::natural : LayoutKind::hyperplane;
     PreconditionerPlan plan;
-    plan.layout = Layout(kind, setting.grid, filled.level_map());
+    // On a processor lines along x stream best (docs/performance.md); a GPU will want the hyperplanes.
+    plan.layout = Layout(LayoutKind::natural, setting.grid, filled.level_map());
     plan.bytes = Index(entries) * setting.dof * setting.dof * setting.grid.points() * Index(sizeof(double));
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;

@@ -62,6 +62,8 @@ private:
     void factor(PivotInverter& inverter);
 
     const StructMatrix& triangles() const { return factor_ ? *factor_ : *a_; }
+    const StructMatrix& pivots() const { return factor_ ? *factor_ : *inverse_; }
+    int pivot_entry() const { return factor_ ? stencil_.diagonal() : 0; }
 
     Context context_;
     StructIluOptions options_;
