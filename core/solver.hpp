@@ -37,6 +37,8 @@ public:
     virtual Index work_vectors() const = 0;
     /// Throws UsageError where the method cannot work with such a preconditioner, saying why.
     virtual void check(const std::string& preconditioner, const PreconditionerTraits& traits) const = 0;
+    /// The same for the matrix of a problem; `symmetric` as SystemShape has it.
+    virtual void check_operator(const std::string& /*problem*/, bool /*symmetric*/) const {}
 };
 
 }  // namespace hyperplane

@@ -25,9 +25,10 @@ void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
 
 StructMatrix::StructMatrix(const Context& context, const Layout& layout, Stencil stencil, int dof,
                            MatrixStorage storage, std::string label)
-    : context_(context), layout_(layout), stencil_(std::move(stencil)), dof_(dof), storage_(storage) {
+    : context_(context), layout_(layout), stencil_(std::move(stencil)), dof_(dof), storage_(storage),
+      stride_(stride(layout.slots())) {
     check_shape(layout_.grid(), stencil_, dof_);
-    values_ = Buffer<double>(context_, std::move(label), Index(stored_entries()) * dof_ * dof_ * layout_.slots());
+    values_ = Buffer<double>(context_, std::move(label), Index(stored_entries()) * dof_ * dof_ * stride_);
 }
 
 Index StructMatrix::nonzeros() const {

@@ -48,9 +48,20 @@ public:
     Index nonzeros() const;
     Index bytes() const { return values_.size() * Index(sizeof(double)); }
 
+    /// Values from one coefficient's first slot to the next one's: the slots, and up to 15 unused ones so
+    /// that the streams of a block do not all fall into one set of a cache.
+    static Index stride(Index slots) {
+        const Index lines = (slots + 7) / 8;
+        return 8 * (lines % 2 == 0 ? lines + 1 : lines);
+    }
+    /// Bytes of `coefficients` coefficients on `slots` slots.
+    static Index bytes(Index coefficients, Index slots) { return coefficients * stride(slots) * Index(sizeof(double)); }
+
     /// The slots of one stored coefficient.
     double* values(int entry, int row = 0, int col = 0) { return values_.data() + plane(entry, row, col); }
     const double* values(int entry, int row = 0, int col = 0) const { return values_.data() + plane(entry, row, col); }
+    /// Every coefficient of a stored entry becomes zero.
+    void set_zero(int entry) { fill_zero(values(entry), Index(dof_) * dof_ * stride_); }
     /// Coefficient (row, col) of `entry` at a point, stored or mirrored; zero outside the grid.
     double at(Int3 point, int entry, int row = 0, int col = 0) const;
     /// Coefficients (row, col) of `entry` along a run: element t belongs to position t, for t in
@@ -71,7 +82,7 @@ public:
 
 private:
     Index plane(int entry, int row, int col) const {
-        return (Index(entry * dof_ + row) * dof_ + col) * layout_.slots();
+        return (Index(entry * dof_ + row) * dof_ + col) * stride_;
     }
     /// Natural layout without wrapping: pieces of many lines at once. A neighbour outside the grid is
     /// some other point of the same array, multiplied by the zero that is stored there.
@@ -86,6 +97,7 @@ private:
     Stencil stencil_;
     int dof_;
     MatrixStorage storage_;
+    Index stride_;
     Buffer<double> values_;
 };
 

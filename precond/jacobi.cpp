@@ -54,7 +54,7 @@ PreconditionerRow jacobi_row() {
     row.plan = [](const Parameters&, const PreconditionerSetting& setting) {
         PreconditionerPlan plan;
         plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-        plan.bytes = Index(setting.dof) * setting.dof * setting.grid.points() * Index(sizeof(double));
+        plan.bytes = StructMatrix::bytes(Index(setting.dof) * setting.dof, setting.grid.points());
         plan.traits = {.fixed = true, .symmetric = setting.symmetric};
         return plan;
     };

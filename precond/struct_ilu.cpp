@@ -58,7 +58,7 @@ PreconditionerPlan StructIlu::plan(const Parameters& parameters, const Precondit
     PreconditionerPlan plan;
     // On a processor lines along x stream best (docs/performance.md); a GPU will want the hyperplanes.
     plan.layout = Layout(LayoutKind::natural, setting.grid, filled.level_map());
-    plan.bytes = Index(entries) * setting.dof * setting.dof * setting.grid.points() * Index(sizeof(double));
+    plan.bytes = StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points());
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }

@@ -165,7 +165,7 @@ void StructIlu::copy_matrix(double alpha) {
         if (source >= 0)
             copy_entry(*a_, source, *factor_, e, e == stencil_.diagonal() ? alpha : 0.0);
         else
-            fill_zero(factor_->values(e), Index(a_->dof()) * a_->dof() * a_->layout().slots());
+            factor_->set_zero(e);
     }
 }
 
