@@ -1,0 +1,189 @@
+#include "apps/case.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "apps/deck_schema.hpp"
+#include "io/matrix_market.hpp"
+#include "problems/registry.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Runs each step; the UsageErrors of all of them become one.
+class Contradictions {
+public:
+    template <class Step>
+    void collect(const Step& step) {
+        try {
+            step();
+        } catch (const UsageError& error) {
+            text_ += (text_.empty() ? "" : "\n") + std::string(error.what());
+        }
+    }
+    void add(const std::string& message) { text_ += (text_.empty() ? "" : "\n") + message; }
+    void report() const {
+        if (!text_.empty()) throw UsageError(text_);
+    }
+
+private:
+    std::string text_;
+};
+
+/// Files of a deck are named relative to its folder.
+InputFiles files_beside(const std::string& deck) {
+    const auto folder = std::filesystem::path(deck).parent_path();
+    const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
+    return {
+        .matrix = [resolve](const std::string& path) { return read_matrix_market(resolve(path)); },
+        .vector = [resolve](const std::string& path) { return read_matrix_market_vector(resolve(path)); },
+        .doubles = [resolve](const std::string& path, Index count) { return read_doubles(resolve(path), count); },
+    };
+}
+
+Context make_context(const Parameters& parameters) {
+    const std::string& backend = parameters.text("device", "backend");
+    if (backend == "cuda")
+        throw DeviceError(parameters.where("device", "backend") +
+                          ": this program was built without the CUDA backend, so it cannot use a GPU; "
+                          "set device.backend = cpu, or auto to take the best there is");
+    const Context context = Context::cpu(int(parameters.integer("device", "threads")));
+    if (parameters.is_set("device", "memory_limit")) {
+        const Index limit = Index(parameters.real("device", "memory_limit") * (1 << 20));
+        const MemoryLedger& ledger = context.ledger();
+        context.set_allocation_gate([&ledger, limit](const std::string&, Index bytes) { return ledger.held() + bytes <= limit; });
+    }
+    return context;
+}
+
+Layout choose_layout(const Parameters& parameters, const PreconditionerPlan& plan) {
+    const std::string& asked = parameters.text("device", "layout");
+    if (asked == "auto" || asked == to_string(plan.layout.kind())) return plan.layout;
+    return {asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, plan.layout.grid(), plan.layout.levels()};
+}
+
+void check_expectations(const Parameters& p, Contradictions& found) {
+    const auto given = [&](const char* key) { return p.is_set("expect", key); };
+    if (given("min_iterations") && given("max_iterations") &&
+        p.integer("expect", "min_iterations") > p.integer("expect", "max_iterations"))
+        found.add(p.where("expect", "min_iterations") + ": is above expect.max_iterations; no run can meet both");
+    if (given("iterations") && (given("min_iterations") || given("max_iterations")))
+        found.add(p.where("expect", "iterations") + ": give it, or expect.min_iterations and max_iterations, not both");
+    if (given("min_error") && given("max_error") && p.real("expect", "min_error") > p.real("expect", "max_error"))
+        found.add(p.where("expect", "min_error") + ": is above expect.max_error; no run can meet both");
+}
+
+Index read_number(const char* file, const std::string& key) {
+    std::ifstream stream(file);
+    std::string word;
+    while (!key.empty() && stream >> word && word != key) {
+    }
+    Index value = 0;
+    return stream >> value ? value : -1;
+}
+
+}  // namespace
+
+std::string in_mib(Index bytes) { return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20)); }
+
+Index available_memory() {
+    Index available = std::numeric_limits<Index>::max();
+    if (const Index free = read_number("/proc/meminfo", "MemAvailable:"); free >= 0) available = free * 1024;
+    const Index limit = read_number("/sys/fs/cgroup/memory.max", "");
+    const Index used = read_number("/sys/fs/cgroup/memory.current", "");
+    if (limit >= 0 && used >= 0) available = std::min(available, std::max<Index>(0, limit - used));
+    return available;
+}
+
+Index MemoryPlan::total() const {
+    Index sum = 0;
+    for (const auto& [label, bytes] : by_label) sum += bytes;
+    return sum;
+}
+
+std::string MemoryPlan::table() const {
+    MemoryLedger ledger;
+    for (const auto& [label, bytes] : by_label) ledger.add(label, bytes);
+    return ledger.table();
+}
+
+Index Case::steps() const {
+    return std::isfinite(problem->time_step()) ? parameters.integer("time", "steps") : 1;
+}
+
+MemoryPlan Case::memory_plan() const {
+    const Index vector = layout.slots() * shape().dof * Index(sizeof(double));
+    const Index blocks = shape().symmetric ? shape().stencil.diagonal() + 1 : shape().stencil.size();
+    const Index matrix = blocks * shape().dof * vector;
+    MemoryPlan memory;
+    memory.by_label["matrix"] = matrix;
+    if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;
+    memory.by_label["preconditioner " + name("preconditioner")] = plan.bytes;
+    memory.by_label["Krylov vectors"] = solver->work_vectors() * vector;
+    memory.by_label["state, right-hand side, correction"] = 3 * vector;
+    if (const Index held = context.ledger().held()) memory.by_label["problem data"] = held;
+    return memory;
+}
+
+std::string Case::record_path() const {
+    if (parameters.is_set("output", "file")) return parameters.text("output", "file");
+    return std::filesystem::path(deck.file).stem().string() + ".h5";
+}
+
+std::vector<std::string> deck_overrides(const Invocation& invocation) {
+    std::vector<std::string> overrides = invocation.values("set");
+    if (invocation.has("threads"))
+        overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
+    return overrides;
+}
+
+Case read_case(const Invocation& invocation) {
+    return build_case(read_deck(invocation.arguments.at(0)), deck_overrides(invocation));
+}
+
+Case build_case(Deck deck, const std::vector<std::string>& overrides) {
+    std::vector<DeckEntry> entries;
+    for (const std::string& text : overrides) entries.push_back(parse_override(text));
+    Parameters parameters = resolve(deck, entries, deck_schema());
+    Context context = make_context(parameters);
+
+    Contradictions found;
+    check_expectations(parameters, found);
+    std::unique_ptr<Problem> problem;
+    std::unique_ptr<Solver> solver;
+    std::unique_ptr<Preconditioner> preconditioner;
+    PreconditionerPlan plan;
+    const auto& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    found.collect([&] {
+        problem = find_row(problems(), "problem", parameters.text("problem", "name"))
+                      .create(parameters, context, files_beside(deck.file));
+    });
+    found.collect([&] {
+        solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
+    });
+    if (problem)
+        found.collect([&] {
+            const SystemShape& shape = problem->shape();
+            const PreconditionerSetting setting{context, shape.grid, shape.stencil, shape.dof, shape.symmetric};
+            plan = row.plan(parameters, setting);
+            preconditioner = row.create(parameters, setting);
+        });
+    if (solver && preconditioner) found.collect([&] { solver->check(row.name, plan.traits); });
+    found.report();
+
+    Layout layout = choose_layout(parameters, plan);
+    std::string device = fmt::format("cpu, {} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
+    const StopCriteria criteria = stop_criteria(parameters);
+    return {std::move(deck), overrides,     std::move(parameters), context,
+            std::move(device), std::move(problem), layout,        plan,
+            std::move(preconditioner), std::move(solver), criteria};
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,64 @@
+// Case: the components a deck asks for, made and checked against each other, nothing assembled yet.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "apps/command_line.hpp"
+#include "core/problem.hpp"
+#include "core/solver.hpp"
+#include "io/deck.hpp"
+#include "precond/registry.hpp"
+
+namespace hyperplane {
+
+/// Bytes a run will hold at its peak, by purpose.
+struct MemoryPlan {
+    std::map<std::string, Index> by_label;
+    Index total() const;
+    /// "  matrix   12.0 MiB" a line, largest first, and the total.
+    std::string table() const;
+};
+
+struct Case {
+    Deck deck;
+    std::vector<std::string> overrides;  ///< "section.key=value"
+    Parameters parameters;
+    Context context;
+    std::string device;                  ///< "cpu, 2 threads": what the run takes
+    std::unique_ptr<Problem> problem;
+    Layout layout;                       ///< of everything in the run
+    PreconditionerPlan plan;
+    std::unique_ptr<Preconditioner> preconditioner;
+    std::unique_ptr<Solver> solver;
+    StopCriteria criteria;
+
+    const SystemShape& shape() const { return problem->shape(); }
+    const std::string& name(const char* section) const { return parameters.text(section, "name"); }
+    MatrixStorage storage() const { return shape().symmetric ? MatrixStorage::lower : MatrixStorage::full; }
+    /// Time steps of the run; 1 for a steady problem.
+    Index steps() const;
+    StructMatrix make_matrix(const std::string& label) const { return {context, layout, shape().stencil, shape().dof, storage(), label}; }
+    Vector make_vector(const std::string& label) const { return {context, layout, shape().dof, label}; }
+    /// What the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds already.
+    MemoryPlan memory_plan() const;
+    /// The record's file name.
+    std::string record_path() const;
+};
+
+/// "section.key=value" from --set and --threads.
+std::vector<std::string> deck_overrides(const Invocation& invocation);
+
+/// Reads the deck named first on the command line and its --set and --threads overrides, and builds
+/// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
+Case read_case(const Invocation& invocation);
+Case build_case(Deck deck, const std::vector<std::string>& overrides);
+
+/// Bytes this process may still take: free memory of the machine, or of its control group.
+Index available_memory();
+
+/// "12.3 MiB"
+std::string in_mib(Index bytes);
+
+}  // namespace hyperplane

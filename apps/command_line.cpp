@@ -1,0 +1,124 @@
+#include "apps/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "io/deck.hpp"
+
+namespace po = boost::program_options;
+
+namespace hyperplane {
+namespace {
+
+// Not typeable by accident, so that positional words have no option of their own.
+constexpr const char* positional = "positional words";
+
+po::options_description describe(const Verb& verb) {
+    po::options_description described;
+    for (const Option& option : verb.options) {
+        const std::string name = option.letter ? fmt::format("{},{}", option.name, option.letter) : option.name;
+        if (option.value.empty())
+            described.add_options()(name.c_str(), "");
+        else if (option.repeatable)
+            described.add_options()(name.c_str(), po::value<std::vector<std::string>>()->composing(), "");
+        else
+            described.add_options()(name.c_str(), po::value<std::string>(), "");
+    }
+    described.add_options()(positional, po::value<std::vector<std::string>>());
+    return described;
+}
+
+std::string suggestion(const Verb& verb, std::string wrong) {
+    wrong.erase(0, wrong.find_first_not_of('-'));
+    std::vector<std::string> known;
+    for (const Option& option : verb.options) known.push_back(option.name);
+    const std::string near = nearest(wrong.substr(0, wrong.find('=')), known);
+    return near.empty() ? "" : fmt::format("; did you mean --{}?", near);
+}
+
+void check_argument_count(const Verb& verb, const Invocation& invocation) {
+    const int count = int(invocation.arguments.size());
+    if (count < verb.least_arguments)
+        throw UsageError(fmt::format("{} needs {} (hyperplane help {})", verb.name, verb.arguments, verb.name));
+    if (verb.most_arguments >= 0 && count > verb.most_arguments)
+        throw UsageError(fmt::format("{} does not take '{}' (hyperplane help {})", verb.name,
+                                     invocation.arguments[verb.most_arguments], verb.name));
+}
+
+}  // namespace
+
+std::string Invocation::value(const std::string& option, const std::string& fallback) const {
+    const auto at = options.find(option);
+    return at == options.end() ? fallback : at->second.back();
+}
+
+std::vector<std::string> Invocation::values(const std::string& option) const {
+    const auto at = options.find(option);
+    return at == options.end() ? std::vector<std::string>{} : at->second;
+}
+
+Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& words) {
+    Invocation invocation;
+    try {
+        po::variables_map map;
+        po::positional_options_description positions;
+        positions.add(positional, -1);
+        const po::options_description described = describe(verb);
+        po::store(po::command_line_parser(words)
+                      .options(described)
+                      .positional(positions)
+                      .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+                      .run(),
+                  map);
+        if (map.count(positional)) invocation.arguments = map[positional].as<std::vector<std::string>>();
+        for (const Option& option : verb.options) {
+            if (!map.count(option.name)) continue;
+            auto& values = invocation.options[option.name];
+            if (option.repeatable)
+                values = map[option.name].as<std::vector<std::string>>();
+            else
+                values.push_back(option.value.empty() ? "" : map[option.name].as<std::string>());
+        }
+    } catch (const po::unknown_option& error) {
+        throw UsageError(fmt::format("{} has no option '{}'{} (hyperplane help {})", verb.name, error.get_option_name(),
+                                     suggestion(verb, error.get_option_name()), verb.name));
+    } catch (const po::error& error) {
+        throw UsageError(fmt::format("{}: {} (hyperplane help {})", verb.name, error.what(), verb.name));
+    }
+    check_argument_count(verb, invocation);
+    return invocation;
+}
+
+int parse_count(const std::string& option, const std::string& text, int least) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < least)
+        throw UsageError(fmt::format("--{}: expected an integer >= {}, got '{}'", option, least, text));
+    return value;
+}
+
+double parse_tolerance(const std::string& option, const std::string& text) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < 0.0)
+        throw UsageError(fmt::format("--{}: expected a number >= 0, got '{}'", option, text));
+    return value;
+}
+
+std::string usage(const Verb& verb) {
+    std::string text = fmt::format("usage: hyperplane {}{}{}\n\n{}.\n", verb.name, verb.options.empty() ? "" : " [OPTIONS]",
+                                   verb.arguments.empty() ? "" : " " + verb.arguments, verb.summary);
+    if (!verb.options.empty()) text += "\nOptions:\n";
+    for (const Option& option : verb.options) {
+        std::string name = option.letter ? fmt::format("-{}, --{}", option.letter, option.name) : "--" + option.name;
+        if (!option.value.empty()) name += " " + option.value;
+        text += fmt::format("  {:<26} {}\n", name, option.description + (option.repeatable ? " (repeatable)" : ""));
+    }
+    return text;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,52 @@
+// The command line: verbs, their options, and what the user typed.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hyperplane {
+
+/// An option of a verb: a switch, or with a value where `value` names one.
+struct Option {
+    std::string name;
+    std::string value;
+    std::string description;
+    char letter = 0;
+    bool repeatable = false;
+};
+
+/// What the user typed after the verb.
+struct Invocation {
+    std::vector<std::string> arguments;
+    std::map<std::string, std::vector<std::string>> options;
+
+    bool has(const std::string& option) const { return options.count(option) > 0; }
+    /// The option's value, or `fallback` where it was not given.
+    std::string value(const std::string& option, const std::string& fallback = "") const;
+    /// All values of a repeatable option.
+    std::vector<std::string> values(const std::string& option) const;
+};
+
+/// One word of the program; the table in verbs.cpp drives dispatch and help.
+struct Verb {
+    std::string name;
+    std::string arguments;                ///< as the usage line shows them: "DECK", "FILE.h5..."
+    int least_arguments, most_arguments;  ///< most < 0: any number
+    std::string summary;
+    std::vector<Option> options;
+    int (*run)(const Invocation&);        ///< returns the exit status
+};
+
+/// Parses what follows the verb; throws UsageError. Nothing is guessed: no abbreviated options.
+Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& words);
+
+/// The whole of `text` as an integer >= `least`; throws UsageError naming the option.
+int parse_count(const std::string& option, const std::string& text, int least);
+/// The whole of `text` as a finite number >= 0; throws UsageError naming the option.
+double parse_tolerance(const std::string& option, const std::string& text);
+
+/// "usage: hyperplane run [OPTIONS] DECK" and the options, a line each.
+std::string usage(const Verb& verb);
+
+}  // namespace hyperplane

@@ -1,0 +1,135 @@
+#include "apps/deck_schema.hpp"
+
+#include <map>
+
+#include "precond/registry.hpp"
+#include "problems/registry.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+ParameterTable device_parameters() {
+    return {
+        {.section = "device",
+         .key = "backend",
+         .type = ParameterType::choice,
+         .default_value = "auto",
+         .description = "where the solve runs; auto takes the best there is and says which",
+         .choices = {"auto", "cpu", "cuda"}},
+        {.section = "device",
+         .key = "threads",
+         .type = ParameterType::integer,
+         .default_value = "0",
+         .description = "OpenMP threads; 0 leaves it to OpenMP (OMP_NUM_THREADS, else one a core). Results do not depend on it",
+         .minimum = Bound{0},
+         .maximum = Bound{4096}},
+        {.section = "device",
+         .key = "layout",
+         .type = ParameterType::choice,
+         .default_value = "auto",
+         .description = "how points are ordered in memory; auto takes what the preconditioner asks for",
+         .choices = {"auto", "natural", "hyperplane"}},
+        {.section = "device",
+         .key = "memory_limit",
+         .type = ParameterType::real,
+         .default_value = "",
+         .description = "most memory the run may hold; beyond it the run ends with exit code 6. Unset: what the machine has",
+         .unit = "MiB",
+         .minimum = Bound{0, true}},
+    };
+}
+
+ParameterTable output_parameters() {
+    return {
+        {.section = "output",
+         .key = "file",
+         .type = ParameterType::path,
+         .default_value = "",
+         .description = "the HDF5 record; unset: the deck's name with .h5, in the current directory"},
+        {.section = "output",
+         .key = "fields",
+         .type = ParameterType::boolean,
+         .default_value = "false",
+         .description = "also write the final state as VTKHDF for ParaView, beside the record with .vtkhdf"},
+    };
+}
+
+ParameterSpec expected(std::string key, ParameterType type, std::string description, double minimum) {
+    return {.section = "expect",
+            .key = std::move(key),
+            .type = type,
+            .default_value = "",
+            .description = std::move(description),
+            .minimum = Bound{minimum}};
+}
+
+ParameterTable expect_parameters() {
+    return {
+        expected("iterations", ParameterType::integer, "every linear solve takes exactly so many iterations", 0),
+        expected("max_iterations", ParameterType::integer, "no linear solve takes more iterations", 0),
+        expected("min_iterations", ParameterType::integer, "no linear solve takes fewer iterations", 0),
+        expected("max_relative_residual", ParameterType::real,
+                 "every solve ends with ||b - A x|| at most this times ||b||", 0),
+        expected("max_error", ParameterType::real, "the error norm called max is at most this", 0),
+        expected("min_error", ParameterType::real, "the error norm called max is at least this", 0),
+        {.section = "expect",
+         .key = "stop_reason",
+         .type = ParameterType::choice,
+         .default_value = "",
+         .description = "the last solve ends for this reason; where it is a failure that happens, the run exits with 0",
+         .choices = {"converged_rtol", "converged_atol", "max_iterations", "diverged", "breakdown",
+                     "indefinite_operator", "indefinite_preconditioner", "not_finite", "false_convergence"}},
+        {.section = "expect",
+         .key = "exit_code",
+         .type = ParameterType::choice,
+         .default_value = "",
+         .description = "the run would end with this exit code; where it does, it exits with 0",
+         .choices = {"0", "3", "4", "5", "6", "7"}},
+    };
+}
+
+void append(ParameterTable& table, const ParameterTable& more) { table.insert(table.end(), more.begin(), more.end()); }
+
+template <class Rows>
+void add_components(DeckSchema& schema, const std::string& section, const Rows& rows) {
+    for (const auto& row : rows) schema.components.push_back({section, row.name, row.aliases, row.parameters});
+}
+
+}  // namespace
+
+ParameterTable program_parameters() {
+    ParameterTable table = device_parameters();
+    append(table, output_parameters());
+    append(table, expect_parameters());
+    return table;
+}
+
+DeckSchema deck_schema() {
+    DeckSchema schema;
+    schema.common = common_problem_parameters();
+    append(schema.common, common_solver_parameters());
+    append(schema.common, common_preconditioner_parameters());
+    append(schema.common, program_parameters());
+    add_components(schema, "problem", problems());
+    add_components(schema, "solver", solvers());
+    add_components(schema, "preconditioner", preconditioners());
+    return schema;
+}
+
+std::string explain_section(const std::string& section) {
+    static const std::map<std::string, std::string> explained = {
+        {"problem", "The PDE, or the matrix, to solve. Which keys apply depends on problem.name."},
+        {"grid", "The structured grid."},
+        {"time", "Time steps, for transient problems."},
+        {"solver", "The Krylov method and when it stops: ||b - A x|| <= max(rtol ||b||, atol), the true residual."},
+        {"preconditioner", "What the Krylov method is preconditioned with."},
+        {"device", "Where the work is done, in which memory layout and how much memory it may take."},
+        {"output", "What is written."},
+        {"expect", "What the run must show; anything else ends with exit code 8. This makes a deck a test."},
+    };
+    const auto at = explained.find(section);
+    return at == explained.end() ? "" : at->second;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,46 @@
+#include "apps/environment.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+
+#include "apps/build_info.hpp"
+
+namespace hyperplane {
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+std::string processor_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+    return "unknown";
+}
+
+Index machine_memory() { return Index(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+
+std::map<std::string, std::string> environment(const Context& context, const std::string& device) {
+    std::map<std::string, std::string> found = {
+        {"backend", to_string(context.backend())},
+        {"device", device},
+        {"processor", processor_name()},
+        {"host", host_name()},
+        {"threads", fmt::format("{}", context.threads())},
+        {"compiler", build_info().compiler},
+        {"build_type", build_info().build_type},
+        {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+    };
+    for (const auto& [key, variable] : {std::pair{"slurm_job", "SLURM_JOB_ID"}, {"slurm_array_task", "SLURM_ARRAY_TASK_ID"}})
+        if (const char* value = std::getenv(variable)) found[key] = value;
+    return found;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,36 @@
+#include "apps/linear_system.hpp"
+
+namespace hyperplane {
+
+LinearSystem make_system(const Case& a_case) {
+    LinearSystem system{a_case.make_matrix("matrix"), std::nullopt, a_case.make_vector("right-hand side")};
+    if (a_case.shape().separate_preconditioner_matrix) system.p.emplace(a_case.make_matrix("preconditioner matrix"));
+    return system;
+}
+
+void assemble(const Case& a_case, const Vector& u, TimeLevel level, LinearSystem& system) {
+    const Problem& problem = *a_case.problem;
+    problem.jacobian(u, level, system.a);
+    if (system.p) problem.preconditioner_jacobian(u, level, *system.p);
+    problem.residual(u, u, level, system.b);
+    scale(-1.0, system.b);
+    if (a_case.shape().constant_null_space) remove_mean(system.b);
+}
+
+std::vector<double> to_natural(const Vector& x) {
+    const Grid& grid = x.layout().grid();
+    std::vector<double> values;
+    values.reserve(x.size());
+    for (Index row = 0; row < grid.points(); ++row)
+        for (int c = 0; c < x.dof(); ++c) values.push_back(x(grid.point(row), c));
+    return values;
+}
+
+void from_natural(const std::vector<double>& values, Vector& x) {
+    if (Index(values.size()) != x.size()) throw FileError("the preempted record's state does not fit this deck's grid");
+    const Grid& grid = x.layout().grid();
+    for (Index row = 0; row < grid.points(); ++row)
+        for (int c = 0; c < x.dof(); ++c) x(grid.point(row), c) = values[row * x.dof() + c];
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,88 @@
+#include "apps/progress.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace hyperplane {
+namespace {
+
+constexpr auto terminal_interval = std::chrono::milliseconds(100);
+constexpr auto line_interval = std::chrono::seconds(10);
+
+std::string in_seconds(double seconds) {
+    if (!(seconds < 100.0 * 3600.0)) return "--";
+    if (seconds < 60.0) return fmt::format("{:.1f} s", seconds);
+    const int whole = int(seconds);
+    return whole < 3600 ? fmt::format("{}:{:02} min", whole / 60, whole % 60)
+                        : fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace
+
+Progress::Style Progress::style_for_stderr(bool quiet) {
+    if (quiet) return Style::none;
+    return isatty(STDERR_FILENO) ? Style::terminal : Style::lines;
+}
+
+void Progress::begin(const std::string& title) {
+    title_ = title;
+    any_ = last_printed_ = false;
+    next_ = 1;
+    truth_ = std::numeric_limits<double>::quiet_NaN();
+    printed_at_ = Clock::now();
+}
+
+void Progress::show(const HistoryEntry& entry) {
+    if (style_ == Style::none) return;
+    if (!any_) first_ = entry;
+    if (!std::isnan(entry.truth)) truth_ = entry.truth;
+    last_ = entry;
+    last_printed_ = false;
+    const auto since = Clock::now() - printed_at_;
+    const bool due = style_ == Style::terminal ? !any_ || since >= terminal_interval
+                                               : !any_ || entry.iteration >= next_ || since >= line_interval;
+    any_ = true;
+    if (due) print(entry);
+}
+
+void Progress::end() {
+    if (style_ == Style::none || !any_) return;
+    if (!last_printed_) print(last_);
+    if (style_ == Style::terminal) std::fputc('\n', stderr);
+}
+
+/// rate = (r_k / r_0)^(1/k); ETA: iterations left at that rate, at most those allowed.
+std::string Progress::line(const HistoryEntry& entry) const {
+    const double done = double(entry.iteration - first_.iteration);
+    const double rate = done > 0 ? std::pow(entry.recurrence / first_.recurrence, 1.0 / done) : 1.0;
+    const double allowed = double(criteria_.max_iterations - entry.iteration);
+    const double needed = rate < 1.0 && criteria_.rtol > 0.0
+                              ? std::max(0.0, std::log(criteria_.rtol / entry.recurrence) / std::log(rate))
+                              : allowed;
+    const double eta = done > 0 ? std::min(needed, allowed) * entry.seconds / done
+                                : std::numeric_limits<double>::infinity();
+    std::string text = fmt::format("{}iteration {:>5}  recurrence {:.3e}", title_.empty() ? "" : title_ + "  ",
+                                   entry.iteration, entry.recurrence);
+    text += std::isnan(truth_) ? "  true --       " : fmt::format("  true {:.3e}", truth_);
+    return text + fmt::format("  rate {:.3f}  elapsed {}  ETA {}", rate, in_seconds(entry.seconds), in_seconds(eta));
+}
+
+void Progress::print(const HistoryEntry& entry) {
+    if (style_ == Style::terminal) {
+        std::fputs(("\r" + line(entry) + "\033[K").c_str(), stderr);
+        std::fflush(stderr);
+    } else {
+        spdlog::info("{}", line(entry));
+        while (next_ <= entry.iteration) next_ *= 2;
+    }
+    printed_at_ = Clock::now();
+    last_printed_ = true;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,41 @@
+// Progress of a solve on stderr: one line that overwrites itself on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "core/history.hpp"
+#include "core/solver.hpp"
+
+namespace hyperplane {
+
+class Progress {
+public:
+    enum class Style { none, terminal, lines };
+    /// terminal where stderr is one, none when quiet.
+    static Style style_for_stderr(bool quiet);
+
+    Progress(Style style, const StopCriteria& criteria) : style_(style), criteria_(criteria) {}
+
+    /// A solve begins; `title` tells which, e.g. "step 3 of 10".
+    void begin(const std::string& title);
+    void show(const HistoryEntry& entry);
+    /// The solve is over: the last entry is shown, the terminal's line is ended.
+    void end();
+
+private:
+    using Clock = std::chrono::steady_clock;
+    std::string line(const HistoryEntry& entry) const;
+    void print(const HistoryEntry& entry);
+
+    Style style_;
+    StopCriteria criteria_;
+    std::string title_;
+    HistoryEntry first_{}, last_{};
+    double truth_ = 0.0;  ///< the newest known, NaN: none yet
+    bool any_ = false, last_printed_ = false;
+    Index next_ = 0;      ///< iteration of the next plain line
+    Clock::time_point printed_at_;
+};
+
+}  // namespace hyperplane

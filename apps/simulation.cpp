@@ -1,0 +1,158 @@
+#include "apps/simulation.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <new>
+#include <utility>
+
+#include "apps/signals.hpp"
+#include "core/blas1.hpp"
+#include "io/vtkhdf.hpp"
+
+namespace hyperplane {
+void Simulation::resume(RecordData before) {
+    start_ = std::move(before.state);
+    outcome_.resumed = true;
+    for (const RecordData::Step& step : before.steps) record_.add_step(step.step, step.time, step.dt);
+    for (std::size_t s = 0; s < before.solves.size(); ++s) record_.add_solve(before.solves[s], before.histories[s]);
+    outcome_.solves = std::move(before.solves);
+}
+
+Outcome Simulation::run() {
+    outcome_.predicted = case_.memory_plan().total();
+    try {
+        march();
+    } catch (const Error& error) {
+        outcome_.code = error.code();
+        outcome_.message = error.what();
+    } catch (const std::bad_alloc&) {
+        outcome_.code = ExitCode::out_of_memory;
+        outcome_.message = "out of memory; held so far:\n" + case_.context.ledger().table();
+    }
+    const MemoryLedger& ledger = case_.context.ledger();
+    outcome_.peak = ledger.peak();
+    outcome_.peak_by_label = ledger.peak_by_label();
+    record_.set_performance(outcome_.timers, outcome_.peak_by_label, outcome_.peak, outcome_.predicted);
+    return outcome_;
+}
+
+void Simulation::march() {
+    allocate();
+    auto published = std::chrono::steady_clock::now();
+    for (Index step = start_.step + 1; step <= case_.steps(); ++step) {
+        if (!advance(step)) break;
+        if (const auto now = std::chrono::steady_clock::now(); now - published > std::chrono::seconds(5)) {
+            record_.publish();
+            published = now;
+        }
+    }
+    if (outcome_.code != ExitCode::ok && outcome_.code != ExitCode::not_converged) return;
+    system_.reset();  // given back before the output takes its own
+    verify();
+    if (case_.parameters.boolean("output", "fields")) write_fields();
+}
+
+void Simulation::allocate() {
+    system_.emplace(make_system(case_));
+    u_ = case_.make_vector("state");
+    du_ = case_.make_vector("correction");
+    if (start_.u.empty())
+        case_.problem->initial_state(u_);
+    else
+        from_natural(start_.u, u_);
+}
+
+SetupReport Simulation::set_up(TimeLevel level) {
+    {
+        TimerScope scope(outcome_.timers, "assemble");
+        assemble(case_, u_, level, *system_);
+    }
+    TimerScope scope(outcome_.timers, "setup");
+    return case_.preconditioner->setup(system_->preconditioned());
+}
+
+void Simulation::solve(SolveRow& row, History& history) {
+    set_zero(du_);
+    if (!start_.correction.empty()) from_natural(std::exchange(start_.correction, {}), du_);
+    history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
+    history.set_interrupt([] { return stop_signal() != 0; });
+    progress_.begin(case_.steps() > 1 ? fmt::format("step {} of {}", row.step, case_.steps()) : "");
+
+    const SolverOperators operators(case_, system_->a);
+    const TimedOperator a(operators.a(), outcome_.timers, "solve/spmv");
+    const TimedOperator m(operators.m(), outcome_.timers, "solve/preconditioner");
+    TimerScope scope(outcome_.timers, "solve");
+    row.report = case_.solver->solve(a, m, system_->b, du_, history);
+    progress_.end();
+}
+
+double Simulation::time_after(Index step) const {
+    const double dt = case_.problem->time_step();
+    return std::isfinite(dt) ? double(step) * dt : 0.0;
+}
+
+bool Simulation::advance(Index step) {
+    const TimeLevel level{time_after(step), case_.problem->time_step()};
+    if (stop_signal()) {
+        preempt(step, 0, false);
+        return false;
+    }
+    const StructMatrix& a = system_->a;
+    SolveRow row;
+    row.step = step;
+    row.unknowns = a.unknowns();
+    row.stored_entries = a.bytes() / Index(sizeof(double));
+    const double setup_before = outcome_.timers.seconds("setup"), solve_before = outcome_.timers.seconds("solve");
+    row.setup = set_up(level);
+    if (row.setup.pivots_modified > 0)
+        spdlog::warn("{}: {} pivots modified, shift {:g}", case_.name("preconditioner"), row.setup.pivots_modified,
+                     row.setup.shift);
+    History history;
+    solve(row, history);
+    row.setup_seconds = outcome_.timers.seconds("setup") - setup_before;
+    row.solve_seconds = outcome_.timers.seconds("solve") - solve_before;
+    record_.add_solve(row, history.entries());
+    outcome_.solves.push_back(row);
+
+    const StopReason reason = row.report.reason;
+    if (reason == StopReason::interrupted) {
+        preempt(step, row.report.iterations, true);
+        return false;
+    }
+    outcome_.code = exit_code(reason);
+    outcome_.message = fmt::format("{}: {}", to_string(reason), explain(reason));
+    if (converged(reason) || reason == StopReason::max_iterations) axpy(1.0, du_, u_);
+    if (!converged(reason)) return false;
+    record_.add_step(step, level.time, level.dt);
+    return true;
+}
+
+void Simulation::preempt(Index step, Index iterations, bool has_correction) {
+    outcome_.code = ExitCode::checkpointed;
+    outcome_.message = fmt::format("stopped by signal {} in step {} after {} iterations; run the same deck again to go on",
+                                   stop_signal(), step, iterations);
+    record_.set_state({.step = step - 1,
+                       .time = time_after(step - 1),
+                       .iterations = iterations,
+                       .u = to_natural(u_),
+                       .correction = has_correction ? to_natural(du_) : start_.correction});
+}
+
+void Simulation::verify() {
+    outcome_.errors = case_.problem->errors(u_, time_after(case_.steps()));
+    record_.set_verification(outcome_.errors);
+}
+
+void Simulation::write_fields() {
+    TimerScope scope(outcome_.timers, "output");
+    outcome_.fields_file = std::filesystem::path(case_.record_path()).replace_extension(".vtkhdf").string();
+    std::vector<NamedField> fields;
+    for (int c = 0; c < case_.shape().dof; ++c) fields.push_back({case_.shape().components.at(c), natural_order(u_, c)});
+    write_vtkhdf(outcome_.fields_file, case_.shape().grid, fields);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,68 @@
+// Simulation: a case from its initial state to its end, recorded as it goes.
+//
+//   for each time step (one for a steady problem)
+//     A = F'(u), P = the matrix the preconditioner is built from, M = setup(P)
+//     solve A du = -F(u) from du = 0, or from where a preempted run stopped;  u += du
+//   norms of the error; fields
+//
+// A linear problem takes one Newton step, which is exact up to the Krylov method's tolerance.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/linear_system.hpp"
+#include "apps/progress.hpp"
+#include "core/timer.hpp"
+#include "io/record.hpp"
+
+namespace hyperplane {
+
+/// What came of a run.
+struct Outcome {
+    ExitCode code = ExitCode::ok;
+    std::string message;            ///< why the run ended, a sentence
+    std::vector<SolveRow> solves;   ///< of this run and of those it goes on from
+    std::vector<ErrorNorm> errors;  ///< of the final state
+    TimerTree timers;               ///< assemble, setup, solve, solve/spmv, solve/preconditioner, output
+    std::map<std::string, Index> peak_by_label;
+    Index peak = 0, predicted = 0;  ///< bytes
+    std::string fields_file;        ///< empty: none written
+    bool resumed = false;
+};
+
+class Simulation {
+public:
+    Simulation(const Case& a_case, RecordWriter& record, Progress progress)
+        : case_(a_case), record_(record), progress_(std::move(progress)) {}
+
+    /// Goes on from a preempted record of the same deck.
+    void resume(RecordData before);
+    /// Runs to the end, to a failure or to a signal. Errors end up in the outcome, and the record
+    /// holds everything known; finishing it is the caller's.
+    Outcome run();
+
+private:
+    void march();
+    void allocate();
+    /// One implicit step; false where the run must end, with the reason in the outcome.
+    bool advance(Index step);
+    SetupReport set_up(TimeLevel level);
+    void solve(SolveRow& row, History& history);
+    void preempt(Index step, Index iterations, bool has_correction);
+    /// 0 for a steady problem.
+    double time_after(Index step) const;
+    void verify();
+    void write_fields();
+
+    const Case& case_;
+    RecordWriter& record_;
+    Progress progress_;
+    Outcome outcome_;
+    RunState start_;  ///< where this run begins
+    std::optional<LinearSystem> system_;
+    Vector u_, du_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,87 @@
+// hyperplane info build|device|FILE.h5
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/build_info.hpp"
+#include "apps/case.hpp"
+#include "apps/environment.hpp"
+#include "apps/verbs.hpp"
+#include "apps/verdict.hpp"
+#include "io/record.hpp"
+
+namespace hyperplane {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json build_json() {
+    const BuildInfo& b = build_info();
+    return {{"version", b.version}, {"git_sha", b.git_sha},   {"compiler", b.compiler}, {"build_type", b.build_type},
+            {"hdf5", b.hdf5},       {"boost", b.boost},       {"openmp", b.openmp},     {"backends", b.backends}};
+}
+
+Json device_json() {
+    return {{"host", host_name()},
+            {"processor", processor_name()},
+            {"processors", omp_get_num_procs()},
+            {"threads", omp_get_max_threads()},
+            {"memory", in_mib(machine_memory())},
+            {"memory_left", in_mib(available_memory())},
+            {"cuda", "not available: this program was built without the CUDA backend"}};
+}
+
+Json record_json(const RecordData& record) {
+    Json json = {{"file", record.path},           {"schema_version", record.schema_version},
+                 {"status", record.status},       {"exit_code", record.exit_code},
+                 {"message", record.message},     {"code_version", record.code_version},
+                 {"git_sha", record.git_sha},     {"deck", record.deck_file},
+                 {"stencil", record.stencil},     {"layout", record.layout},
+                 {"dof", record.dof},             {"cells", {record.grid.nx, record.grid.ny, record.grid.nz}},
+                 {"overrides", record.overrides}, {"environment", record.environment}};
+    json["solves"] = Json::array();
+    for (const SolveRow& row : record.solves)
+        json["solves"].push_back(Json{{"step", row.step},
+                                      {"iterations", row.report.iterations},
+                                      {"stop_reason", to_string(row.report.reason)},
+                                      {"relative_residual", row.report.true_residual / row.report.b_norm},
+                                      {"setup_seconds", row.setup_seconds},
+                                      {"solve_seconds", row.solve_seconds}});
+    for (const ErrorNorm& norm : record.verification) json["errors"][norm.name] = norm.value;
+    for (const TimerRow& row : record.timers)
+        json["timers"][row.name] = {{"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}};
+    json["memory"] = {{"peak", record.peak_total}, {"predicted", record.predicted_total}};
+    return json;
+}
+
+/// "key   value" a line; what is nested is indented, an object in a list stands on one line.
+std::string outline(const Json& json, int indent) {
+    std::string text;
+    for (const auto& [key, value] : json.items()) {
+        text += fmt::format("{:{}}{:<{}} ", "", indent, key, 20 - indent);
+        if (value.is_object()) {
+            text += "\n" + outline(value, indent + 2);
+        } else if (value.is_array() && !value.empty() && value[0].is_object()) {
+            text += "\n";
+            for (const Json& row : value) text += fmt::format("{:{}}{}\n", "", indent + 2, row.dump());
+        } else {
+            text += (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+int info_verb(const Invocation& invocation) {
+    const std::string& topic = invocation.arguments[0];
+    const Json json = topic == "build"    ? build_json()
+                      : topic == "device" ? device_json()
+                                          : record_json(read_record(topic));
+    fmt::print("{}", invocation.has("json") ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : outline(json, 0));
+    return 0;
+}
+
+}  // namespace hyperplane

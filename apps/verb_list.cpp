@@ -1,0 +1,81 @@
+// hyperplane list [problems|solvers|preconditioners|stencils|devices]
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/environment.hpp"
+#include "apps/verbs.hpp"
+#include "apps/verdict.hpp"
+#include "precond/registry.hpp"
+#include "problems/registry.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+struct Line {
+    std::string name, summary;
+};
+
+template <class Rows>
+std::vector<Line> lines_of(const Rows& rows) {
+    std::vector<Line> lines;
+    for (const auto& row : rows) lines.push_back({row.name, row.summary});
+    return lines;
+}
+
+std::vector<Line> stencil_lines() {
+    std::vector<Line> lines;
+    for (const Stencil& stencil : Stencil::ready_made()) {
+        const LevelMap levels = stencil.level_map();
+        lines.push_back({stencil.name(), fmt::format("{} entries, radius {}, levels i + {} j + {} k", stencil.size(),
+                                                     stencil.radius(), levels.y, levels.z)});
+    }
+    return lines;
+}
+
+std::vector<Line> device_lines() {
+    return {{"cpu", fmt::format("{}, {} threads, {:.1f} GiB", processor_name(), omp_get_num_procs(),
+                                double(machine_memory()) / (1 << 30))},
+            {"cuda", "not available: this program was built without the CUDA backend"}};
+}
+
+struct Topic {
+    std::string name;
+    std::vector<Line> (*lines)();
+};
+
+const std::vector<Topic>& topics() {
+    static const std::vector<Topic> table = {
+        {"problems", [] { return lines_of(problems()); }},
+        {"solvers", [] { return lines_of(solvers()); }},
+        {"preconditioners", [] { return lines_of(preconditioners()); }},
+        {"stencils", stencil_lines},
+        {"devices", device_lines},
+    };
+    return table;
+}
+
+}  // namespace
+
+int list_verb(const Invocation& invocation) {
+    const std::string wanted = invocation.arguments.empty() ? "" : invocation.arguments[0];
+    nlohmann::json json = nlohmann::json::object();
+    std::string text, known;
+    for (const Topic& topic : topics()) {
+        known += (known.empty() ? "" : ", ") + topic.name;
+        if (!wanted.empty() && wanted != topic.name) continue;
+        text += (text.empty() ? "" : "\n") + topic.name + "\n";
+        for (const Line& line : topic.lines()) {
+            text += fmt::format("  {:<24} {}\n", line.name, line.summary);
+            json[topic.name][line.name] = line.summary;
+        }
+    }
+    if (text.empty()) throw UsageError(fmt::format("list: '{}' is none of {}", wanted, known));
+    fmt::print("{}", invocation.has("json") ? to_text(json) : text);
+    return 0;
+}
+
+}  // namespace hyperplane

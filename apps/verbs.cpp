@@ -1,0 +1,74 @@
+#include "apps/verbs.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "io/deck.hpp"
+
+namespace hyperplane {
+namespace {
+
+const Option set{"set", "KEY=VALUE", "override a key of the deck, as section.key=value", 's', true};
+const Option threads{"threads", "N", "OpenMP threads, short for --set device.threads=N", 't'};
+const Option json{"json", "", "print one JSON object instead of text"};
+const Option quiet{"quiet", "", "no progress, warnings and errors only", 'q'};
+const Option verbose{"verbose", "", "say more", 'v'};
+
+}  // namespace
+
+const std::vector<Verb>& verbs() {
+    static const std::vector<Verb> table = {
+        {"run", "DECK", 1, 1, "Solve the case of a deck and record how it converged",
+         {set, threads, {"fresh", "", "start over where a preempted record of this deck exists"}, json, quiet, verbose},
+         run_verb},
+        {"check", "DECK", 1, 1, "Validate a deck and predict the memory its run needs",
+         {set, threads, json, quiet, verbose}, check_verb},
+        {"list", "[problems|solvers|preconditioners|stencils|devices]", 0, 1, "List what a deck can name", {json},
+         list_verb},
+        {"help", "[VERB|SECTION|SECTION.KEY|COMPONENT]", 0, 1, "Explain a verb, a deck's section or key, or a component",
+         {{"markdown", "", "print the whole deck reference (docs/deck.md)"}}, help_verb},
+        {"info", "build|device|FILE.h5", 1, 1, "Show how the program was built, what it runs on, or what a record holds",
+         {json}, info_verb},
+        {"diff", "A.h5 B.h5", 2, 2, "Compare two records; exit 8 where they differ, timings apart",
+         {{"tolerance", "T", "relative difference of residuals and errors that counts as equal (default 1e-6)"}, json},
+         diff_verb},
+        {"report", "FILE.h5...", 1, -1, "Draw records as one self-contained HTML page",
+         {{"output", "OUT.html", "the page to write (default report.html)", 'o'},
+          {"png", "OUT.png", "also write the convergence plot as an image"}},
+         report_verb},
+        {"export", "DECK", 1, 1, "Write the first linear system as Matrix Market files A.mtx, b.mtx and x.mtx",
+         {set, threads, {"output", "DIR", "folder to write to (default: the current one)", 'o'}, quiet, verbose},
+         export_verb},
+        {"selftest", "[DECK]", 0, 1, "Check symmetry, an easy convergence and repeatability on this machine",
+         {set, threads, json, quiet, verbose}, selftest_verb},
+    };
+    return table;
+}
+
+const Verb& find_verb(const std::string& name) {
+    std::vector<std::string> known;
+    for (const Verb& verb : verbs()) {
+        if (verb.name == name) return verb;
+        known.push_back(verb.name);
+    }
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(name, ignored))
+        throw UsageError(fmt::format("'{}' is a file, not a verb; did you mean hyperplane run {}?", name, name));
+    const std::string near = nearest(name, known);
+    throw UsageError(fmt::format("no verb is called '{}'{} (hyperplane --help)", name,
+                                 near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+}
+
+std::string program_usage() {
+    std::string text = "usage: hyperplane VERB [OPTIONS] [ARGUMENTS]\n"
+                       "Preconditioned Krylov solves of PDEs on structured grids, measured and recorded.\n\n";
+    for (const Verb& verb : verbs()) text += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+    return text +
+           "\n  --help     this text; hyperplane VERB --help shows a verb's options\n"
+           "  --version  the version and the commit it was built from\n\n"
+           "Begin with: hyperplane run inputs/poisson.ini\n";
+}
+
+}  // namespace hyperplane

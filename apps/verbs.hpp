@@ -1,0 +1,27 @@
+// The verbs, each in a file of its own: verb_NAME.cpp.
+#pragma once
+
+#include <vector>
+
+#include "apps/command_line.hpp"
+
+namespace hyperplane {
+
+/// The table that drives dispatch, --help and the docs.
+const std::vector<Verb>& verbs();
+/// The verb of that name; throws UsageError with the nearest one.
+const Verb& find_verb(const std::string& name);
+/// What `hyperplane --help` prints.
+std::string program_usage();
+
+int run_verb(const Invocation& invocation);
+int check_verb(const Invocation& invocation);
+int list_verb(const Invocation& invocation);
+int help_verb(const Invocation& invocation);
+int info_verb(const Invocation& invocation);
+int diff_verb(const Invocation& invocation);
+int report_verb(const Invocation& invocation);
+int export_verb(const Invocation& invocation);
+int selftest_verb(const Invocation& invocation);
+
+}  // namespace hyperplane
