@@ -121,7 +121,7 @@ Index Case::steps() const {
 MemoryPlan Case::memory_plan() const {
     const Index vector = layout.slots() * shape().dof * Index(sizeof(double));
     const Index blocks = shape().symmetric ? shape().stencil.diagonal() + 1 : shape().stencil.size();
-    const Index matrix = blocks * shape().dof * vector;
+    const Index matrix = StructMatrix::bytes(blocks * shape().dof * shape().dof, layout.slots());
     MemoryPlan memory;
     memory.by_label["matrix"] = matrix;
     if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;
@@ -175,7 +175,11 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides) {
             plan = row.plan(parameters, setting);
             preconditioner = row.create(parameters, setting);
         });
-    if (solver && preconditioner) found.collect([&] { solver->check(row.name, plan.traits); });
+    if (solver && preconditioner)
+        found.collect([&] {
+            solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);
+            solver->check(row.name, plan.traits);
+        });
     found.report();
 
     Layout layout = choose_layout(parameters, plan);
