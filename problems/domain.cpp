@@ -81,6 +81,20 @@ ParameterTable grid_parameters() {
     };
 }
 
+ParameterSpec boundary_rows_parameter() {
+    return {.section = "problem",
+            .key = "boundary_rows",
+            .type = ParameterType::choice,
+            .default_value = "keep",
+            .description = "keep: boundary nodes are rows u = g of the system, and grid.cells counts them; drop: only "
+                           "interior nodes are rows, and grid.cells counts those",
+            .choices = {"keep", "drop"}};
+}
+
+Centring node_centring(const Parameters& parameters) {
+    return parameters.text("problem", "boundary_rows") == "keep" ? Centring::node_keep : Centring::node_drop;
+}
+
 Domain make_domain(const Parameters& parameters, Centring centring, const std::array<double, 3>& default_lengths) {
     Domain domain;
     domain.centring = centring;

@@ -53,6 +53,10 @@ struct Domain {
 /// Keys of section [grid]: cells, lengths, periodic.
 ParameterTable grid_parameters();
 
+/// Key problem.boundary_rows = keep | drop of problems on nodes, and what it says.
+ParameterSpec boundary_rows_parameter();
+Centring node_centring(const Parameters& parameters);
+
 /// The domain of [grid]. `default_lengths` serve where grid.lengths is not given. Throws UsageError
 /// for a grid without an axis of two points, a bounded axis without an interior node, or a periodic
 /// axis of fewer than three points.

@@ -68,7 +68,7 @@ void set_points(Vector& u, const Value& value) {
     for_each_point(u.layout(), [&](Int3 p, Index slot) { u.data()[slot] = value(p); });
 }
 
-/// "max" and "rms" of u - exact over all points; the same bits for any number of threads.
+/// "max" and "rms" of u - exact over all points and unknowns; the same bits for any number of threads.
 template <class Exact>
 std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exact& exact) {
     const Index lines = Index(grid.ny) * grid.nz;
@@ -77,16 +77,18 @@ std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exac
     for (Index line = 0; line < lines; ++line)
         for (int i = 0; i < grid.nx; ++i) {
             const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
-            const double error = u(p) - exact(p);
-            largest[line] = std::fmax(largest[line], std::abs(error));
-            squares[line] += error * error;
+            for (int c = 0; c < u.dof(); ++c) {
+                const double error = u(p, c) - exact(p);
+                largest[line] = std::fmax(largest[line], std::abs(error));
+                squares[line] += error * error;
+            }
         }
     double max = 0.0, sum = 0.0;
     for (Index line = 0; line < lines; ++line) {
         max = std::fmax(max, largest[line]);
         sum += squares[line];
     }
-    return {{"max", max}, {"rms", std::sqrt(sum / double(grid.points()))}};
+    return {{"max", max}, {"rms", std::sqrt(sum / double(u.size()))}};
 }
 
 /// Dirichlet nodes: turns a formula for interior nodes into rows of the whole grid. Rows of boundary

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "problems/linear_rows.hpp"
+#include "problems/time_parameters.hpp"
 
 namespace hyperplane {
 namespace {
@@ -29,13 +31,7 @@ ParameterTable equation_parameters() {
          .description = "hpcg: 26 and -1; q1: trilinear elements 8/3, 0, -1/6, -1/12; mehr: (128, -14, -3, -1)/30, of "
                         "fourth order. Only for stencil = box27",
          .choices = {"hpcg", "q1", "mehr"}},
-        {.section = "problem",
-         .key = "boundary_rows",
-         .type = ParameterType::choice,
-         .default_value = "keep",
-         .description = "keep: boundary nodes are rows u = g of the system; drop: only interior nodes are rows. Only for "
-                        "discretisation = node",
-         .choices = {"keep", "drop"}},
+        boundary_rows_parameter(),
         {.section = "problem",
          .key = "boundary_condition",
          .type = ParameterType::choice,
@@ -149,7 +145,14 @@ PoissonData poisson_data(const Parameters& parameters, const Domain& domain, con
     return data;
 }
 
+std::vector<ErrorNorm> poisson_errors(const Vector& u, const Domain& domain, const PoissonData& data) {
+    if (data.source == SourceKind::row_sum) return error_norms(u, domain.grid, [](Int3) { return 1.0; });
+    if (data.source != SourceKind::exact) return {};
+    return error_norms(u, domain.grid, [&](Int3 p) { return data.exact.value(domain.position(p)); });
+}
+
 std::unique_ptr<Problem> create_poisson(const Parameters& parameters, const Context& context, const InputFiles& files) {
+    refuse_time_keys(parameters, "poisson is steady");
     if (parameters.is_given("problem", "box27_weights") && parameters.text("problem", "stencil") != "box27")
         throw UsageError(parameters.where("problem", "box27_weights") + ": only stencil = box27 has weights to choose");
     return parameters.text("problem", "discretisation") == "node" ? create_poisson_nodes(parameters)

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "core/input_files.hpp"
+#include "core/parameters.hpp"
 #include "core/problem.hpp"
 #include "problems/exact_solution.hpp"
 #include "problems/source_term.hpp"
@@ -35,6 +36,9 @@ struct PoissonData {
 /// singular; a singular one takes random. Throws UsageError for data the boundary does not allow.
 PoissonData poisson_data(const Parameters& parameters, const Domain& domain, const std::string& automatic,
                          bool singular);
+
+/// Norms of the error where the solution is known: a manufactured one, or 1 for b = A 1.
+std::vector<ErrorNorm> poisson_errors(const Vector& u, const Domain& domain, const PoissonData& data);
 
 std::unique_ptr<Problem> create_poisson_nodes(const Parameters& parameters);
 std::unique_ptr<Problem> create_poisson_cells(const Parameters& parameters, const Context& context,

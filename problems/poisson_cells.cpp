@@ -75,9 +75,7 @@ public:
     }
     void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override { assemble_rows(formula_, a); }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
-        if (formula_.data.source != SourceKind::exact) return {};
-        return error_norms(u, formula_.grid,
-                           [&](Int3 p) { return formula_.data.exact.value(formula_.domain.position(p)); });
+        return poisson_errors(u, formula_.domain, formula_.data);
     }
 
 private:

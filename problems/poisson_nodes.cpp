@@ -78,10 +78,7 @@ public:
     }
     void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override { assemble_rows(formula_, a); }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
-        const InteriorRow<N>& interior = formula_.interior;
-        if (interior.data.source != SourceKind::exact) return {};
-        return error_norms(u, formula_.grid,
-                           [&](Int3 p) { return interior.data.exact.value(interior.domain.position(p)); });
+        return poisson_errors(u, formula_.domain, formula_.interior.data);
     }
 
 private:
@@ -129,8 +126,7 @@ std::unique_ptr<Problem> create_poisson_nodes(const Parameters& parameters) {
     if (const std::string& bc = parameters.text("problem", "boundary_condition"); bc != "dirichlet")
         throw UsageError(fmt::format("{}: {} needs problem.discretisation = cell",
                                      parameters.where("problem", "boundary_condition"), bc));
-    const bool keep = parameters.text("problem", "boundary_rows") == "keep";
-    const Domain domain = make_domain(parameters, keep ? Centring::node_keep : Centring::node_drop);
+    const Domain domain = make_domain(parameters, node_centring(parameters));
     check_coefficient_keys(parameters);
     const PoissonData data = poisson_data(parameters, domain, domain.grid.any_periodic() ? "ones" : "manuexp",
                                           !domain.has_boundary());

@@ -1,37 +1,13 @@
 #include "problems/registry.hpp"
 
+#include "problems/block_laplacian.hpp"
+#include "problems/convection_diffusion.hpp"
 #include "problems/domain.hpp"
+#include "problems/matrix_market.hpp"
 #include "problems/poisson.hpp"
+#include "problems/time_parameters.hpp"
 
 namespace hyperplane {
-namespace {
-
-ParameterTable time_parameters() {
-    return {
-        {.section = "time",
-         .key = "steps",
-         .type = ParameterType::integer,
-         .default_value = "1",
-         .description = "implicit time steps, for transient problems",
-         .minimum = Bound{1}},
-        {.section = "time",
-         .key = "time_step",
-         .type = ParameterType::real,
-         .default_value = "",
-         .description = "length of a time step; or give cfl",
-         .unit = "time units",
-         .minimum = Bound{0, true}},
-        {.section = "time",
-         .key = "cfl",
-         .type = ParameterType::real,
-         .default_value = "",
-         .description = "Courant number, time_step times the largest velocity component over the mean spacing; or give "
-                        "time_step",
-         .minimum = Bound{0, true}},
-    };
-}
-
-}  // namespace
 
 const std::vector<RegistryRow<CreateProblem>>& problems() {
     static const std::vector<RegistryRow<CreateProblem>> rows{
@@ -40,6 +16,19 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
          "three 27-point operators (box27). On cells: two-point fluxes with a coefficient that may jump by orders of\n"
          "magnitude. Source: E. Bueler, PETSc for Partial Differential Equations, chapter 6 (nodes).",
          poisson_parameters(), create_poisson},
+        {"convection_diffusion", {"convdiff", "cd"}, "A scalar carried by a wind while it diffuses, steady or in implicit steps",
+         "u_t + div(b u) - nu Laplace(u) = f on a box, with a divergence-free wind b. Upwind, central or Scharfetter-Gummel\n"
+         "fluxes on nodes; the preconditioner may be built from another scheme than the operator. By default a Gaussian\n"
+         "in a rotating wind, one implicit Euler step at a Courant number of 38.",
+         convection_diffusion_parameters(), create_convection_diffusion},
+        {"block_laplacian", {"bsr3"}, "A Laplacian of three coupled unknowns a point",
+         "A = L7 (x) K + h^2 I (x) R on the interior nodes of a box, with dense 3 x 3 blocks, or, for three temperatures,\n"
+         "diagonal ones off the centre and a tridiagonal one at it. Symmetric positive definite.",
+         block_laplacian_parameters(), create_block_laplacian},
+        {"matrix_market", {}, "A linear system read from Matrix Market files",
+         "Takes a sparse matrix as a structured one: grid.cells and problem.dof say which point and unknown a row stands\n"
+         "for, and the smallest stencil that holds every entry is used; it must have radius 2 or less.",
+         matrix_market_parameters(), create_matrix_market},
     };
     return rows;
 }

@@ -1,0 +1,146 @@
+#include "problems/block_laplacian.hpp"
+
+#include "core/error.hpp"
+#include "problems/linear_rows.hpp"
+#include "problems/source_term.hpp"
+#include "problems/time_parameters.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr int dof = 3, entries = 7;
+constexpr double diffusion[dof][dof] = {{2, 0.5, 0.25}, {0.5, 1, 0.25}, {0.25, 0.25, 0.5}};
+constexpr double exchange[dof][dof] = {{10, -10, 0}, {-10, 30, -20}, {0, -20, 20}};
+
+/// The same blocks at every point; those that leave the grid are zero.
+struct BlockRow {
+    std::array<Int3, entries> offsets;
+    Domain domain;
+    double block[entries][dof][dof];
+    double source_scale;  ///< h^2
+    SourceKind source;
+    std::uint64_t seed;
+
+    HYPERPLANE_HD bool inside(Int3 p, int e) const {
+        return domain.grid.contains(domain.grid.wrapped(p + offsets[e]));
+    }
+    HYPERPLANE_HD double right_hand_side(Int3 p, int row) const {
+        if (source != SourceKind::row_sum)
+            return source_scale * plain_source(source, seed + std::uint64_t(row), domain.grid, p);
+        double sum = 0.0;
+        for (int e = 0; e < entries; ++e)
+            for (int col = 0; col < dof && inside(p, e); ++col) sum += block[e][row][col];
+        return sum;
+    }
+};
+
+class BlockLaplacian final : public Problem {
+public:
+    BlockLaplacian(SystemShape shape, const BlockRow& formula) : shape_(std::move(shape)), formula_(formula) {}
+
+    const SystemShape& shape() const override { return shape_; }
+    void initial_state(Vector& u) const override {
+        for_each_point(u.layout(), [&](Int3, Index slot) {
+            for (int c = 0; c < dof; ++c) u.component(c)[slot] = 0.0;
+        });
+    }
+    void residual(const Vector& u, const Vector&, TimeLevel, Vector& f) const override {
+        for_each_point(u.layout(), [&](Int3 p, Index slot) {
+            double sum[dof];
+            for (int row = 0; row < dof; ++row) sum[row] = -formula_.right_hand_side(p, row);
+            for (int e = 0; e < entries; ++e) {
+                if (!formula_.inside(p, e)) continue;
+                const Int3 q = formula_.domain.grid.wrapped(p + formula_.offsets[e]);
+                for (int row = 0; row < dof; ++row)
+                    for (int col = 0; col < dof; ++col) sum[row] += formula_.block[e][row][col] * u(q, col);
+            }
+            for (int row = 0; row < dof; ++row) f.component(row)[slot] = sum[row];
+        });
+    }
+    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override {
+        for_each_point(a.layout(), [&](Int3 p, Index slot) {
+            for (int e = 0; e < a.stored_entries(); ++e)
+                for (int row = 0; row < dof; ++row)
+                    for (int col = 0; col < dof; ++col)
+                        a.values(e, row, col)[slot] = formula_.inside(p, e) ? formula_.block[e][row][col] : 0.0;
+        });
+    }
+    std::vector<ErrorNorm> errors(const Vector& u, double) const override {
+        if (formula_.source != SourceKind::row_sum) return {};
+        return error_norms(u, shape_.grid, [](Int3) { return 1.0; });
+    }
+
+private:
+    SystemShape shape_;
+    BlockRow formula_;
+};
+
+BlockRow make_row(const Parameters& parameters, const Stencil& stencil, const Domain& domain) {
+    const bool full = parameters.text("problem", "coupling") == "full";
+    const std::string& source = parameters.text("problem", "right_hand_side");
+    const double h = domain.mean_spacing();
+    BlockRow formula{.offsets = offsets_of<entries>(stencil),
+                     .domain = domain,
+                     .block = {},
+                     .source_scale = h * h,
+                     .source = source == "ones"     ? SourceKind::ones
+                               : source == "random" ? SourceKind::random
+                                                    : SourceKind::row_sum,
+                     .seed = std::uint64_t(parameters.integer("problem", "seed"))};
+    std::array<double, entries> laplacian{};
+    for (int axis = 0; axis < 3; ++axis) {
+        if (domain.flat(axis)) continue;
+        const double a = h * h / (domain.grid.spacing[axis] * domain.grid.spacing[axis]);
+        laplacian[3 - (axis + 1)] = laplacian[3 + (axis + 1)] = -a;  // natural order is -z -y -x 0 +x +y +z
+        laplacian[3] += 2 * a;
+    }
+    for (int e = 0; e < entries; ++e)
+        for (int row = 0; row < dof; ++row)
+            for (int col = 0; col < dof; ++col)
+                formula.block[e][row][col] = (full || row == col ? laplacian[e] * diffusion[row][col] : 0.0) +
+                                             (e == 3 ? h * h * exchange[row][col] : 0.0);
+    return formula;
+}
+
+}  // namespace
+
+ParameterTable block_laplacian_parameters() {
+    return {
+        {.section = "problem",
+         .key = "coupling",
+         .type = ParameterType::choice,
+         .default_value = "full",
+         .description = "full: the unknowns diffuse coupled, every block is dense; three_temperature: off-centre blocks are "
+                        "diagonal, the centre one tridiagonal",
+         .choices = {"full", "three_temperature"}},
+        {.section = "problem",
+         .key = "right_hand_side",
+         .type = ParameterType::choice,
+         .default_value = "ones",
+         .description = "ones, random: h^2 times 1, or uniform in (-1, 1); xones: b = A 1",
+         .choices = {"ones", "random", "xones"}},
+        {.section = "problem",
+         .key = "seed",
+         .type = ParameterType::integer,
+         .default_value = "1",
+         .description = "seed of the random right-hand side",
+         .minimum = Bound{0}},
+    };
+}
+
+std::unique_ptr<Problem> create_block_laplacian(const Parameters& parameters, const Context&, const InputFiles&) {
+    refuse_time_keys(parameters, "block_laplacian is steady");
+    const Domain domain = make_domain(parameters, Centring::node_drop);
+    if (!domain.has_boundary())
+        throw UsageError(parameters.where("grid", "periodic") +
+                         ": block_laplacian without a boundary is singular; leave one axis that is not flat bounded");
+    SystemShape shape{.grid = domain.grid,
+                      .stencil = Stencil::star7(),
+                      .dof = dof,
+                      .symmetric = true,
+                      .components = {"radiation", "electrons", "ions"}};
+    const BlockRow formula = make_row(parameters, shape.stencil, domain);
+    return std::make_unique<BlockLaplacian>(std::move(shape), formula);
+}
+
+}  // namespace hyperplane

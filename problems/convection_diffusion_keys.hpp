@@ -1,0 +1,33 @@
+// The keys of the convection-diffusion problem, read and checked against each other.
+#pragma once
+
+#include <limits>
+
+#include "problems/convection_diffusion.hpp"
+
+namespace hyperplane {
+
+enum class InitialKind { zero, gaussian, random };
+
+struct TransportKeys {
+    Domain domain;
+    Wind wind;
+    double viscosity = 1e-3;
+    Scheme scheme = Scheme::upwind, preconditioner_scheme = Scheme::upwind;
+    double time_step = std::numeric_limits<double>::infinity();  ///< infinity: steady
+    SourceKind source = SourceKind::zero;
+    ExactSolution exact;
+    bool hot_wall = false;  ///< u = 1 on the face x = Lx
+    std::uint64_t seed = 1;
+    InitialKind initial = InitialKind::zero;
+    std::array<double, 3> gaussian_centre{0.3, 0.3, 0.3};
+    double gaussian_sharpness = 100.0;
+
+    bool steady() const { return time_step == std::numeric_limits<double>::infinity(); }
+    bool singular() const { return steady() && !domain.has_boundary(); }
+};
+
+/// Throws UsageError for keys that contradict each other.
+TransportKeys read_transport_keys(const Parameters& parameters);
+
+}  // namespace hyperplane

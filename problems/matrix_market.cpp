@@ -1,0 +1,158 @@
+#include "problems/matrix_market.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/error.hpp"
+#include "problems/linear_rows.hpp"
+#include "problems/time_parameters.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr int radius = 2;
+
+/// Offset from the point of `row` to that of `column`, the short way round along periodic axes.
+Int3 offset_between(const Grid& grid, int dof, Index row, Index column) {
+    const auto shortest = [](int d, int n, bool periodic) {
+        if (!periodic) return d;
+        return 2 * d > n ? d - n : 2 * d < -n ? d + n : d;
+    };
+    const Int3 o = grid.point(column / dof) + -grid.point(row / dof);
+    return {shortest(o.x, grid.nx, grid.periodic[0]), shortest(o.y, grid.ny, grid.periodic[1]),
+            shortest(o.z, grid.nz, grid.periodic[2])};
+}
+
+Stencil stencil_of(const CsrMatrix& csr, const Grid& grid, int dof, const std::string& file) {
+    constexpr int side = 2 * radius + 1;
+    std::array<bool, side * side * side> met{};
+    for (Index row = 0; row < csr.rows; ++row)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
+            const Int3 o = offset_between(grid, dof, row, csr.column[at]);
+            if (std::max({std::abs(o.x), std::abs(o.y), std::abs(o.z)}) > radius)
+                throw UsageError(fmt::format(
+                    "{}: the entry at row {}, column {} couples points at offset ({}, {}, {}) of a {} x {} x {} grid with "
+                    "{} unknowns a point, and no stencil of radius {} holds it; check grid.cells and problem.dof, and that "
+                    "the matrix numbers points with x fastest",
+                    file, row + 1, csr.column[at] + 1, o.x, o.y, o.z, grid.nx, grid.ny, grid.nz, dof, radius));
+            met[(o.x + radius) + side * ((o.y + radius) + side * (o.z + radius))] = true;
+        }
+    std::vector<Int3> offsets;
+    for (int at = 0; at < int(met.size()); ++at)
+        if (met[at]) offsets.push_back({at % side - radius, at / side % side - radius, at / (side * side) - radius});
+    return Stencil::closure(std::move(offsets));
+}
+
+/// A(row, column), 0 where it is not stored.
+double entry(const CsrMatrix& csr, Index row, Index column) {
+    const auto begin = csr.column.begin() + csr.row_begin[row], end = csr.column.begin() + csr.row_begin[row + 1];
+    const auto at = std::lower_bound(begin, end, column);
+    return at != end && *at == column ? csr.value[at - csr.column.begin()] : 0.0;
+}
+
+bool equals_transpose(const CsrMatrix& csr) {
+    for (Index row = 0; row < csr.rows; ++row)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at)
+            if (entry(csr, csr.column[at], row) != csr.value[at]) return false;
+    return true;
+}
+
+class FileSystem final : public Problem {
+public:
+    FileSystem(SystemShape shape, CsrMatrix csr, std::vector<double> rhs)
+        : shape_(std::move(shape)), csr_(std::move(csr)), rhs_(std::move(rhs)), solution_is_one_(rhs_.empty()) {
+        if (!rhs_.empty()) return;
+        rhs_.assign(csr_.rows, 0.0);
+        for (Index row = 0; row < csr_.rows; ++row)
+            for (Index at = csr_.row_begin[row]; at < csr_.row_begin[row + 1]; ++at) rhs_[row] += csr_.value[at];
+    }
+
+    const SystemShape& shape() const override { return shape_; }
+    void initial_state(Vector& u) const override {
+        for (int c = 0; c < shape_.dof; ++c)
+            for_each_point(u.layout(), [&](Int3, Index slot) { u.component(c)[slot] = 0.0; });
+    }
+    void residual(const Vector& u, const Vector&, TimeLevel, Vector& f) const override {
+        const int dof = shape_.dof;
+        for_each_point(u.layout(), [&](Int3 p, Index slot) {
+            for (int c = 0; c < dof; ++c) {
+                const Index row = shape_.grid.row(p) * dof + c;
+                double sum = -rhs_[row];
+                for (Index at = csr_.row_begin[row]; at < csr_.row_begin[row + 1]; ++at)
+                    sum += csr_.value[at] * u(shape_.grid.point(csr_.column[at] / dof), int(csr_.column[at] % dof));
+                f.component(c)[slot] = sum;
+            }
+        });
+    }
+    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override { a.assign(csr_); }
+    std::vector<ErrorNorm> errors(const Vector& u, double) const override {
+        if (!solution_is_one_) return {};
+        return error_norms(u, shape_.grid, [](Int3) { return 1.0; });
+    }
+
+private:
+    SystemShape shape_;
+    CsrMatrix csr_;
+    std::vector<double> rhs_;  ///< natural order, dof fastest
+    bool solution_is_one_;
+};
+
+}  // namespace
+
+ParameterTable matrix_market_parameters() {
+    return {
+        {.section = "problem",
+         .key = "matrix",
+         .type = ParameterType::path,
+         .default_value = "",
+         .description = "Matrix Market coordinate file of the matrix, rows point by point with x fastest; grid.cells says "
+                        "how many points it has",
+         .required = true},
+        {.section = "problem",
+         .key = "right_hand_side",
+         .type = ParameterType::path,
+         .default_value = "",
+         .description = "Matrix Market array file of b; where none is given b = A 1, whose solution is 1"},
+        {.section = "problem",
+         .key = "dof",
+         .type = ParameterType::integer,
+         .default_value = "1",
+         .description = "unknowns a point, side by side in the matrix",
+         .minimum = Bound{1},
+         .maximum = Bound{max_dof}},
+    };
+}
+
+std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, const Context&, const InputFiles& files) {
+    refuse_time_keys(parameters, "matrix_market is one linear system");
+    if (!parameters.is_given("grid", "cells"))
+        throw UsageError("grid.cells: matrix_market needs the points along x, y and z that the rows stand for");
+    const Domain domain = make_domain(parameters, Centring::cell);
+    const int dof = int(parameters.integer("problem", "dof"));
+    const std::string& file = parameters.text("problem", "matrix");
+    CsrMatrix csr = files.matrix(file).csr;
+    const Grid& grid = domain.grid;
+    if (csr.rows != grid.points() * dof)
+        throw UsageError(fmt::format("{}: {} has {} rows, but {} x {} x {} points with {} unknowns each make {}; change "
+                                     "grid.cells or problem.dof",
+                                     parameters.where("grid", "cells"), file, csr.rows, grid.nx, grid.ny, grid.nz, dof,
+                                     grid.points() * dof));
+    std::vector<double> rhs;
+    if (parameters.is_set("problem", "right_hand_side")) {
+        rhs = files.vector(parameters.text("problem", "right_hand_side"));
+        if (Index(rhs.size()) != csr.rows)
+            throw UsageError(fmt::format("{}: {} values for a matrix of {} rows",
+                                         parameters.where("problem", "right_hand_side"), rhs.size(), csr.rows));
+    }
+    SystemShape shape{.grid = grid,
+                      .stencil = stencil_of(csr, grid, dof, parameters.where("problem", "matrix")),
+                      .dof = dof,
+                      .symmetric = equals_transpose(csr),
+                      .components = {}};
+    for (int c = 0; c < dof; ++c) shape.components.push_back(dof == 1 ? "u" : fmt::format("u{}", c));
+    return std::make_unique<FileSystem>(std::move(shape), std::move(csr), std::move(rhs));
+}
+
+}  // namespace hyperplane
