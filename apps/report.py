@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Draws records of hyperplane runs as one self-contained HTML page, and as a picture for papers.
+
+    report.py [-o report.html] [--png OUT.png] FILE.h5 [FILE.h5 ...]
+
+Several records are drawn into the same plots. Needs h5py and matplotlib (Debian: python3-h5py,
+python3-matplotlib). Exit codes as the program's: 0, 2 usage, 7 a file; 1 where a package is missing.
+"""
+
+import argparse
+import os
+import sys
+
+EXIT_INTERNAL, EXIT_FILE = 1, 7
+
+
+def fail(code, message):
+    print(f"hyperplane report: {message}", file=sys.stderr)
+    return code
+
+
+def write_whole(path, write):
+    """Calls write(temporary path), then renames: `path` is never half written."""
+    part = f"{path}.part"
+    try:
+        write(part)
+        os.replace(part, path)
+    finally:
+        if os.path.exists(part):
+            os.remove(part)
+
+
+def write_text(path, content):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(content)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="hyperplane report", description=__doc__.splitlines()[0])
+    parser.add_argument("records", nargs="+", metavar="FILE.h5", help="records to draw, together")
+    parser.add_argument("-o", "--output", default="report.html", help="page to write (default: report.html)")
+    parser.add_argument("--png", metavar="OUT.png", help="also write the convergence plot as a picture")
+    options = parser.parse_args(arguments)
+    try:
+        from reporting import page, plots, record
+    except ImportError as error:
+        return fail(EXIT_INTERNAL, f"{error}, with {sys.executable}; install python3-h5py and python3-matplotlib")
+    try:
+        records = record.read_records(options.records)
+        write_whole(options.output, lambda part: write_text(part, page.render(records)))
+        if options.png:
+            write_whole(options.png, lambda part: plots.write_png(plots.convergence(records), part))
+    except record.RecordError as error:
+        return fail(EXIT_FILE, error)
+    except OSError as error:
+        return fail(EXIT_FILE, f"{error.filename or options.output}: {error.strerror or error}")
+    for path in filter(None, (options.output, options.png)):
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

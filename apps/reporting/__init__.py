@@ -1,0 +1,1 @@
+"""Draws the HDF5 records of hyperplane runs (docs/record.md) as a page or a picture."""

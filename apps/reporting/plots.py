@@ -1,0 +1,258 @@
+"""The pictures. Each function returns a matplotlib Figure.
+
+A record is told from the others by colour, marker and line style together, so that the pictures
+survive grey print and colour blindness. Colours: Okabe and Ito, Color Universal Design, 2008.
+"""
+
+import io
+import math
+import re
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+LINES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)))
+
+# Replaced by the page's text colour in SVG, so that the pictures suit light and dark.
+INK = "#2b2d31"
+STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": INK,
+    "grid.alpha": 0.14,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "hyperplane",
+}
+
+
+def drawn(function):
+    """Runs a plotting function under STYLE, leaving the global settings alone."""
+
+    def wrapper(*arguments, **options):
+        with matplotlib.rc_context(STYLE):
+            return function(*arguments, **options)
+
+    return wrapper
+
+
+def look(number):
+    """Colour, marker and line style of the record of that number."""
+    return COLOURS[number % 6], MARKERS[number % 6], LINES[(number + number // 6) % 4]
+
+
+def curve(record, axis):
+    """x, recurrence and truth over all solves of a record, a gap (NaN) between solves.
+
+    axis 'iteration' counts on from solve to solve, 'seconds' adds up the solves' times.
+    """
+    parts, base = [], 0.0
+    for solve in record.solves:
+        x = solve.history_iteration if axis == "iteration" else solve.history_seconds
+        if len(x) == 0:
+            continue
+        parts.append(np.stack([base + x, solve.history_recurrence, solve.history_truth]))
+        parts.append(np.full((3, 1), np.nan))
+        base += float(x[-1])
+    return np.concatenate(parts, axis=1) if parts else np.empty((3, 0))
+
+
+def second_unit(seconds):
+    """A unit fit for such a time, and how many of it make a second."""
+    if seconds < 1e-3:
+        return "µs", 1e6
+    return ("ms", 1e3) if seconds < 1.0 else ("s", 1.0)
+
+
+def draw_curves(axes, records, axis, scale):
+    for number, record in enumerate(records):
+        colour, marker, line = look(number)
+        x, recurrence, truth = curve(record, axis)
+        recurrence = np.where(recurrence > 0.0, recurrence, np.nan)
+        axes.plot(scale * x, recurrence, color=colour, linestyle=line, linewidth=1.7,
+                  label=record.label, solid_capstyle="round")
+        known = np.flatnonzero(truth > 0.0)
+        if len(known) > 16:
+            known = known[np.unique(np.linspace(0, len(known) - 1, 16).astype(int))]
+        axes.plot(scale * x[known], truth[known], color=colour, linestyle="none", marker=marker, markersize=6,
+                  markerfacecolor="none", markeredgewidth=1.4, clip_on=False, zorder=3)
+    for tolerance in sorted({record.tolerance() for record in records} - {None}):
+        if tolerance > 0.0:
+            axes.axhline(tolerance, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), alpha=0.8, zorder=1)
+            axes.annotate("rtol " + f"{tolerance:g}".replace("e-0", "e-"), (0.0, tolerance),
+                          xycoords=("axes fraction", "data"), xytext=(4, 3), textcoords="offset points", fontsize=8.5)
+
+
+@drawn
+def convergence(records):
+    """Relative residual over iterations and over time: lines the recurrence, open markers the true residual."""
+    figure = Figure(figsize=(9.0, 3.8), constrained_layout=True)
+    left, right = figure.subplots(1, 2, sharey=True)
+    longest = max((np.nanmax(curve(record, "seconds")[0], initial=0.0) for record in records), default=0.0)
+    unit, scale = second_unit(longest)
+    draw_curves(left, records, "iteration", 1.0)
+    draw_curves(right, records, "seconds", scale)
+    left.set_title("Convergence over iterations")
+    right.set_title("Convergence over solve time")
+    left.set_xlabel("iteration")
+    right.set_xlabel(f"time [{unit}]")
+    left.set_ylabel("relative residual  ‖b − A x‖ / ‖b‖")
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))
+    left.set_yscale("log")
+    left.yaxis.set_major_locator(LogLocator(numticks=9))
+    left.yaxis.set_minor_formatter(NullFormatter())
+    for axes in (left, right):
+        axes.grid(True, axis="y")
+        axes.grid(True, axis="x")
+        axes.set_xlim(left=0.0)
+    legend_below(figure, [
+        *(Line2D([], [], color=colour, linestyle=line, linewidth=1.7, marker=marker, markersize=6, markerfacecolor="none",
+                 markeredgewidth=1.4, label=record.label)
+          for record, (colour, marker, line) in zip(records, map(look, range(len(records))))),
+        Line2D([], [], color=INK, linewidth=1.7, label="line: recurrence"),
+        Line2D([], [], color=INK, linewidth=0.0, marker="o", markersize=6, markerfacecolor="none", markeredgewidth=1.4,
+               label="open marker: true residual"),
+    ])
+    return figure
+
+
+def legend_below(figure, handles):
+    """A legend under the figure, in rows of at most six, which saving with a tight box takes in."""
+    rows = math.ceil(len(handles) / 6)
+    figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=math.ceil(len(handles) / rows),
+                  fontsize=8.5, handlelength=2.4, columnspacing=1.2, borderaxespad=0.4)
+
+
+PARTS = (  # timer or remainder, words, colour, hatch
+    ("assemble", "assembly", "#56B4E9", ""),
+    ("setup", "preconditioner set-up", "#E69F00", "//"),
+    ("solve/spmv", "SpMV", "#0072B2", ""),
+    ("solve/preconditioner", "preconditioner apply", "#D55E00", ""),
+    ("vectors", "vector operations", "#009E73", "\\\\"),
+    ("output", "output", "#999999", ".."),
+)
+
+
+def part_seconds(record, part):
+    if part != "vectors":
+        return record.seconds(part)
+    inside = record.seconds("solve/spmv") + record.seconds("solve/preconditioner")
+    return max(0.0, record.seconds("solve") - inside)
+
+
+@drawn
+def breakdown(records):
+    """Where the time went: a stacked bar each record."""
+    total = max(sum(part_seconds(record, part[0]) for part in PARTS) for record in records)
+    unit, scale = second_unit(total)
+    figure = Figure(figsize=(9.0, 0.95 + 0.42 * len(records)), constrained_layout=True)
+    axes = figure.subplots()
+    left, handles = np.zeros(len(records)), []
+    for part, words, colour, hatch in PARTS:
+        width = np.array([scale * part_seconds(record, part) for record in records])
+        if not width.any():
+            continue
+        bars = axes.barh(range(len(records)), width, left=left, height=0.62, color=colour, hatch=hatch, edgecolor="white",
+                         linewidth=0.6)
+        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=words))
+        for bar, value in zip(bars, width):
+            if value > 0.07 * scale * total:
+                axes.text(bar.get_x() + value / 2, bar.get_y() + bar.get_height() / 2, f"{value:.3g}", ha="center",
+                          va="center", fontsize=8.5, color="white", fontweight="bold",
+                          bbox={"boxstyle": "round,pad=0.15", "facecolor": colour, "edgecolor": "none"})
+        left += width
+    for row, end in enumerate(left):
+        axes.text(end + 0.006 * scale * total, row, f"{end:.3g} {unit}", va="center", fontsize=9)
+    finish_bars(axes, [record.label for record in records], f"time [{unit}]", "Where the time went",
+                1.1 * scale * total)
+    legend_below(figure, handles)
+    return figure
+
+
+def finish_bars(axes, names, unit, title, end):
+    axes.set_yticks(range(len(names)))
+    axes.set_yticklabels(names)
+    axes.invert_yaxis()
+    axes.set_xlim(0.0, end)
+    axes.set_xlabel(unit)
+    axes.set_title(title)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(True, axis="x")
+
+
+def speeds(record):
+    """[(timer, GB/s)] of the timers whose bytes are known."""
+    return [(row.name, row.bytes / row.seconds * 1e-9) for row in record.timers if row.bytes > 0 and row.seconds > 0.0]
+
+
+@drawn
+def bandwidth(records):
+    """GB/s achieved, fewest bytes over measured time; None where no record knows its bytes."""
+    return grouped_bars([dict(speeds(record)) for record in records], records, "GB/s", "Memory bandwidth achieved", 1.0)
+
+
+@drawn
+def memory(records):
+    """Peak bytes by label; None where no record holds a ledger."""
+    return grouped_bars([record.memory for record in records], records, "MiB", "Memory at its peak, by label", 2.0**-20)
+
+
+def grouped_bars(tables, records, unit, title, scale):
+    names = list(dict.fromkeys(name for table in tables for name in table))
+    if not names:
+        return None
+    height = 0.78 / len(records)
+    figure = Figure(figsize=(9.0, 0.85 + len(names) * max(0.34, 0.2 * len(records))), constrained_layout=True)
+    axes = figure.subplots()
+    most = scale * max(value for table in tables for value in table.values()) or 1.0
+    for number, table in enumerate(tables):
+        rows = [row for row, name in enumerate(names) if name in table]
+        values = [scale * table[names[row]] for row in rows]
+        places = [row + (number - (len(records) - 1) / 2) * height for row in rows]
+        axes.barh(places, values, height=0.9 * height, color=look(number)[0])
+        for place, value in zip(places, values):
+            axes.text(value + 0.008 * most, place, f"{value:.3g}", va="center", fontsize=8.5)
+    finish_bars(axes, names, unit, title, 1.1 * most)
+    if len(records) > 1:
+        legend_below(figure, [Patch(facecolor=look(n)[0], label=record.label) for n, record in enumerate(records)])
+    return figure
+
+
+def to_svg(figure, description):
+    """The figure as SVG to stand inside HTML, in the page's text colour, described for screen readers."""
+    stream = io.StringIO()
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(stream, format="svg", transparent=True, bbox_inches="tight", pad_inches=0.06,
+                       metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = stream.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = svg.replace(INK, "currentColor")
+    view = re.search(r'viewBox="([^"]*)"', svg).group(1)
+    body = svg[svg.index(">") + 1 :]
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{view}" '
+    return head + f'role="img" aria-label="{description}">' + body
+
+
+def write_png(figure, path):
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(path, format="png", dpi=200, facecolor="white", bbox_inches="tight", pad_inches=0.1)

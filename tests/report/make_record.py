@@ -1,0 +1,70 @@
+"""Small records as docs/record.md describes them, written without the program."""
+
+import h5py
+import numpy as np
+
+RESOLVED = """[problem]
+name = poisson  ; {file}:2
+[grid]
+cells = 64 64 64  ; default
+[solver]
+name = {solver}  ; {file}:4
+rtol = 1e-08  ; default
+[preconditioner]
+name = {preconditioner}  ; --set
+[output]
+file = "a # name.h5"  ; default
+"""
+
+
+def make_record(path, solver="cg", preconditioner="struct_ilu", iterations=(53,), rate=0.7, status="ok", exit_code=0,
+                message="converged", schema=1):
+    """Writes a record of len(iterations) solves whose residuals fall by `rate` an iteration."""
+    with h5py.File(path, "w") as file:
+        file.attrs.update(schema_version=schema, code_version="0.1.0", git_sha="0123456789ab", status=status,
+                          exit_code=exit_code, message=message)
+        file["deck/source"] = "[problem]\nname = poisson\n"
+        file["deck/resolved"] = RESOLVED.format(file="poisson.ini", solver=solver, preconditioner=preconditioner)
+        file.create_group("environment").attrs.update(backend="cpu", host="node<1>", threads="2")
+        file.create_group("grid").attrs.update(extents=[64, 64, 64], dof=1, stencil="star7", layout="natural")
+        write_solves(file, iterations, rate, exit_code)
+        file["verification/name"] = ["max"]
+        file["verification/value"] = np.array([1.5e-5])
+        timers = file.create_group("perf/timers")
+        solve = 2e-3 * sum(iterations)
+        timers["name"] = ["assemble", "setup", "solve/spmv", "solve/preconditioner", "solve", "output"]
+        timers["seconds"] = np.array([0.011, 0.004, 0.4 * solve, 0.45 * solve, solve, 0.002])
+        timers["calls"] = np.array([1, 1, sum(iterations), sum(iterations), 1, 1])
+        timers["bytes"] = np.array([0, 0, 18_000_000, 21_000_000, 0, 0]) * sum(iterations)
+        memory = file.create_group("perf/memory")
+        memory["label"] = ["matrix", "factors", "krylov vectors"]
+        memory["peak"] = np.array([14_680_064, 2_097_152, 12_582_912])
+        memory["peak_total"] = 29_360_128
+        memory["predicted_total"] = 29_000_000
+
+
+def write_solves(file, iterations, rate, exit_code):
+    count = len(iterations)
+    bend = 0.25 * np.sin(np.arange(max(iterations) + 1) / 3.0)
+    curves = [np.exp(np.log(rate) * np.arange(n + 1) + bend[: n + 1]) for n in iterations]
+    solves = file.create_group("solves")
+    solves["iterations"] = np.array(iterations)
+    solves["unknowns"] = np.full(count, 262144)
+    solves["stored_entries"] = np.full(count, 1835008)
+    solves["stop_reason"] = ["max_iterations" if exit_code else "converged_rtol"] * count
+    solves["b_norm"] = np.full(count, 2.0)
+    solves["res_recurrence"] = np.array([2.0 * curve[-1] for curve in curves])
+    solves["res_true"] = np.array([2.002 * curve[-1] for curve in curves])
+    solves["setup_seconds"] = np.full(count, 0.004)
+    solves["solve_seconds"] = 2e-3 * np.array(iterations)
+    solves["pivots_modified"] = np.zeros(count, dtype=int)
+    history = file.create_group("history")
+    lengths = [len(curve) for curve in curves]
+    history["offset"] = np.concatenate([[0], np.cumsum(lengths)])
+    history["iteration"] = np.concatenate([np.arange(n) for n in lengths])
+    history["rel_res_recurrence"] = np.concatenate(curves)
+    truth = [np.where(np.arange(len(c)) % 10 == 0, c, np.nan) for c in curves]
+    for part, whole in zip(truth, curves):
+        part[-1] = 1.001 * whole[-1]
+    history["rel_res_true"] = np.concatenate(truth)
+    history["seconds"] = np.concatenate([2e-3 * np.arange(n) for n in lengths])
