@@ -1,0 +1,143 @@
+#include "io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <random>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == path.npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// A name in the same folder that no other process takes.
+std::string hidden_name(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string name = slash == path.npos ? path : path.substr(slash + 1);
+    return fmt::format("{}/.{}.{:08x}.tmp", folder_of(path), name, std::random_device()());
+}
+
+std::string descriptor_name(int fd) {
+    return fmt::format("/proc/self/fd/{}", fd);
+}
+
+const char* advice(int error) {
+    switch (error) {
+        case ENOSPC:
+        case EDQUOT: return "; free some space, or write elsewhere";
+        case EFBIG: return "; the file size limit (ulimit -f) is too low";
+        case ENOENT: return "; make the folder first";
+        default: return "";
+    }
+}
+
+/// A rename is on disk once its folder is; file systems that cannot sync folders need not.
+void sync_folder(const std::string& folder) {
+    const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path, bool unnamed) : path_(std::move(path)) {
+    struct stat existing;
+    if (path_.empty() || path_.back() == '/') fail("is no file name", 0);
+    if (stat(path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) fail("is there, but is no regular file", 0);
+    const std::string folder = folder_of(path_);
+    if (unnamed) open_unnamed(folder);
+    if (fd_ < 0) open_named(folder);
+}
+
+AtomicFile::~AtomicFile() {
+    if (fd_ >= 0) close(fd_);
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void AtomicFile::open_unnamed(const std::string& folder) {
+    fd_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    if (fd_ >= 0 && access(descriptor_name(fd_).c_str(), F_OK) != 0) {  // no /proc to link it through
+        close(fd_);
+        fd_ = -1;
+    }
+}
+
+void AtomicFile::open_named(const std::string& folder) {
+    const std::string name = hidden_name(path_);
+    fd_ = open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+    if (fd_ < 0) fail("cannot create a file in " + folder, errno);
+    temporary_ = name;
+}
+
+std::string AtomicFile::open_name() const {
+    return temporary_.empty() ? descriptor_name(fd_) : temporary_;
+}
+
+void AtomicFile::reserve(Index bytes) {
+    const int error = posix_fallocate(fd_, 0, std::max<Index>(bytes, 1));
+    if (error != 0) fail(fmt::format("cannot reserve {} bytes", bytes), error);
+}
+
+void AtomicFile::write(const void* data, Index bytes, Index offset) {
+    constexpr Index most_at_once = Index(1) << 30;
+    const char* from = static_cast<const char*>(data);
+    for (Index done = 0; done < bytes;) {
+        const ssize_t written =
+            pwrite(fd_, from + done, std::size_t(std::min(bytes - done, most_at_once)), offset + done);
+        if (written > 0)
+            done += written;
+        else if (written == 0 || errno != EINTR)
+            fail(fmt::format("cannot write {} bytes, stopped after {}", offset + bytes, offset + done),
+                 written == 0 ? ENOSPC : errno);
+    }
+}
+
+void AtomicFile::commit() {
+    if (fsync(fd_) != 0) fail("cannot sync to disk", errno);
+    if (temporary_.empty()) link_unnamed();
+    if (!temporary_.empty()) {
+        if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename the finished file", errno);
+        temporary_.clear();
+    }
+    sync_folder(folder_of(path_));
+}
+
+/// Links to the final name if it is free, else to a hidden one that will be renamed: link cannot replace.
+void AtomicFile::link_unnamed() {
+    const std::string source = descriptor_name(fd_);
+    const auto link_to = [&](const std::string& name) {
+        return linkat(AT_FDCWD, source.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    if (link_to(path_)) return;
+    if (errno != EEXIST) fail("cannot name the finished file", errno);
+    const std::string name = hidden_name(path_);
+    if (!link_to(name)) fail("cannot name the finished file", errno);
+    temporary_ = name;
+}
+
+void AtomicFile::fail(const std::string& what, int error) const {
+    if (error == 0) throw FileError(fmt::format("{}: {}", path_, what));
+    throw FileError(fmt::format("{}: {}: {}{}; any earlier file of that name is intact", path_, what,
+                                std::strerror(error), advice(error)));
+}
+
+void write_atomically(const std::string& path, const std::string& text) {
+    AtomicFile file(path);
+    file.write(text.data(), Index(text.size()), 0);
+    file.commit();
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,223 @@
+#include "io/hdf5.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace hyperplane::hdf5 {
+namespace {
+
+herr_t keep_innermost(unsigned /*n*/, const H5E_error2_t* error, void* message) {
+    if (error->desc && *error->desc) *static_cast<std::string*>(message) = error->desc;
+    return 0;
+}
+
+/// Text of variable length, UTF-8.
+Id text_type() {
+    Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
+    check(H5Tset_size(type, H5T_VARIABLE), "set the size of text");
+    check(H5Tset_cset(type, H5T_CSET_UTF8), "set the encoding of text");
+    return type;
+}
+
+Id one_value() {
+    return {H5Screate(H5S_SCALAR), H5Sclose, "make a data space"};
+}
+
+Id row_of(Index count) {
+    const hsize_t extent = hsize_t(count);
+    return {H5Screate_simple(1, &extent, nullptr), H5Sclose, "make a data space"};
+}
+
+Id space_for(Index count, bool scalar) {
+    return scalar ? one_value() : row_of(count);
+}
+
+}  // namespace
+
+Quiet::Quiet() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Quiet::~Quiet() {
+    H5Eset_auto2(H5E_DEFAULT, function_, data_);
+}
+
+void fail(const std::string& what) {
+    std::string message;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &message);
+    H5Eclear2(H5E_DEFAULT);
+    throw FileError(message.empty() ? what : fmt::format("{} (HDF5: {})", what, message));
+}
+
+Id::Id(hid_t id, Close close, const std::string& what) : id_(id), close_(close) {
+    if (id_ < 0) fail("cannot " + what);
+}
+
+Id create_in_memory() {
+    constexpr std::size_t growth = 1 << 20;
+    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
+    check(H5Pset_fapl_core(access, growth, false), "keep a file in memory");
+    return {H5Fcreate("record", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create a file in memory"};
+}
+
+std::vector<char> image_of(hid_t file) {
+    check(H5Fflush(file, H5F_SCOPE_GLOBAL), "flush a file in memory");
+    const ssize_t size = H5Fget_file_image(file, nullptr, 0);
+    check(size < 0 ? -1 : 0, "measure a file in memory");
+    std::vector<char> image(static_cast<std::size_t>(size));
+    check(H5Fget_file_image(file, image.data(), image.size()) < 0 ? -1 : 0, "copy a file in memory");
+    return image;
+}
+
+Id open_to_read(const std::string& path) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    char first = 0;
+    const ssize_t got = fd < 0 ? -1 : read(fd, &first, 1);
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    if (got < 0) throw FileError(fmt::format("{}: cannot read: {}", path, std::strerror(error)));
+    if (H5Fis_hdf5(path.c_str()) <= 0) throw FileError(path + ": not an HDF5 file, or not all of one");
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) fail(path + ": cannot open");
+    return {file, H5Fclose, "open " + path};
+}
+
+void write_text_attribute(hid_t object, const std::string& name, const std::string& text) {
+    const Id type = text_type(), space = one_value();
+    const Id attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                       "create attribute " + name);
+    const char* value = text.c_str();
+    check(H5Awrite(attribute, type, &value), "cannot write attribute " + name);
+}
+
+Group::Group(Id id, Mode mode, std::string file_name, std::string path)
+    : id_(std::move(id)), mode_(mode), file_name_(std::move(file_name)), path_(std::move(path)) {}
+
+Group Group::root(hid_t file, Mode mode, std::string file_name) {
+    return {Id(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, "open the root group of " + file_name), mode, file_name,
+            "/"};
+}
+
+bool Group::has_group(const std::string& name) const {
+    return H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0;
+}
+
+Group Group::group(const std::string& name) const {
+    const std::string path = item(name);
+    if (writing())
+        return {
+            Id(H5Gcreate2(id_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create group " + path),
+            mode_, file_name_, path + "/"};
+    if (!has_group(name)) wrong(name, "is missing");
+    return {Id(H5Gopen2(id_, name.c_str(), H5P_DEFAULT), H5Gclose, "open group " + path + " of " + file_name_), mode_,
+            file_name_, path + "/"};
+}
+
+void Group::wrong(const std::string& name, const std::string& what) const {
+    throw FileError(fmt::format("{}: {} {}; this is no complete record of a run", file_name_, item(name), what));
+}
+
+Id Group::open_dataset(const std::string& name) const {
+    if (H5Lexists(id_, name.c_str(), H5P_DEFAULT) <= 0) wrong(name, "is missing");
+    return {H5Dopen2(id_, name.c_str(), H5P_DEFAULT), H5Dclose, "open " + item(name) + " of " + file_name_};
+}
+
+Id Group::open_attribute(const std::string& name) const {
+    if (H5Aexists(id_, name.c_str()) <= 0) wrong(name, "(an attribute) is missing");
+    return {H5Aopen(id_, name.c_str(), H5P_DEFAULT), H5Aclose, "open attribute " + item(name) + " of " + file_name_};
+}
+
+Index Group::length(const std::string& name) const {
+    const Id data = open_dataset(name);
+    const Id space(H5Dget_space(data), H5Sclose, "read the extent of " + item(name));
+    if (H5Sget_simple_extent_ndims(space) > 1) wrong(name, "has more than one dimension");
+    return Index(H5Sget_simple_extent_npoints(space));
+}
+
+void Group::numeric_attribute(const std::string& name, hid_t type, void* values, hsize_t count) const {
+    const std::string what = "attribute " + item(name) + " of " + file_name_;
+    if (writing()) {
+        const Id space = space_for(Index(count), count == 1);
+        const Id attribute(H5Acreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                           "create " + what);
+        return check(H5Awrite(attribute, type, values), "cannot write " + what);
+    }
+    const Id attribute = open_attribute(name);
+    const Id space(H5Aget_space(attribute), H5Sclose, "read the extent of " + what);
+    if (H5Sget_simple_extent_npoints(space) != hssize_t(count)) wrong(name, "has another number of values");
+    check(H5Aread(attribute, type, values), "cannot read " + what);
+}
+
+void Group::attribute(const std::string& name, int& value) const {
+    numeric_attribute(name, H5T_NATIVE_INT, &value, 1);
+}
+
+void Group::attribute(const std::string& name, std::string& value) const {
+    if (writing()) return write_text_attribute(id_, name, value);
+    const std::string what = "cannot read attribute " + item(name) + " of " + file_name_;
+    const Id attribute = open_attribute(name), type = text_type(), space = one_value();
+    const Id stored(H5Aget_space(attribute), H5Sclose, what);
+    if (H5Sget_simple_extent_npoints(stored) != 1) wrong(name, "has another number of values");
+    char* text = nullptr;
+    check(H5Aread(attribute, type, &text), what);
+    value = text ? text : "";
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, &text);
+}
+
+void Group::attributes(std::map<std::string, std::string>& values) const {
+    if (!writing()) {
+        const auto add = [](hid_t, const char* name, const H5A_info_t*, void* map) -> herr_t {
+            (*static_cast<std::map<std::string, std::string>*>(map))[name];
+            return 0;
+        };
+        check(H5Aiterate2(id_, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &values),
+              "cannot list attributes of " + path_);
+    }
+    for (auto& [name, value] : values) attribute(name, value);
+}
+
+void Group::numbers(const std::string& name, Label label, hid_t type, void* values, Index count, bool scalar) const {
+    if (!writing())
+        return check(H5Dread(open_dataset(name), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+                     "cannot read " + item(name) + " of " + file_name_);
+    const Id space = space_for(count, scalar);
+    const Id data(H5Dcreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+                  "create " + item(name));
+    if (count > 0) check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "cannot write " + item(name));
+    write_text_attribute(data, "units", label.units);
+    write_text_attribute(data, "description", label.description);
+}
+
+void Group::texts(const std::string& name, Label label, std::vector<std::string>& values, bool scalar) const {
+    const Id type = text_type(), space = space_for(Index(values.size()), scalar);
+    std::vector<char*> pointers(values.size(), nullptr);
+    if (writing()) {
+        for (std::size_t at = 0; at < values.size(); ++at) pointers[at] = values[at].data();
+        return numbers(name, label, type, pointers.data(), Index(values.size()), scalar);
+    }
+    check(H5Dread(open_dataset(name), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()),
+          "cannot read " + item(name) + " of " + file_name_);
+    for (std::size_t at = 0; at < values.size(); ++at) values[at] = pointers[at] ? pointers[at] : "";
+    if (!values.empty()) H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
+}
+
+void Group::dataset(const std::string& name, Label label, std::vector<std::string>& values) const {
+    if (!writing()) values.resize(std::size_t(length(name)));
+    texts(name, label, values, false);
+}
+
+void Group::scalar(const std::string& name, Label label, std::string& value) const {
+    if (!writing() && length(name) != 1) wrong(name, "holds more than one value");
+    std::vector<std::string> values{value};
+    texts(name, label, values, true);
+    value = values[0];
+}
+
+}  // namespace hyperplane::hdf5

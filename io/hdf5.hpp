@@ -1,0 +1,150 @@
+// A thin layer on HDF5's C interface: identifiers that close themselves, failures as FileError, and
+// groups whose items are written and read by one and the same list of calls.
+#pragma once
+
+#include <hdf5.h>
+
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace hyperplane::hdf5 {
+
+/// Keeps HDF5 from printing its error stack; failures carry its innermost message instead.
+class Quiet {
+public:
+    Quiet();
+    ~Quiet();
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+
+private:
+    H5E_auto2_t function_ = nullptr;
+    void* data_ = nullptr;
+};
+
+/// Throws FileError: `what`, then the innermost message of HDF5's error stack.
+[[noreturn]] void fail(const std::string& what);
+
+/// Throws FileError for a negative status.
+inline void check(herr_t status, const std::string& what) {
+    if (status < 0) fail(what);
+}
+
+/// Owns an identifier.
+class Id {
+public:
+    using Close = herr_t (*)(hid_t);
+
+    /// Throws FileError ("cannot `what`") for a negative identifier.
+    Id(hid_t id, Close close, const std::string& what);
+    Id(Id&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+    Id(const Id&) = delete;
+    Id& operator=(const Id&) = delete;
+    ~Id() {
+        if (id_ >= 0) close_(id_);
+    }
+    operator hid_t() const { return id_; }
+
+private:
+    hid_t id_;
+    Close close_;
+};
+
+/// A new file that lives in memory.
+Id create_in_memory();
+/// The bytes of an open file.
+std::vector<char> image_of(hid_t file);
+/// Throws FileError, also for a file that is truncated or none of HDF5's.
+Id open_to_read(const std::string& path);
+
+/// The HDF5 type of a number in memory.
+template <class T>
+hid_t native_type() {
+    static_assert(std::is_same_v<T, int> || std::is_same_v<T, Index> || std::is_same_v<T, double>);
+    if constexpr (std::is_same_v<T, int>) return H5T_NATIVE_INT;
+    if constexpr (std::is_same_v<T, Index>) return H5T_NATIVE_INT64;
+    return H5T_NATIVE_DOUBLE;
+}
+
+enum class Mode { write, read };
+
+/// What every dataset says of itself.
+struct Label {
+    const char* units;  ///< "1" where it has none
+    const char* description;
+};
+
+/// A group being written, or being read; each call then either stores its argument or replaces it by
+/// what is stored. Reading throws FileError that names the group, attribute or dataset that is missing
+/// or wrong.
+class Group {
+public:
+    /// The root of a file; `file_name` is for messages.
+    static Group root(hid_t file, Mode mode, std::string file_name);
+    Group group(const std::string& name) const;
+    bool writing() const { return mode_ == Mode::write; }
+    bool has_group(const std::string& name) const;
+
+    void attribute(const std::string& name, int& value) const;
+    void attribute(const std::string& name, std::string& value) const;
+    template <class T, std::size_t N>
+    void attribute(const std::string& name, T (&values)[N]) const {
+        numeric_attribute(name, native_type<T>(), values, N);
+    }
+    /// All attributes of the group, which hold text.
+    void attributes(std::map<std::string, std::string>& values) const;
+
+    void dataset(const std::string& name, Label label, std::vector<std::string>& values) const;
+    template <class T>
+    void dataset(const std::string& name, Label label, std::vector<T>& values) const {
+        if (!writing()) values.resize(std::size_t(length(name)));
+        numbers(name, label, native_type<T>(), values.data(), Index(values.size()), false);
+    }
+    /// A dataset of one value.
+    void scalar(const std::string& name, Label label, std::string& value) const;
+    template <class T>
+    void scalar(const std::string& name, Label label, T& value) const {
+        if (!writing() && length(name) != 1) wrong(name, "holds more than one value");
+        numbers(name, label, native_type<T>(), &value, 1, true);
+    }
+    /// A dataset with one value a row, the one that `field(row)` refers to. The first column read
+    /// sets the number of rows; the others must agree.
+    template <class Row, class Field>
+    void column(const std::string& name, Label label, std::vector<Row>& rows, Field field) const {
+        std::vector<std::decay_t<decltype(field(std::declval<Row&>()))>> values;
+        if (writing())
+            for (Row& row : rows) values.push_back(field(row));
+        dataset(name, label, values);
+        if (writing()) return;
+        if (rows.empty()) rows.resize(values.size());
+        if (rows.size() != values.size()) wrong(name, "has another number of rows than its neighbours");
+        for (std::size_t at = 0; at < rows.size(); ++at) field(rows[at]) = values[at];
+    }
+
+    /// Throws FileError: the item `name` of this group `what`.
+    [[noreturn]] void wrong(const std::string& name, const std::string& what) const;
+
+private:
+    Group(Id id, Mode mode, std::string file_name, std::string path);
+    void numeric_attribute(const std::string& name, hid_t type, void* values, hsize_t count) const;
+    void numbers(const std::string& name, Label label, hid_t type, void* values, Index count, bool scalar) const;
+    void texts(const std::string& name, Label label, std::vector<std::string>& values, bool scalar) const;
+    Id open_dataset(const std::string& name) const;
+    Id open_attribute(const std::string& name) const;
+    Index length(const std::string& name) const;
+    std::string item(const std::string& name) const { return path_ + name; }
+
+    Id id_;
+    Mode mode_;
+    std::string file_name_, path_;  ///< the path ends in '/'
+};
+
+/// Writes a text attribute of variable length, UTF-8.
+void write_text_attribute(hid_t object, const std::string& name, const std::string& text);
+
+}  // namespace hyperplane::hdf5

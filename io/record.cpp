@@ -1,0 +1,111 @@
+#include "io/record.hpp"
+
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "io/atomic_file.hpp"
+#include "io/hdf5.hpp"
+#include "io/record_schema.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr int not_ended = -1;  // exit_code of a run under way
+
+void write_record(RecordData& record, const std::string& path) {
+    const hdf5::Quiet quiet;
+    std::vector<char> image;
+    {
+        const hdf5::Id file = hdf5::create_in_memory();
+        transfer_record(hdf5::Group::root(file, hdf5::Mode::write, path), record);
+        image = hdf5::image_of(file);
+    }
+    AtomicFile file(path);
+    file.write(image.data(), Index(image.size()), 0);
+    file.commit();
+}
+
+}  // namespace
+
+struct RecordWriter::Impl {
+    RecordData data;
+    std::string part() const { return data.path + ".part"; }
+};
+
+RecordWriter::RecordWriter(std::string path, const RecordHeader& header) : impl_(std::make_unique<Impl>()) {
+    RecordData& d = impl_->data;
+    d.schema_version = record_schema_version;
+    d.path = std::move(path);
+    d.code_version = header.code_version;
+    d.git_sha = header.git_sha;
+    d.status = "running";
+    d.exit_code = not_ended;
+    d.deck_file = header.deck_file;
+    d.deck_source = header.deck_source;
+    d.deck_resolved = header.deck_resolved;
+    d.overrides = header.overrides;
+    d.environment = header.environment;
+    d.grid = header.grid;
+    d.layout = header.layout;
+    d.stencil = header.stencil;
+    d.dof = header.dof;
+    { const AtomicFile possible(d.path); }  // a name that cannot be written is an error now, not after the solve
+    publish();
+}
+
+RecordWriter::~RecordWriter() = default;
+RecordWriter::RecordWriter(RecordWriter&&) noexcept = default;
+
+void RecordWriter::add_step(Index step, double time, double dt) {
+    impl_->data.steps.push_back({step, time, dt});
+}
+
+void RecordWriter::add_solve(const SolveRow& row, const std::vector<HistoryEntry>& history) {
+    impl_->data.solves.push_back(row);
+    impl_->data.histories.push_back(history);
+}
+
+void RecordWriter::set_verification(const std::vector<ErrorNorm>& norms) {
+    impl_->data.verification = norms;
+}
+
+void RecordWriter::set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label,
+                                   Index peak_total, Index predicted_total) {
+    impl_->data.timers = timers.rows();
+    impl_->data.peak_by_label = peak_by_label;
+    impl_->data.peak_total = peak_total;
+    impl_->data.predicted_total = predicted_total;
+}
+
+void RecordWriter::set_state(const RunState& state) {
+    impl_->data.state = state;
+    impl_->data.has_state = true;
+}
+
+void RecordWriter::publish() {
+    write_record(impl_->data, impl_->part());
+}
+
+void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message) {
+    RecordData& d = impl_->data;
+    d.status = status;
+    d.exit_code = int(exit_code);
+    d.message = message;
+    d.has_state = d.has_state && status == "preempted";
+    write_record(d, d.path);
+    unlink(impl_->part().c_str());
+}
+
+RecordData read_record(const std::string& path) try {
+    const hdf5::Quiet quiet;
+    RecordData record;
+    record.path = path;
+    const hdf5::Id file = hdf5::open_to_read(path);
+    transfer_record(hdf5::Group::root(file, hdf5::Mode::read, path), record);
+    return record;
+} catch (const std::length_error&) {
+    throw FileError(path + ": claims more values than any record holds");
+}
+
+}  // namespace hyperplane

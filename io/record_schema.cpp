@@ -1,0 +1,211 @@
+#include "io/record_schema.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hyperplane {
+namespace {
+
+using hdf5::Group;
+
+void transfer_deck(const Group& g, RecordData& r) {
+    g.attribute("file", r.deck_file);
+    g.scalar("source", {"1", "the deck as it was read"}, r.deck_source);
+    g.scalar("resolved", {"1", "every key that applied, with its value and where it came from, as a deck"},
+             r.deck_resolved);
+    g.dataset("overrides", {"1", "--set arguments, section.key=value, in their order"}, r.overrides);
+}
+
+void transfer_grid(const Group& g, RecordData& r) {
+    Grid& grid = r.grid;
+    int cells[] = {grid.nx, grid.ny, grid.nz};
+    double spacing[] = {grid.spacing[0], grid.spacing[1], grid.spacing[2]};
+    double origin[] = {grid.origin[0], grid.origin[1], grid.origin[2]};
+    int periodic[] = {grid.periodic[0], grid.periodic[1], grid.periodic[2]};
+    int cell_centred = grid.cell_centred;
+    g.attribute("extents", cells);
+    g.attribute("spacing", spacing);
+    g.attribute("origin", origin);
+    g.attribute("periodic", periodic);
+    g.attribute("cell_centred", cell_centred);
+    g.attribute("dof", r.dof);
+    g.attribute("stencil", r.stencil);
+    g.attribute("layout", r.layout);
+    grid.nx = cells[0], grid.ny = cells[1], grid.nz = cells[2];
+    for (int d = 0; d < 3; ++d) {
+        grid.spacing[d] = spacing[d];
+        grid.origin[d] = origin[d];
+        grid.periodic[d] = periodic[d] != 0;
+    }
+    grid.cell_centred = cell_centred != 0;
+}
+
+void transfer_steps(const Group& g, RecordData& r) {
+    using Step = RecordData::Step;
+    g.column("step", {"1", "number of the time step, from 1"}, r.steps, [](Step& s) -> Index& { return s.step; });
+    g.column("time", {"1", "time at the end of the step"}, r.steps, [](Step& s) -> double& { return s.time; });
+    g.column("dt", {"1", "length of the step"}, r.steps, [](Step& s) -> double& { return s.dt; });
+}
+
+void transfer_stop_reasons(const Group& g, std::vector<SolveRow>& solves) {
+    std::vector<std::string> names;
+    for (const SolveRow& row : solves) names.push_back(to_string(row.report.reason));
+    g.dataset("stop_reason", {"1", "why the solve ended"}, names);
+    if (g.writing()) return;
+    if (names.size() != solves.size()) g.wrong("stop_reason", "has another number of rows than its neighbours");
+    for (std::size_t at = 0; at < names.size(); ++at) {
+        int reason = 0;
+        while (reason <= int(StopReason::interrupted) && names[at] != to_string(StopReason(reason))) ++reason;
+        if (reason > int(StopReason::interrupted)) g.wrong("stop_reason", fmt::format("holds '{}'", names[at]));
+        solves[at].report.reason = StopReason(reason);
+    }
+}
+
+void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
+    const auto count = [&](const char* name, const char* text, auto field) {
+        g.column(name, {"1", text}, solves, field);
+    };
+    count("step", "time step of the solve", [](SolveRow& s) -> Index& { return s.step; });
+    count("newton", "Newton step of the solve within its time step", [](SolveRow& s) -> Index& { return s.newton; });
+    count("unknowns", "rows of the system", [](SolveRow& s) -> Index& { return s.unknowns; });
+    count("stored_entries", "matrix coefficients held in memory",
+          [](SolveRow& s) -> Index& { return s.stored_entries; });
+    count("iterations", "iterations of the Krylov method", [](SolveRow& s) -> Index& { return s.report.iterations; });
+    transfer_stop_reasons(g, solves);
+    count("b_norm", "||b||", [](SolveRow& s) -> double& { return s.report.b_norm; });
+    count("res_recurrence", "||r|| at the end as the recurrence knows it",
+          [](SolveRow& s) -> double& { return s.report.recurrence_residual; });
+    count("res_true", "||b - A x|| at the end", [](SolveRow& s) -> double& { return s.report.true_residual; });
+    count("restarts_from_true", "restarts because the recurrence had drifted from the true residual",
+          [](SolveRow& s) -> int& { return s.report.restarts_from_true; });
+    g.column("setup_seconds", {"s", "wall time of the preconditioner's set-up"}, solves,
+             [](SolveRow& s) -> double& { return s.setup_seconds; });
+    g.column("solve_seconds", {"s", "wall time of the Krylov method"}, solves,
+             [](SolveRow& s) -> double& { return s.solve_seconds; });
+    count("pivots_modified", "pivots that the pivot policy changed",
+          [](SolveRow& s) -> Index& { return s.setup.pivots_modified; });
+    count("shift", "alpha in the factored A + alpha diag(A)", [](SolveRow& s) -> double& { return s.setup.shift; });
+    count("smallest_pivot_ratio", "min |pivot| / |diagonal of A|",
+          [](SolveRow& s) -> double& { return s.setup.smallest_pivot_ratio; });
+    count("smallest_pivot_i", "cell of that pivot", [](SolveRow& s) -> int& { return s.setup.smallest_pivot_cell.x; });
+    count("smallest_pivot_j", "cell of that pivot", [](SolveRow& s) -> int& { return s.setup.smallest_pivot_cell.y; });
+    count("smallest_pivot_k", "cell of that pivot", [](SolveRow& s) -> int& { return s.setup.smallest_pivot_cell.z; });
+    g.column("factor_bytes", {"B", "memory of the factors, beyond the matrix"}, solves,
+             [](SolveRow& s) -> Index& { return s.setup.factor_bytes; });
+}
+
+/// A modified pivot and the solve whose set-up met it.
+struct PivotRow {
+    Index solve;
+    PivotEvent event;
+};
+
+void transfer_pivots(const Group& g, std::vector<SolveRow>& solves) {
+    std::vector<PivotRow> pivots;
+    for (std::size_t s = 0; s < solves.size(); ++s)
+        for (const PivotEvent& event : solves[s].setup.modified) pivots.push_back({Index(s), event});
+    g.column("solve", {"1", "row of /solves"}, pivots, [](PivotRow& p) -> Index& { return p.solve; });
+    g.column("i", {"1", "cell"}, pivots, [](PivotRow& p) -> int& { return p.event.cell.x; });
+    g.column("j", {"1", "cell"}, pivots, [](PivotRow& p) -> int& { return p.event.cell.y; });
+    g.column("k", {"1", "cell"}, pivots, [](PivotRow& p) -> int& { return p.event.cell.z; });
+    g.column("component", {"1", "row inside the cell's block"}, pivots,
+             [](PivotRow& p) -> int& { return p.event.component; });
+    g.column("value", {"1", "the pivot before it was changed"}, pivots,
+             [](PivotRow& p) -> double& { return p.event.value; });
+    if (g.writing()) return;
+    for (const PivotRow& pivot : pivots) {
+        if (pivot.solve < 0 || pivot.solve >= Index(solves.size())) g.wrong("solve", "names no row of /solves");
+        solves[std::size_t(pivot.solve)].setup.modified.push_back(pivot.event);
+    }
+}
+
+void transfer_history(const Group& g, RecordData& r) {
+    std::vector<Index> offset{0};
+    std::vector<HistoryEntry> all;
+    for (const auto& history : r.histories) {
+        all.insert(all.end(), history.begin(), history.end());
+        offset.push_back(Index(all.size()));
+    }
+    g.dataset("offset", {"1", "solve s has the rows offset[s] to offset[s + 1] - 1"}, offset);
+    g.column("iteration", {"1", "iteration, 0 before the first"}, all,
+             [](HistoryEntry& e) -> Index& { return e.iteration; });
+    g.column("rel_res_recurrence", {"1", "||r|| / ||b|| as the recurrence knows it"}, all,
+             [](HistoryEntry& e) -> double& { return e.recurrence; });
+    g.column("rel_res_true", {"1", "||b - A x|| / ||b||, NaN where it was not computed"}, all,
+             [](HistoryEntry& e) -> double& { return e.truth; });
+    g.column("seconds", {"s", "since the solve began"}, all, [](HistoryEntry& e) -> double& { return e.seconds; });
+    if (g.writing()) return;
+    const bool sorted = std::is_sorted(offset.begin(), offset.end());
+    if (offset.size() != r.solves.size() + 1 || !sorted || offset.front() != 0 || offset.back() != Index(all.size()))
+        g.wrong("offset", "does not divide the history into solves");
+    for (std::size_t s = 0; s + 1 < offset.size(); ++s)
+        r.histories.emplace_back(all.begin() + offset[s], all.begin() + offset[s + 1]);
+}
+
+void transfer_verification(const Group& g, std::vector<ErrorNorm>& norms) {
+    g.column("name", {"1", "error norm or observed order"}, norms, [](ErrorNorm& n) -> std::string& { return n.name; });
+    g.column("value", {"1", "its value for the final state"}, norms, [](ErrorNorm& n) -> double& { return n.value; });
+}
+
+void transfer_timers(const Group& g, std::vector<TimerRow>& timers) {
+    g.column("name", {"1", "part of the run; parts nest by '/'"}, timers,
+             [](TimerRow& t) -> std::string& { return t.name; });
+    g.column("seconds", {"s", "wall time of all calls"}, timers, [](TimerRow& t) -> double& { return t.seconds; });
+    g.column("calls", {"1", "how often it was called"}, timers, [](TimerRow& t) -> Index& { return t.calls; });
+    g.column("bytes", {"B", "fewest bytes all calls must move, 0 where not known"}, timers,
+             [](TimerRow& t) -> Index& { return t.bytes; });
+    if (!g.writing()) return;
+    std::vector<double> rates;
+    for (const TimerRow& row : timers) rates.push_back(row.seconds > 0 ? double(row.bytes) / row.seconds * 1e-9 : 0.0);
+    g.dataset("bandwidth", {"GB/s", "bytes / seconds: what the memory had to deliver"}, rates);
+}
+
+void transfer_memory(const Group& g, RecordData& r) {
+    using Row = std::pair<std::string, Index>;
+    std::vector<Row> rows(r.peak_by_label.begin(), r.peak_by_label.end());
+    g.column("label", {"1", "what the memory is for"}, rows, [](Row& row) -> std::string& { return row.first; });
+    g.column("peak", {"B", "held when the total was largest"}, rows, [](Row& row) -> Index& { return row.second; });
+    g.scalar("peak_total", {"B", "most that was held at once"}, r.peak_total);
+    g.scalar("predicted_total", {"B", "what `hyperplane check` predicts"}, r.predicted_total);
+    if (!g.writing()) r.peak_by_label = {rows.begin(), rows.end()};
+}
+
+void transfer_state(const Group& g, RunState& state) {
+    g.scalar("step", {"1", "time steps completed"}, state.step);
+    g.scalar("time", {"1", "at the end of the last completed step"}, state.time);
+    g.scalar("iterations", {"1", "of the solve under way"}, state.iterations);
+    g.dataset("u", {"1", "state at the beginning of the step under way; natural order, dof fastest"}, state.u);
+    g.dataset("correction", {"1", "Krylov iterate of the solve under way, empty where there is none"},
+              state.correction);
+}
+
+}  // namespace
+
+void transfer_record(const Group& root, RecordData& r) {
+    root.attribute("schema_version", r.schema_version);
+    if (r.schema_version != record_schema_version)
+        root.wrong("schema_version",
+                   fmt::format("is {}, this program reads {}", r.schema_version, record_schema_version));
+    root.attribute("code_version", r.code_version);
+    root.attribute("git_sha", r.git_sha);
+    root.attribute("status", r.status);
+    root.attribute("message", r.message);
+    root.attribute("exit_code", r.exit_code);
+    transfer_deck(root.group("deck"), r);
+    root.group("environment").attributes(r.environment);
+    transfer_grid(root.group("grid"), r);
+    transfer_steps(root.group("steps"), r);
+    const Group solves = root.group("solves");
+    transfer_solves(solves, r.solves);
+    transfer_pivots(solves.group("pivots"), r.solves);
+    transfer_history(root.group("history"), r);
+    transfer_verification(root.group("verification"), r.verification);
+    const Group perf = root.group("perf");
+    transfer_timers(perf.group("timers"), r.timers);
+    transfer_memory(perf.group("memory"), r);
+    if (!root.writing()) r.has_state = root.has_group("state");
+    if (r.has_state) transfer_state(root.group("state"), r.state);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,61 @@
+// A record with something in each of its places.
+#pragma once
+
+#include "io/record.hpp"
+
+namespace hyperplane {
+
+inline RecordHeader sample_header() {
+    RecordHeader h;
+    h.code_version = "0.1.0";
+    h.git_sha = "abc123";
+    h.deck_file = "deck.ini";
+    h.deck_source = "; Übung\n[solver]\nrtol = 1e-3\n";
+    h.overrides = {"solver.rtol=1e-3", "output.note="};
+    h.environment = {{"backend", "cpu"}, {"slurm_job", ""}};
+    h.grid.nx = 5;
+    h.grid.ny = 3;
+    h.grid.nz = 2;
+    h.grid.spacing = {0.1, 0.2, 0.3};
+    h.grid.origin = {-1.0, 0.0, 1.0};
+    h.grid.periodic = {false, true, false};
+    h.grid.cell_centred = true;
+    h.layout = "hyperplane";
+    h.stencil = "box27";
+    h.dof = 4;
+    return h;
+}
+
+inline SolveRow sample_solve() {
+    SolveRow row;
+    row.step = 1;
+    row.newton = 2;
+    row.unknowns = 120;
+    row.stored_entries = 12960;
+    row.report = {StopReason::false_convergence, 33, 2.5, 1e-9, 1e-3, 2};
+    row.setup.pivots_modified = 20;
+    row.setup.modified = {{{0, 0, 0}, 0, 0.0}, {{1, 2, 0}, 3, -1e-20}};
+    row.setup.shift = 0.05;
+    row.setup.smallest_pivot_ratio = 1e-3;
+    row.setup.smallest_pivot_cell = {4, 2, 1};
+    row.setup.factor_bytes = 200;
+    row.setup_seconds = 0.125;
+    row.solve_seconds = 0.5;
+    return row;
+}
+
+inline void fill_sample(RecordWriter& writer) {
+    writer.add_step(1, 0.1, 0.1);
+    writer.add_step(2, 0.2, 0.1);
+    writer.add_solve({}, {{0, 1.0, 1.0, 0.0}, {1, 0.5, std::numeric_limits<double>::quiet_NaN(), 0.5}});
+    writer.add_solve(sample_solve(), {});
+    writer.add_solve({}, {{7, 0.25, 0.25, 1.5}});
+    writer.set_verification({{"max", 1e-5}});
+    TimerTree timers;
+    timers.add("solve", 3.0);
+    timers.add("solve/spmv", 2.0, 4000000000);
+    writer.set_performance(timers, {{"matrix", 100}, {"factors", 200}}, 300, 301);
+    writer.set_state({2, 0.2, 11, {1.0, -0.0, 3.5}, {}});
+}
+
+}  // namespace hyperplane

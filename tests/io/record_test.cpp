@@ -1,0 +1,300 @@
+// A record survives the way to disk and back; files that are no record, or not all of one, are named.
+#include "io/record.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/bad_luck.hpp"
+#include "io/record_sample.hpp"
+#include "io/scratch.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string error_of(const std::function<void()>& body) {
+    try {
+        body();
+    } catch (const FileError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+/// Deletes one object of a file.
+void remove_object(const std::string& path, const char* name) {
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    ASSERT_GE(H5Ldelete(file, name, H5P_DEFAULT), 0) << name;
+    H5Fclose(file);
+}
+
+TEST(Record, ComesBackAsItWas) {
+    const Scratch scratch;
+    const std::string path = scratch.path("run.h5");
+    RecordWriter writer(path, sample_header());
+    fill_sample(writer);
+    writer.finish("preempted", ExitCode::checkpointed, "SIGTERM");
+
+    const RecordData r = read_record(path);
+    EXPECT_EQ(r.schema_version, 1);
+    EXPECT_EQ(r.path, path);
+    EXPECT_EQ(r.code_version, "0.1.0");
+    EXPECT_EQ(r.git_sha, "abc123");
+    EXPECT_EQ(r.status, "preempted");
+    EXPECT_EQ(r.message, "SIGTERM");
+    EXPECT_EQ(r.exit_code, 75);
+    EXPECT_EQ(r.deck_file, "deck.ini");
+    EXPECT_EQ(r.deck_source, sample_header().deck_source);
+    EXPECT_EQ(r.deck_resolved, "");
+    EXPECT_EQ(r.overrides, (std::vector<std::string>{"solver.rtol=1e-3", "output.note="}));
+    EXPECT_EQ(r.environment, sample_header().environment);
+    EXPECT_EQ(r.grid.nx, 5);
+    EXPECT_EQ(r.grid.ny, 3);
+    EXPECT_EQ(r.grid.nz, 2);
+    EXPECT_EQ(r.grid.spacing, (std::array<double, 3>{0.1, 0.2, 0.3}));
+    EXPECT_EQ(r.grid.origin, (std::array<double, 3>{-1.0, 0.0, 1.0}));
+    EXPECT_EQ(r.grid.periodic, (std::array<bool, 3>{false, true, false}));
+    EXPECT_TRUE(r.grid.cell_centred);
+    EXPECT_EQ(r.dof, 4);
+    EXPECT_EQ(r.stencil, "box27");
+    EXPECT_EQ(r.layout, "hyperplane");
+    ASSERT_EQ(r.steps.size(), 2u);
+    EXPECT_EQ(r.steps[1].step, 2);
+    EXPECT_EQ(r.steps[1].time, 0.2);
+    EXPECT_EQ(r.steps[1].dt, 0.1);
+    ASSERT_EQ(r.verification.size(), 1u);
+    EXPECT_EQ(r.verification[0].name, "max");
+    EXPECT_EQ(r.verification[0].value, 1e-5);
+    ASSERT_EQ(r.timers.size(), 2u);
+    EXPECT_EQ(r.timers[1].name, "solve/spmv");
+    EXPECT_EQ(r.timers[1].seconds, 2.0);
+    EXPECT_EQ(r.timers[1].calls, 1);
+    EXPECT_EQ(r.timers[1].bytes, 4000000000);
+    EXPECT_EQ(r.peak_by_label, (std::map<std::string, Index>{{"factors", 200}, {"matrix", 100}}));
+    EXPECT_EQ(r.peak_total, 300);
+    EXPECT_EQ(r.predicted_total, 301);
+    ASSERT_TRUE(r.has_state);
+    EXPECT_EQ(r.state.step, 2);
+    EXPECT_EQ(r.state.time, 0.2);
+    EXPECT_EQ(r.state.iterations, 11);
+    EXPECT_EQ(r.state.u, (std::vector<double>{1.0, -0.0, 3.5}));
+    EXPECT_TRUE(r.state.correction.empty());
+}
+
+TEST(Record, SolvesAndHistoriesComeBack) {
+    const Scratch scratch;
+    RecordWriter writer(scratch.path("run.h5"), sample_header());
+    fill_sample(writer);
+    writer.publish();
+
+    const RecordData r = read_record(scratch.path("run.h5.part"));
+    EXPECT_EQ(r.status, "running");
+    EXPECT_EQ(r.exit_code, -1);
+    ASSERT_EQ(r.solves.size(), 3u);
+    const SolveRow sample = sample_solve(), &row = r.solves[1];
+    EXPECT_EQ(row.step, sample.step);
+    EXPECT_EQ(row.newton, sample.newton);
+    EXPECT_EQ(row.unknowns, sample.unknowns);
+    EXPECT_EQ(row.stored_entries, sample.stored_entries);
+    EXPECT_EQ(row.report.reason, StopReason::false_convergence);
+    EXPECT_EQ(row.report.iterations, sample.report.iterations);
+    EXPECT_EQ(row.report.b_norm, sample.report.b_norm);
+    EXPECT_EQ(row.report.recurrence_residual, sample.report.recurrence_residual);
+    EXPECT_EQ(row.report.true_residual, sample.report.true_residual);
+    EXPECT_EQ(row.report.restarts_from_true, 2);
+    EXPECT_EQ(row.setup_seconds, sample.setup_seconds);
+    EXPECT_EQ(row.solve_seconds, sample.solve_seconds);
+    EXPECT_EQ(row.setup.pivots_modified, 20);
+    EXPECT_EQ(row.setup.shift, 0.05);
+    EXPECT_EQ(row.setup.smallest_pivot_ratio, 1e-3);
+    EXPECT_EQ(row.setup.smallest_pivot_cell, (Int3{4, 2, 1}));
+    EXPECT_EQ(row.setup.factor_bytes, 200);
+    EXPECT_TRUE(r.solves[0].setup.modified.empty());
+    ASSERT_EQ(row.setup.modified.size(), 2u);
+    EXPECT_EQ(row.setup.modified[1].cell, (Int3{1, 2, 0}));
+    EXPECT_EQ(row.setup.modified[1].component, 3);
+    EXPECT_EQ(row.setup.modified[1].value, -1e-20);
+    ASSERT_EQ(r.histories.size(), 3u);
+    EXPECT_EQ(r.histories[0].size(), 2u);
+    EXPECT_TRUE(r.histories[1].empty());
+    ASSERT_EQ(r.histories[2].size(), 1u);
+    EXPECT_EQ(r.histories[0][1].iteration, 1);
+    EXPECT_EQ(r.histories[0][1].recurrence, 0.5);
+    EXPECT_TRUE(std::isnan(r.histories[0][1].truth));
+    EXPECT_EQ(r.histories[2][0].truth, 0.25);
+    EXPECT_EQ(r.histories[2][0].seconds, 1.5);
+}
+
+/// Every object and attribute of a file as docs/record.md writes them: `/solves/step`, `/grid@extents`.
+std::vector<std::string> listing(const std::string& path) {
+    struct Walk {
+        std::vector<std::string> names;
+        hid_t file;
+    } walk{{}, H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
+    const auto visit = [](hid_t, const char* name, const H5O_info_t* info, void* data) -> herr_t {
+        Walk& w = *static_cast<Walk*>(data);
+        const std::string object = std::string("/") + (std::string(name) == "." ? "" : name);
+        const hid_t id = H5Oopen(w.file, object.c_str(), H5P_DEFAULT);
+        if (info->type == H5O_TYPE_DATASET) {
+            w.names.push_back(object);
+            EXPECT_GT(H5Aexists(id, "units"), 0) << object;
+            EXPECT_GT(H5Aexists(id, "description"), 0) << object;
+        } else {
+            const auto add = [](hid_t, const char* attribute, const H5A_info_t*, void* found) -> herr_t {
+                static_cast<std::vector<std::string>*>(found)->push_back(attribute);
+                return 0;
+            };
+            std::vector<std::string> attributes;
+            H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &attributes);
+            if (object != "/environment")  // its attributes are the program's to choose
+                for (const std::string& attribute : attributes) w.names.push_back(object + "@" + attribute);
+        }
+        H5Oclose(id);
+        return 0;
+    };
+    H5Ovisit(walk.file, H5_INDEX_NAME, H5_ITER_INC, visit, &walk);
+    H5Fclose(walk.file);
+    return walk.names;
+}
+
+TEST(Record, DatasetsSayWhatTheyAreAndAllIsDocumented) {
+    const Scratch scratch;
+    RecordWriter writer(scratch.path("run.h5"), sample_header());
+    fill_sample(writer);
+    writer.finish("preempted", ExitCode::checkpointed, "");
+    std::ifstream file(HYPERPLANE_DOCS "/record.md");
+    const std::string documented{std::istreambuf_iterator<char>(file), {}};
+    const std::vector<std::string> names = listing(scratch.path("run.h5"));
+    EXPECT_GT(names.size(), 60u);
+    for (const std::string& name : names)
+        EXPECT_NE(documented.find("| `" + name + "` |"), std::string::npos) << name << " is not in docs/record.md";
+    for (std::size_t at = documented.find("| `/"); at != std::string::npos; at = documented.find("| `/", at + 1)) {
+        const std::string name = documented.substr(at + 3, documented.find('`', at + 3) - at - 3);
+        EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is documented, not written";
+    }
+}
+
+TEST(Record, EveryStopReasonComesBack) {
+    const Scratch scratch;
+    RecordWriter writer(scratch.path("run.h5"), sample_header());
+    for (int reason = 0; reason <= int(StopReason::interrupted); ++reason) {
+        SolveRow row;
+        row.report.reason = StopReason(reason);
+        writer.add_solve(row, {});
+    }
+    writer.finish("ok", ExitCode::ok, "");
+    const RecordData r = read_record(scratch.path("run.h5"));
+    ASSERT_EQ(r.solves.size(), std::size_t(StopReason::interrupted) + 1);
+    for (std::size_t reason = 0; reason < r.solves.size(); ++reason)
+        EXPECT_EQ(int(r.solves[reason].report.reason), int(reason));
+}
+
+TEST(Record, FinishReplacesAndLeavesOneFile) {
+    const Scratch scratch;
+    scratch.write("run.h5", "an earlier file");
+    RecordWriter writer(scratch.path("run.h5"), sample_header());
+    fill_sample(writer);
+    writer.publish();
+    EXPECT_EQ(scratch.read("run.h5"), "an earlier file");
+    writer.finish("ok", ExitCode::ok, "");
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"run.h5"});
+    const RecordData r = read_record(scratch.path("run.h5"));
+    EXPECT_EQ(r.exit_code, 0);
+    EXPECT_FALSE(r.has_state);  // a finished run has nothing to go on with
+}
+
+TEST(Record, PlacesThatCannotBeWritten) {
+    const Scratch scratch;
+    const auto error = [&](const std::string& path) { return error_of([&] { RecordWriter(path, sample_header()); }); };
+    EXPECT_EQ(error(scratch.path("none/run.h5")),
+              scratch.path("none/run.h5") + ": cannot create a file in " + scratch.path("none") +
+                  ": No such file or directory; make the folder first; any earlier file of that name is intact");
+    EXPECT_EQ(error("/dev/null"), "/dev/null: is there, but is no regular file");
+    EXPECT_EQ(error(scratch.path("")), scratch.path("") + ": is no file name");
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{});
+}
+
+TEST(Record, FilesThatAreNone) {
+    const Scratch scratch;
+    EXPECT_EQ(error_of([&] { read_record(scratch.path("none.h5")); }),
+              scratch.path("none.h5") + ": cannot read: No such file or directory");
+    EXPECT_EQ(error_of([&] { read_record("/tmp"); }), "/tmp: cannot read: Is a directory");
+    for (const char* text : {"", "[solver]\n"}) {
+        const std::string path = scratch.write("text.h5", text);
+        EXPECT_EQ(error_of([&] { read_record(path); }), path + ": not an HDF5 file, or not all of one");
+    }
+    const std::string path = scratch.write("signature.h5", "\x89HDF\r\n\x1a\n");
+    EXPECT_EQ(error_of([&] { read_record(path); }).rfind(path + ": cannot open (HDF5: ", 0), 0u);
+}
+
+TEST(Record, TruncatedAnywhere) {
+    const Scratch scratch;
+    RecordWriter writer(scratch.path("run.h5"), sample_header());
+    fill_sample(writer);
+    writer.finish("ok", ExitCode::ok, "");
+    const std::string whole = scratch.read("run.h5");
+    for (std::size_t size = 0; size < whole.size(); size += 997) {
+        const std::string path = scratch.write("cut.h5", whole.substr(0, size));
+        EXPECT_THROW(read_record(path), FileError) << size << " of " << whole.size();
+    }
+}
+
+TEST(Record, MissingPartsAreNamed) {
+    const Scratch scratch;
+    for (const char* part :
+         {"deck", "deck/source", "environment", "grid", "steps", "steps/dt", "solves", "solves/b_norm", "solves/pivots",
+          "history", "history/offset", "verification", "perf", "perf/memory/peak"}) {
+        const std::string path = scratch.path("run.h5");
+        RecordWriter writer(path, sample_header());
+        fill_sample(writer);
+        writer.finish("ok", ExitCode::ok, "");
+        remove_object(path, part);
+        EXPECT_EQ(error_of([&] { read_record(path); }),
+                  path + ": /" + part + " is missing; this is no complete record of a run");
+    }
+}
+
+TEST(Record, ForeignFilesAndOtherSchemas) {
+    const Scratch scratch;
+    const std::string path = scratch.path("foreign.h5");
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    EXPECT_EQ(error_of([&] { read_record(path); }).rfind(path + ":", 0), 0u);  // open for writing elsewhere
+    const hid_t space = H5Screate(H5S_SCALAR);
+    H5Fflush(file, H5F_SCOPE_GLOBAL);
+    EXPECT_EQ(error_of([&] { read_record(path); }),
+              path + ": /schema_version (an attribute) is missing; this is no complete record of a run");
+    const hid_t attribute = H5Acreate2(file, "schema_version", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    const int version = 2;
+    H5Awrite(attribute, H5T_NATIVE_INT, &version);
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Fclose(file);
+    EXPECT_EQ(error_of([&] { read_record(path); }),
+              path + ": /schema_version is 2, this program reads 1; this is no complete record of a run");
+}
+
+TEST(Record, FullDiskLeavesTheEarlierFile) {
+    const Scratch scratch;
+    RecordWriter writer(scratch.path("run.h5"), sample_header());
+    const std::string before = scratch.read("run.h5.part");
+    for (const rlim_t limit : {0, 1, 4096}) {
+        const std::string error = error_with_full_disk(limit, [&] {
+            fill_sample(writer);
+            writer.publish();
+        });
+        EXPECT_EQ(error.rfind(scratch.path("run.h5.part") + ": cannot write ", 0), 0u) << error;
+        EXPECT_NE(error.find("stopped after " + std::to_string(limit) + ": File too large"), std::string::npos)
+            << error;
+        EXPECT_EQ(scratch.read("run.h5.part"), before);
+        EXPECT_EQ(scratch.names(), std::vector<std::string>{"run.h5.part"});
+    }
+    const std::string error = error_with_full_disk(100, [&] { writer.finish("ok", ExitCode::ok, ""); });
+    EXPECT_EQ(error.rfind(scratch.path("run.h5") + ": cannot write ", 0), 0u) << error;
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"run.h5.part"});
+}
+
+}  // namespace
+}  // namespace hyperplane
