@@ -41,6 +41,12 @@ const std::vector<Verb>& verbs() {
         {"export", "DECK", 1, 1, "Write the first linear system as Matrix Market files A.mtx, b.mtx and x.mtx",
          {set, threads, {"output", "DIR", "folder to write to (default: the current one)", 'o'}, quiet, verbose},
          export_verb},
+        {"bench", "[kernels|solve DECK...]", 0, -1, "Time the kernels against the memory's limit, or whole solves",
+         {{"cases", "LIST", "kernels: STENCIL:DOF:N[:sym],... or table3 or quick"},
+          {"layout", "natural|hyperplane", "kernels: how matrix and vectors lie in memory (default natural)"},
+          {"repeats", "N", "timed calls after a warm-up; the median counts (default 9)"},
+          {"json", "FILE", "also write what was measured; - for standard output, alone"}, set, threads},
+         bench_verb},
         {"selftest", "[DECK]", 0, 1, "Check symmetry, an easy convergence and repeatability on this machine",
          {set, threads, json, quiet, verbose}, selftest_verb},
     };

@@ -14,6 +14,7 @@ const Verb& find_verb(const std::string& name);
 /// What `hyperplane --help` prints.
 std::string program_usage();
 
+int bench_verb(const Invocation& invocation);
 int run_verb(const Invocation& invocation);
 int check_verb(const Invocation& invocation);
 int list_verb(const Invocation& invocation);

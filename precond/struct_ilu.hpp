@@ -51,6 +51,10 @@ public:
     void lower_solve(const Vector& r, Vector& y) const;
     void upper_solve(Vector& z) const;  ///< in place: y in, z out
     const Stencil& stencil() const { return stencil_; }
+    /// E and F, entries of stencil(); the matrix itself for D-ILU.
+    const StructMatrix& triangles() const { return factor_ ? *factor_ : *a_; }
+    /// Coefficient (row, col) of D^-1 at a point.
+    double inverse_pivot(Int3 point, int row, int col) const { return pivots().at(point, pivot_entry(), row, col); }
 
     static PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting);
 
@@ -61,7 +65,6 @@ private:
     /// Algorithm 1 on X.
     void factor(PivotInverter& inverter);
 
-    const StructMatrix& triangles() const { return factor_ ? *factor_ : *a_; }
     const StructMatrix& pivots() const { return factor_ ? *factor_ : *inverse_; }
     int pivot_entry() const { return factor_ ? stencil_.diagonal() : 0; }
 
