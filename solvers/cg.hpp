@@ -1,0 +1,35 @@
+// Conjugate gradients, preconditioned: A = A^T > 0, M = M^T > 0.
+//
+// Source: Hestenes and Stiefel 1952; Saad, Iterative Methods for Sparse Linear Systems, 2nd edition,
+// algorithm 9.1. The 2-norm of r = b - A x is what is recorded and tested.
+//
+// An iteration costs 1 SpMV, 1 M^-1, 3 dots, and beside SpMV and M^-1 moves 13 numbers an unknown:
+//   r^T z 2, p 3, p^T q 2, the fused update of x and r with r^T r 6.
+// Holds 3 vectors: r, p, and one that is z until p is made and q = A p afterwards.
+#pragma once
+
+#include "solvers/registry.hpp"
+#include "solvers/workspace.hpp"
+
+namespace hyperplane {
+
+class Cg : public Solver {
+public:
+    Cg(const Context& context, const StopCriteria& criteria);
+
+    SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
+                      History& history) override;
+    Index work_vectors() const override { return work_.count(); }
+    /// M must be symmetric and fixed.
+    void check(const std::string& preconditioner, const PreconditionerTraits& traits) const override;
+    /// A must be symmetric.
+    void check_operator(const std::string& problem, bool symmetric) const override;
+
+private:
+    StopCriteria criteria_;
+    Workspace work_;
+};
+
+RegistryRow<CreateSolver> cg_row();
+
+}  // namespace hyperplane

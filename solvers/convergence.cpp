@@ -1,0 +1,119 @@
+#include "solvers/convergence.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/blas1.hpp"
+
+namespace hyperplane {
+
+Convergence::Convergence(const StopCriteria& criteria, const LinearOperator& a, const Vector& b, Vector& x,
+                         History& history)
+    : criteria_(criteria), a_(a), b_(b), x_(x), history_(history) {}
+
+void Convergence::begin(Vector& r) {
+    history_.start();
+    b_norm_ = norm2(b_);
+    if (b_norm_ == 0.0) set_zero(x_);
+    target_ = std::max(criteria_.rtol * b_norm_, criteria_.atol);
+    norm_ = residual(x_, r);
+    limit_ = criteria_.divergence_tolerance * std::max(b_norm_, norm_);
+    report_.recurrence_residual = norm_;
+    history_.add(0, relative(norm_));
+    decide(norm_);
+    if (going()) check_limits(norm_);
+}
+
+bool Convergence::iterated(double r_norm) {
+    norm_ = r_norm;
+    truth_known_ = false;
+    report_.recurrence_residual = r_norm;
+    history_.add(++report_.iterations, relative(r_norm));
+    if (looks_converged(r_norm)) return true;
+    if (require(true, r_norm, StopReason::not_finite)) check_limits(r_norm);
+    return !going();
+}
+
+void Convergence::judge(Vector& r) {
+    const bool looked_converged = looks_converged(norm_);
+    norm_ = residual(x_, r);
+    decide(norm_);
+    if (going() && looked_converged) confirm_failed(norm_);
+}
+
+bool Convergence::iterated(double r_norm, Vector& r, Vector& work) {
+    if (iterated(r_norm)) {
+        judge(r);
+        return true;
+    }
+    if (wants_truth()) show_truth(x_, work);
+    return false;
+}
+
+void Convergence::iterated_truly(double r_norm) {
+    iterated(r_norm);
+    decide(r_norm);
+}
+
+bool Convergence::wants_truth() const {
+    return criteria_.true_residual_every > 0 && report_.iterations % criteria_.true_residual_every == 0;
+}
+
+void Convergence::show_truth(const Vector& y, Vector& work) { history_.set_truth(relative(residual(y, work))); }
+
+bool Convergence::require(bool usable, double scalar, StopReason otherwise) {
+    if (!std::isfinite(scalar)) {
+        stop(StopReason::not_finite);
+    } else if (!usable) {
+        stop(otherwise);
+    }
+    return going();
+}
+
+SolveReport Convergence::report(Vector& r) {
+    if (!truth_known_) decide(residual(x_, r));
+    report_.reason = *reason_;
+    report_.b_norm = b_norm_;
+    return report_;
+}
+
+double Convergence::residual(const Vector& y, Vector& r) const {
+    a_.apply(y, r);
+    xpby(b_, -1.0, r);
+    return norm2(r);
+}
+
+/// Whatever stopped the method, an x that meets the criterion has converged.
+void Convergence::decide(double truth) {
+    truth_known_ = true;
+    report_.true_residual = truth;
+    history_.set_truth(relative(truth));
+    if (!std::isfinite(truth) || !std::isfinite(b_norm_)) {
+        if (reason_ != StopReason::diverged) reason_ = StopReason::not_finite;
+    } else if (truth <= target_) {
+        reason_ = truth <= criteria_.rtol * b_norm_ ? StopReason::converged_rtol : StopReason::converged_atol;
+    }
+}
+
+void Convergence::check_limits(double r_norm) {
+    if (r_norm > limit_) {
+        reason_ = StopReason::diverged;
+    } else if (report_.iterations >= criteria_.max_iterations) {
+        reason_ = StopReason::max_iterations;
+    } else if (history_.interrupted()) {
+        reason_ = StopReason::interrupted;
+    }
+}
+
+void Convergence::confirm_failed(double truth) {
+    stalled_ = truth <= 0.5 * best_truth_ ? 0 : stalled_ + 1;
+    best_truth_ = std::min(best_truth_, truth);
+    if (stalled_ == 2) {
+        reason_ = StopReason::false_convergence;
+        return;
+    }
+    check_limits(truth);
+    if (going()) ++report_.restarts_from_true;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,35 @@
+// Richardson's iteration, x += omega M^-1 (b - A x): the correction iteration of FGBILU.
+//
+// Source: the FGBILU paper, equation 3, M xi_l = b - A x_l, x_l+1 = x_l + xi_l, where omega = 1.
+// It converges where the spectral radius of I - omega M^-1 A is below 1.
+//
+// An iteration costs 1 SpMV, 1 M^-1, 2 dots, and beside SpMV and M^-1 moves 8 numbers an unknown:
+// ||z|| 1, x 3, r 3, ||r|| 1. The residual is the true one, always. ||z|| keeps a NaN of M out of x.
+// Holds 2 vectors: r, z.
+#pragma once
+
+#include "solvers/registry.hpp"
+#include "solvers/workspace.hpp"
+
+namespace hyperplane {
+
+class Richardson : public Solver {
+public:
+    /// `damping` is omega.
+    Richardson(const Context& context, const StopCriteria& criteria, double damping);
+
+    SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
+                      History& history) override;
+    Index work_vectors() const override { return work_.count(); }
+    /// M must be fixed.
+    void check(const std::string& preconditioner, const PreconditionerTraits& traits) const override;
+
+private:
+    StopCriteria criteria_;
+    double damping_;
+    Workspace work_;
+};
+
+RegistryRow<CreateSolver> richardson_row();
+
+}  // namespace hyperplane

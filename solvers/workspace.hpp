@@ -1,0 +1,44 @@
+// The vectors a Krylov method works with: made on first use, kept for the next solve.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/vector.hpp"
+
+namespace hyperplane {
+
+class Workspace {
+public:
+    /// `count` vectors that the memory ledger shows under one label.
+    struct Group {
+        std::string label;
+        Index count;
+    };
+
+    Workspace(const Context& context, std::vector<Group> groups) : context_(context), groups_(std::move(groups)) {}
+
+    Index count() const {
+        Index total = 0;
+        for (const Group& group : groups_) total += group.count;
+        return total;
+    }
+    /// Makes the vectors unless they are there already, shaped like b. Throws OutOfMemory, holding nothing then.
+    void shape_like(const Vector& b) {
+        if (!vectors_.empty() && vectors_[0].layout() == b.layout() && vectors_[0].dof() == b.dof()) return;
+        vectors_.clear();
+        std::vector<Vector> fresh;
+        for (const Group& group : groups_)
+            for (Index at = 0; at < group.count; ++at) fresh.emplace_back(context_, b.layout(), b.dof(), group.label);
+        vectors_ = std::move(fresh);
+    }
+    /// In the order of the groups.
+    Vector& operator[](Index at) { return vectors_[std::size_t(at)]; }
+
+private:
+    Context context_;
+    std::vector<Group> groups_;
+    std::vector<Vector> vectors_;
+};
+
+}  // namespace hyperplane
