@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <initializer_list>
-#include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,9 +15,9 @@
 
 namespace hyperplane::test {
 
-using Keys = std::initializer_list<std::pair<const char*, const char*>>;  ///< "section.key", value
+using Keys = std::vector<std::pair<const char*, const char*>>;  ///< "section.key", value
 
-inline std::unique_ptr<Problem> make_problem(const std::string& name, Keys keys, const InputFiles& files = {}) {
+inline std::unique_ptr<Problem> make_problem(const std::string& name, const Keys& keys, const InputFiles& files = {}) {
     const auto& row = find_row(problems(), "problem", name);
     Parameters parameters(common_problem_parameters());
     parameters.add(row.parameters);
@@ -33,7 +32,7 @@ inline std::unique_ptr<Problem> make_problem(const std::string& name, Keys keys,
 }
 
 /// The message of the UsageError that making the problem throws; "" when it throws none.
-inline std::string refusal(const std::string& name, Keys keys, const InputFiles& files = {}) {
+inline std::string refusal(const std::string& name, const Keys& keys, const InputFiles& files = {}) {
     try {
         make_problem(name, keys, files);
     } catch (const UsageError& error) {
