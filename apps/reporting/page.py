@@ -42,8 +42,8 @@ def verdict(record):
         return False, ("This record is unfinished: the run was still going, or was killed, when it was written. "
                        "What follows is what was known then.")
     code = f"exit code {record.exit_code}: {EXIT_CODES.get(record.exit_code, 'unknown')}"
-    said = f"{record.message} " if record.message else ""
-    return record.exit_code == 0, f"{'Success' if record.exit_code == 0 else 'No success'}. {said}({code})"
+    said = f": {record.message}" if record.message else ""
+    return record.exit_code == 0, f"{'Success' if record.exit_code == 0 else 'No success'}{said} ({code})"
 
 
 def number(value):
@@ -73,25 +73,32 @@ def table(caption, head, rows, numeric=()):
 
 
 def summary(records):
-    head = ["run", "problem", "grid", "unknowns", "iterations", "true residual", "recurrence", "assembly [s]",
-            "set-up [s]", "solve [s]", "ended"]
-    rows = []
-    for record in records:
-        last = record.solves[-1] if record.solves else None
-        rows.append([
-            record.label,
-            record.deck_value("problem.name", "?"),
-            f"{record.grid}, {record.stencil}" + (f", {record.dof} DoF" if record.dof > 1 else ""),
-            f"{record.unknowns:,}",
-            f"{record.iterations} in {len(record.solves)} solves" if len(record.solves) > 1 else record.iterations,
-            number(last.truth) if last else "",
-            number(last.recurrence) if last else "",
-            number(record.seconds("assemble")),
-            number(record.seconds("setup")),
-            number(record.seconds("solve")),
-            last.stop_reason if last else record.status,
-        ])
-    return table("The runs; residuals are of the last solve, relative to ‖b‖", head, rows, range(3, 10))
+    def last(form):
+        return lambda record: form(record.solves[-1]) if record.solves else "none"
+
+    def milliseconds(record):
+        return number(1e3 * record.seconds("solve") / record.iterations) if record.iterations else "none"
+
+    lines = (
+        ("problem", lambda record: record.deck_value("problem.name", "?")),
+        ("grid", lambda record: f"{record.grid}, {record.stencil}" + (f", {record.dof} DoF" * (record.dof > 1))),
+        ("unknowns", lambda record: f"{record.unknowns:,}"),
+        ("method", lambda record: record.method),
+        ("ended", last(lambda solve: solve.stop_reason)),
+        ("solves", lambda record: len(record.solves)),
+        ("iterations", lambda record: record.iterations),
+        ("true residual / ‖b‖, last solve", last(lambda solve: number(solve.truth))),
+        ("recurrence residual / ‖b‖, last solve", last(lambda solve: number(solve.recurrence))),
+        ("assembly [s]", lambda record: number(record.seconds("assemble"))),
+        ("set-up [s]", lambda record: number(record.seconds("setup"))),
+        ("solve [s]", lambda record: number(record.seconds("solve"))),
+        ("an iteration [ms]", milliseconds),
+        ("memory at its peak", lambda record: mebibytes(record.peak_total)),
+        ("device", lambda record: record.environment.get("device", record.environment.get("backend", "?"))),
+    )
+    rows = [[words, *map(form, records)] for words, form in lines]
+    return table("The runs" if len(records) > 1 else "The run", ["", *(record.label for record in records)], rows,
+                 range(1, len(records) + 1))
 
 
 def solves(record):

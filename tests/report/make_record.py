@@ -45,13 +45,14 @@ def make_record(path, solver="cg", preconditioner="struct_ilu", iterations=(53,)
 
 def write_solves(file, iterations, rate, exit_code):
     count = len(iterations)
-    bend = 0.25 * np.sin(np.arange(max(iterations) + 1) / 3.0)
+    bend = 0.25 * np.sin(np.arange(max(iterations, default=0) + 1) / 3.0)
     curves = [np.exp(np.log(rate) * np.arange(n + 1) + bend[: n + 1]) for n in iterations]
     solves = file.create_group("solves")
     solves["iterations"] = np.array(iterations)
     solves["unknowns"] = np.full(count, 262144)
     solves["stored_entries"] = np.full(count, 1835008)
-    solves["stop_reason"] = ["max_iterations" if exit_code else "converged_rtol"] * count
+    reason = "max_iterations" if exit_code else "converged_rtol"
+    solves.create_dataset("stop_reason", data=[reason] * count, shape=(count,), dtype=h5py.string_dtype())
     solves["b_norm"] = np.full(count, 2.0)
     solves["res_recurrence"] = np.array([2.0 * curve[-1] for curve in curves])
     solves["res_true"] = np.array([2.002 * curve[-1] for curve in curves])
@@ -60,11 +61,11 @@ def write_solves(file, iterations, rate, exit_code):
     solves["pivots_modified"] = np.zeros(count, dtype=int)
     history = file.create_group("history")
     lengths = [len(curve) for curve in curves]
-    history["offset"] = np.concatenate([[0], np.cumsum(lengths)])
-    history["iteration"] = np.concatenate([np.arange(n) for n in lengths])
-    history["rel_res_recurrence"] = np.concatenate(curves)
+    history["offset"] = np.cumsum([0, *lengths])
+    history["iteration"] = np.concatenate([np.empty(0, dtype=int), *(np.arange(n) for n in lengths)])
+    history["rel_res_recurrence"] = np.concatenate([np.empty(0), *curves])
     truth = [np.where(np.arange(len(c)) % 10 == 0, c, np.nan) for c in curves]
     for part, whole in zip(truth, curves):
         part[-1] = 1.001 * whole[-1]
-    history["rel_res_true"] = np.concatenate(truth)
-    history["seconds"] = np.concatenate([2e-3 * np.arange(n) for n in lengths])
+    history["rel_res_true"] = np.concatenate([np.empty(0), *truth])
+    history["seconds"] = np.concatenate([np.empty(0), *(2e-3 * np.arange(n) for n in lengths)])

@@ -1,0 +1,219 @@
+"""The report: pages and pictures from small records, and what it says of files that are none.
+
+Run by ctest with a Python that has h5py and matplotlib; leaves with code 77, skipped, without them.
+"""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+try:
+    import h5py
+    import matplotlib  # noqa: F401
+except ImportError as missing:
+    print(f"skipped: the report's tests, {missing} ({sys.executable})")
+    sys.exit(77)
+
+from make_record import make_record
+
+SCRIPT = Path(__file__).resolve().parents[2] / "apps" / "report.py"
+sys.path.insert(0, str(SCRIPT.parent))
+
+import report  # noqa: E402
+
+
+class Outline(HTMLParser):
+    """Checks that tags close in order and collects what the tests ask about."""
+
+    VOID = {"meta", "br", "img", "link"}
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.attributes.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if self.open.pop() != tag:
+            raise AssertionError(f"</{tag}> closes another tag")
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def named(self, tag):
+        return [attributes for name, attributes in self.attributes if name == tag]
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def record(self, name, **options):
+        make_record(self.path(name), **options)
+        return self.path(name)
+
+    def report(self, *arguments):
+        """What a call of report.py with these arguments ends with and prints."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = report.main(arguments)
+            except SystemExit as leaving:
+                code = leaving.code
+        return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+    def page(self, *records):
+        done = self.report("-o", self.path("page.html"), *records)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            return file.read()
+
+    def refused(self, *records):
+        """The message of a report that must end with code 7 and write nothing."""
+        done = self.report(*records)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertEqual([name for name in os.listdir(self.folder) if "html" in name], [])
+        return done.stderr
+
+    def test_page_is_whole_and_needs_nothing_else(self):
+        page = self.page(self.record("a.h5"))
+        outline = Outline(page)
+        self.assertEqual(outline.open, [])
+        self.assertEqual(len(outline.named("svg")), 4)
+        self.assertLess(len(page), 1_000_000)
+        for tag in ("script", "link", "iframe", "img"):
+            self.assertNotIn(tag, outline.tags)
+        addresses = set(re.findall(r"https?://[^\s\"'<>)]*", page))
+        self.assertLessEqual(addresses, {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"})
+        links = [value for _, attributes in outline.attributes for name, value in attributes.items()
+                 if name in ("href", "src", "xlink:href")]
+        self.assertTrue(all(link.startswith("#") for link in links))
+
+    def test_page_holds_the_numbers(self):
+        text = " ".join(Outline(self.page(self.record("a.h5", iterations=(53,)))).texts)
+        for words in ("Success", "cg + struct_ilu", "64 × 64 × 64, star7", "262,144", "converged_rtol", " 53 ",
+                      "28.0 MiB", "solver.rtol", "1e-08", "poisson.ini:4", "a # name.h5", "node<1>", "1.5000e-05"):
+            self.assertIn(words, text)
+
+    def test_pictures_and_tables_can_be_read_aloud(self):
+        outline = Outline(self.page(self.record("a.h5")))
+        for svg in outline.named("svg"):
+            self.assertEqual(svg["role"], "img")
+            self.assertGreater(len(svg["aria-label"]), 40)
+        self.assertEqual(outline.tags.count("table"), outline.tags.count("caption"))
+        self.assertTrue(all(head["scope"] in ("row", "col") for head in outline.named("th")))
+        self.assertEqual(outline.named("html")[0]["lang"], "en")
+
+    def test_several_records_share_a_plot(self):
+        files = [self.record("a.h5"), self.record("b.h5", preconditioner="jacobi", iterations=(90,), rate=0.8)]
+        outline = Outline(self.page(*files))
+        self.assertEqual(len(outline.named("svg")), 4)
+        label = outline.named("svg")[0]["aria-label"]
+        self.assertIn("cg + struct_ilu ends", label)
+        self.assertIn("cg + jacobi ends", label)
+
+    def test_equal_methods_are_told_apart_by_file(self):
+        text = " ".join(Outline(self.page(self.record("coarse.h5"), self.record("fine.h5"))).texts)
+        self.assertIn("coarse", text)
+        self.assertIn("fine", text)
+
+    def test_solves_are_numbered_on(self):
+        text = " ".join(Outline(self.page(self.record("a.h5", iterations=(20, 20, 18), rate=0.4))).texts)
+        self.assertRegex(text, r"iterations\s+58 ")
+
+    def test_failure_is_said_in_words(self):
+        text = self.page(self.record("a.h5", status="failed", exit_code=3, message="residual 1e-3 after 20"))
+        self.assertIn("No success: residual 1e-3 after 20 (exit code 3: not converged", text)
+
+    def test_running_record_is_marked(self):
+        page = self.page(self.record("a.h5.part", status="running", exit_code=-1, iterations=()))
+        self.assertIn("This record is unfinished", page)
+        self.assertIn("No iteration was recorded", page)
+
+    def test_same_records_give_the_same_page(self):
+        file = self.record("a.h5")
+        self.assertEqual(self.page(file), self.page(file))
+
+    def test_png(self):
+        done = self.report(self.record("a.h5"), "--png", self.path("a.png"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("a.png"), "rb") as file:
+            head = file.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertGreater(int.from_bytes(head[16:20], "big"), 1500)  # width in pixels: fit for print
+        self.assertEqual(done.stdout.split(), ["report.html", self.path("a.png")])
+
+    def test_missing_file(self):
+        self.assertIn("none.h5: no such file", self.refused(self.path("none.h5")))
+
+    def test_text_file(self):
+        with open(self.path("a.h5"), "w", encoding="utf-8") as file:
+            file.write("[problem]\nname = poisson\n")
+        self.assertIn("not an HDF5 file", self.refused(self.path("a.h5")))
+
+    def test_foreign_hdf5_file(self):
+        with h5py.File(self.path("a.h5"), "w") as file:
+            file["x"] = 1.0
+        self.assertIn("no record of hyperplane", self.refused(self.path("a.h5")))
+
+    def test_truncated_anywhere(self):
+        with open(self.record("a.h5"), "rb") as file:
+            whole = file.read()
+        for part in (0, 7, 100, len(whole) // 2, len(whole) - 1):
+            with open(self.path("cut.h5"), "wb") as file:
+                file.write(whole[:part])
+            self.assertIn("cut.h5: cannot be read", self.refused(self.path("cut.h5")))
+
+    def test_missing_part_is_named(self):
+        with h5py.File(self.record("a.h5"), "a") as file:
+            del file["history/rel_res_true"]
+        self.assertIn("rel_res_true", self.refused(self.path("a.h5")))
+
+    def test_later_schema(self):
+        self.assertIn("schema 2", self.refused(self.record("a.h5", schema=2)))
+
+    def test_one_bad_file_among_good_ones(self):
+        self.assertIn("none.h5", self.refused(self.record("a.h5"), self.path("none.h5")))
+
+    def test_folder_that_cannot_be_written(self):
+        done = self.report(self.record("a.h5"), "-o", self.path("no/such/page.html"))
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("page.html", done.stderr)
+
+    def test_as_a_script(self):
+        arguments = [sys.executable, str(SCRIPT), "-o", "page.html"]
+        self.assertEqual(subprocess.run([*arguments, self.record("a.h5")], capture_output=True).returncode, 0)
+        done = subprocess.run([*arguments, "none.h5"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 7)
+        self.assertEqual(done.stderr, "hyperplane report: none.h5: no such file\n")
+
+    def test_usage(self):
+        self.assertEqual(self.report().returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
