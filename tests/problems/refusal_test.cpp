@@ -1,0 +1,96 @@
+// Keys that are out of range or contradict each other are refused, and the message says why.
+#include "problems/system.hpp"
+
+namespace hyperplane::test {
+namespace {
+
+struct Case {
+    const char* problem;
+    Keys keys;
+    std::vector<const char*> words;  ///< the message holds each
+};
+
+TEST(Refusal, SaysWhatContradictsAndWhatToDo) {
+    const Case cases[] = {
+        {"poisson", {{"grid.cells", "1"}}, {"grid.cells", "no neighbours"}},
+        {"poisson", {{"grid.cells", "2 5 5"}}, {"along x", "boundary"}},
+        {"poisson", {{"grid.cells", "4 5"}}, {"grid.cells", "one number or three"}},
+        {"poisson", {{"grid.cells", "0"}}, {"out of range"}},
+        {"poisson", {{"grid.lengths", "1 0 1"}}, {"out of range"}},
+        {"poisson", {{"grid.cells", "5 2 5"}, {"grid.periodic", "y"}}, {"periodic axis y", "3 or more"}},
+        {"poisson", {{"grid.cells", "5 5 1"}, {"grid.periodic", "z"}}, {"periodic axis z"}},
+        {"poisson", {{"grid.periodic", "w"}}, {"grid.periodic", "x y"}},
+        {"poisson", {{"grid.periodic", "x"}, {"problem.right_hand_side", "manuexp"}}, {"manuexp is not periodic", "x"}},
+        {"poisson", {{"grid.periodic", "x y z"}, {"problem.right_hand_side", "ones"}}, {"up to a constant", "random"}},
+        {"poisson", {{"problem.coefficient", "checker"}}, {"discretisation = cell"}},
+        {"poisson", {{"problem.boundary_condition", "neumann"}}, {"discretisation = cell"}},
+        {"poisson", {{"problem.contrast", "10"}}, {"problem.contrast", "checker or inclusions"}},
+        {"poisson", {{"problem.coefficient_scale", "1 2 3"}}, {"aniso", "remove the key"}},
+        {"poisson", {{"problem.stencil", "box27"}, {"grid.cells", "5 6 5"}}, {"equal spacings"}},
+        {"poisson", {{"problem.stencil", "box27"}, {"problem.coefficient", "aniso"}, {"problem.coefficient_scale", "1 2 1"}},
+         {"isotropic"}},
+        {"poisson", {{"problem.box27_weights", "q1"}}, {"stencil = box27"}},
+        {"poisson", {{"problem.stencil", "box27"}, {"problem.discretisation", "cell"}}, {"discretisation = node"}},
+        {"poisson", {{"problem.boundary_rows", "drop"}, {"problem.discretisation", "cell"}}, {"no boundary rows"}},
+        {"poisson", {{"problem.discretisation", "cell"}, {"problem.coefficient", "file"}}, {"coefficient_file"}},
+        {"poisson", {{"problem.discretisation", "cell"}, {"problem.coefficient", "white"},
+                     {"problem.right_hand_side", "manuexp"}}, {"const or aniso"}},
+        {"poisson", {{"problem.discretisation", "cell"}, {"problem.boundary_condition", "zdirichlet"},
+                     {"grid.cells", "5 5 1"}}, {"axis z is flat"}},
+        {"poisson", {{"time.steps", "3"}}, {"time.steps", "poisson is steady"}},
+        {"convection_diffusion", {{"problem.viscosity", "-1"}}, {"viscosity", "out of range"}},
+        {"convection_diffusion", {{"problem.viscosity", "1"}, {"problem.peclet", "2"}}, {"viscosity", "peclet", "contradicts"}},
+        {"convection_diffusion", {{"time.cfl", "0"}}, {"out of range"}},
+        {"convection_diffusion", {{"time.cfl", "1"}, {"time.time_step", "1"}}, {"time.cfl", "time.time_step"}},
+        {"convection_diffusion", {{"problem.regime", "steady"}, {"time.cfl", "1"}}, {"time.cfl", "steady"}},
+        {"convection_diffusion", {{"problem.wind", "recirc"}, {"grid.lengths", "1 2 1"}}, {"divergence-free"}},
+        {"convection_diffusion", {{"grid.periodic", "x"}}, {"rotate is not periodic"}},
+        {"convection_diffusion", {{"problem.wind_velocity", "1 0 0"}}, {"wind = const"}},
+        {"convection_diffusion", {{"problem.wind", "const"}, {"problem.wind_velocity", "0 0 0"}}, {"wind is zero"}},
+        {"convection_diffusion", {{"problem.right_hand_side", "manufactured"}}, {"regime = steady"}},
+        {"convection_diffusion", {{"problem.regime", "steady"}, {"problem.right_hand_side", "manufactured"},
+                                  {"problem.boundary_value", "zero"}}, {"boundary_value", "manufactured"}},
+        {"convection_diffusion", {{"problem.initial_condition", "zero"}, {"problem.gaussian_sharpness", "1"}},
+         {"gaussian_sharpness", "remove"}},
+        {"block_laplacian", {{"grid.periodic", "x y z"}}, {"singular"}},
+        {"matrix_market", {{"problem.matrix", "a"}}, {"grid.cells"}},
+    };
+    for (const Case& wrong : cases) {
+        const std::string message = refusal(wrong.problem, wrong.keys);
+        EXPECT_NE(message, "") << wrong.problem << " " << wrong.keys.back().first << " was accepted";
+        for (const char* word : wrong.words)
+            EXPECT_NE(message.find(word), std::string::npos) << "no '" << word << "' in: " << message;
+    }
+}
+
+TEST(Refusal, NamesTheCellOfACoefficientThatIsNotPositive) {
+    InputFiles files;
+    files.doubles = [](const std::string&, Index count) {
+        std::vector<double> k(count, 1.0);
+        k[27 + 5] = -2.0;
+        return k;
+    };
+    const std::string message = refusal("poisson", {{"grid.cells", "3"}, {"problem.discretisation", "cell"},
+                                                    {"problem.coefficient", "file"}, {"problem.coefficient_file", "k"}},
+                                        files);
+    EXPECT_NE(message.find("ky = -2 at cell (2, 1, 0)"), std::string::npos) << message;
+}
+
+TEST(Registry, KnowsAliasesAndDescribesEveryKey) {
+    EXPECT_EQ(find_row(problems(), "problem", "cd").name, "convection_diffusion");
+    EXPECT_EQ(find_row(problems(), "problem", "convdiff").name, "convection_diffusion");
+    EXPECT_EQ(find_row(problems(), "problem", "bsr3").name, "block_laplacian");
+    for (const auto& row : problems()) {
+        ParameterTable table = common_problem_parameters();
+        table.insert(table.end(), row.parameters.begin(), row.parameters.end());
+        for (const ParameterSpec& spec : table) {
+            EXPECT_GT(spec.description.size(), 10u) << spec.name();
+            EXPECT_NE(spec.description.back(), '.') << spec.name();
+            if (spec.default_value.empty()) continue;
+            EXPECT_FALSE(check_value(spec, spec.default_value)) << spec.name();
+        }
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane::test
