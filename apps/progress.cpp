@@ -32,7 +32,7 @@ Progress::Style Progress::style_for_stderr(bool quiet) {
 
 void Progress::begin(const std::string& title) {
     title_ = title;
-    any_ = last_printed_ = false;
+    any_ = false;
     next_ = 1;
     truth_ = std::numeric_limits<double>::quiet_NaN();
     printed_at_ = Clock::now();
@@ -43,7 +43,6 @@ void Progress::show(const HistoryEntry& entry) {
     if (!any_) first_ = entry;
     if (!std::isnan(entry.truth)) truth_ = entry.truth;
     last_ = entry;
-    last_printed_ = false;
     const auto since = Clock::now() - printed_at_;
     const bool due = style_ == Style::terminal ? !any_ || since >= terminal_interval
                                                : !any_ || entry.iteration >= next_ || since >= line_interval;
@@ -51,9 +50,10 @@ void Progress::show(const HistoryEntry& entry) {
     if (due) print(entry);
 }
 
-void Progress::end() {
+void Progress::end(double truth) {
     if (style_ == Style::none || !any_) return;
-    if (!last_printed_) print(last_);
+    truth_ = truth;
+    print(last_);
     if (style_ == Style::terminal) std::fputc('\n', stderr);
 }
 
@@ -75,14 +75,13 @@ std::string Progress::line(const HistoryEntry& entry) const {
 
 void Progress::print(const HistoryEntry& entry) {
     if (style_ == Style::terminal) {
-        std::fputs(("\r" + line(entry) + "\033[K").c_str(), stderr);
+        fmt::print(stderr, "\r{}\033[K", line(entry));
         std::fflush(stderr);
     } else {
         spdlog::info("{}", line(entry));
         while (next_ <= entry.iteration) next_ *= 2;
     }
     printed_at_ = Clock::now();
-    last_printed_ = true;
 }
 
 }  // namespace hyperplane

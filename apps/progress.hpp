@@ -20,8 +20,8 @@ public:
     /// A solve begins; `title` tells which, e.g. "step 3 of 10".
     void begin(const std::string& title);
     void show(const HistoryEntry& entry);
-    /// The solve is over: the last entry is shown, the terminal's line is ended.
-    void end();
+    /// The solve is over with this ||b - A x|| / ||b||: the last entry is shown with it.
+    void end(double truth);
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -33,7 +33,7 @@ private:
     std::string title_;
     HistoryEntry first_{}, last_{};
     double truth_ = 0.0;  ///< the newest known, NaN: none yet
-    bool any_ = false, last_printed_ = false;
+    bool any_ = false;
     Index next_ = 0;      ///< iteration of the next plain line
     Clock::time_point printed_at_;
 };

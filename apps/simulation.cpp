@@ -87,7 +87,7 @@ void Simulation::solve(SolveRow& row, History& history) {
     const TimedOperator m(operators.m(), outcome_.timers, "solve/preconditioner");
     TimerScope scope(outcome_.timers, "solve");
     row.report = case_.solver->solve(a, m, system_->b, du_, history);
-    progress_.end();
+    progress_.end(row.report.b_norm > 0.0 ? row.report.true_residual / row.report.b_norm : row.report.true_residual);
 }
 
 double Simulation::time_after(Index step) const {

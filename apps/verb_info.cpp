@@ -62,12 +62,12 @@ std::string outline(const Json& json, int indent) {
     for (const auto& [key, value] : json.items()) {
         text += fmt::format("{:{}}{:<{}} ", "", indent, key, 20 - indent);
         if (value.is_object()) {
-            text += "\n" + outline(value, indent + 2);
+            text += fmt::format("\n{}", outline(value, indent + 2));
         } else if (value.is_array() && !value.empty() && value[0].is_object()) {
             text += "\n";
             for (const Json& row : value) text += fmt::format("{:{}}{}\n", "", indent + 2, row.dump());
         } else {
-            text += (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+            text += fmt::format("{}\n", value.is_string() ? value.get<std::string>() : value.dump());
         }
     }
     return text;
