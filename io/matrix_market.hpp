@@ -1,4 +1,5 @@
 // Matrix Market files: coordinate matrices and array vectors, with or without banner.
+// Format: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats, NISTIR 5935 (1996).
 #pragma once
 
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace hyperplane {
 
-/// Reads "%%MatrixMarket matrix coordinate real|integer general|symmetric", or, without a banner,
-/// lines "row column value" after a line "rows columns entries". A file without banner whose entries
-/// all lie in one triangle is taken as symmetric. Throws FileError with file and line.
+/// Reads a square "%%MatrixMarket matrix coordinate real|integer general|symmetric", or, without a
+/// banner, lines "row column value" after a line "rows columns entries". A file without banner whose
+/// entries all lie in one triangle is taken as symmetric. Entries given twice are added up. Memory
+/// grows with the file, not with what it claims to hold. Throws FileError with file and line.
 InputMatrix read_matrix_market(const std::string& path);
 InputMatrix parse_matrix_market(const std::string& text, const std::string& file);
 
@@ -22,7 +24,8 @@ std::vector<double> parse_matrix_market_vector(const std::string& text, const st
 /// Reads `count` raw little-endian float64 values; throws FileError when the file holds another number.
 std::vector<double> read_doubles(const std::string& path, Index count);
 
-/// Writes with 17 significant digits, whole or not at all; throws FileError.
+/// Writes the digits that read back as the same numbers, whole or not at all; a symmetric matrix as
+/// its lower triangle. Throws FileError.
 void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric);
 void write_matrix_market(const std::string& path, const std::vector<double>& vector);
 

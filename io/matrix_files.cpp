@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <bit>
+#include <cstring>
+#include <iterator>
+
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/matrix_market.hpp"
+#include "io/whole_file.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Gathers lines and writes them a piece at a time.
+class LineWriter {
+public:
+    explicit LineWriter(const std::string& path) : file_(path) {}
+
+    template <class... Values>
+    void line(fmt::format_string<Values...> format, const Values&... values) {
+        fmt::vformat_to(std::back_inserter(buffer_), format, fmt::make_format_args(values...));
+        buffer_ += '\n';
+        if (buffer_.size() >= piece) flush();
+    }
+    void commit() {
+        flush();
+        file_.commit();
+    }
+
+private:
+    static constexpr std::size_t piece = 1 << 20;
+    void flush() {
+        file_.write(buffer_.data(), Index(buffer_.size()), written_);
+        written_ += Index(buffer_.size());
+        buffer_.clear();
+    }
+
+    AtomicFile file_;
+    std::string buffer_;
+    Index written_ = 0;
+};
+
+template <class Body>
+void for_each_entry(const CsrMatrix& matrix, bool lower_only, const Body& body) {
+    for (Index row = 0; row < matrix.rows; ++row)
+        for (Index at = matrix.row_begin[std::size_t(row)]; at < matrix.row_begin[std::size_t(row) + 1]; ++at)
+            if (const Index column = matrix.column[std::size_t(at)]; !lower_only || column <= row)
+                body(row, column, matrix.value[std::size_t(at)]);
+}
+
+}  // namespace
+
+std::vector<double> read_doubles(const std::string& path, Index count) {
+    static_assert(std::endian::native == std::endian::little);
+    struct stat file;
+    const bool is_file = stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
+    if (is_file && file.st_size != count * Index(sizeof(double)))
+        throw FileError(fmt::format("{}: {} float64 values are needed, {} bytes; the file has {}", path, count,
+                                    count * Index(sizeof(double)), file.st_size));
+    const std::string bytes = read_whole_file(path);
+    if (Index(bytes.size()) != count * Index(sizeof(double)))
+        throw FileError(fmt::format("{}: {} float64 values are needed, {} bytes were read", path, count, bytes.size()));
+    std::vector<double> values(static_cast<std::size_t>(count));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+}
+
+void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric) {
+    Index entries = 0;
+    for_each_entry(matrix, symmetric, [&](Index, Index, double) { ++entries; });
+    LineWriter file(path);
+    file.line("%%MatrixMarket matrix coordinate real {}", symmetric ? "symmetric" : "general");
+    file.line("{} {} {}", matrix.rows, matrix.rows, entries);
+    for_each_entry(matrix, symmetric,
+                   [&](Index row, Index column, double value) { file.line("{} {} {}", row + 1, column + 1, value); });
+    file.commit();
+}
+
+void write_matrix_market(const std::string& path, const std::vector<double>& vector) {
+    LineWriter file(path);
+    file.line("%%MatrixMarket matrix array real general");
+    file.line("{} 1", vector.size());
+    for (double value : vector) file.line("{}", value);
+    file.commit();
+}
+
+}  // namespace hyperplane

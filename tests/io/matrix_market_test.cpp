@@ -1,0 +1,250 @@
+// Matrix Market files: good ones, and what is said of each kind of bad one.
+#include "io/matrix_market.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+
+#include "io/bad_luck.hpp"
+#include "io/scratch.hpp"
+
+namespace hyperplane {
+namespace {
+
+using Indices = std::vector<Index>;
+using Values = std::vector<double>;
+const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
+
+std::string error_of(const std::function<void()>& body) {
+    try {
+        body();
+    } catch (const FileError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+std::string matrix_error(const std::string& text) {
+    return error_of([&] { parse_matrix_market(text, "a.mtx"); });
+}
+std::string vector_error(const std::string& text) {
+    return error_of([&] { parse_matrix_market_vector(text, "b.mtx"); });
+}
+
+TEST(MatrixMarket, General) {
+    const InputMatrix m = parse_matrix_market(
+        general + "% a comment\n\n3 3 5\r\n2 1 -1\n1 1 2.5e0\n% another\n  3\t3 +4\n\n1 3 .5\n2 2 3\n", "a.mtx");
+    EXPECT_FALSE(m.declared_symmetric);
+    EXPECT_EQ(m.csr.rows, 3);
+    EXPECT_EQ(m.csr.row_begin, (Indices{0, 2, 4, 5}));
+    EXPECT_EQ(m.csr.column, (Indices{0, 2, 0, 1, 2}));
+    EXPECT_EQ(m.csr.value, (Values{2.5, 0.5, -1, 3, 4}));
+}
+
+TEST(MatrixMarket, SymmetricIsFilledIn) {
+    const InputMatrix m = parse_matrix_market(symmetric + "2 2 3\n1 1 4\n2 1 -1\n2 2 5", "a.mtx");
+    EXPECT_TRUE(m.declared_symmetric);
+    EXPECT_EQ(m.csr.row_begin, (Indices{0, 2, 4}));
+    EXPECT_EQ(m.csr.column, (Indices{0, 1, 0, 1}));
+    EXPECT_EQ(m.csr.value, (Values{4, -1, -1, 5}));
+}
+
+TEST(MatrixMarket, IntegerFieldAndAnyCase) {
+    const InputMatrix m =
+        parse_matrix_market("%%matrixmarket MATRIX Coordinate INTEGER General\n1 1 1\n1 1 7\n", "a.mtx");
+    EXPECT_EQ(m.csr.value, Values{7});
+}
+
+TEST(MatrixMarket, WithoutBannerOneTriangleIsSymmetric) {
+    for (const char* triangle : {"2 1 3", "1 2 3"}) {
+        const InputMatrix m = parse_matrix_market(std::string("2 2 3\n1 1 1\n2 2 2\n") + triangle, "a.mtx");
+        EXPECT_TRUE(m.declared_symmetric);
+        EXPECT_EQ(m.csr.value, (Values{1, 3, 3, 2}));
+    }
+    const InputMatrix both = parse_matrix_market("2 2 4\n1 1 1\n2 2 2\n2 1 3\n1 2 3\n", "a.mtx");
+    EXPECT_FALSE(both.declared_symmetric);
+    EXPECT_EQ(both.csr.value, (Values{1, 3, 3, 2}));
+}
+
+TEST(MatrixMarket, EntriesGivenTwiceAreAddedUp) {
+    const InputMatrix m = parse_matrix_market(general + "2 2 5\n1 1 1\n2 2 1\n1 1 2\n1 2 9\n1 1 4\n", "a.mtx");
+    EXPECT_EQ(m.csr.column, (Indices{0, 1, 1}));
+    EXPECT_EQ(m.csr.value, (Values{7, 9, 1}));
+}
+
+TEST(MatrixMarket, EmptyRowsInside) {
+    const InputMatrix m = parse_matrix_market(general + "4 4 2\n2 2 1\n4 1 1\n", "a.mtx");
+    EXPECT_EQ(m.csr.row_begin, (Indices{0, 0, 1, 1, 2}));
+}
+
+TEST(MatrixMarket, WrongBanners) {
+    const auto banner = [](const std::string& rest) {
+        return matrix_error("%%MatrixMarket " + rest + "\n1 1 1\n1 1 1\n");
+    };
+    EXPECT_EQ(banner("matrix coordinate"), "a.mtx:1: expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY");
+    EXPECT_EQ(banner("vector coordinate real general"),
+              "a.mtx:1: expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY");
+    EXPECT_EQ(banner("matrix coordinate pattern general"),
+              "a.mtx:1: a pattern matrix has no values; only real and integer ones can be solved with");
+    EXPECT_EQ(banner("matrix coordinate complex general"),
+              "a.mtx:1: the matrix is complex; only real and integer ones can be solved with");
+    EXPECT_EQ(banner("matrix coordinate quaternion general"), "a.mtx:1: unknown field 'quaternion'");
+    EXPECT_EQ(banner("matrix list real general"), "a.mtx:1: unknown format 'list'");
+    EXPECT_EQ(banner("matrix coordinate real skew-symmetric"),
+              "a.mtx:1: a skew-symmetric matrix has no diagonal to factor; only general and symmetric ones are read");
+    EXPECT_EQ(banner("matrix coordinate real hermitian"),
+              "a.mtx:1: symmetry 'hermitian' is neither general nor symmetric");
+    EXPECT_EQ(banner("matrix array real general"),
+              "a.mtx:1: a dense array; a sparse matrix is needed, in coordinate format");
+}
+
+TEST(MatrixMarket, WrongSizes) {
+    EXPECT_EQ(matrix_error(""), "a.mtx:1: the line 'rows columns entries' is missing");
+    EXPECT_EQ(matrix_error(general + "% only comments\n"), "a.mtx:2: the line 'rows columns entries' is missing");
+    EXPECT_EQ(matrix_error(general + "2 2\n"), "a.mtx:2: expected 'rows columns entries', got 2 words");
+    EXPECT_EQ(matrix_error(general + "2 3 1\n1 1 1\n"), "a.mtx:2: the matrix is 2 x 3; a square one is needed");
+    EXPECT_EQ(matrix_error(general + "0 0 0\n"), "a.mtx:2: the matrix is 0 x 0; a square one is needed");
+    EXPECT_EQ(matrix_error(general + "-2 -2 1\n1 1 1\n"), "a.mtx:2: -2 is no count");
+    EXPECT_EQ(matrix_error(general + "2 2 1.5\n1 1 1\n"), "a.mtx:2: expected an integer, got '1.5'");
+    EXPECT_EQ(matrix_error(general + "99999999999999999999 1 1\n1 1 1\n"),
+              "a.mtx:2: expected an integer, got '99999999999999999999'");
+    EXPECT_EQ(matrix_error(general + "9 9 1\n1 1 1\n"), "a.mtx:2: 9 rows, but only 1 entries: some rows are empty");
+}
+
+TEST(MatrixMarket, CountsThatOnlyClaim) {
+    EXPECT_EQ(matrix_error("1000000000000 1000000000000 9000000000000000000\n1 1 1\n"),
+              "a.mtx:1: 9000000000000000000 entries are announced, but the file has only 54 bytes; is it truncated?");
+    EXPECT_EQ(matrix_error("9223372036854775807 9223372036854775807 1\n1 1 1\n"),
+              "a.mtx:1: 9223372036854775807 rows, but only 1 entries: some rows are empty");
+    EXPECT_EQ(vector_error("9223372036854775807 1\n1\n"),
+              "b.mtx:1: 9223372036854775807 entries are announced, but the file has only 24 bytes; is it truncated?");
+}
+
+TEST(MatrixMarket, WrongEntries) {
+    const auto entry = [](const std::string& line) { return matrix_error(general + "2 2 2\n1 1 1\n" + line + "\n"); };
+    EXPECT_EQ(entry("2 2"), "a.mtx:4: expected row, column and value, got 2 words");
+    EXPECT_EQ(entry("2 2 1 0"), "a.mtx:4: expected row, column and value, got 4 words");
+    EXPECT_EQ(entry("0 1 1"), "a.mtx:4: row 0 is outside 1..2");
+    EXPECT_EQ(entry("3 1 1"), "a.mtx:4: row 3 is outside 1..2");
+    EXPECT_EQ(entry("1 3 1"), "a.mtx:4: column 3 is outside 1..2");
+    EXPECT_EQ(entry("1 x 1"), "a.mtx:4: expected an integer, got 'x'");
+    EXPECT_EQ(entry("2 2 nan"), "a.mtx:4: expected a finite number, got 'nan'");
+    EXPECT_EQ(entry("2 2 -inf"), "a.mtx:4: expected a finite number, got '-inf'");
+    EXPECT_EQ(entry("2 2 1e999"), "a.mtx:4: expected a finite number, got '1e999'");
+    EXPECT_EQ(entry("2 2 1.0D+3"), "a.mtx:4: expected a finite number, got '1.0D+3'");
+    EXPECT_EQ(entry("2 2 +-1"), "a.mtx:4: expected a finite number, got '+-1'");
+    EXPECT_EQ(entry("2 2 1\x1b[m"), "a.mtx:4: expected a finite number, got '1?[m'");
+    EXPECT_EQ(matrix_error(symmetric + "2 2 1\n1 2 3\n"),
+              "a.mtx:3: an entry above the diagonal; a symmetric file holds the lower triangle only");
+    EXPECT_EQ(matrix_error(general + "1 1 2\n1 1 1.7e308\n1 1 1.7e308\n"),
+              "a.mtx: the entries of row 1, column 1 add up to more than a double holds");
+}
+
+TEST(MatrixMarket, WrongCounts) {
+    EXPECT_EQ(matrix_error(general + "2 2 3\n1 1 1\n2 2 1\n"),
+              "a.mtx:4: the file ends after 2 of 3 entries; is it truncated?");
+    EXPECT_EQ(matrix_error(general + "2 2 1\n1 1 1\n2 2 1\n"), "a.mtx:4: there are more than the 1 entries announced");
+}
+
+TEST(MatrixMarketVector, AllForms) {
+    const auto parse = [](const std::string& text) { return parse_matrix_market_vector(text, "b.mtx"); };
+    EXPECT_EQ(parse("%%MatrixMarket matrix array real general\n3 1\n1\n-2.5\n3e-1\n"), (Values{1, -2.5, 0.3}));
+    EXPECT_EQ(parse("%%MatrixMarket matrix coordinate real general\n3 1 2\n3 1 7\n1 1 5\n"), (Values{5, 0, 7}));
+    EXPECT_EQ(parse("1\n% comment\n\n2\n"), (Values{1, 2}));
+    EXPECT_EQ(parse("2 1\n1\n2"), (Values{1, 2}));
+}
+
+TEST(MatrixMarketVector, Wrong) {
+    EXPECT_EQ(vector_error(""), "b.mtx:1: the file holds no numbers");
+    EXPECT_EQ(vector_error("2 2\n1\n2\n3\n4\n"), "b.mtx:1: a vector has one column");
+    EXPECT_EQ(vector_error("%%MatrixMarket matrix coordinate real general\n1000000000000 1 1\n1 1 1\n"),
+              "b.mtx:2: more than 16777216 rows; write so long a vector as an array");
+    EXPECT_EQ(vector_error("1\n2 3\n"), "b.mtx:2: expected one number, got 2 words");
+    EXPECT_EQ(vector_error("2 1\n1\n"), "b.mtx:2: the file holds 1 numbers, 2 are announced");
+    EXPECT_EQ(vector_error("2 1\n1\n2\n3\n"), "b.mtx:4: the file holds 3 numbers, 2 are announced");
+    EXPECT_EQ(vector_error("1\nx\n"), "b.mtx:2: expected a finite number, got 'x'");
+    EXPECT_EQ(vector_error("1 2 3 4\n"), "b.mtx:1: expected 'rows columns', got 4 words");
+}
+
+TEST(MatrixMarketFiles, WhatIsWrittenReadsBackBitForBit) {
+    const Scratch scratch;
+    const CsrMatrix csr{2, {0, 2, 4}, {0, 1, 0, 1}, {0.1, -1.0 / 3.0, -1.0 / 3.0, 5e-324}};
+    for (const bool as_symmetric : {false, true}) {
+        write_matrix_market(scratch.path("a.mtx"), csr, as_symmetric);
+        const InputMatrix m = read_matrix_market(scratch.path("a.mtx"));
+        EXPECT_EQ(m.declared_symmetric, as_symmetric);
+        EXPECT_EQ(m.csr.row_begin, csr.row_begin);
+        EXPECT_EQ(m.csr.column, csr.column);
+        EXPECT_EQ(m.csr.value, csr.value);
+    }
+    EXPECT_EQ(scratch.read("a.mtx").substr(0, 66),
+              "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 0.1\n2 1 ");
+    const Values b{1.0, 1e-300, -0.1, 1.7976931348623157e308};
+    write_matrix_market(scratch.path("b.mtx"), b);
+    EXPECT_EQ(read_matrix_market_vector(scratch.path("b.mtx")), b);
+    EXPECT_EQ(scratch.names().size(), 2u);
+}
+
+TEST(MatrixMarketFiles, FullDisk) {
+    const Scratch scratch;
+    const std::string error =
+        error_with_full_disk(10, [&] { write_matrix_market(scratch.path("b.mtx"), Values(100, 1.0)); });
+    EXPECT_EQ(error,
+              scratch.path("b.mtx") +
+                  ": cannot write 247 bytes, stopped after 10: File too large; the file size limit (ulimit -f) is "
+                  "too low; any earlier file of that name is intact");
+    EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(MatrixMarketFiles, Missing) {
+    EXPECT_EQ(error_of([] { read_matrix_market("none.mtx"); }), "none.mtx: cannot read: No such file or directory");
+    EXPECT_EQ(error_of([] { read_matrix_market_vector("/tmp"); }), "/tmp: cannot read: Is a directory");
+}
+
+TEST(Doubles, ExactlyAsManyAsAsked) {
+    const Scratch scratch;
+    const Values values{1.5, -0.0, 1e300};
+    const std::string path =
+        scratch.write("k.bin", std::string(reinterpret_cast<const char*>(values.data()), 3 * sizeof(double)));
+    EXPECT_EQ(read_doubles(path, 3), values);
+    EXPECT_EQ(error_of([&] { read_doubles(path, 4); }),
+              path + ": 4 float64 values are needed, 32 bytes; the file has 24");
+    EXPECT_EQ(error_of([&] { read_doubles(path, 2); }),
+              path + ": 2 float64 values are needed, 16 bytes; the file has 24");
+    EXPECT_EQ(error_of([&] { read_doubles("none.bin", 2); }), "none.bin: cannot read: No such file or directory");
+    EXPECT_TRUE(read_doubles(scratch.write("empty.bin", ""), 0).empty());
+}
+
+class RealMatrix : public testing::Test {
+protected:
+    /// Path of a real matrix, "" (and the test is skipped) where there is none.
+    std::string path(const std::string& name) {
+        const char* folder = std::getenv("HYPERPLANE_SHARED_DATA");
+        const std::string file = std::string(folder ? folder : "") + "/" + name;
+        return folder && std::filesystem::exists(file) ? file : "";
+    }
+};
+
+TEST_F(RealMatrix, Orsreg1) {
+    const std::string file = path("orsreg_1.mtx");
+    if (file.empty()) GTEST_SKIP() << "orsreg_1.mtx is not in HYPERPLANE_SHARED_DATA";
+    const InputMatrix m = read_matrix_market(file);
+    EXPECT_FALSE(m.declared_symmetric);
+    EXPECT_EQ(m.csr.rows, 2205);
+    EXPECT_EQ(m.csr.row_begin.back(), 14133);
+    EXPECT_EQ(m.csr.value[0], -1.66883333e+04);
+}
+
+TEST_F(RealMatrix, Nos7) {
+    const std::string file = path("nos7.mtx");
+    if (file.empty()) GTEST_SKIP() << "nos7.mtx is not in HYPERPLANE_SHARED_DATA";
+    const InputMatrix m = read_matrix_market(file);
+    EXPECT_TRUE(m.declared_symmetric);
+    EXPECT_EQ(m.csr.rows, 729);
+    EXPECT_EQ(m.csr.row_begin.back(), 2 * 2673 - 729);
+}
+
+}  // namespace
+}  // namespace hyperplane
