@@ -8,16 +8,17 @@ CSS = """
 :root { color-scheme: light dark; --line: #8885; --soft: #8881; --good: #00795a; --bad: #c04a00; }
 @media (prefers-color-scheme: dark) { :root { --good: #3cc79b; --bad: #ff9a57; } }
 body { font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
-.where { margin-top: .2rem; opacity: .75; } svg { width: 100%; height: auto; } figure { margin: 1rem 0; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
+svg { width: 100%; height: auto; } figure { margin: 1rem 0; }
 figcaption { font-size: .9rem; opacity: .8; }
 .verdict { border-left: .4rem solid var(--good); background: var(--soft); padding: .5rem .9rem; margin: .6rem 0; }
 .verdict.bad { border-color: var(--bad); } .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+tbody th { white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; } details { margin: .6rem 0; }
-summary { cursor: pointer; font-weight: 600; } code { font-size: .95em; }
+summary { cursor: pointer; font-weight: 600; } code { font-size: .9em; opacity: .75; }
 @media print { body { max-width: none; margin: 0; font-size: 10pt; } figure, tr { break-inside: avoid; } }
 """
 
@@ -73,6 +74,8 @@ def table(caption, head, rows, numeric=()):
 
 
 def summary(records):
+    """What the runs were and came to; residuals are the last solve's. More than four runs take a row each."""
+
     def last(form):
         return lambda record: form(record.solves[-1]) if record.solves else "none"
 
@@ -87,18 +90,29 @@ def summary(records):
         ("ended", last(lambda solve: solve.stop_reason)),
         ("solves", lambda record: len(record.solves)),
         ("iterations", lambda record: record.iterations),
-        ("true residual / ‖b‖, last solve", last(lambda solve: number(solve.truth))),
-        ("recurrence residual / ‖b‖, last solve", last(lambda solve: number(solve.recurrence))),
+        ("true residual / ‖b‖", last(lambda solve: number(solve.truth))),
+        ("recurrence residual / ‖b‖", last(lambda solve: number(solve.recurrence))),
         ("assembly [s]", lambda record: number(record.seconds("assemble"))),
         ("set-up [s]", lambda record: number(record.seconds("setup"))),
         ("solve [s]", lambda record: number(record.seconds("solve"))),
         ("an iteration [ms]", milliseconds),
-        ("memory at its peak", lambda record: mebibytes(record.peak_total)),
+        ("memory", lambda record: mebibytes(record.peak_total)),
         ("device", lambda record: record.environment.get("device", record.environment.get("backend", "?"))),
     )
-    rows = [[words, *map(form, records)] for words, form in lines]
-    return table("The runs" if len(records) > 1 else "The run", ["", *(record.label for record in records)], rows,
-                 range(1, len(records) + 1))
+    if all(record.label == record.method for record in records):
+        lines = [line for line in lines if line[0] != "method"]
+    rows = [[words, *(str(form(record)) for record in records)] for words, form in lines]
+    shared = ""
+    if len(records) > 1:
+        same = [row for row in rows if len(set(row[1:])) == 1]
+        rows = [row for row in rows if row not in same]
+        shared = ", ".join(f"{words} {value}" for words, value, *_ in same)
+        shared = f"<p>The same in all runs: {escape(shared)}.</p>"
+    rows = [["run", *(record.label for record in records)], *rows]
+    if len(records) > 4:
+        rows = list(zip(*rows))
+    caption = "The runs" if len(records) > 1 else "The run"
+    return table(caption, rows[0], rows[1:], range(1, len(rows[0]))) + shared
 
 
 def solves(record):
@@ -185,12 +199,11 @@ def render(records):
     parts = ['<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
              f"<title>hyperplane report: {escape(problems)}</title><style>{CSS}</style></head><body><main>",
-             f"<h1>{escape(problems)}: {runs}</h1>",
-             f'<p class="where">{escape(", ".join(record.path for record in records))}</p>']
+             f"<h1>{escape(problems)}: {runs}</h1>"]
     for record in records:
         good, sentence = verdict(record)
-        parts.append(f'<p class="verdict{"" if good else " bad"}"><strong>{escape(record.label)}</strong>: '
-                     f"{escape(sentence)}</p>")
+        parts.append(f'<p class="verdict{"" if good else " bad"}"><strong>{escape(record.label)}</strong> '
+                     f"<code>{escape(record.path)}</code><br>{escape(sentence)}</p>")
     parts += [summary(records), figures(records), "<h2>Particulars</h2>"]
     parts += [particulars(record) for record in records]
     return "".join(parts) + "</main></body></html>\n"

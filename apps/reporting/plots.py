@@ -57,7 +57,7 @@ def drawn(function):
 
 def look(number):
     """Colour, marker and line style of the record of that number."""
-    return COLOURS[number % 6], MARKERS[number % 6], LINES[(number + number // 6) % 4]
+    return COLOURS[number % 6], MARKERS[(number + number // 6) % 6], LINES[(number + number // 6) % 4]
 
 
 def curve(record, axis):
