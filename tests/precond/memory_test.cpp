@@ -1,0 +1,76 @@
+// Every preconditioner under a failing allocator.
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "precond/support.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+
+Settings settings_for(const std::string& name, int fill_level) {
+    if (name == "struct_ilu") return {{"fill_level", std::to_string(fill_level)}};
+    return {};
+}
+
+/// Lets the n-th allocation from now on fail, counted from 0.
+void fail_at(const Context& context, int n) {
+    context.set_allocation_gate([n, count = 0](const std::string&, Index) mutable { return count++ != n; });
+}
+
+TEST(PreconditionerMemory, FailingAtAnyAllocationLeaksNothingAndSetupCanBeTriedAgain) {
+    const auto offsets = reference::stencil_named("star7").offsets;
+    for (const PreconditionerRow& row : preconditioners())
+        for (int fill_level : {0, 1})
+            for (MatrixStorage storage : storages) {
+                SCOPED_TRACE(row.name + " " + std::to_string(fill_level));
+                const Context context = Context::cpu(1);
+                const auto data = reference::random_spd_matrix({7, 5, 3}, offsets, 2, 71);
+                const StructMatrix a = reference::to_struct_matrix(
+                    context, layout_for(LayoutKind::hyperplane, data, "star7", fill_level), data, storage);
+                const Index before = context.ledger().held();
+                const std::vector<double> r = reference::Random(9).vector(int(a.unknowns()));
+                int refused = 0;
+                for (bool done = false; !done; ++refused) {
+                    ASSERT_LT(refused, 50);
+                    const auto m = make(row.name, a, settings_for(row.name, fill_level));
+                    fail_at(context, refused);
+                    try {
+                        m->setup(a);
+                        done = true;
+                    } catch (const OutOfMemory& error) {
+                        EXPECT_NE(std::string(error.what()).find("matrix"), std::string::npos) << error.what();
+                        context.set_allocation_gate(nullptr);
+                        m->setup(a);
+                    }
+                    context.set_allocation_gate(nullptr);
+                    const auto fresh = make(row.name, a, settings_for(row.name, fill_level));
+                    fresh->setup(a);
+                    EXPECT_EQ(apply(*m, a, r), apply(*fresh, a, r));
+                }
+                EXPECT_EQ(refused > 1, row.name != "none");
+                EXPECT_EQ(context.ledger().held(), before);
+            }
+}
+
+TEST(PreconditionerMemory, IsReturned) {
+    const auto offsets = reference::stencil_named("box27").offsets;
+    for (const PreconditionerRow& row : preconditioners()) {
+        const Context context = Context::cpu(1);
+        {
+            const auto data = reference::random_matrix({7, 5, 3}, offsets, 2, 72);
+            const StructMatrix a = reference::to_struct_matrix(
+                context, layout_for(LayoutKind::natural, data, "box27", 0), data, MatrixStorage::full);
+            const auto m = make(row.name, a);
+            m->setup(a);
+            const Index once = context.ledger().held();
+            m->setup(a);
+            EXPECT_EQ(context.ledger().held(), once) << row.name;
+        }
+        EXPECT_EQ(context.ledger().held(), 0) << row.name;
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane

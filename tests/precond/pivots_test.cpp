@@ -1,0 +1,209 @@
+// Pivots that cannot be used, at a known cell, under each policy.
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "precond/support.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::Dense;
+using reference::Offset;
+using reference::StencilMatrix;
+
+constexpr Box box{7, 5, 3};
+constexpr Offset bad_cell{3, 2, 1};
+
+/// Takes every coupling to and from a cell away.
+void isolate(StencilMatrix& a, Offset cell) {
+    for (int row = 0; row < a.box.points(); ++row)
+        for (auto& [offset, block] : a.blocks[row]) {
+            const Offset p = a.box.point(row);
+            if (!(offset == Offset{}) && (p == cell || p + offset == cell)) block = Dense(a.dof, a.dof);
+        }
+}
+
+Dense diagonal_block(int dof, double value) {
+    Dense block = reference::identity(dof);
+    block(dof - 1, dof - 1) = value;
+    return block;
+}
+
+/// Random SPD but for the bad cell, alone and with this block on the diagonal.
+StencilMatrix with_block(const std::string& stencil, const Dense& block) {
+    StencilMatrix a = reference::random_spd_matrix(box, reference::stencil_named(stencil).offsets, block.rows, 81);
+    isolate(a, bad_cell);
+    a.blocks[box.row(bad_cell)].at({}) = block;
+    return a;
+}
+
+/// The bad cell is coupled to the one before it alone, [1 c; c d] in the last component: its pivot
+/// there is d - c^2 while A's diagonal is d.
+StencilMatrix with_pair(const std::string& stencil, int dof, double c, double d) {
+    StencilMatrix a = with_block(stencil, diagonal_block(dof, d));
+    const Offset before = bad_cell + Offset{-1, 0, 0};
+    isolate(a, before);
+    a.blocks[box.row(before)].at({}) = reference::identity(dof);
+    a.blocks[box.row(before)].at({1, 0, 0})(dof - 1, dof - 1) = c;
+    a.blocks[box.row(bad_cell)].at({-1, 0, 0})(dof - 1, dof - 1) = c;
+    return a;
+}
+
+struct Case {
+    std::string stencil;
+    int dof, fill_level;
+    LayoutKind kind;
+    MatrixStorage storage;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 3})
+            for (int k : {0, 1})
+                for (LayoutKind kind : layout_kinds)
+                    for (MatrixStorage storage : storages) list.push_back({stencil, dof, k, kind, storage});
+    return list;
+}
+
+class Pivots : public testing::TestWithParam<Case> {
+protected:
+    StructMatrix matrix(const StencilMatrix& data) const {
+        const Layout layout = layout_for(GetParam().kind, data, stencil, GetParam().fill_level);
+        return reference::to_struct_matrix(context, layout, data, GetParam().storage, stencil);
+    }
+    std::unique_ptr<Preconditioner> preconditioner(const StructMatrix& a, const std::string& policy) const {
+        return make("struct_ilu", a, {{"fill_level", std::to_string(GetParam().fill_level)}, {"pivot_policy", policy}});
+    }
+    void expect_refusal(const StencilMatrix& data, const std::string& policy) const {
+        const StructMatrix a = matrix(data);
+        const auto m = preconditioner(a, policy);
+        try {
+            m->setup(a);
+            ADD_FAILURE() << policy << " accepted it";
+        } catch (const SetupError& error) {
+            const std::string message = error.what();
+            EXPECT_EQ(error.code(), ExitCode::preconditioner);
+            EXPECT_NE(message.find("(3,2,1)"), std::string::npos) << message;
+            EXPECT_GT(message.size(), 60u) << "says what to do: " << message;
+        }
+    }
+    /// Sets up, expects `modified` pivots and finite results; returns the report.
+    SetupReport expect_mended(const StencilMatrix& data, const std::string& policy, Index modified) const {
+        const StructMatrix a = matrix(data);
+        const auto m = preconditioner(a, policy);
+        const SetupReport report = m->setup(a);
+        EXPECT_EQ(report.pivots_modified, modified);
+        const std::vector<double> r = reference::Random(1).vector(int(a.unknowns()));
+        for (double value : apply(*m, a, r)) EXPECT_TRUE(std::isfinite(value));
+        return report;
+    }
+    /// M^-1 under `policy` is that of the reference on `equivalent`.
+    void expect_equivalent(const StencilMatrix& data, const std::string& policy,
+                           const StencilMatrix& equivalent) const {
+        const StructMatrix a = matrix(data);
+        const auto m = preconditioner(a, policy);
+        m->setup(a);
+        const std::vector<double> r = reference::Random(1).vector(int(a.unknowns()));
+        const auto expected =
+            reference::apply_inverse(reference_ilu(equivalent, GetParam().stencil, GetParam().fill_level), r);
+        EXPECT_LT(reference::relative_difference(apply(*m, a, r), expected), 1e-11) << policy;
+    }
+
+    Context context = Context::cpu(1);
+    int dof = GetParam().dof;
+    std::string stencil = GetParam().stencil;
+    /// 2^-50: below 1e-14 and exactly what is left of 1 + 2^-50 after elimination of 1.
+    double tiny = 0x1p-50;
+};
+
+TEST_P(Pivots, AZeroNamesItsCell) {
+    expect_refusal(with_block(stencil, diagonal_block(dof, 0.0)), "fail");
+}
+
+TEST_P(Pivots, ATinyOneNamesItsCell) {
+    expect_refusal(with_pair(stencil, dof, 1.0, 1.0 + tiny), "fail");
+}
+
+TEST_P(Pivots, ASmallOneThatCanBeUsedIsUsed) {
+    const StencilMatrix data = with_pair(stencil, dof, 1.0, 1.0 + 1e-6);
+    for (const char* policy : {"fail", "shift", "boost"}) {
+        const SetupReport report = expect_mended(data, policy, 0);
+        EXPECT_EQ(report.shift, 0.0);
+        EXPECT_NEAR(report.smallest_pivot_ratio, 1e-6, 1e-9);
+        EXPECT_EQ(report.smallest_pivot_cell, (Int3{3, 2, 1}));
+    }
+}
+
+TEST_P(Pivots, NoPolicyMendsWhatIsNoNumber) {
+    for (double bad : {double(NAN), double(INFINITY), -double(INFINITY)})
+        for (const char* policy : {"fail", "shift", "boost"})
+            expect_refusal(with_block(stencil, diagonal_block(dof, bad)), policy);
+}
+
+TEST_P(Pivots, BoostReplacesAZero) {
+    const StencilMatrix data = with_block(stencil, diagonal_block(dof, 0.0));
+    if (dof == 1)
+        expect_refusal(data, "boost");  // a block of zeros gives boost no scale
+    else
+        expect_mended(data, "boost", 1);
+}
+
+TEST_P(Pivots, ShiftCannotMendWhatHasNoDiagonal) {
+    expect_refusal(with_block(stencil, diagonal_block(dof, 0.0)), "shift");
+}
+
+TEST_P(Pivots, BoostReplacesATinyOneByAFractionOfItsBlock) {
+    // Pivot 1e-3 instead of 2^-50, as if A's diagonal had been 1 + 1e-3.
+    const StencilMatrix data = with_pair(stencil, dof, 1.0, 1.0 + tiny);
+    EXPECT_EQ(expect_mended(data, "boost", 1).shift, 0.0);
+    expect_equivalent(data, "boost", with_pair(stencil, dof, 1.0, 1.0 + 1e-3));
+}
+
+TEST_P(Pivots, ShiftGrowsUntilAllCanBeUsed) {
+    const StencilMatrix data = with_pair(stencil, dof, 1.0, 1.0 + tiny);
+    const StructMatrix a = matrix(data);
+    const CsrMatrix before = a.to_csr();
+    const auto m = preconditioner(a, "shift");
+    const SetupReport report = m->setup(a);
+    EXPECT_GT(report.shift, 0.0);
+    EXPECT_LT(report.shift, 0.1);
+    EXPECT_EQ(report.pivots_modified, 1);
+    EXPECT_EQ(a.to_csr().value, before.value);
+    expect_equivalent(data, "shift", reference::shifted(data, report.shift));
+}
+
+TEST_P(Pivots, ANegativeOneIsRefusedByCholeskyAlone) {
+    const StencilMatrix data = with_pair(stencil, dof, 2.0, 1.0);  // pivot -3
+    if (GetParam().storage == MatrixStorage::full) {
+        expect_mended(data, "fail", 0);
+        expect_equivalent(data, "fail", data);
+        return;
+    }
+    expect_refusal(data, "fail");
+    expect_mended(data, "boost", 1);
+    const SetupReport report = expect_mended(data, "shift", 1);
+    EXPECT_GT(report.shift, 1.0);  // (1 + alpha) - 4 / (1 + alpha) > 0
+    expect_equivalent(data, "shift", reference::shifted(data, report.shift));
+}
+
+TEST_P(Pivots, TheFirstInNaturalOrderIsNamed) {
+    StencilMatrix data = with_block(stencil, diagonal_block(dof, 0.0));
+    for (Offset later : {Offset{6, 4, 1}, Offset{0, 0, 2}, Offset{6, 2, 1}}) {
+        isolate(data, later);
+        data.blocks[box.row(later)].at({}) = diagonal_block(dof, 0.0);
+    }
+    expect_refusal(data, "fail");
+    if (dof > 1) expect_mended(data, "boost", 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Pivots, testing::ValuesIn(cases()), [](const auto& info) {
+    const Case& c = info.param;
+    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_7x5x3_" +
+           to_string(c.kind) + (c.storage == MatrixStorage::full ? "_full" : "_lower");
+});
+
+}  // namespace
+}  // namespace hyperplane

@@ -1,0 +1,66 @@
+// What the tests of preconditioners share: making one as a deck would, and applying it in natural order.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "precond/registry.hpp"
+#include "reference/block_ilu.hpp"
+#include "reference/bridge.hpp"
+
+namespace hyperplane::testing_support {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+inline Parameters parameters_of(const std::string& name, const Settings& settings) {
+    Parameters parameters(common_preconditioner_parameters());
+    parameters.add(find_preconditioner(name).parameters);
+    parameters.set("preconditioner", "name", name);
+    for (const auto& [key, value] : settings) parameters.set("preconditioner", key, value);
+    return parameters;
+}
+
+inline PreconditionerSetting setting_of(const StructMatrix& a) {
+    return {a.context(), a.grid(), a.stencil(), a.dof(), a.symmetric()};
+}
+
+/// A preconditioner for matrices like `a`, not set up yet.
+inline std::unique_ptr<Preconditioner> make(const std::string& name, const StructMatrix& a,
+                                            const Settings& settings = {}) {
+    return find_preconditioner(name).create(parameters_of(name, settings), setting_of(a));
+}
+
+/// M^-1 r, both in natural order.
+inline std::vector<double> apply(const LinearOperator& m, const StructMatrix& a, const std::vector<double>& r) {
+    Vector z(a.context(), a.layout(), a.dof(), "z");
+    for (Index at = 0; at < z.size(); ++at) z.data()[at] = NAN;
+    m.apply(reference::to_vector(a.context(), a.layout(), a.dof(), r), z);
+    return reference::from_vector(z);
+}
+
+inline constexpr LayoutKind layout_kinds[] = {LayoutKind::natural, LayoutKind::hyperplane};
+inline constexpr MatrixStorage storages[] = {MatrixStorage::full, MatrixStorage::lower};
+
+/// The reference's offsets of ILU(k), kept once computed.
+inline const std::vector<reference::Offset>& filled(const std::string& stencil, int k) {
+    static std::map<std::pair<std::string, int>, std::vector<reference::Offset>> known;
+    auto& offsets = known[{stencil, k}];
+    if (offsets.empty()) offsets = reference::filled_offsets(reference::stencil_named(stencil).offsets, k);
+    return offsets;
+}
+
+/// A layout in which ILU(k) of `a` can be swept: a hyperplane layout takes the filled stencil's levels.
+inline Layout layout_for(LayoutKind kind, const reference::StencilMatrix& a, const std::string& stencil, int k) {
+    const LevelMap levels = reference::to_stencil({stencil, filled(stencil, k)}).level_map();
+    return Layout(kind, reference::to_grid(a.box), levels);
+}
+
+/// The reference's ILU(k) on the pattern derived on the stencil.
+inline reference::BlockIlu reference_ilu(const reference::StencilMatrix& a, const std::string& stencil, int k) {
+    return reference::block_ilu(reference::assembled(a, false), reference::stencil_pattern(a.box, filled(stencil, k)));
+}
+
+}  // namespace hyperplane::testing_support
