@@ -14,7 +14,8 @@
 namespace hyperplane {
 namespace {
 
-constexpr std::size_t max_line_bytes = 4096;
+constexpr std::size_t max_value_bytes = 4096;
+constexpr std::size_t max_line_bytes = 16384;  // leaves room for quotes and a comment with a long file name
 constexpr std::size_t max_deck_bytes = 1 << 20;
 
 bool is_blank(char c) {
@@ -82,6 +83,13 @@ std::optional<std::string> find_bad_byte(std::string_view line) {
     return std::nullopt;
 }
 
+/// `text` as a comment may hold it, on one line.
+std::string on_one_line(std::string text) {
+    for (char& c : text)
+        if ((c >= 0 && c < ' ') || c == 0x7f) c = '?';
+    return text;
+}
+
 /// A value and, where it is malformed, what is wrong.
 struct ParsedValue {
     std::string value;
@@ -106,7 +114,7 @@ ParsedValue parse_quoted(std::string_view text) {
 }
 
 /// The value in `text`, which follows '='.
-ParsedValue parse_value(std::string_view text) {
+ParsedValue parse_unlimited(std::string_view text) {
     text = trim(text);
     if (!text.empty() && text[0] == '"') return parse_quoted(text);
     for (std::size_t at = 0; at < text.size(); ++at)
@@ -114,6 +122,17 @@ ParsedValue parse_value(std::string_view text) {
     text = trim(text);
     if (text.empty()) return {"", "the value is missing (\"\" is an empty one)"};
     return {std::string(text), ""};
+}
+
+ParsedValue limited(ParsedValue parsed) {
+    if (parsed.value.size() > max_value_bytes)
+        parsed.error =
+            fmt::format("the value is {} bytes long; at most {} are allowed", parsed.value.size(), max_value_bytes);
+    return parsed;
+}
+
+ParsedValue parse_value(std::string_view text) {
+    return limited(parse_unlimited(text));
 }
 
 class DeckParser {
@@ -231,8 +250,8 @@ DeckEntry parse_override(const std::string& text) {
     const std::string_view value = trim(std::string_view(text).substr(equals + 1));
     if (const auto bad = find_bad_byte(value)) throw UsageError(fmt::format("--set {}: {}", name, *bad));
     // The shell has dealt with quotes and comments; quotes that reached us mean what they do in a deck.
-    const ParsedValue parsed =
-        !value.empty() && value[0] == '"' ? parse_quoted(value) : ParsedValue{std::string(value), ""};
+    const bool is_quoted = !value.empty() && value[0] == '"';
+    const ParsedValue parsed = limited(is_quoted ? parse_quoted(value) : ParsedValue{std::string(value), ""});
     if (!parsed.error.empty()) throw UsageError(fmt::format("--set {}: {}", name, parsed.error));
     return {std::string(name.substr(0, dot)), std::string(name.substr(dot + 1)), parsed.value, 0};
 }
@@ -243,8 +262,9 @@ std::string to_ini(const Parameters& parameters) {
     for (const auto& [spec, text, provenance] : parameters.all()) {
         if (body.count(spec.section) == 0) order.push_back(spec.section);
         const bool unset = text.empty() && spec.default_value.empty();
-        const std::string line = unset ? fmt::format("; {} is not set", spec.key)
-                                       : fmt::format("{} = {}  ; {}", spec.key, quoted(text), provenance.text());
+        const std::string line =
+            unset ? fmt::format("; {} is not set", spec.key)
+                  : fmt::format("{} = {}  ; {}", spec.key, quoted(text), on_one_line(provenance.text()));
         body[spec.section] += line + '\n';
     }
     std::string ini;

@@ -5,46 +5,15 @@
 
 #include "core/error.hpp"
 #include "io/deck.hpp"
+#include "io/sample_schema.hpp"
 
 namespace hyperplane {
 namespace {
 
-ParameterSpec integer(const char* section, const char* key, const char* value, std::optional<Bound> minimum = {}) {
-    return {section, key, ParameterType::integer, value, "An integer", "", minimum};
-}
-
-DeckSchema schema() {
-    DeckSchema s;
-    s.common = {
-        {"problem", "name", ParameterType::text, "poisson", "Which PDE"},
-        {"grid", "cells", ParameterType::integers, "", "Cells", "", Bound{1}, std::nullopt, {}, 3, true},
-        {"solver", "name", ParameterType::choice, "cg", "Which method", "", {}, {}, {"cg", "gmres"}},
-        {"solver", "rtol", ParameterType::real, "1e-8", "Tolerance", "", Bound{0.0}},
-        integer("solver", "max_iterations", "2000", Bound{0}),
-        {"output", "file", ParameterType::path, "run.h5", "The record"},
-        {"output", "note", ParameterType::text, "", "Remark"},
-        {"output", "fields", ParameterType::boolean, "true", "Write fields"},
-    };
-    s.components = {
-        {"problem", "poisson", {}, {{"problem", "coefficient", ParameterType::real, "1", "Conductivity"}}},
-        {"problem",
-         "convection_diffusion",
-         {"convdiff", "cd"},
-         {{"problem", "peclet", ParameterType::real, "100", "Peclet number"}}},
-        {"problem",
-         "matrix_market",
-         {},
-         {{"problem", "matrix_file", ParameterType::path, "", "The matrix", "", {}, {}, {}, 0, true}}},
-        {"solver", "cg", {}, {}},
-        {"solver", "gmres", {}, {integer("solver", "restart", "30", Bound{1})}},
-    };
-    return s;
-}
-
 Parameters resolved(const std::string& source, const std::vector<std::string>& sets = {}) {
     std::vector<DeckEntry> overrides;
     for (const std::string& text : sets) overrides.push_back(parse_override(text));
-    return resolve(parse_deck(source, "deck.ini"), overrides, schema());
+    return resolve(parse_deck(source, "deck.ini"), overrides, sample_schema());
 }
 
 std::string message(const std::string& source, const std::vector<std::string>& sets = {}) {
@@ -189,6 +158,13 @@ TEST(ToIni, ResolvesToTheSameValues) {
             EXPECT_EQ(a[at].text, b[at].text) << a[at].spec.name();
         }
     }
+}
+
+TEST(ToIni, LongestValueAndAStrangeFileName) {
+    const Deck deck = parse_deck(grid + "[output]\nnote = \"" + std::string(8192, '"') + "\"\n", "my\ndeck.ini");
+    const Parameters p = resolve(deck, {}, sample_schema());
+    EXPECT_EQ(p.text("output", "note"), std::string(4096, '"'));
+    EXPECT_EQ(resolved(to_ini(p)).text("output", "note"), p.text("output", "note"));
 }
 
 TEST(ToIni, ShowsProvenance) {

@@ -114,9 +114,12 @@ TEST(DeckSyntax, BytesThatAreNoText) {
     EXPECT_EQ(only_error(std::string("\xff\xfe[\0s\0", 6)), "1: the file is UTF-16; save it as UTF-8");
 }
 
-TEST(DeckSyntax, LongLines) {
+TEST(DeckSyntax, LongLinesAndValues) {
+    EXPECT_EQ(only_error("; " + std::string(20000, 'x') + "\n"),
+              "1: the line is 20002 bytes long; at most 16384 are allowed");
     EXPECT_EQ(only_error("[output]\nfile = " + std::string(5000, 'x') + "\n"),
-              "2: the line is 5007 bytes long; at most 4096 are allowed");
+              "2: output.file: the value is 5000 bytes long; at most 4096 are allowed");
+    EXPECT_THROW(parse_override("output.file=" + std::string(5000, 'x')), UsageError);
 }
 
 TEST(DeckFile, MissingFolderAndTooLarge) {
