@@ -67,7 +67,10 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
         a.apply(z, t);                                           // t = A z
         dots(std::array<const Vector*, 2>{&s, &t}, t, product);  // t^T s, t^T t
         const auto [ts, tt] = product;
-        if (!convergence.require(stands_out(ts, s_norm, std::sqrt(tt)), ts, StopReason::breakdown)) break;
+        if (!convergence.require(stands_out(ts, s_norm, std::sqrt(tt)), ts, StopReason::breakdown)) {
+            convergence.iterated(s_norm);  // the end is at the half
+            break;
+        }
         omega = ts / tt;
         const double r_norm = std::sqrt(axpy_pair(omega, z, x, t, r));  // x += omega z, r = s - omega t
         rho_old = rho;

@@ -1,0 +1,179 @@
+// When a solve ends: the true residual decides, whatever the recurrence says.
+#include "solvers/systems.hpp"
+
+namespace hyperplane::test {
+namespace {
+
+class Convergence : public ::testing::TestWithParam<const char*> {
+protected:
+    /// diag(1 .. 2) with M = I: all five methods converge on it, in more than three iterations.
+    FunctionOperator a = diagonal([] {
+        std::vector<double> values(20);
+        for (int i = 0; i < 20; ++i) values[i] = 1.0 + i / 20.0;
+        return values;
+    }());
+    FunctionOperator m = identity();
+    Vector b = vector_of(random_values(20, 1));
+
+    std::unique_ptr<Solver> solver(Keys keys = {}) {
+        keys.insert(keys.begin(), {"damping", "0.6"});
+        return make_solver(GetParam(), keys);
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Solvers, Convergence, ::testing::Values("cg", "gmres", "fgmres", "bicgstab", "richardson"),
+                         solver_name);
+
+/// The methods whose residual comes from a recurrence; every residual of richardson is true.
+class Recurrence : public Convergence {};
+
+INSTANTIATE_TEST_SUITE_P(Solvers, Recurrence, ::testing::Values("cg", "gmres", "fgmres", "bicgstab"), solver_name);
+
+TEST_P(Convergence, ZeroRightHandSideHasTheSolutionZero) {
+    const auto outcome = solve(*solver(), a, m, vector_of(std::vector<double>(20)), random_values(20, 2));
+    EXPECT_EQ(outcome.reason(), StopReason::converged_rtol);
+    EXPECT_EQ(outcome.report.iterations, 0);
+    EXPECT_EQ(outcome.report.b_norm, 0.0);
+    EXPECT_EQ(outcome.report.true_residual, 0.0);
+    EXPECT_EQ(outcome.x, std::vector<double>(20));
+    ASSERT_EQ(outcome.history.size(), 1u);
+    EXPECT_EQ(outcome.history[0].truth, 0.0);
+}
+
+TEST_P(Convergence, ExactGuessTakesNoIteration) {
+    const auto exact = random_values(20, 3);
+    Vector right = vector_of(exact);
+    a.apply(vector_of(exact), right);
+    const auto outcome = solve(*solver(), a, m, right, exact);
+    EXPECT_EQ(outcome.reason(), StopReason::converged_rtol);
+    EXPECT_EQ(outcome.report.iterations, 0);
+    EXPECT_EQ(outcome.x, exact);
+}
+
+TEST_P(Convergence, GoodEnoughGuessTakesNoIterationAndIsKept) {
+    std::vector<double> close(20);
+    for (int i = 0; i < 20; ++i) close[i] = b.data()[i] / (1.0 + i / 20.0) * (1.0 + 1e-6);
+    const auto outcome = solve(*solver({{"rtol", "1e-5"}}), a, m, b, close);
+    EXPECT_EQ(outcome.reason(), StopReason::converged_rtol);
+    EXPECT_EQ(outcome.report.iterations, 0);
+    EXPECT_EQ(outcome.x, close);
+}
+
+TEST_P(Convergence, AbsoluteTolerance) {
+    const auto outcome = solve(*solver({{"rtol", "1e-12"}, {"atol", "1e-3"}}), a, m, b);
+    EXPECT_EQ(outcome.reason(), StopReason::converged_atol);
+    EXPECT_LE(outcome.report.true_residual, 1e-3);
+    EXPECT_GT(outcome.report.true_residual, 1e-12 * outcome.report.b_norm);
+    const auto& history = outcome.history;
+    EXPECT_GT(history[history.size() - 2].recurrence * outcome.report.b_norm, 1e-3) << "not one iteration too many";
+}
+
+TEST_P(Convergence, StopsAtTheFirstIterationThatMeetsTheCriterion) {
+    const auto outcome = solve(*solver({{"rtol", "1e-6"}}), a, m, b);
+    EXPECT_EQ(outcome.reason(), StopReason::converged_rtol);
+    ASSERT_EQ(Index(outcome.history.size()), outcome.report.iterations + 1);
+    for (std::size_t at = 0; at + 1 < outcome.history.size(); ++at) EXPECT_GT(outcome.history[at].recurrence, 1e-6);
+    EXPECT_LE(outcome.history.back().truth, 1e-6);
+    EXPECT_NEAR(residual_norm(a, b, outcome.x), outcome.report.true_residual, 1e-14);
+}
+
+TEST_P(Convergence, NoIterationsAllowed) {
+    const auto guess = random_values(20, 4);
+    const auto outcome = solve(*solver({{"max_iterations", "0"}}), a, m, b, guess);
+    EXPECT_EQ(outcome.reason(), StopReason::max_iterations);
+    EXPECT_EQ(outcome.report.iterations, 0);
+    EXPECT_EQ(outcome.x, guess);
+    EXPECT_EQ(outcome.history.size(), 1u);
+}
+
+TEST_P(Convergence, OneIterationAllowed) {
+    const auto outcome = solve(*solver({{"max_iterations", "1"}}), a, m, b);
+    EXPECT_EQ(outcome.reason(), StopReason::max_iterations);
+    EXPECT_EQ(outcome.report.iterations, 1);
+    ASSERT_EQ(outcome.history.size(), 2u);
+    EXPECT_LT(outcome.history[1].truth, outcome.history[0].truth);
+}
+
+TEST_P(Convergence, LastAllowedIterationMayConverge) {
+    const Index needed = solve(*solver(), a, m, b).report.iterations;
+    const auto limit = [&](Index iterations) {
+        return solve(*solver({{"max_iterations", std::to_string(iterations)}}), a, m, b).reason();
+    };
+    EXPECT_EQ(limit(needed), StopReason::converged_rtol);
+    EXPECT_EQ(limit(needed - 1), StopReason::max_iterations);
+}
+
+TEST_P(Convergence, HistoryShowsTrueResidualsAsOftenAsAsked) {
+    const auto plain = solve(*solver(), a, m, b);
+    const auto shown = solve(*solver({{"true_residual_every", "2"}}), a, m, b);
+    EXPECT_EQ(shown.x, plain.x) << "looking must not change the solve";
+    ASSERT_GT(shown.history.size(), 4u);
+    for (const auto& entry : shown.history) {
+        const bool due = entry.iteration % 2 == 0 || entry.iteration == shown.report.iterations;
+        EXPECT_EQ(std::isfinite(entry.truth), due || GetParam() == std::string("richardson")) << entry.iteration;
+    }
+}
+
+TEST_P(Convergence, InterruptKeepsTheNewestIterate) {
+    int asked = 0;
+    const auto outcome = solve(*solver(), a, m, b, {}, [&] { return ++asked > 3; });
+    EXPECT_EQ(outcome.reason(), StopReason::interrupted);
+    EXPECT_EQ(outcome.report.iterations, 3) << "asked before the first iteration and after each";
+    const auto limited = solve(*solver({{"max_iterations", "3"}}), a, m, b);
+    EXPECT_EQ(outcome.x, limited.x);
+    EXPECT_LT(outcome.report.true_residual, outcome.report.b_norm / 2);
+}
+
+TEST_P(Recurrence, ToleranceBelowRoundingIsFalseConvergence) {
+    const auto laplacian = line_laplacian();
+    const auto outcome =
+        solve(*solver({{"rtol", "1e-17"}, {"restart", "100"}}), laplacian, m, vector_of(random_values(50, 5)));
+    EXPECT_EQ(outcome.reason(), StopReason::false_convergence);
+    EXPECT_GE(outcome.report.restarts_from_true, 2);
+    EXPECT_LT(outcome.report.recurrence_residual, 1e-17 * outcome.report.b_norm);
+    EXPECT_LT(outcome.report.true_residual, 1e-12 * outcome.report.b_norm) << "x is as good as rounding allows";
+}
+
+/// An operator whose products are off by 1e-6, differently each time, so no recurrence can follow b - A x.
+TEST_P(Recurrence, ProductsThatDoNotRepeatAreFalseConvergence) {
+    unsigned seed = 50;
+    const auto noisy = spoiled(a, 1, [&](Vector& y) {
+        const auto noise = random_values(20, seed++);
+        for (int i = 0; i < 20; ++i) y.data()[i] *= 1.0 + 1e-6 * noise[i];
+    });
+    const auto outcome = solve(*solver({{"rtol", "1e-12"}}), noisy, m, b);
+    EXPECT_EQ(outcome.reason(), StopReason::false_convergence);
+    EXPECT_GE(outcome.report.restarts_from_true, 2);
+    EXPECT_LT(outcome.report.true_residual, 1e-4 * outcome.report.b_norm);
+}
+
+/// A preconditioner that strays once by 1e-3: the recurrence of gmres drifts, one restart from the true
+/// residual puts it right.
+TEST(Confirmation, OneRestartFromTheTrueResidualRepairsAPassingFault) {
+    const auto a = line_laplacian(0.2);
+    int calls = 0;
+    const FunctionOperator passing([&](const Vector& x, Vector& y) {
+        copy(x, y);
+        if (++calls == 3) scale(1.001, y);
+    });
+    const auto b = vector_of(random_values(30, 6));
+    const auto outcome = solve(*make_solver("gmres", {{"restart", "100"}}), a, passing, b);
+    EXPECT_EQ(outcome.reason(), StopReason::converged_rtol);
+    EXPECT_EQ(outcome.report.restarts_from_true, 1);
+    EXPECT_LE(residual_norm(a, b, outcome.x), 1e-8 * norm2(b));
+}
+
+TEST(Confirmation, UnconfirmedAtTheLastIterationIsNotConverged) {
+    const auto a = line_laplacian();
+    const auto b = vector_of(random_values(50, 7));
+    const auto unlimited = solve(*make_solver("cg", {{"rtol", "1e-17"}}), a, identity(), b);
+    Index first = 0;
+    while (unlimited.history[first].recurrence > 1e-17) ++first;
+    const auto outcome =
+        solve(*make_solver("cg", {{"rtol", "1e-17"}, {"max_iterations", std::to_string(first)}}), a, identity(), b);
+    EXPECT_EQ(outcome.report.iterations, first);
+    EXPECT_EQ(outcome.reason(), StopReason::max_iterations);
+}
+
+}  // namespace
+}  // namespace hyperplane::test
