@@ -21,9 +21,7 @@ struct BlockRow {
     SourceKind source;
     std::uint64_t seed;
 
-    HYPERPLANE_HD bool inside(Int3 p, int e) const {
-        return domain.grid.contains(domain.grid.wrapped(p + offsets[e]));
-    }
+    HYPERPLANE_HD bool inside(Int3 p, int e) const { return domain.grid.contains(domain.grid.wrapped(p + offsets[e])); }
     HYPERPLANE_HD double right_hand_side(Int3 p, int row) const {
         if (source != SourceKind::row_sum)
             return source_scale * plain_source(source, seed + std::uint64_t(row), domain.grid, p);
@@ -110,8 +108,9 @@ ParameterTable block_laplacian_parameters() {
          .key = "coupling",
          .type = ParameterType::choice,
          .default_value = "full",
-         .description = "full: the unknowns diffuse coupled, every block is dense; three_temperature: off-centre blocks are "
-                        "diagonal, the centre one tridiagonal",
+         .description =
+             "full: the unknowns diffuse coupled, every block is dense; three_temperature: off-centre blocks are "
+             "diagonal, the centre one tridiagonal",
          .choices = {"full", "three_temperature"}},
         {.section = "problem",
          .key = "right_hand_side",

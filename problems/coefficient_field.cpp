@@ -85,9 +85,9 @@ void read_field(const Parameters& parameters, const Grid& grid, const InputFiles
     for (Index at = 0; at < 3 * cells; ++at) {
         if (!(read[at] > 0.0) || !std::isfinite(read[at])) {
             const Int3 p = grid.point(at % cells);
-            throw UsageError(fmt::format("{}: k{} = {:g} at cell ({}, {}, {}); a coefficient must be positive and finite",
-                                         parameters.where("problem", "coefficient_file"), "xyz"[at / cells], read[at],
-                                         p.x, p.y, p.z));
+            throw UsageError(fmt::format(
+                "{}: k{} = {:g} at cell ({}, {}, {}); a coefficient must be positive and finite",
+                parameters.where("problem", "coefficient_file"), "xyz"[at / cells], read[at], p.x, p.y, p.z));
         }
         values[at] = read[at];
     }

@@ -39,8 +39,7 @@ struct TransportRow {
     }
     /// h^2 f, without h^2 u_old / dt. A manufactured f = b . grad(u) - nu Laplace(u).
     HYPERPLANE_HD double source(Int3 p) const {
-        if (keys.source != SourceKind::exact)
-            return h * h * plain_source(keys.source, keys.seed, keys.domain.grid, p);
+        if (keys.source != SourceKind::exact) return h * h * plain_source(keys.source, keys.seed, keys.domain.grid, p);
         const Position at = keys.domain.position(p);
         const Position slope = keys.exact.gradient(at);
         double f = -keys.viscosity * keys.exact.laplacian(at, {1.0, 1.0, 1.0});
@@ -67,9 +66,8 @@ public:
     const SystemShape& shape() const override { return shape_; }
     double time_step() const override { return keys_.time_step; }
     void initial_state(Vector& u) const override {
-        set_points(u, [this](Int3 p) {
-            return keys_.domain.on_boundary(p) ? rows_.boundary_value(p) : initial_value(p);
-        });
+        set_points(u,
+                   [this](Int3 p) { return keys_.domain.on_boundary(p) ? rows_.boundary_value(p) : initial_value(p); });
     }
     void residual(const Vector& u, const Vector& old, TimeLevel level, Vector& f) const override {
         const TransportRows rows = rows_of(keys_.scheme, level);
@@ -96,9 +94,10 @@ public:
             if (!keys_.domain.flat(axis))
                 peclet = std::max(peclet, keys_.wind.largest(axis) * keys_.domain.grid.spacing[axis] / keys_.viscosity);
         if (keys_.scheme != Scheme::central || peclet <= 2.0) return {};
-        return {fmt::format("problem.scheme = central oscillates where the cell Peclet number |b| h / viscosity exceeds 2, "
-                            "and here it reaches {:.3g}; refine the grid, or take upwind or sg",
-                            peclet)};
+        return {
+            fmt::format("problem.scheme = central oscillates where the cell Peclet number |b| h / viscosity exceeds 2, "
+                        "and here it reaches {:.3g}; refine the grid, or take upwind or sg",
+                        peclet)};
     }
 
 private:

@@ -28,7 +28,9 @@ std::unique_ptr<Problem> create_convection_diffusion(const Parameters& parameter
 enum class Scheme { upwind, central, sg };
 
 /// Ber(t) = t / (e^t - 1)
-HYPERPLANE_HD inline double bernoulli(double t) { return std::abs(t) < 1e-8 ? 1.0 - t / 2 : t / std::expm1(t); }
+HYPERPLANE_HD inline double bernoulli(double t) {
+    return std::abs(t) < 1e-8 ? 1.0 - t / 2 : t / std::expm1(t);
+}
 
 /// What a face adds to the row of the point on one side: `centre` to the diagonal, `neighbour` to the
 /// entry of the point on the other.

@@ -16,7 +16,8 @@ ParameterTable equation_parameters() {
          .key = "regime",
          .type = ParameterType::choice,
          .default_value = "transient",
-         .description = "transient: implicit Euler steps of section [time], cfl = 38 unless given; steady: no time term",
+         .description =
+             "transient: implicit Euler steps of section [time], cfl = 38 unless given; steady: no time term",
          .choices = {"transient", "steady"}},
         {.section = "problem",
          .key = "viscosity",
@@ -29,7 +30,8 @@ ParameterTable equation_parameters() {
          .key = "peclet",
          .type = ParameterType::real,
          .default_value = "",
-         .description = "largest velocity component times the longest side of the domain over viscosity; or give viscosity",
+         .description =
+             "largest velocity component times the longest side of the domain over viscosity; or give viscosity",
          .minimum = Bound{0, true}},
         {.section = "problem",
          .key = "wind",
@@ -49,8 +51,9 @@ ParameterTable equation_parameters() {
          .key = "scheme",
          .type = ParameterType::choice,
          .default_value = "upwind",
-         .description = "flux across a face: upwind (first order), central (second order, oscillates where |b| h / viscosity "
-                        "> 2), sg (Scharfetter-Gummel, second order, never oscillates)",
+         .description =
+             "flux across a face: upwind (first order), central (second order, oscillates where |b| h / viscosity "
+             "> 2), sg (Scharfetter-Gummel, second order, never oscillates)",
          .choices = {"upwind", "central", "sg"}},
         {.section = "problem",
          .key = "preconditioner_scheme",
@@ -67,15 +70,17 @@ ParameterTable data_parameters() {
          .key = "right_hand_side",
          .type = ParameterType::choice,
          .default_value = "auto",
-         .description = "zero, ones, random: f = 0, 1, uniform in (-1, 1); xones: b = A 1; manufactured: u = -x e^(y+z). The "
-                        "last two need regime = steady. auto: zero when transient or with a hot wall, else ones",
+         .description =
+             "zero, ones, random: f = 0, 1, uniform in (-1, 1); xones: b = A 1; manufactured: u = -x e^(y+z). The "
+             "last two need regime = steady. auto: zero when transient or with a hot wall, else ones",
          .choices = {"auto", "zero", "ones", "random", "xones", "manufactured"}},
         {.section = "problem",
          .key = "boundary_value",
          .type = ParameterType::choice,
          .default_value = "auto",
-         .description = "zero: u = 0 on the boundary; hot_wall: u = 1 on the face x = Lx, 0 elsewhere; auto: hot_wall for "
-                        "wind = recirc with a right-hand side of zero or auto, else zero",
+         .description =
+             "zero: u = 0 on the boundary; hot_wall: u = 1 on the face x = Lx, 0 elsewhere; auto: hot_wall for "
+             "wind = recirc with a right-hand side of zero or auto, else zero",
          .choices = {"auto", "zero", "hot_wall"}},
         {.section = "problem",
          .key = "initial_condition",
@@ -131,8 +136,9 @@ Wind read_wind(const Parameters& parameters, const Domain& domain) {
         refuse(parameters, "wind_velocity", "only wind = const uses it, not " + name + "; remove the key");
     }
     if (wind.kind == WindKind::recirc && domain.lengths[0] != domain.lengths[1])
-        refuse(parameters, "wind", "recirc is divergence-free only where the sides along x and y are equal; change "
-                                   "grid.lengths");
+        refuse(parameters, "wind",
+               "recirc is divergence-free only where the sides along x and y are equal; change "
+               "grid.lengths");
     if ((wind.kind == WindKind::rotate || wind.kind == WindKind::recirc) &&
         (domain.grid.periodic[0] || domain.grid.periodic[1]))
         refuse(parameters, "wind", name + " is not periodic along x and y; take const or abc, or grid.periodic = z");
@@ -152,7 +158,8 @@ double read_viscosity(const Parameters& parameters, const TransportKeys& keys) {
     if (parameters.is_given("problem", "viscosity"))
         refuse(parameters, "peclet", "contradicts " + parameters.where("problem", "viscosity") + "; give one of them");
     const double velocity = largest_velocity(keys);
-    if (velocity == 0.0) refuse(parameters, "peclet", "a Peclet number needs a wind, and the wind is zero; give viscosity");
+    if (velocity == 0.0)
+        refuse(parameters, "peclet", "a Peclet number needs a wind, and the wind is zero; give viscosity");
     double longest = 0.0;
     for (int axis = 0; axis < 3; ++axis)
         if (!keys.domain.flat(axis)) longest = std::max(longest, keys.domain.lengths[axis]);
@@ -173,12 +180,13 @@ void read_data(const Parameters& parameters, TransportKeys& keys) {
     const bool fixed = keys.source == SourceKind::exact || keys.source == SourceKind::row_sum;
     if (fixed && !keys.steady()) refuse(parameters, "right_hand_side", source + " needs problem.regime = steady");
     if (fixed && parameters.is_given("problem", "boundary_value"))
-        refuse(parameters, "boundary_value", "right_hand_side = " + source + " sets the boundary values; remove the key");
+        refuse(parameters, "boundary_value",
+               "right_hand_side = " + source + " sets the boundary values; remove the key");
     if (keys.hot_wall && !keys.domain.bounded(0))
         refuse(parameters, "boundary_value", "hot_wall needs a face x = Lx, but axis x is flat or periodic; take zero");
     if (keys.singular() && (keys.source == SourceKind::ones || keys.source == SourceKind::row_sum))
-        refuse(parameters, "right_hand_side", "u is known up to a constant, and the part of " + source +
-                                                  " that has a solution is zero; take random");
+        refuse(parameters, "right_hand_side",
+               "u is known up to a constant, and the part of " + source + " that has a solution is zero; take random");
     if (keys.source == SourceKind::exact) {
         if (keys.domain.grid.any_periodic())
             refuse(parameters, "right_hand_side",

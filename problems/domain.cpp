@@ -14,7 +14,8 @@ template <class T>
 std::array<T, 3> for_three_axes(const Parameters& parameters, const char* key, const std::vector<T>& values) {
     if (values.size() == 1) return {values[0], values[0], values[0]};
     if (values.size() == 3) return {values[0], values[1], values[2]};
-    throw UsageError(fmt::format("{}: expected one number or three, got {}", parameters.where("grid", key), values.size()));
+    throw UsageError(
+        fmt::format("{}: expected one number or three, got {}", parameters.where("grid", key), values.size()));
 }
 
 std::array<bool, 3> periodic_flags(const Parameters& parameters) {
@@ -37,8 +38,9 @@ void check_extent(const Parameters& parameters, const Domain& domain, int axis) 
         throw UsageError(fmt::format("{}: {} along periodic axis {} are too few for any stencil; give 3 or more",
                                      parameters.where("grid", "cells"), n, "xyz"[axis]));
     if (domain.centring == Centring::node_keep && domain.bounded(axis) && n < 3)
-        throw UsageError(fmt::format("{}: both points along {} lie on the boundary; give 3 or more, or 1 for a flat axis",
-                                     parameters.where("grid", "cells"), "xyz"[axis]));
+        throw UsageError(
+            fmt::format("{}: both points along {} lie on the boundary; give 3 or more, or 1 for a flat axis",
+                        parameters.where("grid", "cells"), "xyz"[axis]));
 }
 
 }  // namespace
@@ -62,8 +64,9 @@ ParameterTable grid_parameters() {
          .key = "cells",
          .type = ParameterType::integers,
          .default_value = "32",
-         .description = "points that carry unknowns along x, y and z, or one number for all three; 1 makes an axis flat. "
-                        "Where boundary nodes are kept as rows they count, where they are dropped only interior nodes do",
+         .description =
+             "points that carry unknowns along x, y and z, or one number for all three; 1 makes an axis flat. "
+             "Where boundary nodes are kept as rows they count, where they are dropped only interior nodes do",
          .minimum = Bound{1},
          .maximum = Bound{100000}},
         {.section = "grid",
@@ -86,8 +89,9 @@ ParameterSpec boundary_rows_parameter() {
             .key = "boundary_rows",
             .type = ParameterType::choice,
             .default_value = "keep",
-            .description = "keep: boundary nodes are rows u = g of the system, and grid.cells counts them; drop: only "
-                           "interior nodes are rows, and grid.cells counts those",
+            .description =
+                "keep: boundary nodes are rows u = g of the system, and grid.cells counts them; drop: only "
+                "interior nodes are rows, and grid.cells counts those",
             .choices = {"keep", "drop"}};
 }
 
@@ -109,7 +113,8 @@ Domain make_domain(const Parameters& parameters, Centring centring, const std::a
     grid.periodic = periodic_flags(parameters);
     grid.cell_centred = centring == Centring::cell;
     if (grid.points() == 1)
-        throw UsageError(parameters.where("grid", "cells") + ": one point alone has no neighbours; give some axis 2 or more");
+        throw UsageError(parameters.where("grid", "cells") +
+                         ": one point alone has no neighbours; give some axis 2 or more");
     for (int axis = 0; axis < 3; ++axis) {
         check_extent(parameters, domain, axis);
         const double length = domain.lengths[axis];

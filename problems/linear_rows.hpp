@@ -107,7 +107,11 @@ struct DirichletNodes {
     bool rhs_is_row_sum = false;  ///< b = A 1, whose solution is 1
 
     DirichletNodes(const Stencil& stencil, const Domain& on, const Interior& formula, bool row_sums)
-        : offsets(offsets_of<entries>(stencil)), grid(on.grid), domain(on), interior(formula), rhs_is_row_sum(row_sums) {}
+        : offsets(offsets_of<entries>(stencil)),
+          grid(on.grid),
+          domain(on),
+          interior(formula),
+          rhs_is_row_sum(row_sums) {}
 
     HYPERPLANE_HD double boundary_value(Int3 p) const {
         return rhs_is_row_sum ? 1.0 : interior.boundary_value(domain.position(grid.wrapped(p)));

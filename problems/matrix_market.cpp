@@ -33,8 +33,10 @@ Stencil stencil_of(const CsrMatrix& csr, const Grid& grid, int dof, const std::s
             const Int3 o = offset_between(grid, dof, row, csr.column[at]);
             if (std::max({std::abs(o.x), std::abs(o.y), std::abs(o.z)}) > radius)
                 throw UsageError(fmt::format(
-                    "{}: the entry at row {}, column {} couples points at offset ({}, {}, {}) of a {} x {} x {} grid with "
-                    "{} unknowns a point, and no stencil of radius {} holds it; check grid.cells and problem.dof, and that "
+                    "{}: the entry at row {}, column {} couples points at offset ({}, {}, {}) of a {} x {} x {} grid "
+                    "with "
+                    "{} unknowns a point, and no stencil of radius {} holds it; check grid.cells and problem.dof, and "
+                    "that "
                     "the matrix numbers points with x fastest",
                     file, row + 1, csr.column[at] + 1, o.x, o.y, o.z, grid.nx, grid.ny, grid.nz, dof, radius));
             met[(o.x + radius) + side * ((o.y + radius) + side * (o.z + radius))] = true;
@@ -107,8 +109,9 @@ ParameterTable matrix_market_parameters() {
          .key = "matrix",
          .type = ParameterType::path,
          .default_value = "",
-         .description = "Matrix Market coordinate file of the matrix, rows point by point with x fastest; grid.cells says "
-                        "how many points it has",
+         .description =
+             "Matrix Market coordinate file of the matrix, rows point by point with x fastest; grid.cells says "
+             "how many points it has",
          .required = true},
         {.section = "problem",
          .key = "right_hand_side",
@@ -135,10 +138,10 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
     CsrMatrix csr = files.matrix(file).csr;
     const Grid& grid = domain.grid;
     if (csr.rows != grid.points() * dof)
-        throw UsageError(fmt::format("{}: {} has {} rows, but {} x {} x {} points with {} unknowns each make {}; change "
-                                     "grid.cells or problem.dof",
-                                     parameters.where("grid", "cells"), file, csr.rows, grid.nx, grid.ny, grid.nz, dof,
-                                     grid.points() * dof));
+        throw UsageError(fmt::format(
+            "{}: {} has {} rows, but {} x {} x {} points with {} unknowns each make {}; change "
+            "grid.cells or problem.dof",
+            parameters.where("grid", "cells"), file, csr.rows, grid.nx, grid.ny, grid.nz, dof, grid.points() * dof));
     std::vector<double> rhs;
     if (parameters.is_set("problem", "right_hand_side")) {
         rhs = files.vector(parameters.text("problem", "right_hand_side"));

@@ -15,8 +15,9 @@ ParameterTable equation_parameters() {
          .key = "discretisation",
          .type = ParameterType::choice,
          .default_value = "node",
-         .description = "node: finite differences on nodes, constant coefficient; cell: two-point fluxes between cells, "
-                        "any coefficient",
+         .description =
+             "node: finite differences on nodes, constant coefficient; cell: two-point fluxes between cells, "
+             "any coefficient",
          .choices = {"node", "cell"}},
         {.section = "problem",
          .key = "stencil",
@@ -62,10 +63,11 @@ ParameterTable coefficient_parameters() {
          .key = "coefficient",
          .type = ParameterType::choice,
          .default_value = "const",
-         .description = "K: const (1); aniso (coefficient_scale along each axis); lognormal, white: exp(s G), G normal, with "
-                        "and without correlation; checker: 8 blocks a side of 1 and contrast; inclusions: 4^3 cubes of "
-                        "contrast in 1; spe10like: a layered oil reservoir; file: coefficient_file. All but const and "
-                        "aniso need discretisation = cell",
+         .description =
+             "K: const (1); aniso (coefficient_scale along each axis); lognormal, white: exp(s G), G normal, with "
+             "and without correlation; checker: 8 blocks a side of 1 and contrast; inclusions: 4^3 cubes of "
+             "contrast in 1; spe10like: a layered oil reservoir; file: coefficient_file. All but const and "
+             "aniso need discretisation = cell",
          .choices = {"const", "aniso", "lognormal", "white", "checker", "inclusions", "spe10like", "file"}},
         {.section = "problem",
          .key = "coefficient_scale",
@@ -118,9 +120,10 @@ PoissonData poisson_data(const Parameters& parameters, const Domain& domain, con
     std::string name = parameters.text("problem", "right_hand_side");
     if (name == "auto") name = singular ? "random" : automatic;
     if (singular && (name == "ones" || name == "xones"))
-        throw UsageError(fmt::format("{}: u is known up to a constant, and the part of {} that has a solution is zero; take "
-                                     "random",
-                                     parameters.where("problem", "right_hand_side"), name));
+        throw UsageError(
+            fmt::format("{}: u is known up to a constant, and the part of {} that has a solution is zero; take "
+                        "random",
+                        parameters.where("problem", "right_hand_side"), name));
     PoissonData data;
     data.seed = std::uint64_t(parameters.integer("problem", "seed"));
     if (parameters.text("problem", "coefficient") == "aniso") {
@@ -135,13 +138,20 @@ PoissonData poisson_data(const Parameters& parameters, const Domain& domain, con
                                          periodic_axes(domain.grid)));
         data.exact = ExactSolution::on(domain, kind);
     };
-    if (name == "manuexp") exact(ExactKind::manuexp);
-    else if (name == "manupoly") exact(ExactKind::manupoly);
-    else if (name == "manusin") exact(ExactKind::manusin);
-    else if (name == "zero") data.source = SourceKind::zero;
-    else if (name == "ones") data.source = SourceKind::ones;
-    else if (name == "random") data.source = SourceKind::random;
-    else data.source = SourceKind::row_sum;
+    if (name == "manuexp")
+        exact(ExactKind::manuexp);
+    else if (name == "manupoly")
+        exact(ExactKind::manupoly);
+    else if (name == "manusin")
+        exact(ExactKind::manusin);
+    else if (name == "zero")
+        data.source = SourceKind::zero;
+    else if (name == "ones")
+        data.source = SourceKind::ones;
+    else if (name == "random")
+        data.source = SourceKind::random;
+    else
+        data.source = SourceKind::row_sum;
     return data;
 }
 

@@ -112,17 +112,18 @@ std::unique_ptr<Problem> create_poisson_cells(const Parameters& parameters, cons
     check_keys(parameters);
     const std::string& coefficient = parameters.text("problem", "coefficient");
     const bool spe10 = coefficient == "spe10like";
-    const Domain domain = make_domain(parameters, Centring::cell,
-                                      spe10 ? std::array{1200.0, 2200.0, 170.0} : std::array{1.0, 1.0, 1.0});
+    const Domain domain =
+        make_domain(parameters, Centring::cell, spe10 ? std::array{1200.0, 2200.0, 170.0} : std::array{1.0, 1.0, 1.0});
     const std::array<bool, 3> dirichlet = dirichlet_axes(parameters, domain);
     const bool singular = !dirichlet[0] && !dirichlet[1] && !dirichlet[2];
     const bool constant = coefficient == "const" || coefficient == "aniso";
     const bool closed = parameters.text("problem", "boundary_condition") == "dirichlet" && !domain.grid.any_periodic();
     const PoissonData data = poisson_data(parameters, domain, constant && closed ? "manuexp" : "ones", singular);
     if (data.source == SourceKind::exact && !(constant && closed))
-        throw UsageError(fmt::format("{}: a manufactured solution needs coefficient = const or aniso and "
-                                     "boundary_condition = dirichlet; take zero, ones, random or xones",
-                                     parameters.where("problem", "right_hand_side")));
+        throw UsageError(
+            fmt::format("{}: a manufactured solution needs coefficient = const or aniso and "
+                        "boundary_condition = dirichlet; take zero, ones, random or xones",
+                        parameters.where("problem", "right_hand_side")));
     SystemShape shape{.grid = domain.grid,
                       .stencil = Stencil::star7(),
                       .symmetric = true,

@@ -18,14 +18,15 @@ struct InteriorRow {
     std::array<double, N> row;
     PoissonData data;
     Domain domain;
-    double source_scale;     ///< of f in the right-hand side
-    double correction;       ///< of Laplace(f), mehr's fourth order
+    double source_scale;  ///< of f in the right-hand side
+    double correction;    ///< of Laplace(f), mehr's fourth order
 
     HYPERPLANE_HD void coefficients(Int3, double* c) const {
         for (int e = 0; e < N; ++e) c[e] = row[e];
     }
     HYPERPLANE_HD double source(Int3 p) const {
-        if (data.source != SourceKind::exact) return source_scale * plain_source(data.source, data.seed, domain.grid, p);
+        if (data.source != SourceKind::exact)
+            return source_scale * plain_source(data.source, data.seed, domain.grid, p);
         const Position at = domain.position(p);
         double f = -data.exact.laplacian(at, data.k);
         if (correction != 0.0) f -= correction * data.k[0] * data.exact.bilaplacian(at);
@@ -54,8 +55,8 @@ std::array<double, N> difference_row(const std::array<Int3, N>& offsets, const D
         }
         const double one = a[0] * second[0] * here[1] * here[2] + a[1] * here[0] * second[1] * here[2] +
                            a[2] * here[0] * here[1] * second[2];
-        const double two = second[0] * second[1] * here[2] + second[0] * here[1] * second[2] +
-                           here[0] * second[1] * second[2];
+        const double two =
+            second[0] * second[1] * here[2] + second[0] * here[1] * second[2] + here[0] * second[1] * second[2];
         const double three = second[0] * second[1] * second[2];
         row[e] = 0.0 - (w.one * one + w.two * a[0] * two + w.three * a[0] * three) / w.divisor;  // no -0.0
     }
@@ -106,10 +107,11 @@ void check_cubic(const Parameters& parameters, const Domain& domain, const Poiss
     const double h = domain.mean_spacing();
     for (int d = 0; d < 3; ++d) {
         if (!domain.flat(d) && std::abs(domain.grid.spacing[d] - h) > 1e-12 * h)
-            throw UsageError(fmt::format("{}: box27 needs equal spacings, these are {:g}, {:g} and {:g}; change grid.cells "
-                                         "or grid.lengths, or take star7",
-                                         parameters.where("problem", "stencil"), domain.grid.spacing[0],
-                                         domain.grid.spacing[1], domain.grid.spacing[2]));
+            throw UsageError(
+                fmt::format("{}: box27 needs equal spacings, these are {:g}, {:g} and {:g}; change grid.cells "
+                            "or grid.lengths, or take star7",
+                            parameters.where("problem", "stencil"), domain.grid.spacing[0], domain.grid.spacing[1],
+                            domain.grid.spacing[2]));
         if (data.k[d] != data.k[0])
             throw UsageError(parameters.where("problem", "stencil") +
                              ": box27 needs an isotropic coefficient; give equal coefficient_scale, or take star7");
@@ -128,8 +130,8 @@ std::unique_ptr<Problem> create_poisson_nodes(const Parameters& parameters) {
                                      parameters.where("problem", "boundary_condition"), bc));
     const Domain domain = make_domain(parameters, node_centring(parameters));
     check_coefficient_keys(parameters);
-    const PoissonData data = poisson_data(parameters, domain, domain.grid.any_periodic() ? "ones" : "manuexp",
-                                          !domain.has_boundary());
+    const PoissonData data =
+        poisson_data(parameters, domain, domain.grid.any_periodic() ? "ones" : "manuexp", !domain.has_boundary());
     if (parameters.text("problem", "stencil") == "star7") {
         const double h = domain.mean_spacing();
         std::array<double, 3> a;

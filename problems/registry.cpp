@@ -11,24 +11,41 @@ namespace hyperplane {
 
 const std::vector<RegistryRow<CreateProblem>>& problems() {
     static const std::vector<RegistryRow<CreateProblem>> rows{
-        {"poisson", {}, "Poisson's equation on nodes or cells, constant or variable coefficient",
-         "-div(K grad u) = f on a box. On nodes: second-order differences with a constant diagonal K (star7), or one of\n"
+        {"poisson",
+         {},
+         "Poisson's equation on nodes or cells, constant or variable coefficient",
+         "-div(K grad u) = f on a box. On nodes: second-order differences with a constant diagonal K (star7), or one "
+         "of\n"
          "three 27-point operators (box27). On cells: two-point fluxes with a coefficient that may jump by orders of\n"
          "magnitude. Source: E. Bueler, PETSc for Partial Differential Equations, chapter 6 (nodes).",
-         poisson_parameters(), create_poisson},
-        {"convection_diffusion", {"convdiff", "cd"}, "A scalar carried by a wind while it diffuses, steady or in implicit steps",
-         "u_t + div(b u) - nu Laplace(u) = f on a box, with a divergence-free wind b. Upwind, central or Scharfetter-Gummel\n"
-         "fluxes on nodes; the preconditioner may be built from another scheme than the operator. By default a Gaussian\n"
+         poisson_parameters(),
+         create_poisson},
+        {"convection_diffusion",
+         {"convdiff", "cd"},
+         "A scalar carried by a wind while it diffuses, steady or in implicit steps",
+         "u_t + div(b u) - nu Laplace(u) = f on a box, with a divergence-free wind b. Upwind, central or "
+         "Scharfetter-Gummel\n"
+         "fluxes on nodes; the preconditioner may be built from another scheme than the operator. By default a "
+         "Gaussian\n"
          "in a rotating wind, one implicit Euler step at a Courant number of 38.",
-         convection_diffusion_parameters(), create_convection_diffusion},
-        {"block_laplacian", {"bsr3"}, "A Laplacian of three coupled unknowns a point",
-         "A = L7 (x) K + h^2 I (x) R on the interior nodes of a box, with dense 3 x 3 blocks, or, for three temperatures,\n"
+         convection_diffusion_parameters(),
+         create_convection_diffusion},
+        {"block_laplacian",
+         {"bsr3"},
+         "A Laplacian of three coupled unknowns a point",
+         "A = L7 (x) K + h^2 I (x) R on the interior nodes of a box, with dense 3 x 3 blocks, or, for three "
+         "temperatures,\n"
          "diagonal ones off the centre and a tridiagonal one at it. Symmetric positive definite.",
-         block_laplacian_parameters(), create_block_laplacian},
-        {"matrix_market", {}, "A linear system read from Matrix Market files",
-         "Takes a sparse matrix as a structured one: grid.cells and problem.dof say which point and unknown a row stands\n"
+         block_laplacian_parameters(),
+         create_block_laplacian},
+        {"matrix_market",
+         {},
+         "A linear system read from Matrix Market files",
+         "Takes a sparse matrix as a structured one: grid.cells and problem.dof say which point and unknown a row "
+         "stands\n"
          "for, and the smallest stencil that holds every entry is used; it must have radius 2 or less.",
-         matrix_market_parameters(), create_matrix_market},
+         matrix_market_parameters(),
+         create_matrix_market},
     };
     return rows;
 }

@@ -12,8 +12,12 @@ struct Field {
     CoefficientField field;
 
     double operator()(int axis, Int3 p) const { return field.view().at(axis, domain.grid.row(p)); }
-    double log_mean(int axis = 0) const { return moment(axis, [](double g) { return g; }); }
-    double log_variance() const { return moment(0, [](double g) { return g * g; }) - log_mean() * log_mean(); }
+    double log_mean(int axis = 0) const {
+        return moment(axis, [](double g) { return g; });
+    }
+    double log_variance() const {
+        return moment(0, [](double g) { return g * g; }) - log_mean() * log_mean();
+    }
     template <class F>
     double moment(int axis, const F& f) const {
         double sum = 0.0;
@@ -27,7 +31,8 @@ Field make_field(const char* kind, const char* cells, const Keys& more = {}) {
     parameters.add(poisson_parameters());
     parameters.set("grid", "cells", cells);
     parameters.set("problem", "coefficient", kind);
-    for (const auto& [key, value] : more) parameters.set("problem", key, value, {Provenance::Source::deck, "test.ini", 1});
+    for (const auto& [key, value] : more)
+        parameters.set("problem", key, value, {Provenance::Source::deck, "test.ini", 1});
     const Domain domain = make_domain(parameters, Centring::cell);
     return {domain, CoefficientField(parameters, domain, Context::cpu(), {})};
 }
@@ -49,8 +54,9 @@ TEST(CoefficientField, LognormalHasItsVarianceAndCorrelation) {
     const int seeds = 40;
     for (int seed = 0; seed < seeds; ++seed) {
         const std::string text = std::to_string(seed);
-        const Field k = make_field("lognormal", "20 20 4",
-                                   {{"log_standard_deviation", "1"}, {"correlation_length", "0.1 0.2 0.1"}, {"seed", text.c_str()}});
+        const Field k = make_field(
+            "lognormal", "20 20 4",
+            {{"log_standard_deviation", "1"}, {"correlation_length", "0.1 0.2 0.1"}, {"seed", text.c_str()}});
         for (int y = 0; y < 16; ++y)
             for (int x = 0; x < 20; ++x) {
                 const double here = std::log(k(0, {x, y, 1}));
@@ -65,7 +71,8 @@ TEST(CoefficientField, LognormalHasItsVarianceAndCorrelation) {
 }
 
 TEST(CoefficientField, SeedsMakeFields) {
-    const Field one = make_field("lognormal", "8", {{"seed", "1"}}), same = make_field("lognormal", "8", {{"seed", "1"}}),
+    const Field one = make_field("lognormal", "8", {{"seed", "1"}}),
+                same = make_field("lognormal", "8", {{"seed", "1"}}),
                 two = make_field("lognormal", "8", {{"seed", "2"}});
     EXPECT_EQ(one(0, {3, 2, 1}), same(0, {3, 2, 1}));
     EXPECT_NE(one(0, {3, 2, 1}), two(0, {3, 2, 1}));

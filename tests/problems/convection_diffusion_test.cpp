@@ -21,13 +21,14 @@ TEST(ConvectionDiffusion, ErrorsAreTheKnownOnes) {
         double errors[3];
         double order;
     };
-    for (const Known& known : {Known{"upwind", {4.01e-2, 2.24e-2, 1.18e-2}, 0.9}, Known{"central", {1.02e-3, 2.52e-4, 6.28e-5}, 2.0},
-                               Known{"sg", {4.97e-3, 1.25e-3, 3.15e-4}, 2.0}}) {
+    for (const Known& known :
+         {Known{"upwind", {4.01e-2, 2.24e-2, 1.18e-2}, 0.9}, Known{"central", {1.02e-3, 2.52e-4, 6.28e-5}, 2.0},
+          Known{"sg", {4.97e-3, 1.25e-3, 3.15e-4}, 2.0}}) {
         const char* cells[3] = {"15", "31", "63"};
         double found[3];
         for (int level = 0; level < 3; ++level) {
-            found[level] = solved_error(*make_problem("convection_diffusion",
-                                                      steady({{"grid.cells", cells[level]},
+            found[level] = solved_error(
+                *make_problem("convection_diffusion", steady({{"grid.cells", cells[level]},
                                                               {"problem.wind", "const"},
                                                               {"problem.viscosity", "0.05"},
                                                               {"problem.scheme", known.scheme},
@@ -43,12 +44,13 @@ TEST(ConvectionDiffusion, SecondOrderWithEveryWind) {
     for (const char* wind : {"const", "rotate", "recirc", "abc"})
         for (const char* scheme : {"central", "sg"}) {
             const auto error = [&](const char* cells) {
-                return solved_error(*make_problem("convection_diffusion", {{"grid.cells", cells},
-                                                                           {"problem.regime", "steady"},
-                                                                           {"problem.wind", wind},
-                                                                           {"problem.viscosity", "0.5"},
-                                                                           {"problem.scheme", scheme},
-                                                                           {"problem.right_hand_side", "manufactured"}}));
+                return solved_error(
+                    *make_problem("convection_diffusion", {{"grid.cells", cells},
+                                                           {"problem.regime", "steady"},
+                                                           {"problem.wind", wind},
+                                                           {"problem.viscosity", "0.5"},
+                                                           {"problem.scheme", scheme},
+                                                           {"problem.right_hand_side", "manufactured"}}));
             };
             EXPECT_NEAR(std::log2(error("9 13 11") / error("17 25 21")), 2.0, 0.25) << wind << " " << scheme;
         }
@@ -80,9 +82,10 @@ TEST(ConvectionDiffusion, UpwindAndScharfetterGummelAreMMatrices) {
     for (const char* wind : {"const", "rotate", "recirc", "abc"})
         for (const char* viscosity : {"1", "1e-2", "1e-4", "1e-8"})
             for (const char* scheme : {"upwind", "sg", "central"}) {
-                const auto problem = make_problem(
-                    "convection_diffusion", steady({{"grid.cells", "8 7 6"}, {"problem.wind", wind},
-                                                    {"problem.viscosity", viscosity}, {"problem.scheme", scheme}}));
+                const auto problem = make_problem("convection_diffusion", steady({{"grid.cells", "8 7 6"},
+                                                                                  {"problem.wind", wind},
+                                                                                  {"problem.viscosity", viscosity},
+                                                                                  {"problem.scheme", scheme}}));
                 const StructMatrix a = System(*problem).matrix();
                 bool m_matrix = true;
                 for (Index row = 0; row < a.grid().points(); ++row) {

@@ -1,5 +1,7 @@
 // What holds for every problem and variant: the matrix is the derivative of the residual, on the
 // declared stencil, the same in both layouts, symmetric to the last bit where declared so.
+#include <omp.h>
+
 #include "core/input_files.hpp"
 #include "problems/system.hpp"
 
@@ -25,7 +27,8 @@ InputFiles files() {
         for (Index row = 0; row < input.csr.rows; ++row) {
             for (Index column = 0; column < input.csr.rows; ++column) {
                 const Int3 o = grid.point(column / 2) + -grid.point(row / 2);
-                const bool held = o == Int3{0, 0, 0} || o == Int3{2, -1, 1} || o == Int3{-2, 1, -1} || o == Int3{0, 1, 0};
+                const bool held =
+                    o == Int3{0, 0, 0} || o == Int3{2, -1, 1} || o == Int3{-2, 1, -1} || o == Int3{0, 1, 0};
                 if (!held) continue;
                 input.csr.column.push_back(column);
                 input.csr.value.push_back(column == row ? 5.0 : 0.1 * double((3 * row + 7 * column) % 11) + 0.05);
@@ -47,59 +50,90 @@ std::vector<Variant> variants() {
     const char* cells = "7 5 4";
     std::vector<Variant> all{
         {"manuexp", "poisson", {{"grid.cells", cells}, {"grid.lengths", "1 0.5 2"}}},
-        {"manupoly_drop", "poisson",
+        {"manupoly_drop",
+         "poisson",
          {{"grid.cells", cells}, {"problem.right_hand_side", "manupoly"}, {"problem.boundary_rows", "drop"}}},
         {"zero", "poisson", {{"grid.cells", cells}, {"problem.right_hand_side", "zero"}}},
         {"xones", "poisson", {{"grid.cells", cells}, {"problem.right_hand_side", "xones"}}},
-        {"aniso_nodes", "poisson",
+        {"aniso_nodes",
+         "poisson",
          {{"grid.cells", cells}, {"problem.coefficient", "aniso"}, {"problem.coefficient_scale", "1 3 0.1"}}},
         {"periodic_nodes", "poisson", {{"grid.cells", cells}, {"grid.periodic", "x z"}}},
         {"periodic_everywhere", "poisson", {{"grid.cells", cells}, {"grid.periodic", "x y z"}}},
-        {"periodic_box27", "poisson",
-         {{"grid.cells", "6"}, {"grid.lengths", "1 0.8333333333333333 1"}, {"grid.periodic", "x z"},
+        {"periodic_box27",
+         "poisson",
+         {{"grid.cells", "6"},
+          {"grid.lengths", "1 0.8333333333333333 1"},
+          {"grid.periodic", "x z"},
           {"problem.stencil", "box27"}}},
-        {"cells_manusin", "poisson",
+        {"cells_manusin",
+         "poisson",
          {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.right_hand_side", "manusin"}}},
-        {"cells_file", "poisson",
-         {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.coefficient", "file"},
+        {"cells_file",
+         "poisson",
+         {{"grid.cells", cells},
+          {"problem.discretisation", "cell"},
+          {"problem.coefficient", "file"},
           {"problem.coefficient_file", "k.bin"}}},
-        {"cells_zdirichlet", "poisson",
+        {"cells_zdirichlet",
+         "poisson",
          {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.boundary_condition", "zdirichlet"}}},
-        {"cells_neumann", "poisson",
+        {"cells_neumann",
+         "poisson",
          {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.boundary_condition", "neumann"}}},
-        {"cells_periodic", "poisson",
-         {{"grid.cells", cells}, {"grid.periodic", "y"}, {"problem.discretisation", "cell"},
+        {"cells_periodic",
+         "poisson",
+         {{"grid.cells", cells},
+          {"grid.periodic", "y"},
+          {"problem.discretisation", "cell"},
           {"problem.coefficient", "white"}}},
         {"block_full", "block_laplacian", {{"grid.cells", cells}}},
-        {"block_three_temperature", "block_laplacian",
+        {"block_three_temperature",
+         "block_laplacian",
          {{"grid.cells", cells}, {"problem.coupling", "three_temperature"}, {"problem.right_hand_side", "random"}}},
-        {"block_periodic", "block_laplacian",
+        {"block_periodic",
+         "block_laplacian",
          {{"grid.cells", cells}, {"grid.periodic", "x"}, {"problem.right_hand_side", "xones"}}},
-        {"matrix_market", "matrix_market",
-         {{"grid.cells", "5 4 3"}, {"problem.matrix", "a.mtx"}, {"problem.dof", "2"}}, false},
-        {"matrix_market_rhs", "matrix_market",
+        {"matrix_market",
+         "matrix_market",
+         {{"grid.cells", "5 4 3"}, {"problem.matrix", "a.mtx"}, {"problem.dof", "2"}},
+         false},
+        {"matrix_market_rhs",
+         "matrix_market",
          {{"grid.cells", "5 4 3"}, {"problem.matrix", "a.mtx"}, {"problem.dof", "2"}, {"problem.right_hand_side", "b"}},
          false},
         {"transient", "convection_diffusion", {{"grid.cells", cells}, {"grid.lengths", "1 1 0.5"}}},
-        {"transient_periodic_abc", "cd",
+        {"transient_periodic_abc",
+         "cd",
          {{"grid.cells", cells}, {"grid.periodic", "x y z"}, {"problem.wind", "abc"}, {"time.time_step", "0.1"}}},
-        {"hot_wall", "convdiff",
-         {{"grid.cells", cells}, {"problem.wind", "recirc"}, {"problem.regime", "steady"},
+        {"hot_wall",
+         "convdiff",
+         {{"grid.cells", cells},
+          {"problem.wind", "recirc"},
+          {"problem.regime", "steady"},
           {"problem.boundary_rows", "drop"}}},
     };
     for (const char* weights : {"hpcg", "mehr"})
-        all.push_back({std::string("box27_") + weights, "poisson",
+        all.push_back({std::string("box27_") + weights,
+                       "poisson",
                        {{"grid.cells", "5"}, {"problem.stencil", "box27"}, {"problem.box27_weights", weights}}});
-    all.push_back({"box27_q1", "poisson",
-                   {{"grid.cells", "5"}, {"problem.stencil", "box27"}, {"problem.box27_weights", "q1"}}, false});
+    all.push_back({"box27_q1",
+                   "poisson",
+                   {{"grid.cells", "5"}, {"problem.stencil", "box27"}, {"problem.box27_weights", "q1"}},
+                   false});
     for (const char* k : {"lognormal", "white", "checker", "inclusions", "spe10like"})
-        all.push_back({std::string("cells_") + k, "poisson",
+        all.push_back({std::string("cells_") + k,
+                       "poisson",
                        {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.coefficient", k}}});
     for (const char* wind : {"const", "rotate", "recirc", "abc"})
         for (const char* scheme : {"upwind", "central", "sg"})
-            all.push_back({std::string("steady_") + wind + "_" + scheme, "convection_diffusion",
-                           {{"grid.cells", cells}, {"problem.wind", wind}, {"problem.scheme", scheme},
-                            {"problem.regime", "steady"}, {"problem.viscosity", "0.05"}}});
+            all.push_back({std::string("steady_") + wind + "_" + scheme,
+                           "convection_diffusion",
+                           {{"grid.cells", cells},
+                            {"problem.wind", wind},
+                            {"problem.scheme", scheme},
+                            {"problem.regime", "steady"},
+                            {"problem.viscosity", "0.05"}}});
     for (const char* flat : {"1 1 9", "9 1 1", "7 5 1", "1 6 5", "7 5 3"})
         for (const char* name : {"poisson", "poisson cell", "convection_diffusion", "block_laplacian"}) {
             const bool cell = std::string(name) == "poisson cell";
@@ -112,7 +146,8 @@ std::vector<Variant> variants() {
         }
     for (const char* flat : {"1 1 9", "9 1 1", "7 7 1"})
         for (const char* weights : {"hpcg", "q1", "mehr"}) {
-            Variant variant{std::string("box27_") + weights + " " + flat, "poisson",
+            Variant variant{std::string("box27_") + weights + " " + flat,
+                            "poisson",
                             {{"grid.cells", flat}, {"problem.stencil", "box27"}, {"problem.box27_weights", weights}},
                             false};
             for (char& c : variant.label)
@@ -185,6 +220,22 @@ TEST_P(EveryProblem, BothLayoutsGiveTheSameBits) {
             ASSERT_EQ(f(p, c), g(p, c));
             ASSERT_EQ(u(p, c), v(p, c));
         }
+}
+
+TEST_P(EveryProblem, NumberOfThreadsDoesNotMatter) {
+    std::vector<double> results[2];
+    for (int threads : {1, 3}) {
+        omp_set_num_threads(threads);
+        const auto problem = make_problem(GetParam().problem, GetParam().keys, files());
+        const System system(*problem, LayoutKind::hyperplane, level_);
+        std::vector<double>& result = results[threads / 2];
+        result = system.matrix().to_csr().value;
+        const Vector f = system.residual(system.random(1), system.random(2));
+        result.insert(result.end(), f.data(), f.data() + f.size());
+        for (const ErrorNorm& norm : problem->errors(f, 0.0)) result.push_back(norm.value);
+    }
+    omp_set_num_threads(1);
+    EXPECT_EQ(results[0], results[1]);
 }
 
 TEST_P(EveryProblem, IsSymmetricToTheLastBitExactlyWhereDeclared) {

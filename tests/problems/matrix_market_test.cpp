@@ -37,7 +37,9 @@ Triplets lines(int n, int m) {
     return a;
 }
 
-Keys keys(const char* cells) { return {{"grid.cells", cells}, {"problem.matrix", "a.mtx"}}; }
+Keys keys(const char* cells) {
+    return {{"grid.cells", cells}, {"problem.matrix", "a.mtx"}};
+}
 
 TEST(MatrixMarket, TakesTheSmallestStencil) {
     const InputFiles files = files_of(20, lines(5, 4));

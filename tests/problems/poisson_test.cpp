@@ -36,7 +36,8 @@ TEST(PoissonNodes, ManuexpErrorsAreTheKnownOnes) {
 
 TEST(PoissonNodes, DroppedBoundaryRowsGiveTheSameSolution) {
     const double keep = solved_error(*make_problem("poisson", {{"grid.cells", "17"}}));
-    const double drop = solved_error(*make_problem("poisson", {{"grid.cells", "15"}, {"problem.boundary_rows", "drop"}}));
+    const double drop =
+        solved_error(*make_problem("poisson", {{"grid.cells", "15"}, {"problem.boundary_rows", "drop"}}));
     EXPECT_NEAR(keep, drop, 1e-9 * keep);
 }
 
@@ -56,7 +57,8 @@ TEST(Poisson, AnisotropicProblemsConvergeWithOrderTwo) {
                                                               {"problem.discretisation", r.rows},
                                                               {"problem.coefficient", "aniso"},
                                                               {"problem.coefficient_scale", "1 2 0.5"},
-                                                              {"problem.right_hand_side", rhs}}), "rms");
+                                                              {"problem.right_hand_side", rhs}}),
+                                    "rms");
             };
             EXPECT_NEAR(std::log2(error(r.coarse) / error(r.fine)), 2.0, 0.15) << r.rows << " " << r.fine << " " << rhs;
         }
@@ -68,7 +70,8 @@ TEST(PoissonNodes, SineIsAnEigenvector) {
     const double h = 1.0 / 21;
     const int p = 3, q = 1, r = 7;
     const auto mode = [&](Int3 at) {
-        return std::sin(p * pi * h * (at.x + 1)) * std::sin(q * pi * h * (at.y + 1)) * std::sin(r * pi * h * (at.z + 1));
+        return std::sin(p * pi * h * (at.x + 1)) * std::sin(q * pi * h * (at.y + 1)) *
+               std::sin(r * pi * h * (at.z + 1));
     };
     double lambda = 0.0;
     for (int m : {p, q, r}) lambda += 2 - 2 * std::cos(m * pi * h);
@@ -90,7 +93,9 @@ TEST(Poisson, WavesAreEigenvectorsAlongPeriodicAxes) {
         const System system(*problem);
         const double hx = 1.0 / 12, hy = 2.0 / 16;
         const double unit = discretisation == std::string("node") ? hx * hy : hx * hy * 1.0;  // h^2, or the volume
-        const auto mode = [&](Int3 at) { return std::cos(2 * pi * 2 * at.x / 12.0 + 0.3) * std::sin(2 * pi * 3 * at.y / 16.0); };
+        const auto mode = [&](Int3 at) {
+            return std::cos(2 * pi * 2 * at.x / 12.0 + 0.3) * std::sin(2 * pi * 3 * at.y / 16.0);
+        };
         const double lambda = unit * ((2 - 2 * std::cos(2 * pi * 2 / 12.0)) / (hx * hx) +
                                       (2 - 2 * std::cos(2 * pi * 3 / 16.0)) / (hy * hy));
         const Vector v = image(system, mode);
@@ -136,8 +141,8 @@ TEST(PoissonBox27, MehrKeepsFourthOrderWithBoundaryValues) {
 }
 
 TEST(PoissonBox27, HpcgIs26AndMinusOne) {
-    const auto problem = make_problem("poisson", {{"grid.cells", "4"}, {"problem.boundary_rows", "drop"},
-                                                  {"problem.stencil", "box27"}});
+    const auto problem =
+        make_problem("poisson", {{"grid.cells", "4"}, {"problem.boundary_rows", "drop"}, {"problem.stencil", "box27"}});
     const StructMatrix a = System(*problem).matrix();
     for (int e = 0; e < 27; ++e) EXPECT_EQ(a.at({1, 1, 1}, e), e == 13 ? 26.0 : -1.0) << e;
     EXPECT_EQ(a.nonzeros(), 10 * 10 * 10);  // (3 n - 2)^3
@@ -145,9 +150,9 @@ TEST(PoissonBox27, HpcgIs26AndMinusOne) {
 
 TEST(Poisson, RightHandSideOfOnesMeansSolutionOne) {
     for (const char* discretisation : {"node", "cell"}) {
-        const auto problem = make_problem("poisson", {{"grid.cells", "8"},
-                                                      {"problem.discretisation", discretisation},
-                                                      {"problem.right_hand_side", "xones"}});
+        const auto problem = make_problem(
+            "poisson",
+            {{"grid.cells", "8"}, {"problem.discretisation", discretisation}, {"problem.right_hand_side", "xones"}});
         EXPECT_LT(solved_error(*problem), 1e-9) << discretisation;
     }
 }
@@ -182,11 +187,13 @@ TEST(Poisson, RandomSourceFollowsItsSeed) {
 TEST(PoissonCells, ThreeCellsByHand) {
     InputFiles files;
     files.doubles = [](const std::string&, Index) { return std::vector<double>{1, 3, 1, 1, 1, 1, 1, 1, 1}; };
-    const auto problem = make_problem("poisson", {{"grid.cells", "3 1 1"},
-                                                  {"grid.lengths", "3 1 1"},
-                                                  {"problem.discretisation", "cell"},
-                                                  {"problem.coefficient", "file"},
-                                                  {"problem.coefficient_file", "k"}}, files);
+    const auto problem = make_problem("poisson",
+                                      {{"grid.cells", "3 1 1"},
+                                       {"grid.lengths", "3 1 1"},
+                                       {"problem.discretisation", "cell"},
+                                       {"problem.coefficient", "file"},
+                                       {"problem.coefficient_file", "k"}},
+                                      files);
     const StructMatrix a = System(*problem).matrix();
     const double expected[3][3] = {{0.0, 3.5, -1.5}, {-1.5, 3.0, -1.5}, {-1.5, 3.5, 0.0}};
     for (int i = 0; i < 3; ++i)
