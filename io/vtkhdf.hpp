@@ -1,4 +1,5 @@
 // Fields as VTKHDF ImageData (version 1.0), opened by ParaView 5.11 and later.
+// Format: VTK documentation, "VTKHDF File Format", section Image Data.
 #pragma once
 
 #include <string>
@@ -9,11 +10,12 @@
 namespace hyperplane {
 
 struct NamedField {
-    std::string name;
+    std::string name;            ///< not empty, without '/'
     std::vector<double> values;  ///< one a point, natural order
 };
 
-/// Writes point data, or cell data for a cell-centred grid; whole or not at all. Throws FileError.
+/// Writes point data, or cell data for a cell-centred grid (whose origin is then half a spacing
+/// before its first point); whole or not at all. Needs no memory beyond the fields. Throws FileError.
 void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields);
 
 /// One component of a vector in natural order.

@@ -1,0 +1,115 @@
+#include "io/vtkhdf.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/hdf5.hpp"
+
+namespace hyperplane {
+namespace {
+
+using hdf5::check;
+using hdf5::Id;
+
+template <class T, std::size_t N>
+void write_attribute(hid_t object, const char* name, const T (&values)[N]) {
+    const hsize_t extent = N;
+    const Id space(H5Screate_simple(1, &extent, nullptr), H5Sclose, "make a data space");
+    const Id attribute(H5Acreate2(object, name, hdf5::native_type<T>(), space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                       std::string("create attribute ") + name);
+    check(H5Awrite(attribute, hdf5::native_type<T>(), values), std::string("cannot write attribute ") + name);
+}
+
+/// VTK compares Type with text of fixed length, ASCII; it does not read variable-length text.
+void write_type(hid_t object, const std::string& text) {
+    const Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
+    check(H5Tset_size(type, text.size()), "cannot set the size of text");
+    check(H5Tset_strpad(type, H5T_STR_NULLPAD), "cannot set the padding of text");
+    const Id space(H5Screate(H5S_SCALAR), H5Sclose, "make a data space");
+    const Id attribute(H5Acreate2(object, "Type", type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                       "create attribute Type");
+    check(H5Awrite(attribute, type, text.data()), "cannot write attribute Type");
+}
+
+/// Points at cell centres become the cells of a lattice that has one point more along each axis.
+void write_geometry(hid_t image, const Grid& grid) {
+    const int beyond = grid.cell_centred ? 0 : 1;
+    const double shift = grid.cell_centred ? 0.5 : 0.0;
+    const auto& [hx, hy, hz] = grid.spacing;
+    const auto& [x, y, z] = grid.origin;
+    write_attribute(image, "Version", (const Index[]){1, 0});
+    write_type(image, "ImageData");
+    write_attribute(image, "WholeExtent",
+                    (const Index[]){0, grid.nx - beyond, 0, grid.ny - beyond, 0, grid.nz - beyond});
+    write_attribute(image, "Origin", (const double[]){x - shift * hx, y - shift * hy, z - shift * hz});
+    write_attribute(image, "Spacing", (const double[]){hx, hy, hz});
+    write_attribute(image, "Direction", (const double[]){1, 0, 0, 0, 1, 0, 0, 0, 1});
+}
+
+/// Creates a dataset of shape (nz, ny, nx) whose space in the file is set aside, and returns where.
+Index create_array(hid_t group, const Grid& grid, const std::string& name) {
+    const hsize_t extents[] = {hsize_t(grid.nz), hsize_t(grid.ny), hsize_t(grid.nx)};
+    const Id space(H5Screate_simple(3, extents, nullptr), H5Sclose, "make a data space");
+    const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
+    check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "cannot set the time of allocation");
+    check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "cannot do without fill values");
+    const Id data(H5Dcreate2(group, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
+                  "create array " + name);
+    const haddr_t offset = H5Dget_offset(data);
+    check(offset == HADDR_UNDEF ? -1 : 0, "cannot locate array " + name);
+    return Index(offset);
+}
+
+/// Everything but the arrays' values; returns where they belong.
+std::vector<Index> write_structure(const std::string& name, const Grid& grid, const std::vector<NamedField>& fields) {
+    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
+    check(H5Pset_fapl_stdio(access), "cannot choose a driver");  // the default one refuses files without a name
+    const Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create an HDF5 file");
+    std::vector<Index> offsets;
+    {
+        const Id image(H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create /VTKHDF");
+        write_geometry(image, grid);
+        const char* kind = grid.cell_centred ? "CellData" : "PointData";
+        const Id group(H5Gcreate2(image, kind, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+                       std::string("create /VTKHDF/") + kind);
+        for (const NamedField& field : fields) offsets.push_back(create_array(group, grid, field.name));
+    }
+    check(H5Fflush(file, H5F_SCOPE_GLOBAL), "cannot write the file's structure");
+    return offsets;
+}
+
+}  // namespace
+
+void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields) {
+    for (const NamedField& field : fields)
+        if (Index(field.values.size()) != grid.points() || field.name.empty() ||
+            field.name.find('/') != std::string::npos)
+            throw Error(ExitCode::internal, fmt::format("{}: field '{}' with {} values on {} points", path, field.name,
+                                                        field.values.size(), grid.points()));
+    constexpr Index structure = 64 * 1024;  // more than groups and attributes take
+    const Index field_bytes = grid.points() * Index(sizeof(double));
+    AtomicFile file(path);
+    file.reserve(structure + Index(fields.size()) * (field_bytes + 1024));
+    std::vector<Index> offsets;
+    try {
+        const hdf5::Quiet quiet;
+        offsets = write_structure(file.open_name(), grid, fields);
+    } catch (const FileError& error) {
+        throw FileError(fmt::format("{}: {}", path, error.what()));
+    }
+    // HDF5 cannot close a file whose disk is full, so the values go past it.
+    for (std::size_t f = 0; f < fields.size(); ++f) file.write(fields[f].values.data(), field_bytes, offsets[f]);
+    file.commit();
+}
+
+std::vector<double> natural_order(const Vector& x, int component) {
+    const double* values = x.component(component);
+    std::vector<double> ordered(static_cast<std::size_t>(x.layout().slots()));
+    for_each_point(x.layout(), [&](Int3 p, Index slot) {
+        ordered[static_cast<std::size_t>(x.layout().grid().row(p))] = values[slot];
+    });
+    return ordered;
+}
+
+}  // namespace hyperplane

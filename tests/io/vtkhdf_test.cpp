@@ -1,0 +1,188 @@
+// Fields as ParaView expects them, read back through HDF5 and through h5py.
+#include "io/vtkhdf.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <cstdlib>
+
+#include "core/error.hpp"
+#include "io/bad_luck.hpp"
+#include "io/scratch.hpp"
+
+namespace hyperplane {
+namespace {
+
+Grid small_grid(bool cell_centred) {
+    Grid grid;
+    grid.nx = 4;
+    grid.ny = 3;
+    grid.nz = 2;
+    grid.spacing = {0.5, 0.25, 2.0};
+    grid.origin = {1.0, 2.0, 3.0};
+    grid.cell_centred = cell_centred;
+    return grid;
+}
+
+/// 100 k + 10 j + i at point (i, j, k), times `factor`.
+std::vector<double> digits(const Grid& grid, double factor) {
+    std::vector<double> values;
+    for (Index row = 0; row < grid.points(); ++row) {
+        const Int3 p = grid.point(row);
+        values.push_back(factor * (100 * p.z + 10 * p.y + p.x));
+    }
+    return values;
+}
+
+/// A file of HDF5's, for as long as a test looks into it.
+class Contents {
+public:
+    explicit Contents(const std::string& path) : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {
+        EXPECT_GE(file_, 0) << path;
+    }
+    ~Contents() { H5Fclose(file_); }
+
+    template <class T>
+    std::vector<T> attribute(const char* name, hid_t type) const {
+        const hid_t id = H5Aopen_by_name(file_, "/VTKHDF", name, H5P_DEFAULT, H5P_DEFAULT);
+        const hid_t space = H5Aget_space(id);
+        std::vector<T> values(std::size_t(H5Sget_simple_extent_npoints(space)));
+        H5Aread(id, type, values.data());
+        H5Sclose(space);
+        H5Aclose(id);
+        return values;
+    }
+    std::string type_attribute() const {
+        const hid_t id = H5Aopen_by_name(file_, "/VTKHDF", "Type", H5P_DEFAULT, H5P_DEFAULT);
+        const hid_t type = H5Aget_type(id);
+        EXPECT_EQ(H5Tis_variable_str(type), 0);
+        EXPECT_EQ(H5Tget_cset(type), H5T_CSET_ASCII);
+        std::string text(H5Tget_size(type), '?');
+        H5Aread(id, type, text.data());
+        H5Tclose(type);
+        H5Aclose(id);
+        return text;
+    }
+    std::vector<double> array(const char* name, std::vector<hsize_t>& shape) const {
+        const hid_t id = H5Dopen2(file_, name, H5P_DEFAULT);
+        EXPECT_GE(id, 0) << name;
+        const hid_t space = H5Dget_space(id);
+        shape.resize(std::size_t(H5Sget_simple_extent_ndims(space)));
+        H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+        std::vector<double> values(std::size_t(H5Sget_simple_extent_npoints(space)));
+        H5Dread(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+        H5Sclose(space);
+        H5Dclose(id);
+        return values;
+    }
+    bool has(const char* name) const { return H5Lexists(file_, name, H5P_DEFAULT) > 0; }
+
+private:
+    hid_t file_;
+};
+
+using Indices = std::vector<Index>;
+using Values = std::vector<double>;
+
+TEST(VtkHdf, PointData) {
+    const Scratch scratch;
+    const Grid grid = small_grid(false);
+    const std::string path = scratch.path("run.vtkhdf");
+    write_vtkhdf(path, grid, {{"u", digits(grid, 1)}, {"p q", digits(grid, -1)}});
+    const Contents contents(path);
+    EXPECT_EQ(contents.type_attribute(), "ImageData");
+    EXPECT_EQ(contents.attribute<Index>("Version", H5T_NATIVE_INT64), (Indices{1, 0}));
+    EXPECT_EQ(contents.attribute<Index>("WholeExtent", H5T_NATIVE_INT64), (Indices{0, 3, 0, 2, 0, 1}));
+    EXPECT_EQ(contents.attribute<double>("Origin", H5T_NATIVE_DOUBLE), (Values{1, 2, 3}));
+    EXPECT_EQ(contents.attribute<double>("Spacing", H5T_NATIVE_DOUBLE), (Values{0.5, 0.25, 2}));
+    EXPECT_EQ(contents.attribute<double>("Direction", H5T_NATIVE_DOUBLE), (Values{1, 0, 0, 0, 1, 0, 0, 0, 1}));
+    std::vector<hsize_t> shape;
+    EXPECT_EQ(contents.array("/VTKHDF/PointData/u", shape), digits(grid, 1));
+    EXPECT_EQ(shape, (std::vector<hsize_t>{2, 3, 4}));
+    EXPECT_EQ(contents.array("/VTKHDF/PointData/p q", shape), digits(grid, -1));
+    EXPECT_FALSE(contents.has("/VTKHDF/CellData"));
+}
+
+TEST(VtkHdf, CellDataHasOnePointMore) {
+    const Scratch scratch;
+    const Grid grid = small_grid(true);
+    const std::string path = scratch.path("run.vtkhdf");
+    write_vtkhdf(path, grid, {{"u", digits(grid, 1)}});
+    const Contents contents(path);
+    EXPECT_EQ(contents.attribute<Index>("WholeExtent", H5T_NATIVE_INT64), (Indices{0, 4, 0, 3, 0, 2}));
+    EXPECT_EQ(contents.attribute<double>("Origin", H5T_NATIVE_DOUBLE), (Values{0.75, 1.875, 2}));
+    std::vector<hsize_t> shape;
+    EXPECT_EQ(contents.array("/VTKHDF/CellData/u", shape), digits(grid, 1));
+    EXPECT_EQ(shape, (std::vector<hsize_t>{2, 3, 4}));
+    EXPECT_FALSE(contents.has("/VTKHDF/PointData"));
+}
+
+TEST(VtkHdf, ManyFieldsAndReplacement) {
+    const Scratch scratch;
+    const Grid grid = small_grid(false);
+    std::vector<NamedField> fields;
+    for (int f = 0; f < 100; ++f) fields.push_back({"field" + std::to_string(f), digits(grid, f)});
+    scratch.write("run.vtkhdf", "an earlier file");
+    write_vtkhdf(scratch.path("run.vtkhdf"), grid, fields);
+    const Contents contents(scratch.path("run.vtkhdf"));
+    std::vector<hsize_t> shape;
+    for (int f = 0; f < 100; ++f)
+        EXPECT_EQ(contents.array(("/VTKHDF/PointData/field" + std::to_string(f)).c_str(), shape), digits(grid, f));
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"run.vtkhdf"});
+}
+
+TEST(VtkHdf, FullDiskLeavesTheEarlierFile) {
+    const Scratch scratch;
+    const Grid grid = small_grid(false);
+    scratch.write("run.vtkhdf", "an earlier file");
+    for (const rlim_t limit : {0, 1000, 4096, 65000}) {
+        const std::string error = error_with_full_disk(limit, [&] {
+            write_vtkhdf(scratch.path("run.vtkhdf"), grid, {{"u", digits(grid, 1)}});
+        });
+        EXPECT_EQ(error,
+                  scratch.path("run.vtkhdf") +
+                      ": cannot reserve 66752 bytes: File too large; the file size limit (ulimit -f) is too low; "
+                      "any earlier file of that name is intact");
+        EXPECT_EQ(scratch.read("run.vtkhdf"), "an earlier file");
+    }
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"run.vtkhdf"});
+}
+
+TEST(VtkHdf, RefusesFieldsThatDoNotFit) {
+    const Scratch scratch;
+    EXPECT_THROW(write_vtkhdf(scratch.path("run.vtkhdf"), small_grid(false), {{"u", {1.0}}}), Error);
+    EXPECT_THROW(write_vtkhdf(scratch.path("none/run.vtkhdf"), small_grid(false), {}), FileError);
+    EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(VtkHdf, PythonReadsIt) {
+    const std::string python = "/usr/bin/python3 -c 'import h5py' 2>/dev/null";
+    if (std::system(python.c_str()) != 0) GTEST_SKIP() << "python3 with h5py is not installed";
+    const Scratch scratch;
+    const Grid grid = small_grid(false);
+    write_vtkhdf(scratch.path("run.vtkhdf"), grid, {{"u", digits(grid, 1)}});
+    const std::string script = scratch.write("read.py",
+                                             "import h5py, sys\n"
+                                             "image = h5py.File(sys.argv[1], 'r')['VTKHDF']\n"
+                                             "assert image.attrs['Type'] == b'ImageData', image.attrs['Type']\n"
+                                             "assert list(image.attrs['WholeExtent']) == [0, 3, 0, 2, 0, 1]\n"
+                                             "u = image['PointData/u']\n"
+                                             "assert u.shape == (2, 3, 4) and u.dtype == 'float64'\n"
+                                             "assert u[1, 2, 3] == 123\n");
+    EXPECT_EQ(std::system(("/usr/bin/python3 " + script + " " + scratch.path("run.vtkhdf")).c_str()), 0);
+}
+
+TEST(NaturalOrder, UndoesTheLayout) {
+    const Grid grid = small_grid(false);
+    const Context context = Context::cpu(1);
+    for (const LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane}) {
+        const Layout layout(kind, grid, {2, 3});
+        Vector x(context, layout, 2, "x");
+        for (Index row = 0; row < grid.points(); ++row) x(grid.point(row), 1) = digits(grid, 1)[std::size_t(row)];
+        EXPECT_EQ(natural_order(x, 1), digits(grid, 1));
+        EXPECT_EQ(natural_order(x, 0), Values(std::size_t(grid.points()), 0.0));
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
