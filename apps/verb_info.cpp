@@ -51,7 +51,8 @@ Json record_json(const RecordData& record) {
                                       {"solve_seconds", row.solve_seconds}});
     for (const ErrorNorm& norm : record.verification) json["errors"][norm.name] = norm.value;
     for (const TimerRow& row : record.timers)
-        json["timers"][row.name] = {{"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}};
+        json["timers"].push_back(
+            Json{{"name", row.name}, {"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}});
     json["memory"] = {{"peak", record.peak_total}, {"predicted", record.predicted_total}};
     return json;
 }

@@ -1,0 +1,52 @@
+#include "apps/guard.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "apps/build_info.hpp"
+#include "apps/verdict.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+int fail(ExitCode code, const std::string& message, bool json) {
+    spdlog::error("{}", message);
+    if (json) std::fputs(to_text({{"status", "failed"}, {"exit_code", int(code)}, {"message", message}}).c_str(), stdout);
+    return int(code);
+}
+
+}  // namespace
+
+void start_log() {
+    auto log = spdlog::stderr_color_st("hyperplane");
+    log->set_pattern("%^%l:%$ %v");
+    spdlog::set_default_logger(std::move(log));
+}
+
+int guarded(bool json, const std::function<int()>& body) {
+    try {
+        const int status = body();
+        if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw FileError("standard output cannot be written");
+        return status;
+    } catch (const Error& error) {
+        return fail(error.code(), error.what(), json);
+    } catch (const std::bad_alloc&) {
+        return fail(ExitCode::out_of_memory, "out of memory (hyperplane check DECK predicts what a deck needs)", json);
+    } catch (const std::system_error& error) {
+        return fail(ExitCode::file, fmt::format("a file or standard output failed: {}", error.what()), json);
+    } catch (const std::exception& error) {
+        return fail(ExitCode::internal,
+                    fmt::format("internal error: {}. This is a bug of hyperplane {} ({}); please report it with your deck.",
+                                error.what(), build_info().version, build_info().git_sha),
+                    json);
+    }
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,6 @@
+# Fails where DOCUMENT is not what `PROGRAM help --markdown` prints.
+execute_process(COMMAND ${PROGRAM} help --markdown OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+file(READ ${DOCUMENT} written)
+if(NOT printed STREQUAL written)
+  message(FATAL_ERROR "${DOCUMENT} is stale; renew it: ${PROGRAM} help --markdown > ${DOCUMENT}")
+endif()

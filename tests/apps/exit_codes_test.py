@@ -1,0 +1,246 @@
+"""Each exit code of the program, reached as a user reaches it, with what the message must teach."""
+
+import os
+import resource
+import unittest
+
+from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest
+
+
+def matrix_market(rows, entries, symmetric=False):
+    kind = "symmetric" if symmetric else "general"
+    lines = [f"{r} {c} {v}" for r, c, v in entries]
+    return "\n".join([f"%%MatrixMarket matrix coordinate real {kind}", f"{rows} {rows} {len(lines)}", *lines]) + "\n"
+
+
+def chain(diagonal, off=-1.0):
+    """A tridiagonal system on len(diagonal) points along x."""
+    n = len(diagonal)
+    return matrix_market(n, [(i + 1, j + 1, diagonal[i] if i == j else off)
+                             for i in range(n) for j in (i - 1, i, i + 1) if 0 <= j < n])
+
+
+class Usage(ProgramTest):
+    """2: the command line or the deck is wrong."""
+
+    def test_command_line(self):
+        self.expect(2, says="a verb is missing")
+        self.expect(2, "rum", says="did you mean run?")
+        self.expect(2, "run", says="run needs DECK")
+        self.expect(2, "run", "a.ini", "b.ini", says="does not take 'b.ini'")
+        self.expect(2, "run", "a.ini", "--thread", "2", says="did you mean --threads?")
+        self.expect(2, "run", "a.ini", "--threads", "-1", says="--threads: expected an integer >= 1, got '-1'")
+        self.expect(2, "run", "a.ini", "--threads", "2x", says="got '2x'")
+        self.expect(2, "help", "solver.rtoll", says="did you mean solver.rtol?")
+        self.expect(2, "list", "things", says="problems")
+
+    def test_a_deck_instead_of_a_verb(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(2, deck, says="did you mean hyperplane run a.ini?")
+
+    def test_all_errors_of_a_deck_together(self):
+        deck = self.write("a.ini", "[problem]\nname = poisson\n[solver]\nrtoll = 1\nmax_iterations = 1.5\nrtol = -1\n")
+        done = self.expect(2, "run", deck, says=["a.ini:4", "did you mean", "a.ini:5", "a.ini:6"])
+        self.assertEqual(done.stdout, "")
+        self.assertFalse((self.folder / "a.h5").exists())
+
+    def test_overrides(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(2, "run", deck, "--set", "solver.rtol=x", says="solver.rtol")
+        self.expect(2, "run", deck, "--set", "solver.rtol", says="solver.rtol")
+        self.expect(2, "run", deck, "--set", "nothing.here=1", says="[nothing]")
+        self.expect(0, "run", deck, "--set", "solver.rtol=x", "--set", "solver.rtol=1e-3")
+
+    def test_unknown_component(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(2, "run", deck, "--set", "preconditioner.name=ilux", says="ilux")
+
+    def test_contradictions_are_reported_together(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=8, steps=1))
+        self.expect(2, "run", deck, "--set", "solver.name=cg", "--set", "solver.rtol=1e-8", "--set",
+                    "expect.min_iterations=5", "--set", "expect.max_iterations=4",
+                    says=["cg needs a symmetric matrix", "expect.min_iterations"])
+
+    def test_time_steps_for_a_steady_problem(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[time]\nsteps = 2\n")
+        self.expect(2, "run", deck, says=["a.ini:9", "poisson is steady"])
+
+
+class Solve(ProgramTest):
+    """3 and 4: the solve did not converge."""
+
+    def test_not_converged(self):
+        deck = self.write("a.ini", POISSON.format(cells=16))
+        self.expect(3, "run", deck, "--set", "solver.max_iterations=2", says="max_iterations")
+        record = self.record("a.h5")
+        self.assertEqual((record["status"], record["exit_code"]), ("failed", 3))
+        self.assertEqual(record["solves"][0]["iterations"], 2)
+
+    def test_diverged(self):
+        deck = self.write("a.ini", POISSON.format(cells=16).replace("cg", "richardson"))
+        self.expect(4, "run", deck, "--set", "preconditioner.name=none", says="diverged")
+
+    def test_indefinite_operator(self):
+        self.write("a.mtx", chain([4, 4, -4, 4, 4]))
+        deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="cg"))
+        self.expect(4, "run", deck, "--set", "preconditioner.name=none", says="indefinite_operator")
+
+    def test_indefinite_preconditioner(self):
+        self.write("a.mtx", chain([4, 4, -4, 4, 4]))
+        deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="cg"))
+        self.expect(4, "run", deck, "--set", "preconditioner.name=jacobi", says="indefinite_preconditioner")
+
+    def test_not_finite(self):
+        self.write("a.mtx", chain([4e200] * 5, -1e200))
+        deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="gmres"))
+        self.expect(4, "run", deck, says="not_finite")
+        self.assertEqual(self.record("a.h5")["status"], "failed")
+
+    def test_false_convergence(self):
+        deck = self.write("a.ini", POISSON.format(cells=12))
+        self.expect(4, "run", deck, "--set", "solver.rtol=1e-18", says="false_convergence")
+
+    def test_b_of_zero_is_solved(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        answer = self.run_json(0, "run", deck, "--set", "problem.right_hand_side=zero")
+        self.assertEqual(answer["iterations"], 0)
+
+
+class Preconditioner(ProgramTest):
+    """5: the set-up met a pivot that cannot be used."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.mtx", chain([4, 4, 0, 4, 4], 0.0))
+        self.deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="gmres"))
+
+    def test_zero_pivot(self):
+        self.expect(5, "run", self.deck, says="2")  # the cell (2, 0, 0)
+        record = self.record("a.h5")
+        self.assertEqual((record["status"], record["exit_code"]), ("failed", 5))
+        self.assertIn("pivot", record["message"])
+
+    def test_expected_by_the_deck(self):
+        self.expect(0, "run", self.deck, "--set", "expect.exit_code=5")
+        self.expect(8, "run", self.deck, "--set", "expect.exit_code=4")
+
+
+class Memory(ProgramTest):
+    """6: out of memory."""
+
+    def test_memory_limit(self):
+        deck = self.write("a.ini", POISSON.format(cells=32))
+        self.expect(6, "run", deck, "--set", "device.memory_limit=1", says=["out of memory", "matrix", "total"])
+        self.assertEqual(self.record("a.h5")["exit_code"], 6)
+        self.expect(6, "check", deck, "--set", "device.memory_limit=1")
+
+    def test_each_allocation_may_be_the_one_that_fails(self):
+        deck = self.write("a.ini", POISSON.format(cells=24))
+        peak = self.run_json(0, "run", deck)["memory"]["peak"] / 2**20
+        for part in range(1, 10):
+            self.expect(6, "run", deck, "--set", f"device.memory_limit={peak * part / 10:.6f}", says="out of memory")
+            self.assertEqual(self.record("a.h5")["status"], "failed")
+        self.expect(0, "run", deck, "--set", f"device.memory_limit={peak + 1e-3:.6f}")
+
+    def test_more_than_the_machine_has(self):
+        deck = self.write("a.ini", POISSON.format(cells=8000))
+        self.expect(6, "run", deck, says=["the run needs", "matrix"])
+        self.assertFalse((self.folder / "a.h5").exists())
+        self.expect(6, "check", deck)
+
+
+class Files(ProgramTest):
+    """7: a file that is missing, broken or cannot be written."""
+
+    def test_missing(self):
+        self.expect(7, "run", "nowhere.ini", says="nowhere.ini")
+        deck = self.write("a.ini", MATRIX.format(matrix="nowhere.mtx", cells="5 1 1", solver="gmres"))
+        self.expect(7, "run", deck, says="nowhere.mtx")
+        self.expect(7, "info", "nowhere.h5", says="nowhere.h5")
+
+    def test_truncated_matrix(self):
+        self.write("a.mtx", chain([4.0] * 5)[:-20])
+        deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="gmres"))
+        self.expect(7, "run", deck, says="a.mtx")
+
+    def test_truncated_record(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(0, "run", deck)
+        whole = (self.folder / "a.h5").read_bytes()
+        for length in (0, 7, 100, len(whole) // 2, len(whole) - 1):
+            (self.folder / "b.h5").write_bytes(whole[:length])
+            self.expect(7, "info", "b.h5", says="b.h5")
+            self.expect(7, "diff", "a.h5", "b.h5", says="b.h5")
+
+    def test_what_is_not_a_record_is_not_written_over(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(7, "run", deck, "--set", "output.file=a.ini", says="a.ini exists")
+        self.assertEqual((self.folder / "a.ini").read_text(), POISSON.format(cells=8))
+
+    def test_folder_that_does_not_exist(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(7, "run", deck, "--set", "output.file=no/such/a.h5", says="no/such")
+        self.expect(7, "run", deck, "--set", "output.file=.", says="not a regular file")
+
+    def test_disk_full(self):
+        deck = self.write("a.ini", POISSON.format(cells=16))
+
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        self.expect(7, "run", deck, limit=small_files, says="a.h5")
+        self.assertFalse((self.folder / "a.h5").exists())
+
+    def test_disk_full_for_the_fields(self):
+        deck = self.write("a.ini", POISSON.format(cells=40))
+
+        def no_room_for_fields():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))
+
+        self.expect(7, "run", deck, "--set", "output.fields=true", limit=no_room_for_fields, says="a.vtkhdf")
+        self.assertFalse((self.folder / "a.vtkhdf").exists())
+        self.assertEqual(self.record("a.h5")["exit_code"], 7)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
+    def test_standard_output_full(self):
+        with open("/dev/full", "w") as full:
+            self.expect(7, "list", stdout=full, says="standard output")
+
+
+class Expectation(ProgramTest):
+    """8: the run does not show what its deck expects."""
+
+    def test_unmet(self):
+        deck = self.write("a.ini", POISSON.format(cells=16) + "[expect]\niterations = 3\nmax_error = 1e-9\n")
+        self.expect(8, "run", deck, says=["a.ini:9: expect.iterations = 3, found", "a.ini:10: expect.max_error"])
+        record = self.record("a.h5")
+        self.assertEqual((record["status"], record["exit_code"]), ("failed", 8))
+
+
+class Device(ProgramTest):
+    """9: the device asked for is not there."""
+
+    def test_cuda(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\nbackend = cuda\n")
+        for verb in ("run", "check"):
+            self.expect(9, verb, deck, says=["a.ini:9: device.backend", "without the CUDA backend"])
+        self.assertFalse((self.folder / "a.h5").exists())
+
+    def test_auto_says_what_it_took(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(0, "run", deck, says="device.backend = auto takes cpu")
+
+
+class Good(ProgramTest):
+    """0: valid and converged."""
+
+    def test_default_deck(self):
+        done = self.expect(0, "run", str(INPUTS / "poisson.ini"))
+        self.assertIn("converged_rtol", done.stdout)
+        self.assertTrue((self.folder / "poisson.h5").exists())
+        self.assertTrue((self.folder / "poisson.vtkhdf").exists())
+        self.assertFalse((self.folder / "poisson.h5.part").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,103 @@
+#include "apps/expectations.hpp"
+
+#include <gtest/gtest.h>
+
+#include "apps/deck_schema.hpp"
+
+namespace hyperplane {
+namespace {
+
+Parameters expecting(const std::vector<std::pair<std::string, std::string>>& keys) {
+    Parameters parameters(program_parameters());
+    for (const auto& [key, value] : keys) parameters.set("expect", key, value);
+    return parameters;
+}
+
+/// Two solves of 10 and 12 iterations that reached 1e-9, max error 0.5.
+Outcome good_outcome() {
+    Outcome outcome;
+    for (Index iterations : {10, 12}) {
+        SolveRow row;
+        row.step = 1;
+        row.report = {.reason = StopReason::converged_rtol, .iterations = iterations, .b_norm = 2.0,
+                      .recurrence_residual = 2e-9, .true_residual = 2e-9};
+        outcome.solves.push_back(row);
+    }
+    outcome.errors = {{"max", 0.5}, {"rms", 0.1}};
+    return outcome;
+}
+
+Outcome failed_outcome(ExitCode code, StopReason reason) {
+    Outcome outcome = good_outcome();
+    outcome.code = code;
+    outcome.solves.back().report.reason = reason;
+    return outcome;
+}
+
+ExitCode judged(const std::vector<std::pair<std::string, std::string>>& keys, const Outcome& outcome = good_outcome()) {
+    return judge(expecting(keys), outcome).code;
+}
+
+TEST(Expectations, NoneMeansTheOutcomeDecides) {
+    EXPECT_EQ(judged({}), ExitCode::ok);
+    EXPECT_EQ(judged({}, failed_outcome(ExitCode::diverged, StopReason::breakdown)), ExitCode::diverged);
+}
+
+TEST(Expectations, IterationsBoundEverySolve) {
+    EXPECT_EQ(judged({{"min_iterations", "10"}, {"max_iterations", "12"}}), ExitCode::ok);
+    EXPECT_EQ(judged({{"max_iterations", "11"}}), ExitCode::expectation);
+    EXPECT_EQ(judged({{"min_iterations", "11"}}), ExitCode::expectation);
+    EXPECT_EQ(judged({{"iterations", "12"}}), ExitCode::expectation);
+    EXPECT_EQ(judge(expecting({{"iterations", "12"}}), good_outcome()).unmet.size(), 1u);
+}
+
+TEST(Expectations, ResidualIsRelativeToB) {
+    EXPECT_EQ(judged({{"max_relative_residual", "1e-9"}}), ExitCode::ok);
+    EXPECT_EQ(judged({{"max_relative_residual", "0.9e-9"}}), ExitCode::expectation);
+}
+
+TEST(Expectations, ErrorNeedsAnExactSolution) {
+    EXPECT_EQ(judged({{"max_error", "0.5"}, {"min_error", "0.5"}}), ExitCode::ok);
+    EXPECT_EQ(judged({{"max_error", "0.49"}}), ExitCode::expectation);
+    EXPECT_EQ(judged({{"min_error", "0.51"}}), ExitCode::expectation);
+    Outcome unknown = good_outcome();
+    unknown.errors.clear();
+    EXPECT_EQ(judged({{"max_error", "1"}}, unknown), ExitCode::expectation);
+}
+
+TEST(Expectations, NaNMeetsNothing) {
+    Outcome outcome = good_outcome();
+    outcome.errors = {{"max", std::numeric_limits<double>::quiet_NaN()}};
+    outcome.solves[0].report.true_residual = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(judged({{"max_error", "1e300"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"max_relative_residual", "1e300"}}, outcome), ExitCode::expectation);
+}
+
+TEST(Expectations, AFailureAskedForIsASuccess) {
+    const Outcome failed = failed_outcome(ExitCode::not_converged, StopReason::max_iterations);
+    EXPECT_EQ(judged({{"stop_reason", "max_iterations"}}, failed), ExitCode::ok);
+    EXPECT_EQ(judged({{"exit_code", "3"}}, failed), ExitCode::ok);
+    EXPECT_EQ(judged({{"exit_code", "4"}}, failed), ExitCode::expectation);
+    EXPECT_EQ(judged({{"exit_code", "3"}}), ExitCode::expectation);
+    EXPECT_EQ(judged({{"stop_reason", "breakdown"}}), ExitCode::expectation);
+}
+
+TEST(Expectations, AFailureNotAskedForKeepsItsCode) {
+    const Outcome failed = failed_outcome(ExitCode::not_converged, StopReason::max_iterations);
+    EXPECT_EQ(judged({{"max_iterations", "5"}}, failed), ExitCode::not_converged);
+}
+
+TEST(Expectations, APreemptedRunIsNotJudged) {
+    const Outcome stopped = failed_outcome(ExitCode::checkpointed, StopReason::interrupted);
+    EXPECT_EQ(judged({{"max_iterations", "5"}, {"exit_code", "0"}}, stopped), ExitCode::checkpointed);
+}
+
+TEST(Expectations, IterationsOfAResumedRunAreNotJudged) {
+    Outcome outcome = good_outcome();
+    outcome.resumed = true;
+    EXPECT_EQ(judged({{"max_iterations", "5"}}, outcome), ExitCode::ok);
+    EXPECT_EQ(judged({{"max_error", "0.1"}}, outcome), ExitCode::expectation);
+}
+
+}  // namespace
+}  // namespace hyperplane

@@ -1,0 +1,44 @@
+"""`check` predicts the memory a run holds at its peak within 5 %."""
+
+import itertools
+import unittest
+
+from program import POISSON, TRANSPORT, ProgramTest
+
+
+class Prediction(ProgramTest):
+    def compare(self, deck, *settings):
+        words = [word for setting in settings for word in ("--set", setting)]
+        predicted = self.run_json(0, "check", deck, *words)["memory"]["predicted"]
+        held = self.run_json(0, "run", deck, *words)["memory"]["peak"]
+        self.assertLessEqual(abs(predicted - held), 0.05 * held, f"{settings}: predicted {predicted}, held {held}")
+
+    def test_every_solver_and_preconditioner(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        for solver, preconditioner, layout in itertools.product(
+                ("cg", "gmres", "fgmres", "bicgstab"), ("none", "jacobi", "struct_ilu"), ("natural", "hyperplane")):
+            self.compare(deck, f"solver.name={solver}", f"preconditioner.name={preconditioner}",
+                         f"device.layout={layout}")
+
+    def test_fill_levels(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        for level in range(4):
+            self.compare(deck, f"preconditioner.fill_level={level}")
+
+    def test_restart(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        for restart in (5, 60):
+            self.compare(deck, "solver.name=gmres", f"solver.restart={restart}")
+
+    def test_coefficients_blocks_and_a_second_matrix(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        self.compare(deck, "problem.discretisation=cell", "problem.coefficient=checker")
+        blocks = self.write("b.ini", "[problem]\nname = block_laplacian\n[grid]\ncells = 9 8 7\n[solver]\nname = cg\n")
+        self.compare(blocks)
+        transport = self.write("c.ini", TRANSPORT.format(cells="17 15 13", steps=3))
+        self.compare(transport)
+        self.compare(transport, "problem.scheme=central", "problem.preconditioner_scheme=upwind")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""Runs the program under test ($HYPERPLANE) in a scratch folder."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["HYPERPLANE"]
+INPUTS = pathlib.Path(__file__).resolve().parents[2] / "inputs"
+
+POISSON = """
+[problem]
+name = poisson
+[grid]
+cells = {cells}
+[solver]
+name = cg
+"""
+
+TRANSPORT = """
+[problem]
+name = convection_diffusion
+[grid]
+cells = {cells}
+[time]
+cfl = 5
+steps = {steps}
+[solver]
+name = gmres
+rtol = 1e-10
+"""
+
+MATRIX = """
+[problem]
+name = matrix_market
+matrix = {matrix}
+[grid]
+cells = {cells}
+[solver]
+name = {solver}
+"""
+
+
+class ProgramTest(unittest.TestCase):
+    """A test with a scratch folder, self.folder, in which the program runs."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return name
+
+    def run_program(self, *words, limit=None, stdout=subprocess.PIPE):
+        """The finished process; `limit` is called in the child before it starts."""
+        return subprocess.run([PROGRAM, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE,
+                              text=True, timeout=300, preexec_fn=limit)
+
+    def start(self, *words):
+        """The running process."""
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        return process
+
+    def expect(self, code, *words, says=(), **options):
+        """Runs; asserts the exit status and that stderr holds each of `says`, without a crash."""
+        done = self.run_program(*words, **options)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, done.stderr)
+        return done
+
+    def run_json(self, code, *words):
+        return json.loads(self.expect(code, *words, "--json", "--quiet").stdout)
+
+    def record(self, name):
+        """A record as `info` reads it."""
+        return json.loads(self.expect(0, "info", name, "--json").stdout)
+
+
+__all__ = ["INPUTS", "MATRIX", "POISSON", "PROGRAM", "TRANSPORT", "ProgramTest", "signal"]
