@@ -225,7 +225,9 @@ private:
 
     void check_required() {
         for (const ParameterSpec& spec : applicable_) {
-            if (!spec.required || !spec.default_value.empty() || values_.count(spec.name())) continue;
+            const auto given = last_.find(spec.name());
+            const bool has_value = given != last_.end() && !given->second->value.empty();
+            if (!spec.required || !spec.default_value.empty() || has_value) continue;
             if (spec.key == "name" && unknown_component_.count(spec.section)) continue;
             const auto chosen = chosen_.find(spec.section);
             const bool own = chosen != chosen_.end() && holds(chosen->second->parameters, spec.section, spec.key);

@@ -1,8 +1,8 @@
 // The HDF5 record of a run, schema 1 (docs/record.md lists every group, attribute and dataset).
 //
-// A record grows in memory and reaches the disk only as whole files: each publish writes FILE.part
-// anew (temporary file, fsync, rename), finish renames to FILE. So a killed run leaves a FILE.part
-// that opens and says status = running, never a FILE that looks finished.
+// A record grows in memory and reaches the disk only as whole files (io/atomic_file.hpp): each
+// publish replaces FILE.part, finish writes FILE and removes FILE.part. So a killed run leaves a
+// FILE.part that opens and says status = running, never a FILE that looks finished.
 #pragma once
 
 #include <map>
@@ -42,16 +42,16 @@ struct SolveRow {
 
 /// What a preempted run needs to go on.
 struct RunState {
-    Index step = 0;                 ///< steps completed
-    double time = 0.0;              ///< at the end of the last completed step
-    Index iterations = 0;           ///< of the solve under way
-    std::vector<double> u;          ///< state at the beginning of the step under way, natural order, dof fastest
-    std::vector<double> correction; ///< the Krylov iterate of the solve under way; empty: none
+    Index step = 0;                  ///< steps completed
+    double time = 0.0;               ///< at the end of the last completed step
+    Index iterations = 0;            ///< of the solve under way
+    std::vector<double> u;           ///< state at the beginning of the step under way, natural order, dof fastest
+    std::vector<double> correction;  ///< the Krylov iterate of the solve under way; empty: none
 };
 
 class RecordWriter {
 public:
-    /// Throws FileError when the folder cannot be written.
+    /// Publishes what the header says; throws FileError when FILE or FILE.part cannot be written.
     RecordWriter(std::string path, const RecordHeader& header);
     ~RecordWriter();
     RecordWriter(RecordWriter&&) noexcept;
@@ -64,9 +64,10 @@ public:
     void set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label, Index peak_total,
                          Index predicted_total);
     void set_state(const RunState& state);
-    /// Writes FILE.part; status stays "running".
+    /// Replaces FILE.part; status stays "running". Throws FileError, leaving the earlier FILE.part.
     void publish();
-    /// Sets status (ok | failed | preempted), a message and the exit code, writes and renames to FILE.
+    /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes
+    /// FILE.part. Only a preempted record keeps the state. Throws FileError, leaving both as they were.
     void finish(const std::string& status, ExitCode exit_code, const std::string& message);
 
 private:
@@ -78,14 +79,17 @@ private:
 struct RecordData {
     int schema_version = 0;
     std::string path, code_version, git_sha, status, message;
-    int exit_code = 0;
+    int exit_code = 0;  ///< -1: the run has not ended
     std::string deck_file, deck_source, deck_resolved;
     std::vector<std::string> overrides;
     std::map<std::string, std::string> environment;
     Grid grid;
     std::string layout, stencil;
     int dof = 1;
-    struct Step { Index step; double time, dt; };
+    struct Step {
+        Index step;
+        double time, dt;
+    };
     std::vector<Step> steps;
     std::vector<SolveRow> solves;
     std::vector<std::vector<HistoryEntry>> histories;  ///< one for each solve

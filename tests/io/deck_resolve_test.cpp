@@ -121,6 +121,9 @@ TEST(Resolve, RequiredKeys) {
     EXPECT_EQ(message(grid + "[problem]\nname = matrix_market\n"),
               "deck.ini: problem.matrix_file is missing, problem matrix_market needs it "
               "(hyperplane help problem.matrix_file)");
+    EXPECT_EQ(message(grid + "[problem]\nname = matrix_market\nmatrix_file = \"\"\n"),
+              "deck.ini: problem.matrix_file is missing, problem matrix_market needs it "
+              "(hyperplane help problem.matrix_file)");
     EXPECT_EQ(message("[solver]\n", {"grid.cells=1 1 1"}), "accepted");
 }
 
