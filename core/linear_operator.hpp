@@ -16,6 +16,8 @@ public:
     virtual ~LinearOperator() = default;
     /// x and y are distinct, of the operator's layout and dof.
     virtual void apply(const Vector& x, Vector& y) const = 0;
+    /// The same, and x^T y on the way: some operators need no further pass for it.
+    virtual double apply_dot(const Vector& x, Vector& y) const;
     /// Fewest bytes one apply must move: each input read once, each output written once.
     virtual Index bytes_per_apply() const = 0;
 };

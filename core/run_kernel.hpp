@@ -17,6 +17,14 @@ struct RunTerm {
 template <int sign>
 void accumulate(std::span<const RunTerm> terms, const double* in, double* out, int count);
 
+/// x^T y of `count` values.
+inline double dot_run(const double* x, const double* y, int count) {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (int t = 0; t < count; ++t) sum += x[t] * y[t];
+    return sum;
+}
+
 extern template void accumulate<+1>(std::span<const RunTerm>, const double*, double*, int);
 extern template void accumulate<-1>(std::span<const RunTerm>, const double*, double*, int);
 

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "core/run_kernel.hpp"
 
 namespace hyperplane {
 namespace {
+
+/// Points of a piece of a flat product.
+constexpr Index piece = 2048;
 
 void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
     if (dof < 1 || dof > max_dof) throw UsageError(fmt::format("dof must lie in 1..{}, not {}", max_dof, dof));
@@ -53,13 +57,22 @@ double StructMatrix::at(Int3 point, int entry, int row, int col) const {
 Index StructMatrix::bytes_per_apply() const { return bytes() + 2 * unknowns() * Index(sizeof(double)); }
 
 void StructMatrix::apply(const Vector& x, Vector& y) const {
-    if (layout_.kind() == LayoutKind::natural && !grid().any_periodic()) return apply_flat(x, y);
+    if (is_flat()) return apply_flat(x, y, [](Index, Index, int) {});
     apply_runs(x, y);
     if (grid().any_periodic()) apply_wrapped(x, y);
 }
 
-void StructMatrix::apply_flat(const Vector& x, Vector& y) const {
-    constexpr Index piece = 2048;
+double StructMatrix::apply_dot(const Vector& x, Vector& y) const {
+    if (!is_flat()) return LinearOperator::apply_dot(x, y);
+    std::vector<double> partial(std::size_t(layout_.slots() / piece + 1));
+    apply_flat(x, y, [&](Index at, Index first, int count) {
+        for (int c = 0; c < dof_; ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
+    });
+    return std::accumulate(partial.begin(), partial.end(), 0.0);
+}
+
+template <class Done>
+void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
     const Index slots = layout_.slots();
 #pragma omp parallel for schedule(static)
     for (Index first = 0; first < slots; first += piece) {
@@ -77,6 +90,7 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y) const {
             }
             accumulate<+1>(terms, nullptr, y.component(row) + first, count);
         }
+        done(first / piece, first, count);
     }
 }
 

@@ -72,6 +72,7 @@ public:
     }
 
     void apply(const Vector& x, Vector& y) const override;
+    double apply_dot(const Vector& x, Vector& y) const override;
     Index bytes_per_apply() const override;
 
     /// Explicit zeros inside the grid are kept, so the pattern is the stencil's.
@@ -86,7 +87,10 @@ private:
     }
     /// Natural layout without wrapping: pieces of many lines at once. A neighbour outside the grid is
     /// some other point of the same array, multiplied by the zero that is stored there.
-    void apply_flat(const Vector& x, Vector& y) const;
+    /// Calls done(piece, first slot, points) after each piece.
+    template <class Done>
+    void apply_flat(const Vector& x, Vector& y, const Done& done) const;
+    bool is_flat() const { return layout_.kind() == LayoutKind::natural && !grid().any_periodic(); }
     /// Any layout; wrapped couplings left out.
     void apply_runs(const Vector& x, Vector& y) const;
     /// Adds the wrapped couplings.

@@ -55,6 +55,10 @@ public:
         TimerScope scope(tree_, name_, inner_.bytes_per_apply());
         inner_.apply(x, y);
     }
+    double apply_dot(const Vector& x, Vector& y) const override {
+        TimerScope scope(tree_, name_, inner_.bytes_per_apply());
+        return inner_.apply_dot(x, y);
+    }
     Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
 
 private:

@@ -1,4 +1,6 @@
 // The two triangular sweeps of StructILU on a CPU.
+#include <numeric>
+
 #include "precond/recurrence.hpp"
 #include "precond/struct_ilu.hpp"
 #include "precond/struct_ilu_cpu.hpp"
@@ -198,6 +200,22 @@ void StructIlu::lower_solve(const Vector& r, Vector& y) const {
     using namespace struct_ilu_cpu;
     const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
     sweep_pieces(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, y); });
+}
+
+double StructIlu::apply_dot(const Vector& r, Vector& z) const {
+    using namespace struct_ilu_cpu;
+    if (a_->layout().kind() != LayoutKind::natural) return LinearOperator::apply_dot(r, z);
+    lower_solve(r, z);
+    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
+    const Grid& grid = a_->grid();
+    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // added up in order, whoever computed them
+    sweep_pieces(f, Direction::upper, [&](const Run& piece) {
+        upper_piece(f, piece, z);
+        double& sum = of_line[piece.first.y + Index(grid.ny) * piece.first.z];
+        for (int c = 0; c < f.dof; ++c)
+            sum += dot_run(r.component(c) + piece.slot, z.component(c) + piece.slot, piece.count);
+    });
+    return std::accumulate(of_line.begin(), of_line.end(), 0.0);
 }
 
 void StructIlu::upper_solve(Vector& z) const {

@@ -19,16 +19,14 @@ SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Ve
     bool anew = true;
     double rho_old = 0.0;
     while (convergence.going()) {
-        m.apply(r, z);                 // z = M^-1 r
-        const double rho = dot(r, z);  // rho = r^T z
+        const double rho = m.apply_dot(r, z);  // z = M^-1 r, rho = r^T z
         if (!convergence.require(rho > 0.0, rho, StopReason::indefinite_preconditioner)) break;
         if (anew) {
             copy(z, p);  // p = z
         } else {
             xpby(z, rho / rho_old, p);  // p = z + (rho / rho_old) p
         }
-        a.apply(p, q);  // q = A p
-        const double pq = dot(p, q);
+        const double pq = a.apply_dot(p, q);  // q = A p
         if (!convergence.require(pq > 0.0, pq, StopReason::indefinite_operator)) break;
         const double alpha = rho / pq;                   // alpha = r^T z / p^T A p
         const double rr = axpy_pair(alpha, p, x, q, r);  // x += alpha p, r -= alpha q, r^T r
