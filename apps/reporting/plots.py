@@ -191,6 +191,7 @@ def breakdown(records):
 def finish_bars(axes, names, unit, title, end):
     axes.set_yticks(range(len(names)))
     axes.set_yticklabels(names)
+    axes.margins(y=0.02)
     axes.invert_yaxis()
     axes.set_xlim(0.0, end)
     axes.set_xlabel(unit)
