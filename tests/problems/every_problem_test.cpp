@@ -208,16 +208,19 @@ TEST_P(EveryProblem, UsesEveryOffsetAndNoneOutsideTheGrid) {
     }
 }
 
-TEST_P(EveryProblem, BothLayoutsGiveTheSameBits) {
+/// The matrix to the last bit; sums of a residual may be contracted differently in each layout's loop.
+TEST_P(EveryProblem, BothLayoutsGiveTheSameSystem) {
     const System other(*problem_, LayoutKind::hyperplane, level_);
     EXPECT_EQ(system_.matrix().to_csr().value, other.matrix().to_csr().value);
     const Vector f = system_.residual(system_.random(1), system_.random(2));
     const Vector g = other.residual(other.random(1), other.random(2));
+    double scale = 1.0;
+    for (Index at = 0; at < f.size(); ++at) scale = std::fmax(scale, std::abs(f.data()[at]));
     const Vector u = system_.initial(), v = other.initial();
     for (Index row = 0; row < system_.layout.slots(); ++row)
         for (int c = 0; c < f.dof(); ++c) {
             const Int3 p = system_.layout.grid().point(row);
-            ASSERT_EQ(f(p, c), g(p, c));
+            ASSERT_NEAR(f(p, c), g(p, c), 1e-14 * scale);
             ASSERT_EQ(u(p, c), v(p, c));
         }
 }

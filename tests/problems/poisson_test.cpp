@@ -38,7 +38,7 @@ TEST(PoissonNodes, DroppedBoundaryRowsGiveTheSameSolution) {
     const double keep = solved_error(*make_problem("poisson", {{"grid.cells", "17"}}));
     const double drop =
         solved_error(*make_problem("poisson", {{"grid.cells", "15"}, {"problem.boundary_rows", "drop"}}));
-    EXPECT_NEAR(keep, drop, 1e-9 * keep);
+    EXPECT_NEAR(keep, drop, 1e-9);  // of 6e-5; the solver stops at 1e-11 of the residual
 }
 
 /// Second order with unequal spacings and coefficients, in one, two and three dimensions.
