@@ -158,8 +158,9 @@ TEST(MatrixProducts, LowerStorageHoldsAboutHalfAndMeansTheSame) {
     const StencilMatrix data = reference::random_spd_matrix(box, stencil.offsets, 3, 6);
     const StructMatrix full = reference::to_struct_matrix(context, layout, data, MatrixStorage::full);
     const StructMatrix lower = reference::to_struct_matrix(context, layout, data, MatrixStorage::lower);
-    EXPECT_EQ(full.bytes(), 27 * 9 * 60 * 8);
-    EXPECT_EQ(lower.bytes(), 14 * 9 * 60 * 8);
+    EXPECT_GE(lower.bytes(), 14 * 9 * 60 * 8);
+    EXPECT_LT(double(lower.bytes()), 0.55 * double(full.bytes()));
+    EXPECT_EQ(context.ledger().held(), full.bytes() + lower.bytes());
     EXPECT_FALSE(full.symmetric());
     EXPECT_TRUE(lower.symmetric());
     EXPECT_EQ(full.nonzeros(), lower.nonzeros());
