@@ -121,7 +121,8 @@ public:
             for (Row& row : rows) values.push_back(field(row));
         dataset(name, label, values);
         if (writing()) return;
-        if (rows.empty()) rows.resize(values.size());
+        if (rows_ < 0) rows.resize(values.size());
+        rows_ = Index(rows.size());
         if (rows.size() != values.size()) wrong(name, "has another number of rows than its neighbours");
         for (std::size_t at = 0; at < rows.size(); ++at) field(rows[at]) = values[at];
     }
@@ -142,6 +143,7 @@ private:
     Id id_;
     Mode mode_;
     std::string file_name_, path_;  ///< the path ends in '/'
+    mutable Index rows_ = -1;       ///< of the columns read; -1: none yet
 };
 
 /// Writes a text attribute of variable length, UTF-8.

@@ -257,6 +257,25 @@ TEST(Record, MissingPartsAreNamed) {
     }
 }
 
+TEST(Record, ColumnsOfDifferentLength) {
+    const Scratch scratch;
+    const std::string path = scratch.path("run.h5");
+    for (const hsize_t rows : {0, 1, 3}) {
+        RecordWriter writer(path, sample_header());
+        fill_sample(writer);  // two steps
+        writer.finish("ok", ExitCode::ok, "");
+        remove_object(path, "steps/step");
+        const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+        const hid_t space = H5Screate_simple(1, &rows, nullptr);
+        H5Dclose(H5Dcreate2(file, "steps/step", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5Sclose(space);
+        H5Fclose(file);
+        EXPECT_EQ(
+            error_of([&] { read_record(path); }),
+            path + ": /steps/time has another number of rows than its neighbours; this is no complete record of a run");
+    }
+}
+
 TEST(Record, ForeignFilesAndOtherSchemas) {
     const Scratch scratch;
     const std::string path = scratch.path("foreign.h5");
