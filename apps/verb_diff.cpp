@@ -35,10 +35,11 @@ struct Comparison {
     }
 };
 
+/// All keys but those that must not change a result.
 std::map<std::string, std::string> deck_keys(const RecordData& record) {
     std::map<std::string, std::string> keys;
     for (const DeckEntry& entry : parse_deck(record.deck_resolved, record.path).entries)
-        if (entry.section != "output") keys[entry.section + "." + entry.key] = entry.value;
+        if (entry.section != "output" && entry.section != "device") keys[entry.section + "." + entry.key] = entry.value;
     return keys;
 }
 
@@ -91,6 +92,7 @@ void compare_errors(const RecordData& a, const RecordData& b, Comparison& found)
 }
 
 void list_timings(const RecordData& a, const RecordData& b, Comparison& found) {
+    found.timings.push_back(fmt::format("{:<22} {:>13} {:>13}", "", a.environment.at("device"), b.environment.at("device")));
     for (const TimerRow& row : a.timers)
         for (const TimerRow& other : b.timers)
             if (row.name == other.name)

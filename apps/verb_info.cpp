@@ -46,6 +46,7 @@ Json record_json(const RecordData& record) {
         json["solves"].push_back(Json{{"step", row.step},
                                       {"iterations", row.report.iterations},
                                       {"stop_reason", to_string(row.report.reason)},
+                                      {"b_norm", row.report.b_norm},
                                       {"relative_residual", row.report.true_residual / row.report.b_norm},
                                       {"setup_seconds", row.setup_seconds},
                                       {"solve_seconds", row.solve_seconds}});

@@ -49,7 +49,8 @@ class Usage(ProgramTest):
         self.expect(2, "run", deck, "--set", "solver.rtol=x", says="solver.rtol")
         self.expect(2, "run", deck, "--set", "solver.rtol", says="solver.rtol")
         self.expect(2, "run", deck, "--set", "nothing.here=1", says="[nothing]")
-        self.expect(0, "run", deck, "--set", "solver.rtol=x", "--set", "solver.rtol=1e-3")
+        self.expect(0, "run", deck, "--set", "solver.rtol=1e-2", "--set", "solver.rtol=1e-3")
+        self.assertLess(self.record("a.h5")["solves"][0]["relative_residual"], 1e-3)
 
     def test_unknown_component(self):
         deck = self.write("a.ini", POISSON.format(cells=8))

@@ -63,6 +63,8 @@ class Preemption(ProgramTest):
         whole, resumed = self.record("whole.h5"), self.record("a.h5")
         finished = [row["step"] for row in resumed["solves"] if row["stop_reason"] != "interrupted"]
         self.assertEqual(finished, [row["step"] for row in whole["solves"]])
+        last, same = whole["solves"][-1]["b_norm"], resumed["solves"][-1]["b_norm"]
+        self.assertLess(abs(last - same), 1e-7 * last)  # as far as rtol = 1e-10 lets two solutions differ
 
     def test_another_deck_does_not_take_the_state(self):
         deck = self.write("a.ini", POISSON.format(cells=72))

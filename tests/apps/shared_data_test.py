@@ -1,0 +1,39 @@
+"""Real systems: orsreg_1 (oil reservoir, non-symmetric) and nos7 (SPD, ill-conditioned), b = A 1, rtol = 1e-8."""
+
+import os
+import pathlib
+import sys
+import unittest
+
+from program import MATRIX, ProgramTest
+
+DATA = pathlib.Path(os.environ.get("HYPERPLANE_SHARED_DATA", ""))
+
+
+class SharedData(ProgramTest):
+    def solve(self, matrix, cells, solver, *settings):
+        deck = self.write("a.ini", MATRIX.format(matrix=(DATA / matrix).resolve(), cells=cells, solver=solver))
+        return self.run_json(0, "run", deck, *(word for setting in settings for word in ("--set", setting)))
+
+    def test_oil_reservoir_with_unrestarted_gmres(self):
+        answer = self.solve("orsreg_1.mtx", "21 21 5", "gmres", "solver.restart=200")
+        self.assertEqual(answer["stencil"], "star7")
+        self.assertLessEqual(abs(answer["iterations"] - 57), 2)
+        self.assertLess(answer["errors"]["max"], 1e-6)
+
+    def test_poisson_of_harwell_boeing_with_cg(self):
+        # The recurrence reaches 1e-8 in iteration 29; the true residual, near the limit of rounding, a few later.
+        answer = self.solve("nos7.mtx", "9 9 9", "cg")
+        self.assertGreaterEqual(answer["iterations"], 27)
+        self.assertLessEqual(answer["iterations"], 36)
+
+    def test_the_wrong_grid_is_refused(self):
+        deck = self.write("a.ini", MATRIX.format(matrix=(DATA / "nos7.mtx").resolve(), cells="27 9 3", solver="cg"))
+        self.expect(2, "run", deck, says=["row", "column"])
+
+
+if __name__ == "__main__":
+    if not (DATA / "orsreg_1.mtx").exists() or not (DATA / "nos7.mtx").exists():
+        print("skipped: orsreg_1.mtx and nos7.mtx are not in HYPERPLANE_SHARED_DATA")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,157 @@
+"""What the verbs print and write."""
+
+import json
+import os
+import pty
+import subprocess
+import unittest
+
+from program import INPUTS, MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest
+
+
+class Explain(ProgramTest):
+    def test_help_knows_every_word_of_the_lists(self):
+        listed = json.loads(self.expect(0, "list", "--json").stdout)
+        self.assertEqual(set(listed), {"problems", "solvers", "preconditioners", "stencils", "devices"})
+        for kind in ("problems", "solvers", "preconditioners"):
+            for name in listed[kind]:
+                self.assertIn(name, self.expect(0, "help", name).stdout)
+        for section in ("problem", "grid", "time", "solver", "preconditioner", "device", "output", "expect"):
+            self.assertIn(f"[{section}]", self.expect(0, "help", section).stdout)
+
+    def test_help_of_a_key(self):
+        text = self.expect(0, "help", "solver.rtol").stdout
+        for part in ("real >= 0 and <= 1", "default 1e-8", "true residual"):
+            self.assertIn(part, text)
+        self.assertIn("with preconditioner.name = struct_ilu", self.expect(0, "help", "preconditioner.fill_level").stdout)
+
+    def test_help_of_a_verb(self):
+        usage = self.expect(0, "run", "--help").stdout
+        self.assertEqual(usage, self.expect(0, "help", "run").stdout)
+        self.assertIn("--fresh", usage)
+        for verb in ("run", "check", "list", "help", "info", "diff", "report", "export", "selftest"):
+            self.assertIn(f"  {verb} ", self.expect(0, "--help").stdout)
+
+    def test_info(self):
+        build = json.loads(self.expect(0, "info", "build", "--json").stdout)
+        self.assertIn(build["version"], self.expect(0, "--version").stdout)
+        self.assertGreaterEqual(json.loads(self.expect(0, "info", "device", "--json").stdout)["processors"], 1)
+
+    def test_check_shows_where_each_value_came_from(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        text = self.expect(0, "check", deck, "--verbose", "--set", "solver.rtol=1e-4").stdout
+        for part in ("a.ini:3", "--set", "default", "fits"):
+            self.assertIn(part, text)
+        self.assertFalse((self.folder / "a.h5").exists())
+
+    def test_every_deck_is_valid(self):
+        for deck in sorted(INPUTS.rglob("*.ini")):
+            self.assertIn(self.run_program("check", str(deck), "--json").returncode, (0, 6), deck)
+
+
+class Run(ProgramTest):
+    def test_json_says_what_the_record_says(self):
+        deck = self.write("a.ini", POISSON.format(cells=16))
+        answer, record = self.run_json(0, "run", deck), None
+        record = self.record("a.h5")
+        self.assertEqual(answer["solves"][0]["iterations"], record["solves"][0]["iterations"])
+        self.assertEqual(answer["errors"], record["errors"])
+        self.assertEqual(answer["memory"]["peak"], record["memory"]["peak"])
+        self.assertEqual({row["name"] for row in record["timers"]},
+                         {"assemble", "setup", "solve", "solve/spmv", "solve/preconditioner"})
+
+    def test_threads_and_layouts_do_not_change_the_counts(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        for name, *words in (("one", "--threads", "1"), ("two", "--threads", "2"),
+                             ("skewed", "--set", "device.layout=hyperplane")):
+            self.expect(0, "run", deck, "--quiet", "--set", f"output.file={name}.h5", *words)
+        self.expect(0, "diff", "one.h5", "two.h5", "--tolerance", "0")
+        self.expect(0, "diff", "one.h5", "skewed.h5", "--tolerance", "1e-6")
+
+    def test_quiet(self):
+        deck = self.write("a.ini", POISSON.format(cells=16))
+        self.assertEqual(self.expect(0, "run", deck, "--quiet").stderr, "")
+
+    def test_plain_progress(self):
+        deck = self.write("a.ini", POISSON.format(cells=16))
+        log = self.expect(0, "run", deck).stderr
+        lines = [line for line in log.splitlines() if "iteration " in line]
+        self.assertIn("iteration     0", lines[0])
+        self.assertRegex(lines[-1], r"recurrence \d\.\d+e-\d+  true \d\.\d+e-\d+  rate 0\.\d+  elapsed .* s  ETA")
+        self.assertNotIn("\r", log)
+
+    def test_progress_on_a_terminal_overwrites_its_line(self):
+        deck = self.write("a.ini", POISSON.format(cells=48))
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([PROGRAM, "run", deck], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # Linux's way to say that the other end was closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(), 0)
+        self.assertIn(b"\riteration ", shown)
+        self.assertEqual(shown.count(b"\n"), 2)  # the device's line, and the end of the progress line
+
+
+class Export(ProgramTest):
+    def test_what_is_written_can_be_solved(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells="7 6 5", steps=1))
+        answer = self.run_json(0, "run", deck)
+        self.expect(0, "export", deck, "-o", "out/put")
+        again = self.write("out/put/b.ini", MATRIX.format(matrix="A.mtx\nright_hand_side = b.mtx", cells="7 6 5",
+                                                          solver="gmres\nrtol = 1e-10"))
+        read = self.run_json(0, "run", again)
+        self.assertEqual(read["iterations"], answer["iterations"])
+        self.assertAlmostEqual(read["solves"][0]["b_norm"] / answer["solves"][0]["b_norm"], 1.0, 12)
+
+    def test_folder_that_cannot_be(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(7, "export", deck, "-o", "a.ini")
+
+
+class Diff(ProgramTest):
+    def test_what_differs_is_named(self):
+        deck = self.write("a.ini", POISSON.format(cells=12))
+        self.expect(0, "run", deck)
+        self.expect(0, "run", deck, "--set", "solver.rtol=1e-4", "--set", "output.file=b.h5")
+        done = self.expect(8, "diff", "a.h5", "b.h5")
+        self.assertIn("solver.rtol: 1e-8 | 1e-4", done.stdout)
+        self.assertIn("solve 1 iterations", done.stdout)
+        self.assertIn("the same", self.expect(0, "diff", "a.h5", "a.h5").stdout)
+        self.assertFalse(json.loads(self.expect(8, "diff", "a.h5", "b.h5", "--json").stdout)["same"])
+
+
+class SelfTest(ProgramTest):
+    def test_passes(self):
+        self.expect(0, "selftest")
+        for deck in ("block_laplacian.ini", "convection_diffusion_steady.ini"):
+            self.expect(0, "selftest", str(INPUTS / deck), "--set", "grid.cells=12")
+
+    def test_can_fail(self):
+        deck = self.write("a.ini", POISSON.format(cells=12).replace("cg", "richardson"))
+        answer = json.loads(self.expect(8, "selftest", deck, "--set", "preconditioner.name=none", "--json").stdout)
+        self.assertIn("iterations with an exaggerated diagonal",
+                      [check["name"] for check in answer["checks"] if not check["passed"]])
+
+
+class Report(ProgramTest):
+    def test_page(self):
+        deck = self.write("a.ini", POISSON.format(cells=12))
+        self.expect(0, "run", deck)
+        done = self.run_program("report", "a.h5", "-o", "a.html", "--png", "a.png")
+        if "python3-h5py" in done.stderr:
+            self.skipTest("no Python with h5py and matplotlib")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("<html", (self.folder / "a.html").read_text())
+        self.assertEqual((self.folder / "a.png").read_bytes()[:4], b"\x89PNG")
+
+    def test_what_is_no_record(self):
+        self.expect(7, "report", self.write("a.h5", "text"), says="a.h5")
+
+
+if __name__ == "__main__":
+    unittest.main()
