@@ -11,7 +11,9 @@ namespace {
 /// Values summed in one go; fixed, so that sums do not depend on the number of threads.
 constexpr Index block = 2048;
 
-Index blocks_of(Index size) { return (size + block - 1) / block; }
+Index blocks_of(Index size) {
+    return (size + block - 1) / block;
+}
 
 /// Sum over blocks of body(begin, end), in the order of the blocks.
 template <class Body>
@@ -42,7 +44,9 @@ double block_dot(const double* x, const double* y, Index begin, Index end) {
 
 }  // namespace
 
-void set_zero(Vector& x) { fill_zero(x.data(), x.size()); }
+void set_zero(Vector& x) {
+    fill_zero(x.data(), x.size());
+}
 
 void fill(Vector& x, double value) {
     double* xs = x.data();
@@ -83,12 +87,13 @@ void axpbypcz(double a, const Vector& x, double b, const Vector& y, double c, Ve
 }
 
 double dot(const Vector& x, const Vector& y) {
-    return block_sum(x.size(), [xs = x.data(), ys = y.data()](Index begin, Index end) {
-        return block_dot(xs, ys, begin, end);
-    });
+    return block_sum(x.size(),
+                     [xs = x.data(), ys = y.data()](Index begin, Index end) { return block_dot(xs, ys, begin, end); });
 }
 
-double norm2(const Vector& x) { return std::sqrt(dot(x, x)); }
+double norm2(const Vector& x) {
+    return std::sqrt(dot(x, x));
+}
 
 double axpy_pair(double a, const Vector& p, Vector& x, const Vector& q, Vector& r) {
     return block_sum(x.size(), [=, ps = p.data(), xs = x.data(), qs = q.data(), rs = r.data()](Index begin, Index end) {

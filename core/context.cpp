@@ -15,11 +15,15 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-std::string in_mib(Index bytes) { return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20)); }
+std::string in_mib(Index bytes) {
+    return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20));
+}
 
 }  // namespace
 
-std::string to_string(Backend backend) { return backend == Backend::cpu ? "cpu" : "cuda"; }
+std::string to_string(Backend backend) {
+    return backend == Backend::cpu ? "cpu" : "cuda";
+}
 
 void MemoryLedger::add(const std::string& label, Index bytes) {
     by_label_[label] += bytes;
@@ -60,10 +64,11 @@ void* Context::allocate(const std::string& label, Index bytes) const {
     const bool allowed = !*gate_ || (*gate_)(label, bytes);
     void* memory = allowed ? std::aligned_alloc(alignment, padded) : nullptr;
     if (!memory)
-        throw OutOfMemory(fmt::format("out of memory: {} for {} could not be allocated. Held so far:\n{}"
-                                      "Use a smaller grid, a lower fill_level or a shorter restart "
-                                      "(hyperplane check predicts what a deck needs).",
-                                      in_mib(bytes), label, ledger_->table()));
+        throw OutOfMemory(
+            fmt::format("out of memory: {} for {} could not be allocated. Held so far:\n{}"
+                        "Use a smaller grid, a lower fill_level or a shorter restart "
+                        "(hyperplane check predicts what a deck needs).",
+                        in_mib(bytes), label, ledger_->table()));
     ledger_->add(label, bytes);
     return memory;
 }

@@ -21,8 +21,8 @@ public:
     void remove(const std::string& label, Index bytes);
     Index held() const { return held_; }
     Index peak() const { return peak_; }
-    const std::map<std::string, Index>& by_label() const { return by_label_; }          ///< held now
-    const std::map<std::string, Index>& peak_by_label() const { return peak_by_label_; } ///< at the total's peak
+    const std::map<std::string, Index>& by_label() const { return by_label_; }            ///< held now
+    const std::map<std::string, Index>& peak_by_label() const { return peak_by_label_; }  ///< at the total's peak
     /// A table "label  bytes", largest first; for messages.
     std::string table() const;
 

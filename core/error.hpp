@@ -9,17 +9,17 @@ namespace hyperplane {
 
 /// What the program returns to its shell (docs/cookbook: "exit codes").
 enum class ExitCode : int {
-    ok = 0,                ///< valid and converged
-    internal = 1,          ///< a bug of ours
-    usage = 2,             ///< command line or deck
-    not_converged = 3,     ///< the iterations allowed were not enough
-    diverged = 4,          ///< diverged, not finite, breakdown, false convergence
-    preconditioner = 5,    ///< set-up failed: a pivot
-    out_of_memory = 6,     ///< host or GPU
-    file = 7,              ///< an input or output file
-    expectation = 8,       ///< an [expect] or a verification failed
-    no_device = 9,         ///< no suitable device
-    checkpointed = 75,     ///< stopped on a signal; run again to go on
+    ok = 0,              ///< valid and converged
+    internal = 1,        ///< a bug of ours
+    usage = 2,           ///< command line or deck
+    not_converged = 3,   ///< the iterations allowed were not enough
+    diverged = 4,        ///< diverged, not finite, breakdown, false convergence
+    preconditioner = 5,  ///< set-up failed: a pivot
+    out_of_memory = 6,   ///< host or GPU
+    file = 7,            ///< an input or output file
+    expectation = 8,     ///< an [expect] or a verification failed
+    no_device = 9,       ///< no suitable device
+    checkpointed = 75,   ///< stopped on a signal; run again to go on
 };
 
 /// Base of all errors a user can cause or meet; what() is complete and says what to do.

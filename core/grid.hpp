@@ -10,10 +10,10 @@ namespace hyperplane {
 /// A box of nx x ny x nz points, x fastest; 2-D is nz = 1.
 struct Grid {
     int nx = 1, ny = 1, nz = 1;
-    std::array<double, 3> spacing{1.0, 1.0, 1.0};         ///< h_x, h_y, h_z in domain units
-    std::array<double, 3> origin{0.0, 0.0, 0.0};          ///< coordinates of point (0, 0, 0)
-    std::array<bool, 3> periodic{false, false, false};    ///< A x wraps here; sweeps never do
-    bool cell_centred = false;                            ///< fields belong to cells, not to nodes
+    std::array<double, 3> spacing{1.0, 1.0, 1.0};       ///< h_x, h_y, h_z in domain units
+    std::array<double, 3> origin{0.0, 0.0, 0.0};        ///< coordinates of point (0, 0, 0)
+    std::array<bool, 3> periodic{false, false, false};  ///< A x wraps here; sweeps never do
+    bool cell_centred = false;                          ///< fields belong to cells, not to nodes
 
     HYPERPLANE_HD Index points() const { return Index(nx) * ny * nz; }
     HYPERPLANE_HD bool contains(Int3 p) const {

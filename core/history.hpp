@@ -12,7 +12,7 @@ namespace hyperplane {
 
 struct HistoryEntry {
     Index iteration;
-    double recurrence;  ///< ||r|| / ||b|| as the method's recurrence knows it
+    double recurrence;                                        ///< ||r|| / ||b|| as the method's recurrence knows it
     double truth = std::numeric_limits<double>::quiet_NaN();  ///< ||b - A x|| / ||b||, NaN where not computed
     double seconds = 0.0;                                     ///< since the solve began
 };

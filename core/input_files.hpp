@@ -18,9 +18,9 @@ struct InputMatrix {
 
 /// Each function throws FileError naming file and line.
 struct InputFiles {
-    std::function<InputMatrix(const std::string& path)> matrix;                       ///< Matrix Market coordinate
-    std::function<std::vector<double>(const std::string& path)> vector;               ///< Matrix Market array
-    std::function<std::vector<double>(const std::string& path, Index count)> doubles; ///< raw float64, `count` of them
+    std::function<InputMatrix(const std::string& path)> matrix;                        ///< Matrix Market coordinate
+    std::function<std::vector<double>(const std::string& path)> vector;                ///< Matrix Market array
+    std::function<std::vector<double>(const std::string& path, Index count)> doubles;  ///< raw float64, `count` of them
 };
 
 }  // namespace hyperplane

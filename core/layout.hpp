@@ -25,9 +25,9 @@ std::string to_string(LayoutKind kind);
 
 /// Consecutive slots whose points lie along the layout's run direction.
 struct Run {
-    Int3 first;    ///< point of the first slot
-    int count;     ///< points
-    Index slot;    ///< first slot
+    Int3 first;  ///< point of the first slot
+    int count;   ///< points
+    Index slot;  ///< first slot
 };
 
 /// The part [begin, end) of a run whose neighbours at one offset lie inside the grid, empty when
@@ -65,9 +65,7 @@ public:
         return p;
     }
     /// From a point of a run to the next.
-    HYPERPLANE_HD Int3 step() const {
-        return kind_ == LayoutKind::natural ? Int3{1, 0, 0} : Int3{-levels_.y, 1, 0};
-    }
+    HYPERPLANE_HD Int3 step() const { return kind_ == LayoutKind::natural ? Int3{1, 0, 0} : Int3{-levels_.y, 1, 0}; }
 
     /// Levels of the grid; 1 + the level of the last point.
     HYPERPLANE_HD int level_count() const { return 1 + levels_.level({grid_.nx - 1, grid_.ny - 1, grid_.nz - 1}); }
@@ -90,8 +88,8 @@ public:
     }
 
     friend bool operator==(const Layout& a, const Layout& b) {
-        return a.kind_ == b.kind_ && a.grid_.nx == b.grid_.nx && a.grid_.ny == b.grid_.ny &&
-               a.grid_.nz == b.grid_.nz && (a.kind_ == LayoutKind::natural || a.levels_ == b.levels_);
+        return a.kind_ == b.kind_ && a.grid_.nx == b.grid_.nx && a.grid_.ny == b.grid_.ny && a.grid_.nz == b.grid_.nz &&
+               (a.kind_ == LayoutKind::natural || a.levels_ == b.levels_);
     }
 
 private:

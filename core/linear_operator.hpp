@@ -24,8 +24,8 @@ public:
 
 /// What solvers may rely on.
 struct PreconditionerTraits {
-    bool fixed = true;      ///< the same linear operator in every apply; otherwise only fgmres takes it
-    bool symmetric = false; ///< M = M^T, needed by cg
+    bool fixed = true;       ///< the same linear operator in every apply; otherwise only fgmres takes it
+    bool symmetric = false;  ///< M = M^T, needed by cg
 };
 
 /// One pivot that a policy changed, or that could not be used.
@@ -40,8 +40,8 @@ struct SetupReport {
     Index pivots_modified = 0;
     std::vector<PivotEvent> modified;  ///< the first of them, in natural order, at most max_events
     static constexpr std::size_t max_events = 16;
-    double shift = 0.0;                ///< alpha that was finally used, A + alpha diag(A)
-    double smallest_pivot_ratio = 1.0; ///< min |pivot| / |diagonal of A|; small warns of trouble
+    double shift = 0.0;                 ///< alpha that was finally used, A + alpha diag(A)
+    double smallest_pivot_ratio = 1.0;  ///< min |pivot| / |diagonal of A|; small warns of trouble
     Int3 smallest_pivot_cell;
     Index factor_bytes = 0;
 };

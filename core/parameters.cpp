@@ -65,8 +65,7 @@ std::optional<std::string> check_range(const ParameterSpec& spec, double value, 
 std::optional<std::string> check_number(const ParameterSpec& spec, bool whole, const std::string& text) {
     const auto integer = whole ? parse_integer(text) : std::nullopt;
     const auto real = whole ? std::optional<double>() : parse_real(text);
-    if (!integer && !real)
-        return fmt::format("expected {}, got '{}'", whole ? "an integer" : "a finite number", text);
+    if (!integer && !real) return fmt::format("expected {}, got '{}'", whole ? "an integer" : "a finite number", text);
     return check_range(spec, integer ? double(*integer) : *real, text);
 }
 
@@ -95,7 +94,8 @@ std::string describe_domain(const ParameterSpec& spec) {
     if (!spec.choices.empty()) text += fmt::format(" {}", fmt::join(spec.choices, " | "));
     if (spec.minimum) text += fmt::format(" {} {:g}", spec.minimum->open ? ">" : ">=", spec.minimum->value);
     if (spec.maximum)
-        text += fmt::format("{} {} {:g}", spec.minimum ? " and" : "", spec.maximum->open ? "<" : "<=", spec.maximum->value);
+        text +=
+            fmt::format("{} {} {:g}", spec.minimum ? " and" : "", spec.maximum->open ? "<" : "<=", spec.maximum->value);
     if (!spec.unit.empty()) text += fmt::format(", in {}", spec.unit);
     return text;
 }
@@ -135,7 +135,9 @@ std::optional<std::string> check_value(const ParameterSpec& spec, const std::str
     return std::nullopt;
 }
 
-Parameters::Parameters(const ParameterTable& table) { add(table); }
+Parameters::Parameters(const ParameterTable& table) {
+    add(table);
+}
 
 void Parameters::add(const ParameterTable& table) {
     for (const ParameterSpec& spec : table)

@@ -15,16 +15,16 @@ struct SystemShape {
     Grid grid;
     Stencil stencil;
     int dof = 1;
-    bool symmetric = false;           ///< the Jacobian equals its transpose to the last bit
-    bool constant_null_space = false; ///< A 1 = 0; b and every Krylov vector lose their mean
+    bool symmetric = false;                       ///< the Jacobian equals its transpose to the last bit
+    bool constant_null_space = false;             ///< A 1 = 0; b and every Krylov vector lose their mean
     bool separate_preconditioner_matrix = false;  ///< Pmat differs from Amat
-    bool linear = true;               ///< one Newton step solves it
+    bool linear = true;                           ///< one Newton step solves it
     std::vector<std::string> components;          ///< names of the unknowns, dof of them
 };
 
 /// The implicit Euler step being solved; dt = infinity is a steady problem.
 struct TimeLevel {
-    double time = 0.0;                                     ///< at the end of the step
+    double time = 0.0;  ///< at the end of the step
     double dt = std::numeric_limits<double>::infinity();
 };
 

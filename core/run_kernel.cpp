@@ -25,8 +25,8 @@ void pass(const RunTerm* terms, const double* in, double* out, int begin, int en
 }
 
 template <int sign, bool from_zero, int... G>
-void pass_of(int size, std::integer_sequence<int, G...>, const RunTerm* terms, const double* in, double* out,
-             int begin, int end) {
+void pass_of(int size, std::integer_sequence<int, G...>, const RunTerm* terms, const double* in, double* out, int begin,
+             int end) {
     ((size == G + 1 ? pass<sign, G + 1, from_zero>(terms, in, out, begin, end) : void()), ...);
 }
 

@@ -16,7 +16,9 @@ struct NaturalLess {
     bool operator()(Int3 a, Int3 b) const { return natural_less(a, b); }
 };
 
-std::string to_string(Int3 o) { return fmt::format("({},{},{})", o.x, o.y, o.z); }
+std::string to_string(Int3 o) {
+    return fmt::format("({},{},{})", o.x, o.y, o.z);
+}
 
 std::vector<Int3> offsets_where(int radius, const std::function<bool(int, int, int)>& holds) {
     std::vector<Int3> offsets;
@@ -27,10 +29,14 @@ std::vector<Int3> offsets_where(int radius, const std::function<bool(int, int, i
     return offsets;
 }
 
-int norm1(int x, int y, int z) { return std::abs(x) + std::abs(y) + std::abs(z); }
+int norm1(int x, int y, int z) {
+    return std::abs(x) + std::abs(y) + std::abs(z);
+}
 
 /// Smallest integer >= a / b for b > 0.
-int ceil_div(int a, int b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+int ceil_div(int a, int b) {
+    return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
 
 }  // namespace
 
@@ -54,7 +60,9 @@ Stencil Stencil::star13() {
     return {"star13", offsets_where(2, [](int x, int y, int z) { return (x != 0) + (y != 0) + (z != 0) <= 1; })};
 }
 
-Stencil Stencil::diamond13() { return {"diamond13", star7().filled(1).offsets_}; }
+Stencil Stencil::diamond13() {
+    return {"diamond13", star7().filled(1).offsets_};
+}
 
 Stencil Stencil::diamond25() {
     return {"diamond25", offsets_where(2, [](int x, int y, int z) { return norm1(x, y, z) <= 2; })};

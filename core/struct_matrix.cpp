@@ -20,16 +20,21 @@ void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
     const int extents[3] = {grid.nx, grid.ny, grid.nz};
     for (int axis = 0; axis < 3; ++axis)
         if (grid.periodic[axis] && extents[axis] < diameter)
-            throw UsageError(fmt::format("grid.cells: {} points along periodic axis {} are too few for stencil {}; "
-                                         "it needs {} or more",
-                                         extents[axis], "xyz"[axis], stencil.name(), diameter));
+            throw UsageError(
+                fmt::format("grid.cells: {} points along periodic axis {} are too few for stencil {}; "
+                            "it needs {} or more",
+                            extents[axis], "xyz"[axis], stencil.name(), diameter));
 }
 
 }  // namespace
 
 StructMatrix::StructMatrix(const Context& context, const Layout& layout, Stencil stencil, int dof,
                            MatrixStorage storage, std::string label)
-    : context_(context), layout_(layout), stencil_(std::move(stencil)), dof_(dof), storage_(storage),
+    : context_(context),
+      layout_(layout),
+      stencil_(std::move(stencil)),
+      dof_(dof),
+      storage_(storage),
       stride_(stride(layout.slots())) {
     check_shape(layout_.grid(), stencil_, dof_);
     values_ = Buffer<double>(context_, std::move(label), Index(stored_entries()) * dof_ * dof_ * stride_);
@@ -54,7 +59,9 @@ double StructMatrix::at(Int3 point, int entry, int row, int col) const {
                          : values(stencil_.mirror(entry), col, row)[layout_.slot(neighbour)];
 }
 
-Index StructMatrix::bytes_per_apply() const { return bytes() + 2 * unknowns() * Index(sizeof(double)); }
+Index StructMatrix::bytes_per_apply() const {
+    return bytes() + 2 * unknowns() * Index(sizeof(double));
+}
 
 void StructMatrix::apply(const Vector& x, Vector& y) const {
     if (is_flat()) return apply_flat(x, y, [](Index, Index, int) {});
@@ -85,8 +92,8 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
                 const int begin = int(std::clamp<Index>(-near.slot, 0, count));
                 const int end = int(std::clamp<Index>(slots - near.slot, begin, count));
                 for (int col = 0; col < dof_; ++col)
-                    terms.push_back({along({{}, count, first}, near, e, row, col), x.component(col) + near.slot, begin,
-                                     end});
+                    terms.push_back(
+                        {along({{}, count, first}, near, e, row, col), x.component(col) + near.slot, begin, end});
             }
             accumulate<+1>(terms, nullptr, y.component(row) + first, count);
         }
@@ -161,8 +168,8 @@ CsrMatrix StructMatrix::to_csr() const {
 
 void StructMatrix::assign(const CsrMatrix& csr) {
     if (csr.rows != unknowns())
-        throw UsageError(fmt::format("a matrix of {} rows does not fit {} x {} x {} points with {} unknowns each", csr.rows,
-                                     grid().nx, grid().ny, grid().nz, dof_));
+        throw UsageError(fmt::format("a matrix of {} rows does not fit {} x {} x {} points with {} unknowns each",
+                                     csr.rows, grid().nx, grid().ny, grid().nz, dof_));
     std::fill(values_.begin(), values_.end(), 0.0);
     for (Index row = 0; row < csr.rows; ++row) {
         const Int3 point = grid().point(row / dof_);

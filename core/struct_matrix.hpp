@@ -82,9 +82,7 @@ public:
     void assign(const CsrMatrix& csr);
 
 private:
-    Index plane(int entry, int row, int col) const {
-        return (Index(entry * dof_ + row) * dof_ + col) * stride_;
-    }
+    Index plane(int entry, int row, int col) const { return (Index(entry * dof_ + row) * dof_ + col) * stride_; }
     /// Natural layout without wrapping: pieces of many lines at once. A neighbour outside the grid is
     /// some other point of the same array, multiplied by the zero that is stored there.
     /// Calls done(piece, first slot, points) after each piece.

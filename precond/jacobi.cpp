@@ -32,16 +32,22 @@ SetupReport Jacobi::setup(const StructMatrix& a) {
     return report;
 }
 
-void Jacobi::apply(const Vector& r, Vector& z) const { inverse_->apply(r, z); }
+void Jacobi::apply(const Vector& r, Vector& z) const {
+    inverse_->apply(r, z);
+}
 
-Index Jacobi::bytes_per_apply() const { return inverse_->bytes_per_apply(); }
+Index Jacobi::bytes_per_apply() const {
+    return inverse_->bytes_per_apply();
+}
 
 SetupReport NoPreconditioner::setup(const StructMatrix& a) {
     unknowns_ = a.unknowns();
     return {};
 }
 
-void NoPreconditioner::apply(const Vector& r, Vector& z) const { copy(r, z); }
+void NoPreconditioner::apply(const Vector& r, Vector& z) const {
+    copy(r, z);
+}
 
 PreconditionerRow jacobi_row() {
     PreconditionerRow row;

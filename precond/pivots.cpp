@@ -57,7 +57,9 @@ void PivotInverter::invert(Int3 cell, const double* diagonal, double* block) {
     note_ratio(ratio, grid_.row(cell));
 }
 
-bool PivotInverter::not_finite() const { return failures_ > 0 && !std::isfinite(first_failure_.value); }
+bool PivotInverter::not_finite() const {
+    return failures_ > 0 && !std::isfinite(first_failure_.value);
+}
 
 std::string PivotInverter::explain() const {
     const auto& [cell, component, value] = first_failure_;
@@ -67,7 +69,9 @@ std::string PivotInverter::explain() const {
                                       : "too small";
     const char* advice =
         not_finite() ? "The matrix holds a NaN or an infinity, which no pivot_policy mends; check the coefficients."
-                     : "Try preconditioner.pivot_policy = shift or boost, or a preconditioner.shift above 0.";
+        : rules_.policy == PivotPolicy::boost
+            ? "Its whole block is zero, so there is no scale to boost it to; give the cell a diagonal entry."
+            : "Try preconditioner.pivot_policy = shift or boost, or a preconditioner.shift above 0.";
     return fmt::format("the pivot at cell ({},{},{}), component {}, is {:g}, {} ({} such pivots in all). {}", cell.x,
                        cell.y, cell.z, component, value, kind, failures_, advice);
 }

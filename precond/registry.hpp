@@ -23,8 +23,8 @@ using CreatePreconditioner = std::unique_ptr<Preconditioner> (*)(const Parameter
 
 /// What is known of a preconditioner before anything is allocated.
 struct PreconditionerPlan {
-    Layout layout;          ///< the layout it wants matrix and vectors in
-    Index bytes = 0;        ///< it will hold after setup, besides the matrix
+    Layout layout;    ///< the layout it wants matrix and vectors in
+    Index bytes = 0;  ///< it will hold after setup, besides the matrix
     PreconditionerTraits traits;
 };
 

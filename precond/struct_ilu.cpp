@@ -18,10 +18,16 @@ const ParameterTable& struct_ilu_parameters() {
          "the matrix is symmetric",
          "", Bound{0}, Bound{3}},
         {section, "shift", real, "0", "alpha: A + alpha diag(A) is factored; A itself never changes", "", Bound{0}},
-        {section, "pivot_policy", choice, "fail",
+        {section,
+         "pivot_policy",
+         choice,
+         "fail",
          "what a pivot that cannot be used leads to: an error with its cell (fail), a growing shift of the whole "
          "diagonal (shift), or a replaced pivot (boost); each modified pivot is counted and located",
-         "", {}, {}, {"fail", "shift", "boost"}},
+         "",
+         {},
+         {},
+         {"fail", "shift", "boost"}},
         {section, "pivot_tolerance", real, "1e-14",
          "a pivot cannot be used below this fraction of its block's largest entry", "", Bound{0}, Bound{1, true}},
         {section, "pivot_boost", real, "1e-3", "size of a boosted pivot as a fraction of its block's largest entry", "",
@@ -49,6 +55,13 @@ const Stencil& point_stencil() {
     return point;
 }
 
+/// The same slots on a grid that does not wrap: sweeps skip what wraps, so fill needs no longer axes.
+Layout without_wrap(const Layout& layout) {
+    Grid grid = layout.grid();
+    grid.periodic = {false, false, false};
+    return Layout(layout.kind(), grid, layout.levels());
+}
+
 }  // namespace
 
 PreconditionerPlan StructIlu::plan(const Parameters& parameters, const PreconditionerSetting& setting) {
@@ -66,8 +79,8 @@ PreconditionerPlan StructIlu::plan(const Parameters& parameters, const Precondit
 void StructIlu::prepare(const StructMatrix& a) {
     a_ = &a;
     if (a.stencil().radius() > 2)
-        throw UsageError(fmt::format("struct_ilu: stencil {} has radius {}, the largest it takes is 2", a.stencil().name(),
-                                     a.stencil().radius()));
+        throw UsageError(fmt::format("struct_ilu: stencil {} has radius {}, the largest it takes is 2",
+                                     a.stencil().name(), a.stencil().radius()));
     stencil_ = a.stencil().filled(options_.fill_level);
     if (a.layout().kind() == LayoutKind::hyperplane) {
         const LevelMap have = a.layout().levels(), need = stencil_.level_map();
@@ -84,10 +97,11 @@ void StructIlu::prepare(const StructMatrix& a) {
     if (shares) {
         factor_.reset();
         if (!fits(inverse_, point_stencil()))
-            inverse_.emplace(context_, a.layout(), point_stencil(), a.dof(), MatrixStorage::full, "factor");
+            inverse_.emplace(context_, without_wrap(a.layout()), point_stencil(), a.dof(), MatrixStorage::full,
+                             "factor");
     } else if (inverse_.reset(); !fits(factor_, stencil_) || factor_->storage() != a.storage()) {
         factor_.reset();
-        factor_.emplace(context_, a.layout(), stencil_, a.dof(), a.storage(), "factor");
+        factor_.emplace(context_, without_wrap(a.layout()), stencil_, a.dof(), a.storage(), "factor");
     }
 }
 

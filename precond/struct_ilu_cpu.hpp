@@ -46,7 +46,9 @@ inline Scratch& scratch() {
 }
 
 /// Longest piece of a run done at once, so that a block of scratch stays in the first-level cache.
-inline int piece_length(int dof) { return dof == 1 ? 1024 : std::max(16, 2048 / (dof * dof)); }
+inline int piece_length(int dof) {
+    return dof == 1 ? 1024 : std::max(16, 2048 / (dof * dof));
+}
 
 /// The piece of `run` that begins at position `t`.
 inline Run piece_of(const Layout& layout, const Run& run, int t, int count) {

@@ -11,15 +11,24 @@ struct Update {
     int u, e;
 };
 
-/// The updates of each lower entry l (LOOP3).
-using EliminationPlan = std::vector<std::vector<Update>>;
+/// The updates of each lower entry l (LOOP3). With one triangle stored, F_u(p+l) is E of p + e; where
+/// e lies along the run, that is a point of the same run, complete only when all entries off the run
+/// are: such updates come after them.
+struct EliminationPlan {
+    std::vector<std::vector<Update>> updates, late;
+};
 
-EliminationPlan plan_elimination(const Stencil& stencil, bool symmetric) {
-    EliminationPlan plan(stencil.lower_size());
+EliminationPlan plan_elimination(const Factors& f, bool symmetric) {
+    const Stencil& stencil = f.stencil;
+    EliminationPlan plan;
+    plan.updates.resize(stencil.lower_size());
+    plan.late.resize(stencil.lower_size());
     for (int l = 0; l < stencil.lower_size(); ++l)
         for (int u = stencil.diagonal() + 1; u < stencil.size(); ++u) {
             const int e = stencil.find(stencil[l] + stencil[u]);
-            if (e >= 0 && (!symmetric || e <= stencil.diagonal())) plan[l].push_back({u, e});
+            if (e < 0 || (symmetric && e > stencil.diagonal())) continue;
+            const bool waits = symmetric && e < stencil.diagonal() && f.along_run(e) && !f.along_run(l);
+            (waits ? plan.late : plan.updates)[l].push_back({u, e});
         }
     return plan;
 }
@@ -29,7 +38,7 @@ public:
     /// `x` holds A + alpha diag(A) on the filled pattern; or, for D-ILU, its diagonal alone, E and F being
     /// read from the matrix and never written.
     Factorisation(const Factors& f, const StructMatrix& a, StructMatrix& x, PivotInverter& inverter)
-        : f_(f), a_(a), x_(x), inverter_(inverter), plan_(plan_elimination(f.stencil, a.symmetric())) {}
+        : f_(f), a_(a), x_(x), inverter_(inverter), plan_(plan_elimination(f, a.symmetric())) {}
 
     void piece(const Run& run) const {
         std::array<int, max_along> along;
@@ -38,13 +47,14 @@ public:
             if (f_.along_run(l))
                 along[count++] = l;
             else
-                eliminate(run, l);
+                eliminate(run, l, plan_.updates[l]);
         }
+        for (int l = 0; l < f_.stencil.lower_size(); ++l) eliminate(run, l, plan_.late[l]);
         if (count == 0) return invert_pivots(run);
         if (count == 1 && f_.dof == 1) return eliminate_line(run, along[0]);
         for (int t = 0; t < run.count; ++t) {
             const Run point = piece_of(f_.layout, run, t, 1);
-            for (int at = 0; at < count; ++at) eliminate(point, along[at]);
+            for (int at = 0; at < count; ++at) eliminate(point, along[at], plan_.updates[along[at]]);
             invert_pivots(point);
         }
     }
@@ -55,7 +65,8 @@ private:
     }
 
     /// LOOP2 and LOOP3 for one lower entry: W = E_l D^-1(p+l), then X_e -= W F_u(p+l).
-    void eliminate(const Run& run, int l) const {
+    void eliminate(const Run& run, int l, const std::vector<Update>& updates) const {
+        if (updates.empty()) return;
         Scratch& mine = scratch();
         const int m = f_.dof, count = run.count;
         const RunNeighbours near = f_.layout.neighbours(run, f_.stencil[l]);
@@ -71,7 +82,7 @@ private:
                 accumulate<+1>(mine.terms, nullptr, w + (row * m + col) * count, count);
             }
         const Run before{run.first + f_.stencil[l], count, near.slot};  // the points p + l
-        for (const auto [u, e] : plan_[l]) {
+        for (const auto [u, e] : updates) {
             const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
             const int begin = std::max(near.begin, there.begin), end = std::min(near.end, there.end);
             if (begin >= end) continue;
@@ -79,8 +90,8 @@ private:
                 for (int col = 0; col < m; ++col) {
                     mine.terms.clear();
                     for (int q = 0; q < m; ++q)
-                        mine.terms.push_back({w + (row * m + q) * count, f_.triangles.along(before, there, u, q, col),
-                                              begin, end});
+                        mine.terms.push_back(
+                            {w + (row * m + q) * count, f_.triangles.along(before, there, u, q, col), begin, end});
                     double* out = target(e, row, col) + run.slot;
                     accumulate<-1>(mine.terms, out, out, count);
                 }
@@ -98,7 +109,7 @@ private:
         terms.clear();
         const RunNeighbours near = f_.layout.neighbours(run, f_.stencil[l]);
         const Run before{run.first + f_.stencil[l], run.count, near.slot};
-        for (const auto [u, e] : plan_[l]) {
+        for (const auto [u, e] : plan_.updates[l]) {
             const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
             terms.push_back({target(e, 0, 0) + run.slot, f_.triangles.along(before, there, u, 0, 0),
                              std::max(near.begin, there.begin), std::min(near.end, there.end)});

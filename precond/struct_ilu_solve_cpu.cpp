@@ -1,4 +1,5 @@
 // The two triangular sweeps of StructILU on a CPU.
+#include <cstdlib>
 #include <numeric>
 
 #include "precond/recurrence.hpp"
@@ -41,8 +42,8 @@ void add_products(const Factors& f, const Run& run, int first, int last, int row
         const RunNeighbours& near = mine.near[e];
         if (near.begin >= near.end || f.along_run(e)) continue;
         for (int col = 0; col < f.dof; ++col)
-            mine.terms.push_back({f.triangles.along(run, near, e, row, col), x.component(col) + near.slot, near.begin,
-                                  near.end});
+            mine.terms.push_back(
+                {f.triangles.along(run, near, e, row, col), x.component(col) + near.slot, near.begin, near.end});
     }
     accumulate<sign>(mine.terms, in, out, run.count);
 }
@@ -65,10 +66,15 @@ struct AlongRun {
     std::array<int, max_along> entries;
     int count = 0;
 
-    AlongRun(const Factors& f, int first, int last) {
+    AlongRun(const Factors& f, int first, int last) : f_(f) {
         for (int e = first; e < last; ++e)
             if (f.along_run(e) && scratch().near[e].begin < scratch().near[e].end) entries[count++] = e;
     }
+    /// One unknown a point, each waiting for its next neighbour alone.
+    bool is_recurrence() const { return f_.dof == 1 && count == 1 && std::abs(f_.stencil[entries[0]].x) == 1; }
+
+private:
+    const Factors& f_;
 };
 
 /// Coefficients of y_t = c_t + a_t y_{t-1}.
@@ -114,7 +120,7 @@ void solve_points(const Factors& f, const Run& run, const AlongRun& along, const
     const int dof = m > 0 ? m : f.dof;
     struct Entry {
         const RunNeighbours* near;
-        const double* coefficients[m > 0 ? m * m : max_dof * max_dof];
+        const double* coefficients[m > 0 ? m* m : max_dof* max_dof];
     };
     thread_local std::vector<Entry> entries(max_along);
     thread_local std::vector<const double*> inverse(max_dof * max_dof);
@@ -171,7 +177,7 @@ void lower_piece(const Factors& f, const Run& run, const Vector& r, Vector& y) {
         add_products<-1>(f, run, 0, lower, row, y, r.component(row) + run.slot, s + row * run.count);
     const AlongRun along(f, 0, lower);
     if (along.count == 0) return add_inverse_times<+1>(f, run, s, nullptr, y);
-    if (f.dof > 1 || along.count > 1) return solve_points<Direction::lower>(f, run, along, s, y);
+    if (!along.is_recurrence()) return solve_points<Direction::lower>(f, run, along, s, y);
     const RunNeighbours& near = scratch().near[along.entries[0]];
     const LowerLine line{f.inverse(0, 0, run.slot), f.triangles.along(run, near, along.entries[0], 0, 0), s};
     solve_line(line, near, run.count, y.data() + run.slot);
@@ -186,7 +192,7 @@ void upper_piece(const Factors& f, const Run& run, Vector& z) {
     for (int row = 0; row < f.dof; ++row) add_products<+1>(f, run, first, last, row, z, nullptr, s + row * run.count);
     const AlongRun along(f, first, last);
     if (along.count == 0) return add_inverse_times<-1>(f, run, s, &z, z);
-    if (f.dof > 1 || along.count > 1) return solve_points<Direction::upper>(f, run, along, s, z);
+    if (!along.is_recurrence()) return solve_points<Direction::upper>(f, run, along, s, z);
     const RunNeighbours& near = scratch().near[along.entries[0]];
     double* values = z.data() + run.slot;
     const UpperLine line{f.inverse(0, 0, run.slot), f.triangles.along(run, near, along.entries[0], 0, 0), s, values};
