@@ -106,7 +106,7 @@ void Convergence::check_limits(double r_norm) {
 }
 
 void Convergence::confirm_failed(double truth) {
-    stalled_ = truth <= 0.5 * best_truth_ ? 0 : stalled_ + 1;
+    stalled_ = truth < best_truth_ ? 0 : stalled_ + 1;
     best_truth_ = std::min(best_truth_, truth);
     if (stalled_ == 2) {
         reason_ = StopReason::false_convergence;

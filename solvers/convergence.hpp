@@ -3,7 +3,7 @@
 //   converged          ||b - A x|| <= max(rtol ||b||, atol), and nothing else
 //   The recurrence's ||r|| is what a method gets for nothing each iteration; it says when to look.
 //   If b - A x does not confirm it, the method starts anew from r = b - A x. After two such restarts
-//   that did not halve the true residual: false_convergence, the limit of rounding is reached.
+//   that did not lower the true residual: false_convergence, the limit of rounding is reached.
 //
 //   diverged           ||r|| > divergence_tolerance max(||b||, ||r_0||)
 //   not_finite         a scalar of the method is NaN or infinite; x is not touched by it
