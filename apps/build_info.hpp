@@ -6,12 +6,12 @@
 namespace hyperplane {
 
 struct BuildInfo {
-    std::string version;     ///< of the project
-    std::string git_sha;     ///< of the sources, "-dirty" appended where they were changed; "unknown" without git
+    std::string version;  ///< of the project
+    std::string git_sha;  ///< of the sources, "-dirty" appended where they were changed; "unknown" without git
     std::string compiler;
     std::string build_type;  ///< and flags
     std::string hdf5, boost, openmp;
-    std::string backends;    ///< "cpu"
+    std::string backends;  ///< "cpu"
 };
 
 const BuildInfo& build_info();

@@ -58,7 +58,8 @@ Context make_context(const Parameters& parameters) {
     if (parameters.is_set("device", "memory_limit")) {
         const Index limit = Index(parameters.real("device", "memory_limit") * (1 << 20));
         const MemoryLedger& ledger = context.ledger();
-        context.set_allocation_gate([&ledger, limit](const std::string&, Index bytes) { return ledger.held() + bytes <= limit; });
+        context.set_allocation_gate(
+            [&ledger, limit](const std::string&, Index bytes) { return ledger.held() + bytes <= limit; });
     }
     return context;
 }
@@ -66,7 +67,8 @@ Context make_context(const Parameters& parameters) {
 Layout choose_layout(const Parameters& parameters, const PreconditionerPlan& plan) {
     const std::string& asked = parameters.text("device", "layout");
     if (asked == "auto" || asked == to_string(plan.layout.kind())) return plan.layout;
-    return {asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, plan.layout.grid(), plan.layout.levels()};
+    return {asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, plan.layout.grid(),
+            plan.layout.levels()};
 }
 
 void check_expectations(const Parameters& p, Contradictions& found) {
@@ -91,13 +93,15 @@ Index read_number(const char* file, const std::string& key) {
 
 }  // namespace
 
-std::string in_mib(Index bytes) { return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20)); }
+std::string in_mib(Index bytes) {
+    return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20));
+}
 
 Index available_memory() {
     Index available = std::numeric_limits<Index>::max();
     if (const Index free = read_number("/proc/meminfo", "MemAvailable:"); free >= 0) available = free * 1024;
     const Index limit = read_number("/sys/fs/cgroup/memory.max", "");
-    const Index used = read_number("/sys/fs/cgroup/memory.current", "");
+    const Index used = read_number("/sys/fs/cgroup/memory.stat", "anon");  // files cached give way
     if (limit >= 0 && used >= 0) available = std::min(available, std::max<Index>(0, limit - used));
     return available;
 }
@@ -165,9 +169,8 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides) {
         problem = find_row(problems(), "problem", parameters.text("problem", "name"))
                       .create(parameters, context, files_beside(deck.file));
     });
-    found.collect([&] {
-        solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
-    });
+    found.collect(
+        [&] { solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context); });
     if (problem)
         found.collect([&] {
             const SystemShape& shape = problem->shape();
@@ -185,9 +188,9 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides) {
     Layout layout = choose_layout(parameters, plan);
     std::string device = fmt::format("cpu, {} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
     const StopCriteria criteria = stop_criteria(parameters);
-    return {std::move(deck), overrides,     std::move(parameters), context,
-            std::move(device), std::move(problem), layout,        plan,
-            std::move(preconditioner), std::move(solver), criteria};
+    return {
+        std::move(deck), overrides, std::move(parameters),     context,           std::move(device), std::move(problem),
+        layout,          plan,      std::move(preconditioner), std::move(solver), criteria};
 }
 
 }  // namespace hyperplane

@@ -26,9 +26,9 @@ struct Case {
     std::vector<std::string> overrides;  ///< "section.key=value"
     Parameters parameters;
     Context context;
-    std::string device;                  ///< "cpu, 2 threads": what the run takes
+    std::string device;  ///< "cpu, 2 threads": what the run takes
     std::unique_ptr<Problem> problem;
-    Layout layout;                       ///< of everything in the run
+    Layout layout;  ///< of everything in the run
     PreconditionerPlan plan;
     std::unique_ptr<Preconditioner> preconditioner;
     std::unique_ptr<Solver> solver;
@@ -39,7 +39,9 @@ struct Case {
     MatrixStorage storage() const { return shape().symmetric ? MatrixStorage::lower : MatrixStorage::full; }
     /// Time steps of the run; 1 for a steady problem.
     Index steps() const;
-    StructMatrix make_matrix(const std::string& label) const { return {context, layout, shape().stencil, shape().dof, storage(), label}; }
+    StructMatrix make_matrix(const std::string& label) const {
+        return {context, layout, shape().stencil, shape().dof, storage(), label};
+    }
     Vector make_vector(const std::string& label) const { return {context, layout, shape().dof, label}; }
     /// What the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds already.
     MemoryPlan memory_plan() const;

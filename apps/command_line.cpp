@@ -110,8 +110,9 @@ double parse_tolerance(const std::string& option, const std::string& text) {
 }
 
 std::string usage(const Verb& verb) {
-    std::string text = fmt::format("usage: hyperplane {}{}{}\n\n{}.\n", verb.name, verb.options.empty() ? "" : " [OPTIONS]",
-                                   verb.arguments.empty() ? "" : " " + verb.arguments, verb.summary);
+    std::string text =
+        fmt::format("usage: hyperplane {}{}{}\n\n{}.\n", verb.name, verb.options.empty() ? "" : " [OPTIONS]",
+                    verb.arguments.empty() ? "" : " " + verb.arguments, verb.summary);
     if (!verb.options.empty()) text += "\nOptions:\n";
     for (const Option& option : verb.options) {
         std::string name = option.letter ? fmt::format("-{}, --{}", option.letter, option.name) : "--" + option.name;

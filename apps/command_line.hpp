@@ -35,7 +35,7 @@ struct Verb {
     int least_arguments, most_arguments;  ///< most < 0: any number
     std::string summary;
     std::vector<Option> options;
-    int (*run)(const Invocation&);        ///< returns the exit status
+    int (*run)(const Invocation&);  ///< returns the exit status
 };
 
 /// Parses what follows the verb; throws UsageError. Nothing is guessed: no abbreviated options.

@@ -21,7 +21,8 @@ ParameterTable device_parameters() {
          .key = "threads",
          .type = ParameterType::integer,
          .default_value = "0",
-         .description = "OpenMP threads; 0 leaves it to OpenMP (OMP_NUM_THREADS, else one a core). Results do not depend on it",
+         .description =
+             "OpenMP threads; 0 leaves it to OpenMP (OMP_NUM_THREADS, else one a core). Results do not depend on it",
          .minimum = Bound{0},
          .maximum = Bound{4096}},
         {.section = "device",
@@ -34,7 +35,8 @@ ParameterTable device_parameters() {
          .key = "memory_limit",
          .type = ParameterType::real,
          .default_value = "",
-         .description = "most memory the run may hold; beyond it the run ends with exit code 6. Unset: what the machine has",
+         .description =
+             "most memory the run may hold; beyond it the run ends with exit code 6. Unset: what the machine has",
          .unit = "MiB",
          .minimum = Bound{0, true}},
     };
@@ -89,7 +91,9 @@ ParameterTable expect_parameters() {
     };
 }
 
-void append(ParameterTable& table, const ParameterTable& more) { table.insert(table.end(), more.begin(), more.end()); }
+void append(ParameterTable& table, const ParameterTable& more) {
+    table.insert(table.end(), more.begin(), more.end());
+}
 
 template <class Rows>
 void add_components(DeckSchema& schema, const std::string& section, const Rows& rows) {

@@ -25,7 +25,9 @@ std::string processor_name() {
     return "unknown";
 }
 
-Index machine_memory() { return Index(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+Index machine_memory() {
+    return Index(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
 
 std::map<std::string, std::string> environment(const Context& context, const std::string& device) {
     std::map<std::string, std::string> found = {
@@ -38,7 +40,8 @@ std::map<std::string, std::string> environment(const Context& context, const std
         {"build_type", build_info().build_type},
         {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
     };
-    for (const auto& [key, variable] : {std::pair{"slurm_job", "SLURM_JOB_ID"}, {"slurm_array_task", "SLURM_ARRAY_TASK_ID"}})
+    for (const auto& [key, variable] :
+         {std::pair{"slurm_job", "SLURM_JOB_ID"}, {"slurm_array_task", "SLURM_ARRAY_TASK_ID"}})
         if (const char* value = std::getenv(variable)) found[key] = value;
     return found;
 }

@@ -15,12 +15,15 @@ public:
 
     void require(const char* key, bool met, const std::string& found) {
         ++result_.checked;
-        if (!met) result_.unmet.push_back(fmt::format("{} = {}, found {}", p_.where("expect", key), p_.text("expect", key), found));
+        if (!met)
+            result_.unmet.push_back(
+                fmt::format("{} = {}, found {}", p_.where("expect", key), p_.text("expect", key), found));
     }
 
     void iterations(const Outcome& outcome) {
         if (outcome.resumed && (given("iterations") || given("min_iterations") || given("max_iterations"))) {
-            spdlog::warn("[expect] does not judge iterations of a run that was interrupted: the Krylov method began anew");
+            spdlog::warn(
+                "[expect] does not judge iterations of a run that was interrupted: the Krylov method began anew");
             return;
         }
         for (const SolveRow& row : outcome.solves) {
@@ -55,11 +58,13 @@ public:
 
     void ending(const Outcome& outcome) {
         if (given("stop_reason")) {
-            const std::string found = outcome.solves.empty() ? "no solve" : to_string(outcome.solves.back().report.reason);
+            const std::string found =
+                outcome.solves.empty() ? "no solve" : to_string(outcome.solves.back().report.reason);
             require("stop_reason", found == p_.text("expect", "stop_reason"), found);
         }
         if (given("exit_code"))
-            require("exit_code", int(outcome.code) == p_.integer("expect", "exit_code"), fmt::format("{}", int(outcome.code)));
+            require("exit_code", int(outcome.code) == p_.integer("expect", "exit_code"),
+                    fmt::format("{}", int(outcome.code)));
     }
 
     Judgement finish(ExitCode code) {

@@ -18,7 +18,8 @@ namespace {
 
 int fail(ExitCode code, const std::string& message, bool json) {
     spdlog::error("{}", message);
-    if (json) std::fputs(to_text({{"status", "failed"}, {"exit_code", int(code)}, {"message", message}}).c_str(), stdout);
+    if (json)
+        std::fputs(to_text({{"status", "failed"}, {"exit_code", int(code)}, {"message", message}}).c_str(), stdout);
     return int(code);
 }
 
@@ -42,10 +43,11 @@ int guarded(bool json, const std::function<int()>& body) {
     } catch (const std::system_error& error) {
         return fail(ExitCode::file, fmt::format("a file or standard output failed: {}", error.what()), json);
     } catch (const std::exception& error) {
-        return fail(ExitCode::internal,
-                    fmt::format("internal error: {}. This is a bug of hyperplane {} ({}); please report it with your deck.",
-                                error.what(), build_info().version, build_info().git_sha),
-                    json);
+        return fail(
+            ExitCode::internal,
+            fmt::format("internal error: {}. This is a bug of hyperplane {} ({}); please report it with your deck.",
+                        error.what(), build_info().version, build_info().git_sha),
+            json);
     }
 }
 

@@ -48,4 +48,6 @@ int run_program(const std::vector<std::string>& words) {
 }  // namespace
 }  // namespace hyperplane
 
-int main(int argc, char** argv) { return hyperplane::run_program({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+    return hyperplane::run_program({argv + 1, argv + argc});
+}

@@ -65,8 +65,8 @@ std::string Progress::line(const HistoryEntry& entry) const {
     const double needed = rate < 1.0 && criteria_.rtol > 0.0
                               ? std::max(0.0, std::log(criteria_.rtol / entry.recurrence) / std::log(rate))
                               : allowed;
-    const double eta = done > 0 ? std::min(needed, allowed) * entry.seconds / done
-                                : std::numeric_limits<double>::infinity();
+    const double eta =
+        done > 0 ? std::min(needed, allowed) * entry.seconds / done : std::numeric_limits<double>::infinity();
     std::string text = fmt::format("{}iteration {:>5}  recurrence {:.3e}", title_.empty() ? "" : title_ + "  ",
                                    entry.iteration, entry.recurrence);
     text += std::isnan(truth_) ? "  true --       " : fmt::format("  true {:.3e}", truth_);

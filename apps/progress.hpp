@@ -34,7 +34,7 @@ private:
     HistoryEntry first_{}, last_{};
     double truth_ = 0.0;  ///< the newest known, NaN: none yet
     bool any_ = false;
-    Index next_ = 0;      ///< iteration of the next plain line
+    Index next_ = 0;  ///< iteration of the next plain line
     Clock::time_point printed_at_;
 };
 

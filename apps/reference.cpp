@@ -37,7 +37,8 @@ std::vector<Entry> all_components() {
 }
 
 const std::vector<std::string>& sections() {
-    static const std::vector<std::string> order = {"problem", "grid", "time", "solver", "preconditioner", "device", "output", "expect"};
+    static const std::vector<std::string> order = {"problem",        "grid",   "time",   "solver",
+                                                   "preconditioner", "device", "output", "expect"};
     return order;
 }
 
@@ -54,7 +55,8 @@ std::string default_text(const ParameterSpec& spec) {
 }
 
 std::string key_text(const ParameterSpec& spec) {
-    return fmt::format("  {} = {}; {}\n      {}.\n", spec.key, describe_domain(spec), default_text(spec), spec.description);
+    return fmt::format("  {} = {}; {}\n      {}.\n", spec.key, describe_domain(spec), default_text(spec),
+                       spec.description);
 }
 
 std::string keys_text(const ParameterTable& keys) {
@@ -90,7 +92,8 @@ std::string markdown_component(const Entry& entry) {
 
 std::optional<std::string> explain_section_keys(const std::string& section) {
     if (std::find(sections().begin(), sections().end(), section) == sections().end()) return std::nullopt;
-    std::string text = fmt::format("[{}]\n{}\n\n{}", section, explain_section(section), keys_text(common_keys(section)));
+    std::string text =
+        fmt::format("[{}]\n{}\n\n{}", section, explain_section(section), keys_text(common_keys(section)));
     for (const Entry& entry : all_components())
         if (entry.section == section && !entry.parameters.empty())
             text += fmt::format("\nwith name = {} ({}):\n{}", entry.name, entry.summary, keys_text(entry.parameters));
@@ -104,17 +107,20 @@ std::optional<std::string> explain_key(const std::string& name) {
     for (const Entry& entry : all_components())
         for (const ParameterSpec& spec : entry.parameters)
             if (spec.name() == name)
-                text += fmt::format("[{}] with {}.name = {}\n{}", spec.section, entry.section, entry.name, key_text(spec));
+                text +=
+                    fmt::format("[{}] with {}.name = {}\n{}", spec.section, entry.section, entry.name, key_text(spec));
     return text.empty() ? std::nullopt : std::optional(text);
 }
 
 std::optional<std::string> explain_component(const std::string& name) {
     for (const Entry& entry : all_components()) {
-        if (entry.name != name && std::find(entry.aliases.begin(), entry.aliases.end(), name) == entry.aliases.end()) continue;
+        if (entry.name != name && std::find(entry.aliases.begin(), entry.aliases.end(), name) == entry.aliases.end())
+            continue;
         std::string text = fmt::format("{} {}", entry.section, entry.name);
         if (!entry.aliases.empty()) text += fmt::format(" (also {})", fmt::join(entry.aliases, ", "));
         text += fmt::format("\n{}.\n\n{}\n", entry.summary, entry.explanation);
-        if (!entry.parameters.empty()) text += fmt::format("\n[{}] keys of its own:\n{}", entry.section, keys_text(entry.parameters));
+        if (!entry.parameters.empty())
+            text += fmt::format("\n[{}] keys of its own:\n{}", entry.section, keys_text(entry.parameters));
         return text;
     }
     return std::nullopt;
@@ -127,9 +133,11 @@ std::string deck_reference() {
         "A deck is an INI file. `;` and `#` begin a comment at the start of a line or after white space; a value in "
         "double quotes may hold them. Lists are written with blanks or commas. Integers may be written `1e3`. "
         "A key that does not apply is an error. `hyperplane run DECK --set section.key=value` overrides a key; "
-        "the last one wins. File names are relative to the deck's folder, those in [output] to the current directory.\n\n";
+        "the last one wins. File names are relative to the deck's folder, those in [output] to the current "
+        "directory.\n\n";
     for (const std::string& section : sections()) {
-        text += fmt::format("## [{}]\n\n{}\n\n{}", section, explain_section(section), markdown_table(common_keys(section)));
+        text +=
+            fmt::format("## [{}]\n\n{}\n\n{}", section, explain_section(section), markdown_table(common_keys(section)));
         for (const Entry& entry : all_components())
             if (entry.section == section) text += markdown_component(entry);
     }

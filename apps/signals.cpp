@@ -9,7 +9,9 @@ namespace {
 std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch only lock-free atomics");
 
-void note(int signal) { noted.store(signal, std::memory_order_relaxed); }
+void note(int signal) {
+    noted.store(signal, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -20,6 +22,8 @@ void catch_stop_signals() {
     for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
 }
 
-int stop_signal() { return noted.load(std::memory_order_relaxed); }
+int stop_signal() {
+    return noted.load(std::memory_order_relaxed);
+}
 
 }  // namespace hyperplane

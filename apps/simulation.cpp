@@ -133,8 +133,9 @@ bool Simulation::advance(Index step) {
 
 void Simulation::preempt(Index step, Index iterations, bool has_correction) {
     outcome_.code = ExitCode::checkpointed;
-    outcome_.message = fmt::format("stopped by signal {} in step {} after {} iterations; run the same deck again to go on",
-                                   stop_signal(), step, iterations);
+    outcome_.message =
+        fmt::format("stopped by signal {} in step {} after {} iterations; run the same deck again to go on",
+                    stop_signal(), step, iterations);
     record_.set_state({.step = step - 1,
                        .time = time_after(step - 1),
                        .iterations = iterations,
@@ -151,7 +152,8 @@ void Simulation::write_fields() {
     TimerScope scope(outcome_.timers, "output");
     outcome_.fields_file = std::filesystem::path(case_.record_path()).replace_extension(".vtkhdf").string();
     std::vector<NamedField> fields;
-    for (int c = 0; c < case_.shape().dof; ++c) fields.push_back({case_.shape().components.at(c), natural_order(u_, c)});
+    for (int c = 0; c < case_.shape().dof; ++c)
+        fields.push_back({case_.shape().components.at(c), natural_order(u_, c)});
     write_vtkhdf(outcome_.fields_file, case_.shape().grid, fields);
 }
 

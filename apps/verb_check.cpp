@@ -36,11 +36,13 @@ int check_verb(const Invocation& invocation) {
                                   {"fits", fits}}));
     } else {
         if (invocation.has("verbose")) fmt::print("{}\n", to_ini(a_case.parameters));
-        fmt::print("{} is valid: {} on {} x {} x {}, {} unknowns, {} step{}\n", a_case.deck.file, a_case.name("problem"),
-                   shape.grid.nx, shape.grid.ny, shape.grid.nz, unknowns, a_case.steps(), a_case.steps() == 1 ? "" : "s");
+        fmt::print("{} is valid: {} on {} x {} x {}, {} unknowns, {} step{}\n", a_case.deck.file,
+                   a_case.name("problem"), shape.grid.nx, shape.grid.ny, shape.grid.nz, unknowns, a_case.steps(),
+                   a_case.steps() == 1 ? "" : "s");
         fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
                    to_string(a_case.layout.kind()), a_case.device, a_case.record_path());
-        fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), fits ? "fits" : "does not fit", in_mib(room));
+        fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), fits ? "fits" : "does not fit",
+                   in_mib(room));
     }
     return int(fits ? ExitCode::ok : ExitCode::out_of_memory);
 }

@@ -92,7 +92,8 @@ void compare_errors(const RecordData& a, const RecordData& b, Comparison& found)
 }
 
 void list_timings(const RecordData& a, const RecordData& b, Comparison& found) {
-    found.timings.push_back(fmt::format("{:<22} {:>13} {:>13}", "", a.environment.at("device"), b.environment.at("device")));
+    found.timings.push_back(
+        fmt::format("{:<22} {:>13} {:>13}", "", a.environment.at("device"), b.environment.at("device")));
     for (const TimerRow& row : a.timers)
         for (const TimerRow& other : b.timers)
             if (row.name == other.name)

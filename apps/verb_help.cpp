@@ -32,7 +32,8 @@ int help_verb(const Invocation& invocation) {
         return 0;
     }
     if (invocation.arguments.empty()) {
-        fmt::print("{}\nhyperplane help SECTION, SECTION.KEY or COMPONENT explains what a deck may hold.\n", program_usage());
+        fmt::print("{}\nhyperplane help SECTION, SECTION.KEY or COMPONENT explains what a deck may hold.\n",
+                   program_usage());
         return 0;
     }
     // A word may be more than one of these, as "problem.name" never is but a verb and a section could be.

@@ -19,8 +19,8 @@ using Json = nlohmann::ordered_json;
 
 Json build_json() {
     const BuildInfo& b = build_info();
-    return {{"version", b.version}, {"git_sha", b.git_sha},   {"compiler", b.compiler}, {"build_type", b.build_type},
-            {"hdf5", b.hdf5},       {"boost", b.boost},       {"openmp", b.openmp},     {"backends", b.backends}};
+    return {{"version", b.version}, {"git_sha", b.git_sha}, {"compiler", b.compiler}, {"build_type", b.build_type},
+            {"hdf5", b.hdf5},       {"boost", b.boost},     {"openmp", b.openmp},     {"backends", b.backends}};
 }
 
 Json device_json() {
@@ -34,13 +34,20 @@ Json device_json() {
 }
 
 Json record_json(const RecordData& record) {
-    Json json = {{"file", record.path},           {"schema_version", record.schema_version},
-                 {"status", record.status},       {"exit_code", record.exit_code},
-                 {"message", record.message},     {"code_version", record.code_version},
-                 {"git_sha", record.git_sha},     {"deck", record.deck_file},
-                 {"stencil", record.stencil},     {"layout", record.layout},
-                 {"dof", record.dof},             {"cells", {record.grid.nx, record.grid.ny, record.grid.nz}},
-                 {"overrides", record.overrides}, {"environment", record.environment}};
+    Json json = {{"file", record.path},
+                 {"schema_version", record.schema_version},
+                 {"status", record.status},
+                 {"exit_code", record.exit_code},
+                 {"message", record.message},
+                 {"code_version", record.code_version},
+                 {"git_sha", record.git_sha},
+                 {"deck", record.deck_file},
+                 {"stencil", record.stencil},
+                 {"layout", record.layout},
+                 {"dof", record.dof},
+                 {"cells", {record.grid.nx, record.grid.ny, record.grid.nz}},
+                 {"overrides", record.overrides},
+                 {"environment", record.environment}};
     json["solves"] = Json::array();
     for (const SolveRow& row : record.solves)
         json["solves"].push_back(Json{{"step", row.step},
@@ -82,7 +89,8 @@ int info_verb(const Invocation& invocation) {
     const Json json = topic == "build"    ? build_json()
                       : topic == "device" ? device_json()
                                           : record_json(read_record(topic));
-    fmt::print("{}", invocation.has("json") ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : outline(json, 0));
+    fmt::print("{}", invocation.has("json") ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                                            : outline(json, 0));
     return 0;
 }
 

@@ -37,7 +37,8 @@ int run_program(const std::vector<std::string>& words, bool silent) {
 std::string find_python() {
     for (const char* python : {"python3", "/usr/bin/python3"})
         if (run_program({python, "-c", "import h5py, matplotlib"}, true) == 0) return python;
-    throw FileError("report needs Python 3 with h5py and matplotlib: apt-get install python3 python3-h5py python3-matplotlib");
+    throw FileError(
+        "report needs Python 3 with h5py and matplotlib: apt-get install python3 python3-h5py python3-matplotlib");
 }
 
 /// report.py beside the program, where it was installed, or in the sources it was built from.
@@ -53,7 +54,8 @@ std::string find_script() {
 }  // namespace
 
 int report_verb(const Invocation& invocation) {
-    for (const std::string& file : invocation.arguments) read_record(file);  // a FileError that says what is wrong with it
+    for (const std::string& file : invocation.arguments)
+        read_record(file);  // a FileError that says what is wrong with it
     const std::string page = invocation.value("output", "report.html");
     std::vector<std::string> words = {find_python(), find_script()};
     words.insert(words.end(), invocation.arguments.begin(), invocation.arguments.end());

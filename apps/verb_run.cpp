@@ -43,13 +43,17 @@ std::optional<RecordData> preempted_run(const Case& a_case) {
     try {
         found = read_record(path);
     } catch (const FileError& error) {
-        throw FileError(fmt::format("{} exists and would be written over, but is not a record: {}\nRemove it, or set output.file "
-                                    "to another name", path, error.what()));
+        throw FileError(
+            fmt::format("{} exists and would be written over, but is not a record: {}\nRemove it, or set output.file "
+                        "to another name",
+                        path, error.what()));
     }
     if (found->status != "preempted" || !found->has_state) return std::nullopt;
     if (essence(found->deck_resolved) != essence(to_ini(a_case.parameters)))
-        throw UsageError(fmt::format("{} holds a preempted run of a different deck; give --fresh to start over, or another "
-                                     "output.file to keep it", path));
+        throw UsageError(
+            fmt::format("{} holds a preempted run of a different deck; give --fresh to start over, or another "
+                        "output.file to keep it",
+                        path));
     return found;
 }
 
@@ -88,7 +92,8 @@ void finish(RecordWriter& record, const Outcome& outcome, const Judgement& judge
 }
 
 void announce(const Case& a_case) {
-    if (a_case.parameters.text("device", "backend") == "auto") spdlog::info("device.backend = auto takes {}", a_case.device);
+    if (a_case.parameters.text("device", "backend") == "auto")
+        spdlog::info("device.backend = auto takes {}", a_case.device);
     for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
     spdlog::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }
@@ -108,15 +113,15 @@ int run_verb(const Invocation& invocation) {
     record.publish();
     Simulation simulation(a_case, record, {Progress::style_for_stderr(invocation.has("quiet")), a_case.criteria});
     if (before) {
-        spdlog::info("{} was preempted: going on from step {}, iteration {} (--fresh starts over)", a_case.record_path(),
-                     before->state.step + 1, before->state.iterations);
+        spdlog::info("{} was preempted: going on from step {}, iteration {} (--fresh starts over)",
+                     a_case.record_path(), before->state.step + 1, before->state.iterations);
         simulation.resume(std::move(*before));
     }
     const Outcome outcome = simulation.run();
     const Judgement judgement = judge(a_case.parameters, outcome);
 
-    if (outcome.code != ExitCode::ok) spdlog::log(judgement.code == ExitCode::ok ? spdlog::level::info : spdlog::level::err,
-                                                  "{}", outcome.message);
+    if (outcome.code != ExitCode::ok)
+        spdlog::log(judgement.code == ExitCode::ok ? spdlog::level::info : spdlog::level::err, "{}", outcome.message);
     for (const std::string& unmet : judgement.unmet) spdlog::error("{}", unmet);
     finish(record, outcome, judgement);
     if (invocation.has("json"))

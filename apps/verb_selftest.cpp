@@ -56,7 +56,10 @@ void exaggerate_diagonal(StructMatrix& a) {
 class SelfTest {
 public:
     explicit SelfTest(const Case& a_case)
-        : case_(a_case), system_(make_system(a_case)), x_(a_case.make_vector("x")), y_(a_case.make_vector("y")),
+        : case_(a_case),
+          system_(make_system(a_case)),
+          x_(a_case.make_vector("x")),
+          y_(a_case.make_vector("y")),
           work_(a_case.make_vector("work")) {
         const double dt = case_.problem->time_step();
         case_.problem->initial_state(x_);
@@ -97,10 +100,12 @@ private:
         }
         omp_set_num_threads(case_.context.threads());
         const auto spread = [&](auto member) {
-            const auto [low, high] = std::minmax_element(reports.begin(), reports.end(), [&](auto& a, auto& b) { return a.*member < b.*member; });
+            const auto [low, high] = std::minmax_element(reports.begin(), reports.end(),
+                                                         [&](auto& a, auto& b) { return a.*member < b.*member; });
             return double((*high).*member - (*low).*member);
         };
-        checks_.push_back({"spread of the residual over repeats and threads", spread(&SolveReport::true_residual), 0.0});
+        checks_.push_back(
+            {"spread of the residual over repeats and threads", spread(&SolveReport::true_residual), 0.0});
         checks_.push_back({"spread of the iterations", spread(&SolveReport::iterations), 0.0});
     }
 

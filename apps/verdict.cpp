@@ -8,7 +8,9 @@
 namespace hyperplane {
 namespace {
 
-std::string line(const std::string& label, const std::string& text) { return fmt::format("{:<13} {}\n", label, text); }
+std::string line(const std::string& label, const std::string& text) {
+    return fmt::format("{:<13} {}\n", label, text);
+}
 
 std::string grid_text(const SystemShape& shape) {
     const Grid& g = shape.grid;
@@ -55,8 +57,9 @@ std::string residual_text(const SolveReport& report) {
 std::string time_text(const Outcome& outcome) {
     const TimerTree& t = outcome.timers;
     const Index applies = std::max<Index>(1, timed_iterations(t));
-    return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration", t.seconds("assemble"),
-                       t.seconds("setup"), t.seconds("solve"), 1e3 * t.seconds("solve") / double(applies));
+    return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration",
+                       t.seconds("assemble"), t.seconds("setup"), t.seconds("solve"),
+                       1e3 * t.seconds("solve") / double(applies));
 }
 
 std::string judgement_text(const Judgement& judgement) {
@@ -75,10 +78,10 @@ std::string status_of(ExitCode code) {
 }
 
 std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
-    std::string text = line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
-                       line("method", fmt::format("{} with {}, {} layout, {}", a_case.name("solver"),
-                                                  a_case.name("preconditioner"), to_string(a_case.layout.kind()),
-                                                  a_case.device));
+    std::string text =
+        line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
+        line("method", fmt::format("{} with {}, {} layout, {}", a_case.name("solver"), a_case.name("preconditioner"),
+                                   to_string(a_case.layout.kind()), a_case.device));
     text += line("ended", outcome.message);
     if (!outcome.solves.empty()) {
         text += line("iterations", iterations_text(outcome));
@@ -89,8 +92,10 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     text += line("speed", fmt::format("SpMV {:.1f} GB/s, preconditioner {:.1f} GB/s",
                                       gigabytes_a_second(outcome.timers, "solve/spmv"),
                                       gigabytes_a_second(outcome.timers, "solve/preconditioner")));
-    text += line("memory", fmt::format("{} at the peak, {} predicted", in_mib(outcome.peak), in_mib(outcome.predicted)));
-    text += line("record", a_case.record_path() + (outcome.fields_file.empty() ? "" : ", fields " + outcome.fields_file));
+    text +=
+        line("memory", fmt::format("{} at the peak, {} predicted", in_mib(outcome.peak), in_mib(outcome.predicted)));
+    text +=
+        line("record", a_case.record_path() + (outcome.fields_file.empty() ? "" : ", fields " + outcome.fields_file));
     return text + judgement_text(judgement) +
            line("verdict", fmt::format("{} (exit code {})", status_of(judgement.code), int(judgement.code)));
 }

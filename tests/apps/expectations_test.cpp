@@ -19,8 +19,11 @@ Outcome good_outcome() {
     for (Index iterations : {10, 12}) {
         SolveRow row;
         row.step = 1;
-        row.report = {.reason = StopReason::converged_rtol, .iterations = iterations, .b_norm = 2.0,
-                      .recurrence_residual = 2e-9, .true_residual = 2e-9};
+        row.report = {.reason = StopReason::converged_rtol,
+                      .iterations = iterations,
+                      .b_norm = 2.0,
+                      .recurrence_residual = 2e-9,
+                      .true_residual = 2e-9};
         outcome.solves.push_back(row);
     }
     outcome.errors = {{"max", 0.5}, {"rms", 0.1}};
