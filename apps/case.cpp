@@ -131,7 +131,7 @@ MemoryPlan Case::memory_plan() const {
     if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;
     memory.by_label["preconditioner " + name("preconditioner")] = plan.bytes;
     memory.by_label["Krylov vectors"] = solver->work_vectors() * vector;
-    memory.by_label["state, right-hand side, correction"] = 3 * vector;
+    memory.by_label["state, b, correction"] = 3 * vector;
     if (const Index held = context.ledger().held()) memory.by_label["problem data"] = held;
     return memory;
 }
