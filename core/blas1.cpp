@@ -15,97 +15,120 @@ Index blocks_of(Index size) {
     return (size + block - 1) / block;
 }
 
-/// Sum over blocks of body(begin, end), in the order of the blocks.
+/// Sum over blocks of body(first, count), in the order of the blocks.
 template <class Body>
 double block_sum(Index size, const Body& body) {
     const Index count = blocks_of(size);
     std::vector<double> partial(count);
 #pragma omp parallel for schedule(static)
-    for (Index at = 0; at < count; ++at) partial[at] = body(at * block, std::min(size, (at + 1) * block));
+    for (Index at = 0; at < count; ++at) partial[at] = body(at * block, std::min(block, size - at * block));
     double total = 0.0;
     for (double value : partial) total += value;
     return total;
 }
 
-/// body(begin, end) for every block.
+/// body(first, count) for every block.
 template <class Body>
 void for_blocks(Index size, const Body& body) {
     const Index count = blocks_of(size);
 #pragma omp parallel for schedule(static)
-    for (Index at = 0; at < count; ++at) body(at * block, std::min(size, (at + 1) * block));
+    for (Index at = 0; at < count; ++at) body(at * block, std::min(block, size - at * block));
 }
 
-double block_dot(const double* x, const double* y, Index begin, Index end) {
+// The loops take plain pointers: through a closure's captures gcc 12 gathers and scatters every element.
+
+double dot_block(const double* x, const double* y, Index count) {
     double total = 0.0;
 #pragma omp simd reduction(+ : total)
-    for (Index at = begin; at < end; ++at) total += x[at] * y[at];
+    for (Index at = 0; at < count; ++at) total += x[at] * y[at];
     return total;
+}
+
+double sum_block(const double* x, Index count) {
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (Index at = 0; at < count; ++at) total += x[at];
+    return total;
+}
+
+void scale_block(double a, double* x, Index count) {
+#pragma omp simd
+    for (Index at = 0; at < count; ++at) x[at] *= a;
+}
+
+void axpy_block(double a, const double* x, double* y, Index count) {
+#pragma omp simd
+    for (Index at = 0; at < count; ++at) y[at] += a * x[at];
+}
+
+void xpby_block(const double* x, double b, double* y, Index count) {
+#pragma omp simd
+    for (Index at = 0; at < count; ++at) y[at] = x[at] + b * y[at];
+}
+
+void axpbypcz_block(double a, const double* x, double b, const double* y, double c, double* z, Index count) {
+#pragma omp simd
+    for (Index at = 0; at < count; ++at) z[at] = a * x[at] + b * y[at] + c * z[at];
+}
+
+double axpy_pair_block(double a, const double* p, double* x, const double* q, double* r, Index count) {
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (Index at = 0; at < count; ++at) {
+        x[at] += a * p[at];
+        const double value = r[at] - a * q[at];
+        r[at] = value;
+        total += value * value;
+    }
+    return total;
+}
+
+void add_constant_block(double value, double* x, Index count) {
+#pragma omp simd
+    for (Index at = 0; at < count; ++at) x[at] += value;
 }
 
 }  // namespace
 
-void set_zero(Vector& x) {
-    fill_zero(x.data(), x.size());
-}
+void set_zero(Vector& x) { fill_zero(x.data(), x.size()); }
 
 void fill(Vector& x, double value) {
-    double* xs = x.data();
-    for_blocks(x.size(), [=](Index begin, Index end) { std::fill(xs + begin, xs + end, value); });
+    for_blocks(x.size(), [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
 }
 
 void copy(const Vector& x, Vector& y) {
-    for_blocks(x.size(), [xs = x.data(), ys = y.data()](Index begin, Index end) {
-        std::memcpy(ys + begin, xs + begin, std::size_t(end - begin) * sizeof(double));
+    for_blocks(x.size(), [&](Index at, Index count) {
+        std::memcpy(y.data() + at, x.data() + at, std::size_t(count) * sizeof(double));
     });
 }
 
 void scale(double a, Vector& x) {
-    for_blocks(x.size(), [=, xs = x.data()](Index begin, Index end) {
-        for (Index at = begin; at < end; ++at) xs[at] *= a;
-    });
+    for_blocks(x.size(), [&](Index at, Index count) { scale_block(a, x.data() + at, count); });
 }
 
 void axpy(double a, const Vector& x, Vector& y) {
-    for_blocks(x.size(), [=, xs = x.data(), ys = y.data()](Index begin, Index end) {
-#pragma omp simd
-        for (Index at = begin; at < end; ++at) ys[at] += a * xs[at];
-    });
+    for_blocks(x.size(), [&](Index at, Index count) { axpy_block(a, x.data() + at, y.data() + at, count); });
 }
 
 void xpby(const Vector& x, double b, Vector& y) {
-    for_blocks(x.size(), [=, xs = x.data(), ys = y.data()](Index begin, Index end) {
-#pragma omp simd
-        for (Index at = begin; at < end; ++at) ys[at] = xs[at] + b * ys[at];
-    });
+    for_blocks(x.size(), [&](Index at, Index count) { xpby_block(x.data() + at, b, y.data() + at, count); });
 }
 
 void axpbypcz(double a, const Vector& x, double b, const Vector& y, double c, Vector& z) {
-    for_blocks(x.size(), [=, xs = x.data(), ys = y.data(), zs = z.data()](Index begin, Index end) {
-#pragma omp simd
-        for (Index at = begin; at < end; ++at) zs[at] = a * xs[at] + b * ys[at] + c * zs[at];
+    for_blocks(x.size(), [&](Index at, Index count) {
+        axpbypcz_block(a, x.data() + at, b, y.data() + at, c, z.data() + at, count);
     });
 }
 
 double dot(const Vector& x, const Vector& y) {
-    return block_sum(x.size(),
-                     [xs = x.data(), ys = y.data()](Index begin, Index end) { return block_dot(xs, ys, begin, end); });
+    return block_sum(x.size(), [&](Index at, Index count) { return dot_block(x.data() + at, y.data() + at, count); });
 }
 
-double norm2(const Vector& x) {
-    return std::sqrt(dot(x, x));
-}
+double norm2(const Vector& x) { return std::sqrt(dot(x, x)); }
 
 double axpy_pair(double a, const Vector& p, Vector& x, const Vector& q, Vector& r) {
-    return block_sum(x.size(), [=, ps = p.data(), xs = x.data(), qs = q.data(), rs = r.data()](Index begin, Index end) {
-        double total = 0.0;
-#pragma omp simd reduction(+ : total)
-        for (Index at = begin; at < end; ++at) {
-            xs[at] += a * ps[at];
-            const double value = rs[at] - a * qs[at];
-            rs[at] = value;
-            total += value * value;
-        }
-        return total;
+    return block_sum(x.size(), [&](Index at, Index count) {
+        return axpy_pair_block(a, p.data() + at, x.data() + at, q.data() + at, r.data() + at, count);
     });
 }
 
@@ -113,9 +136,9 @@ void dots(std::span<const Vector* const> v, const Vector& w, std::span<double> h
     const Index count = blocks_of(w.size());
     const std::size_t columns = v.size();
     std::vector<double> partial(std::size_t(count) * columns);
-    for_blocks(w.size(), [&](Index begin, Index end) {
-        double* row = partial.data() + std::size_t(begin / block) * columns;
-        for (std::size_t m = 0; m < columns; ++m) row[m] = block_dot(v[m]->data(), w.data(), begin, end);
+    for_blocks(w.size(), [&](Index at, Index points) {
+        double* row = partial.data() + std::size_t(at / block) * columns;
+        for (std::size_t m = 0; m < columns; ++m) row[m] = dot_block(v[m]->data() + at, w.data() + at, points);
     });
     std::fill(h.begin(), h.end(), 0.0);
     for (Index at = 0; at < count; ++at)
@@ -123,39 +146,27 @@ void dots(std::span<const Vector* const> v, const Vector& w, std::span<double> h
 }
 
 double add_combination(std::span<const double> c, std::span<const Vector* const> v, Vector& w) {
-    return block_sum(w.size(), [&](Index begin, Index end) {
-        double* ws = w.data();
-        for (std::size_t m = 0; m < v.size(); ++m) {
-            const double* vs = v[m]->data();
-            const double a = c[m];
-#pragma omp simd
-            for (Index at = begin; at < end; ++at) ws[at] += a * vs[at];
-        }
-        return block_dot(ws, ws, begin, end);
+    return block_sum(w.size(), [&](Index at, Index count) {
+        for (std::size_t m = 0; m < v.size(); ++m) axpy_block(c[m], v[m]->data() + at, w.data() + at, count);
+        return dot_block(w.data() + at, w.data() + at, count);
     });
 }
 
 double sum(const Vector& x, int component) {
-    return block_sum(x.layout().slots(), [xs = x.component(component)](Index begin, Index end) {
-        double total = 0.0;
-#pragma omp simd reduction(+ : total)
-        for (Index at = begin; at < end; ++at) total += xs[at];
-        return total;
-    });
+    return block_sum(x.layout().slots(),
+                     [&](Index at, Index count) { return sum_block(x.component(component) + at, count); });
 }
 
 void add_constant(Vector& x, int component, double value) {
-    for_blocks(x.layout().slots(), [=, xs = x.component(component)](Index begin, Index end) {
-        for (Index at = begin; at < end; ++at) xs[at] += value;
-    });
+    for_blocks(x.layout().slots(),
+               [&](Index at, Index count) { add_constant_block(value, x.component(component) + at, count); });
 }
 
 bool all_finite(const Vector& x) {
-    return block_sum(x.size(), [xs = x.data()](Index begin, Index end) {
-               double bad = 0.0;
-               for (Index at = begin; at < end; ++at) bad += std::isfinite(xs[at]) ? 0.0 : 1.0;
-               return bad;
-           }) == 0.0;
+    const auto count_bad = [&](Index at, Index count) {
+        return double(std::count_if(x.data() + at, x.data() + at + count, [](double v) { return !std::isfinite(v); }));
+    };
+    return block_sum(x.size(), count_bad) == 0.0;
 }
 
 }  // namespace hyperplane
