@@ -52,7 +52,8 @@ void fill_random(Vector& x, std::uint64_t seed) {
 
 /// Points whose rows are recomputed: corners, and a few hundred at random.
 std::vector<Int3> sample_points(const Grid& grid) {
-    std::vector<Int3> points{{0, 0, 0}, {grid.nx - 1, 0, 0}, {0, grid.ny - 1, 0}, {grid.nx - 1, grid.ny - 1, grid.nz - 1}};
+    std::vector<Int3> points{
+        {0, 0, 0}, {grid.nx - 1, 0, 0}, {0, grid.ny - 1, 0}, {grid.nx - 1, grid.ny - 1, grid.nz - 1}};
     std::mt19937_64 random(20260101);
     for (int at = 0; at < 300; ++at) points.push_back(grid.point(Index(random() % std::uint64_t(grid.points()))));
     return points;
@@ -175,8 +176,9 @@ double factor_flops(const Stencil& stencil, int m, bool symmetric) {
 KernelResult checked(KernelResult result, const BenchCase& setting) {
     constexpr double bound = 1e-11;
     if (!(result.largest_error <= bound))
-        throw Error(ExitCode::expectation, fmt::format("bench {}: {} is wrong by {:.2e} (relative; at most {:g}); not timed",
-                                                       setting.name(), result.kernel, result.largest_error, bound));
+        throw Error(ExitCode::expectation,
+                    fmt::format("bench {}: {} is wrong by {:.2e} (relative; at most {:g}); not timed", setting.name(),
+                                result.kernel, result.largest_error, bound));
     return result;
 }
 
@@ -202,14 +204,16 @@ BenchCase parse_case(const std::string& text) {
 
 /// The paper's Table 3, RTX 3090 column: grid sides for dof 1, 2, 4, 6, 8.
 std::vector<BenchCase> table3(int divisor) {
-    const std::vector<std::pair<std::string, std::vector<int>>> sides{
-        {"star7", {512, 336, 208, 160, 128}},    {"star13", {432, 272, 160, 128, 96}},
-        {"diamond13", {432, 272, 160, 128, 96}}, {"diamond25", {336, 208, 128, 96, 80}},
-        {"box27", {336, 208, 128, 96, 80}}};
+    const std::vector<std::pair<std::string, std::vector<int>>> sides{{"star7", {512, 336, 208, 160, 128}},
+                                                                      {"star13", {432, 272, 160, 128, 96}},
+                                                                      {"diamond13", {432, 272, 160, 128, 96}},
+                                                                      {"diamond25", {336, 208, 128, 96, 80}},
+                                                                      {"box27", {336, 208, 128, 96, 80}}};
     const std::vector<int> dofs{1, 2, 4, 6, 8};
     std::vector<BenchCase> cases;
     for (std::size_t at = 0; at < dofs.size(); ++at)
-        for (const auto& [stencil, n] : sides) cases.push_back({Stencil::by_name(stencil), dofs[at], n[at] / divisor, false});
+        for (const auto& [stencil, n] : sides)
+            cases.push_back({Stencil::by_name(stencil), dofs[at], n[at] / divisor, false});
     return cases;
 }
 
@@ -288,7 +292,10 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, Layo
     ilu.upper_solve(z);
     add({"upper", {}, (half + points) * block + 2 * vector, 2 * (half + points) * m * m, upper_error(ilu, y, z)},
         [&] { ilu.upper_solve(z); });
-    add({"factorise", {}, (stored + written) * block, factor_flops(setting.stencil, setting.dof, setting.symmetric) * points,
+    add({"factorise",
+         {},
+         (stored + written) * block,
+         factor_flops(setting.stencil, setting.dof, setting.symmetric) * points,
          factor_error(a, ilu)},
         [&] { ilu.setup(a); });
     return result;

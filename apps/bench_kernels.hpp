@@ -31,9 +31,9 @@ struct Timing {
 };
 
 struct KernelResult {
-    std::string kernel;     ///< spmv, lower, upper, factorise
+    std::string kernel;  ///< spmv, lower, upper, factorise
     Timing seconds;
-    double bytes = 0.0;     ///< fewest it must move
+    double bytes = 0.0;  ///< fewest it must move
     double flops = 0.0;
     double largest_error = 0.0;  ///< against the reference rows, relative
 };

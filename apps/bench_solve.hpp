@@ -9,8 +9,8 @@
 namespace hyperplane {
 
 struct SolveBench {
-    SolveReport report;  ///< the same in every repeat
-    Timing setup, solve; ///< seconds
+    SolveReport report;                                    ///< the same in every repeat
+    Timing setup, solve;                                   ///< seconds
     double spmv = 0.0, preconditioner = 0.0, other = 0.0;  ///< seconds of one solve, mean over repeats
 };
 

@@ -67,16 +67,18 @@ int bench_kernel_cases(const Invocation& invocation, const Context& context, int
     std::map<std::string, std::pair<double, int>> means;  // sum of logarithms, count
     for (const BenchCase& setting : cases) {
         const BenchResult result = bench_kernels(context, setting, layout, repeats);
-        nlohmann::json entry = {{"stencil", setting.stencil.name()}, {"dof", setting.dof},
-                                {"n", setting.n},                    {"symmetric", setting.symmetric},
-                                {"unknowns", result.unknowns},       {"levels", result.levels}};
+        nlohmann::json entry = {
+            {"stencil", setting.stencil.name()}, {"dof", setting.dof},          {"n", setting.n},
+            {"symmetric", setting.symmetric},    {"unknowns", result.unknowns}, {"levels", result.levels}};
         for (const KernelResult& kernel : result.kernels) {
             const double seconds = kernel.seconds.median, over = seconds / (kernel.bytes / rate);
             const double spread = (kernel.seconds.most - kernel.seconds.least) / seconds;
             means[kernel.kernel].first += std::log(over);
             means[kernel.kernel].second += 1;
-            entry["kernels"][kernel.kernel] = {{"seconds", to_json(kernel.seconds)},   {"bytes", kernel.bytes},
-                                               {"flops", kernel.flops},                {"time_over_limit", over},
+            entry["kernels"][kernel.kernel] = {{"seconds", to_json(kernel.seconds)},
+                                               {"bytes", kernel.bytes},
+                                               {"flops", kernel.flops},
+                                               {"time_over_limit", over},
                                                {"largest_error", kernel.largest_error}};
             if (!quiet)
                 fmt::print("{:<18} {:<10} {:>10.3f} {:>7.0f}% {:>9.1f} {:>9.2f} {:>11.2f} {:>9.2f}\n", setting.name(),
@@ -99,8 +101,8 @@ int bench_solves(const Invocation& invocation, int repeats) {
     nlohmann::json json;
     const bool quiet = invocation.value("json") == "-";
     if (!quiet)
-        fmt::print("{:<28} {:<14} {:>5} {:>10} {:>9} {:>10} {:>9} {:>9} {:>10}\n", "deck", "stopped", "its", "factor ms",
-                   "SpMV ms", "precond ms", "other ms", "ms/it", "total ms");
+        fmt::print("{:<28} {:<14} {:>5} {:>10} {:>9} {:>10} {:>9} {:>9} {:>10}\n", "deck", "stopped", "its",
+                   "factor ms", "SpMV ms", "precond ms", "other ms", "ms/it", "total ms");
     ExitCode code = ExitCode::ok;
     for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
         const std::string& deck = invocation.arguments[at];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 namespace hyperplane {
@@ -15,24 +16,33 @@ Index blocks_of(Index size) {
     return (size + block - 1) / block;
 }
 
-/// Sum over blocks of body(first, count), in the order of the blocks.
+// A pass over vectors begins where the pass before it ended, in what the caches still hold: updates
+// run downwards, sums and matrix products upwards.
+enum class Walk { up, down };
+
+/// body(block, first, count) for every block; threads move through memory side by side.
 template <class Body>
-double block_sum(Index size, const Body& body) {
+void for_blocks(Index size, Walk walk, const Body& body) {
     const Index count = blocks_of(size);
-    std::vector<double> partial(count);
-#pragma omp parallel for schedule(static)
-    for (Index at = 0; at < count; ++at) partial[at] = body(at * block, std::min(block, size - at * block));
-    double total = 0.0;
-    for (double value : partial) total += value;
-    return total;
+#pragma omp parallel for schedule(static, 1)
+    for (Index turn = 0; turn < count; ++turn) {
+        const Index at = walk == Walk::up ? turn : count - 1 - turn;
+        body(at, at * block, std::min(block, size - at * block));
+    }
 }
 
 /// body(first, count) for every block.
 template <class Body>
-void for_blocks(Index size, const Body& body) {
-    const Index count = blocks_of(size);
-#pragma omp parallel for schedule(static)
-    for (Index at = 0; at < count; ++at) body(at * block, std::min(block, size - at * block));
+void update_blocks(Index size, const Body& body) {
+    for_blocks(size, Walk::down, [&](Index, Index first, Index count) { body(first, count); });
+}
+
+/// Sum over blocks of body(first, count), added up in the order of the blocks.
+template <class Body>
+double sum_blocks(Index size, Walk walk, const Body& body) {
+    std::vector<double> partial(blocks_of(size));
+    for_blocks(size, walk, [&](Index at, Index first, Index count) { partial[at] = body(first, count); });
+    return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
 // The loops take plain pointers: through a closure's captures gcc 12 gathers and scatters every element.
@@ -90,83 +100,86 @@ void add_constant_block(double value, double* x, Index count) {
 
 }  // namespace
 
-void set_zero(Vector& x) { fill_zero(x.data(), x.size()); }
+void set_zero(Vector& x) {
+    fill_zero(x.data(), x.size());
+}
 
 void fill(Vector& x, double value) {
-    for_blocks(x.size(), [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
+    update_blocks(x.size(), [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
 }
 
 void copy(const Vector& x, Vector& y) {
-    for_blocks(x.size(), [&](Index at, Index count) {
+    update_blocks(x.size(), [&](Index at, Index count) {
         std::memcpy(y.data() + at, x.data() + at, std::size_t(count) * sizeof(double));
     });
 }
 
 void scale(double a, Vector& x) {
-    for_blocks(x.size(), [&](Index at, Index count) { scale_block(a, x.data() + at, count); });
+    update_blocks(x.size(), [&](Index at, Index count) { scale_block(a, x.data() + at, count); });
 }
 
 void axpy(double a, const Vector& x, Vector& y) {
-    for_blocks(x.size(), [&](Index at, Index count) { axpy_block(a, x.data() + at, y.data() + at, count); });
+    update_blocks(x.size(), [&](Index at, Index count) { axpy_block(a, x.data() + at, y.data() + at, count); });
 }
 
 void xpby(const Vector& x, double b, Vector& y) {
-    for_blocks(x.size(), [&](Index at, Index count) { xpby_block(x.data() + at, b, y.data() + at, count); });
+    update_blocks(x.size(), [&](Index at, Index count) { xpby_block(x.data() + at, b, y.data() + at, count); });
 }
 
 void axpbypcz(double a, const Vector& x, double b, const Vector& y, double c, Vector& z) {
-    for_blocks(x.size(), [&](Index at, Index count) {
+    update_blocks(x.size(), [&](Index at, Index count) {
         axpbypcz_block(a, x.data() + at, b, y.data() + at, c, z.data() + at, count);
     });
 }
 
 double dot(const Vector& x, const Vector& y) {
-    return block_sum(x.size(), [&](Index at, Index count) { return dot_block(x.data() + at, y.data() + at, count); });
+    return sum_blocks(x.size(), Walk::up,
+                      [&](Index at, Index count) { return dot_block(x.data() + at, y.data() + at, count); });
 }
 
-double norm2(const Vector& x) { return std::sqrt(dot(x, x)); }
+double norm2(const Vector& x) {
+    return std::sqrt(dot(x, x));
+}
 
 double axpy_pair(double a, const Vector& p, Vector& x, const Vector& q, Vector& r) {
-    return block_sum(x.size(), [&](Index at, Index count) {
+    return sum_blocks(x.size(), Walk::down, [&](Index at, Index count) {
         return axpy_pair_block(a, p.data() + at, x.data() + at, q.data() + at, r.data() + at, count);
     });
 }
 
 void dots(std::span<const Vector* const> v, const Vector& w, std::span<double> h) {
-    const Index count = blocks_of(w.size());
     const std::size_t columns = v.size();
-    std::vector<double> partial(std::size_t(count) * columns);
-    for_blocks(w.size(), [&](Index at, Index points) {
-        double* row = partial.data() + std::size_t(at / block) * columns;
-        for (std::size_t m = 0; m < columns; ++m) row[m] = dot_block(v[m]->data() + at, w.data() + at, points);
+    std::vector<double> partial(std::size_t(blocks_of(w.size())) * columns);
+    for_blocks(w.size(), Walk::up, [&](Index at, Index first, Index count) {
+        double* row = partial.data() + std::size_t(at) * columns;
+        for (std::size_t m = 0; m < columns; ++m) row[m] = dot_block(v[m]->data() + first, w.data() + first, count);
     });
     std::fill(h.begin(), h.end(), 0.0);
-    for (Index at = 0; at < count; ++at)
-        for (std::size_t m = 0; m < columns; ++m) h[m] += partial[std::size_t(at) * columns + m];
+    for (std::size_t at = 0; at < partial.size(); ++at) h[at % columns] += partial[at];
 }
 
 double add_combination(std::span<const double> c, std::span<const Vector* const> v, Vector& w) {
-    return block_sum(w.size(), [&](Index at, Index count) {
+    return sum_blocks(w.size(), Walk::down, [&](Index at, Index count) {
         for (std::size_t m = 0; m < v.size(); ++m) axpy_block(c[m], v[m]->data() + at, w.data() + at, count);
         return dot_block(w.data() + at, w.data() + at, count);
     });
 }
 
 double sum(const Vector& x, int component) {
-    return block_sum(x.layout().slots(),
-                     [&](Index at, Index count) { return sum_block(x.component(component) + at, count); });
+    return sum_blocks(x.layout().slots(), Walk::up,
+                      [&](Index at, Index count) { return sum_block(x.component(component) + at, count); });
 }
 
 void add_constant(Vector& x, int component, double value) {
-    for_blocks(x.layout().slots(),
-               [&](Index at, Index count) { add_constant_block(value, x.component(component) + at, count); });
+    update_blocks(x.layout().slots(),
+                  [&](Index at, Index count) { add_constant_block(value, x.component(component) + at, count); });
 }
 
 bool all_finite(const Vector& x) {
     const auto count_bad = [&](Index at, Index count) {
         return double(std::count_if(x.data() + at, x.data() + at + count, [](double v) { return !std::isfinite(v); }));
     };
-    return block_sum(x.size(), count_bad) == 0.0;
+    return sum_blocks(x.size(), Walk::up, count_bad) == 0.0;
 }
 
 }  // namespace hyperplane

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,6 +15,15 @@ namespace hyperplane {
 namespace {
 
 constexpr std::size_t alignment = 64;
+constexpr std::size_t huge_page = std::size_t(2) << 20;
+
+/// Memory whose whole huge pages the system is asked to back by such: fewer address translations.
+void* allocate_aligned(std::size_t bytes) {
+    if (bytes < 2 * huge_page) return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* memory = std::aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
+    if (memory) madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
+    return memory;
+}
 
 std::string in_mib(Index bytes) {
     return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20));
@@ -60,9 +70,8 @@ Context Context::cpu(int threads) {
 }
 
 void* Context::allocate(const std::string& label, Index bytes) const {
-    const std::size_t padded = (std::size_t(std::max<Index>(bytes, 1)) + alignment - 1) / alignment * alignment;
     const bool allowed = !*gate_ || (*gate_)(label, bytes);
-    void* memory = allowed ? std::aligned_alloc(alignment, padded) : nullptr;
+    void* memory = allowed ? allocate_aligned(std::size_t(std::max<Index>(bytes, 1))) : nullptr;
     if (!memory)
         throw OutOfMemory(
             fmt::format("out of memory: {} for {} could not be allocated. Held so far:\n{}"

@@ -25,6 +25,14 @@ inline double dot_run(const double* x, const double* y, int count) {
     return sum;
 }
 
+/// Sum of x y z over `count` values.
+inline double dot_run3(const double* x, const double* y, const double* z, int count) {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (int t = 0; t < count; ++t) sum += x[t] * y[t] * z[t];
+    return sum;
+}
+
 extern template void accumulate<+1>(std::span<const RunTerm>, const double*, double*, int);
 extern template void accumulate<-1>(std::span<const RunTerm>, const double*, double*, int);
 

@@ -81,7 +81,7 @@ double StructMatrix::apply_dot(const Vector& x, Vector& y) const {
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
     const Index slots = layout_.slots();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static, 1)
     for (Index first = 0; first < slots; first += piece) {
         const int count = int(std::min(piece, slots - first));
         thread_local std::vector<RunTerm> terms;

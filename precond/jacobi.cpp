@@ -16,14 +16,20 @@ SetupReport Jacobi::setup(const StructMatrix& a) {
         inverse_.emplace(context_, a.layout(), Stencil("point", {{0, 0, 0}}), m, MatrixStorage::full, "factor");
     }
     PivotInverter inverter({}, a.grid(), m, false);
-    for_each_point(a.layout(), [&](Int3 point, Index slot) {
+    for_each_run(a.layout(), [&](const Run& run) {
         std::array<double, max_dof * max_dof> own, block;
-        for (int row = 0; row < m; ++row)
-            for (int col = 0; col < m; ++col)
-                own[row * m + col] = block[row * m + col] = a.values(diagonal, row, col)[slot];
-        inverter.invert(point, own.data(), block.data());
-        for (int row = 0; row < m; ++row)
-            for (int col = 0; col < m; ++col) inverse_->values(0, row, col)[slot] = block[row * m + col];
+        const Int3 step = a.layout().step();
+        Int3 point = run.first;
+        PivotRatio smallest;
+        for (Index slot = run.slot; slot < run.slot + run.count; ++slot, point = point + step) {
+            for (int row = 0; row < m; ++row)
+                for (int col = 0; col < m; ++col)
+                    own[row * m + col] = block[row * m + col] = a.values(diagonal, row, col)[slot];
+            inverter.invert(point, own.data(), block.data(), smallest);
+            for (int row = 0; row < m; ++row)
+                for (int col = 0; col < m; ++col) inverse_->values(0, row, col)[slot] = block[row * m + col];
+        }
+        inverter.note(smallest);
     });
     if (inverter.failures() > 0) throw SetupError("jacobi: " + inverter.explain());
     SetupReport report;

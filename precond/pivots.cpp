@@ -27,15 +27,12 @@ void PivotInverter::fail(PivotEvent event) {
     if (failures_++ == 0 || earlier(grid_, event, first_failure_)) first_failure_ = event;
 }
 
-void PivotInverter::note_ratio(double ratio, Index row) {
-    if (smallest_.beats(ratio, row)) return;
+void PivotInverter::note(const PivotRatio& smallest) {
     const std::lock_guard lock(mutex_);
-    if (smallest_.beats(ratio, row)) return;
-    smallest_.ratio = ratio;
-    smallest_.row = row;
+    smallest_.take(smallest.value, smallest.row);
 }
 
-void PivotInverter::invert(Int3 cell, const double* diagonal, double* block) {
+void PivotInverter::invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
     const int size = dof_ * dof_;
     const double scale = std::max(largest_entry(diagonal, size), largest_entry(block, size));
     double ratio = 1.0;
@@ -54,7 +51,7 @@ void PivotInverter::invert(Int3 cell, const double* diagonal, double* block) {
         return std::copysign(rules_.boost * scale, wrong_sign || pivot == 0.0 ? own : pivot);
     };
     if (invert_in_place(dof_, block, accept) >= 0) std::fill_n(block, size, 0.0);
-    note_ratio(ratio, grid_.row(cell));
+    smallest.take(ratio, grid_.row(cell));
 }
 
 bool PivotInverter::not_finite() const {
@@ -87,7 +84,7 @@ void PivotInverter::add_to(SetupReport& report) const {
     report.pivots_modified += Index(events.size());
     events.resize(std::min(events.size(), SetupReport::max_events - report.modified.size()));
     report.modified.insert(report.modified.end(), events.begin(), events.end());
-    report.smallest_pivot_ratio = smallest_.ratio;
+    report.smallest_pivot_ratio = smallest_.value;
     report.smallest_pivot_cell = grid_.point(smallest_.row);
 }
 

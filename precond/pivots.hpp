@@ -1,7 +1,7 @@
 // Pivots: when one cannot be used, what a policy does about it, and where it was.
 #pragma once
 
-#include <atomic>
+#include <cmath>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -23,6 +23,16 @@ struct PivotRules {
     double boost = 1e-3;       ///< magnitude of a boosted pivot, relative to the same
 };
 
+/// The smallest |pivot| / |diagonal of A| of some points, at the first such row.
+struct PivotRatio {
+    double value = 1.0;
+    Index row = 0;
+
+    void take(double other, Index at) {
+        if (other < value || (other == value && at < row)) value = other, row = at;
+    }
+};
+
 /// Inverts the diagonal blocks met in a factorisation; threads share one.
 class PivotInverter {
 public:
@@ -32,7 +42,19 @@ public:
 
     /// Replaces the row-major `block` of `cell` by its inverse, the policy applied; `diagonal` is A's own
     /// block there. Where a pivot cannot be used the block becomes zero and the failure is kept.
-    void invert(Int3 cell, const double* diagonal, double* block);
+    void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
+        const double pivot = block[0], own = diagonal[0];
+        // The common case of one unknown a point, spared all bookkeeping: a usable pivot of A's own sign.
+        if (dof_ == 1 && std::isfinite(pivot) && std::isfinite(own) && pivot * own > 0.0 &&
+            std::abs(pivot) > rules_.tolerance * std::abs(own)) {
+            block[0] = 1.0 / pivot;
+            smallest.take(pivot / own, grid_.row(cell));
+        } else {
+            invert_block(cell, diagonal, block, smallest);
+        }
+    }
+    /// Adds what invert collected for some points.
+    void note(const PivotRatio& smallest);
 
     Index failures() const { return failures_; }
     /// True when the first failure is a NaN or infinity, which no policy can mend.
@@ -45,15 +67,8 @@ public:
     void add_to(SetupReport& report) const;
 
 private:
-    /// Smallest |pivot| / |diagonal of A| met, at the first such row.
-    struct Smallest {
-        std::atomic<double> ratio{1.0};
-        std::atomic<Index> row{0};
-        bool beats(double other, Index at) const { return other > ratio || (other == ratio && at >= row); }
-    };
-
+    void invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest);
     void fail(PivotEvent event);
-    void note_ratio(double ratio, Index row);
 
     PivotRules rules_;
     Grid grid_;
@@ -63,7 +78,7 @@ private:
     Index failures_ = 0;
     PivotEvent first_failure_{};
     std::vector<PivotEvent> boosted_;
-    Smallest smallest_;
+    PivotRatio smallest_;
 };
 
 }  // namespace hyperplane

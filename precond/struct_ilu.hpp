@@ -44,6 +44,7 @@ public:
 
     SetupReport setup(const StructMatrix& a) override;
     void apply(const Vector& r, Vector& z) const override;
+    /// For a symmetric matrix r^T z falls out of the lower sweep.
     double apply_dot(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
     Index bytes_per_apply() const override;

@@ -117,14 +117,16 @@ private:
         const double* lower = f_.triangles.along(run, near, l, 0, 0);
         double* pivot = x_.values(f_.pivot_entry) + run.slot;
         const double* own = a_.values(a_.stencil().diagonal()) + run.slot;
+        PivotRatio smallest;
         for (int t = 0; t < run.count; ++t) {
             if (t >= near.begin && t < near.end) {
                 const double w = lower[t] * f_.inverse(0, 0, near.slot)[t];
                 for (const Term& term : terms)
                     if (t >= term.begin && t < term.end) term.x[t] -= w * term.f[t];
             }
-            inverter_.invert(run.first + Int3{t, 0, 0}, own + t, pivot + t);
+            inverter_.invert(run.first + Int3{t, 0, 0}, own + t, pivot + t, smallest);
         }
+        inverter_.note(smallest);
     }
 
     void invert_pivots(const Run& run) const {
@@ -132,17 +134,19 @@ private:
         std::array<double, max_dof * max_dof> block, own;
         const Int3 step = f_.layout.step();
         Int3 point = run.first;
+        PivotRatio smallest;
         for (int t = 0; t < run.count; ++t, point = point + step) {
             for (int row = 0; row < m; ++row)
                 for (int col = 0; col < m; ++col) {
                     block[row * m + col] = x_.values(f_.pivot_entry, row, col)[run.slot + t];
                     own[row * m + col] = a_.values(diagonal, row, col)[run.slot + t];
                 }
-            inverter_.invert(point, own.data(), block.data());
+            inverter_.invert(point, own.data(), block.data(), smallest);
             for (int row = 0; row < m; ++row)
                 for (int col = 0; col < m; ++col)
                     x_.values(f_.pivot_entry, row, col)[run.slot + t] = block[row * m + col];
         }
+        inverter_.note(smallest);
     }
 
     const Factors& f_;

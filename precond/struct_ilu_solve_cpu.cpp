@@ -17,8 +17,9 @@ void find_neighbours(const Factors& f, const Run& run, int first, int last) {
     for (int e = first; e < last; ++e) mine.near[e] = f.layout.neighbours(run, f.stencil[e]);
 }
 
-/// Asks for coefficients and values two lines ahead in the natural layout: hardware prefetchers follow
-/// the descending sweep badly. A prefetch outside an array does nothing.
+/// Asks for the coefficients, pivots and values of x that a sweep in the natural layout will read two
+/// lines on: hardware prefetchers follow the descending sweep badly. A prefetch outside an array does
+/// nothing; blocks have too many streams for it.
 void prefetch(const Factors& f, const Run& run, int first, int last, const Vector& x, Direction direction) {
     if (f.dof > 1 || f.layout.kind() != LayoutKind::natural) return;
     constexpr int line = 8;  // values in a cache line
@@ -103,6 +104,12 @@ struct UpperLine {
     }
 };
 
+/// y^T D y of a line, D y = s - e y_{t-1} being at hand.
+double pivot_product(const LowerLine& line, const RunNeighbours& near, int count, const double* y) {
+    const int first = std::min(near.begin, count);
+    return dot_run(y, line.s, count) - dot_run3(y + first, line.e + first, y + first - 1, count - first);
+}
+
 void solve_line(const LowerLine& line, const RunNeighbours& near, int count, double* y) {
     for (int t = 0; t < near.begin; ++t) y[t] = line.d[t] * line.s[t];
     solve_recurrence<false>(line, near.begin, count, near.begin < count ? y[near.begin - 1] : 0.0, y);
@@ -115,9 +122,11 @@ void solve_line(const UpperLine& line, const RunNeighbours& near, int count, dou
 
 /// Any dof and any entries along the run, a point at a time; `m` is the dof where the compiler knows it.
 ///     lower   x = D^-1 (s - sum E x)        upper   x = x - D^-1 (s + sum F x)
+/// Returns the lower sweep's x^T D x of the piece.
 template <int m, Direction direction>
-void solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
+double solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
     const int dof = m > 0 ? m : f.dof;
+    double product = 0.0;
     struct Entry {
         const RunNeighbours* near;
         const double* coefficients[m > 0 ? m* m : max_dof* max_dof];
@@ -150,12 +159,14 @@ void solve_points(const Factors& f, const Run& run, const AlongRun& along, const
             for (int col = 0; col < dof; ++col) value += inverse[row * dof + col][t] * sum[col];
             double& target = x.component(row)[run.slot + t];
             target = direction == Direction::lower ? value : target - value;
+            product += value * sum[row];
         }
     }
+    return product;
 }
 
 template <Direction direction>
-void solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
+double solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
     switch (f.dof) {
         case 1: return solve_points<1, direction>(f, run, along, s, x);
         case 2: return solve_points<2, direction>(f, run, along, s, x);
@@ -167,7 +178,9 @@ void solve_points(const Factors& f, const Run& run, const AlongRun& along, const
     }
 }
 
-void lower_piece(const Factors& f, const Run& run, const Vector& r, Vector& y) {
+/// Returns y^T D y of the piece, which costs next to nothing here: where F = E^T the sum over all pieces
+/// is r^T M^-1 r, since (D + E) y = r and (D + F) z = D y.
+double lower_piece(const Factors& f, const Run& run, const Vector& r, Vector& y) {
     const int lower = f.stencil.lower_size();
     find_neighbours(f, run, 0, lower);
     prefetch(f, run, 0, lower, r, Direction::lower);
@@ -176,11 +189,18 @@ void lower_piece(const Factors& f, const Run& run, const Vector& r, Vector& y) {
     for (int row = 0; row < f.dof; ++row)
         add_products<-1>(f, run, 0, lower, row, y, r.component(row) + run.slot, s + row * run.count);
     const AlongRun along(f, 0, lower);
-    if (along.count == 0) return add_inverse_times<+1>(f, run, s, nullptr, y);
+    if (along.count == 0) {
+        add_inverse_times<+1>(f, run, s, nullptr, y);
+        double product = 0.0;
+        for (int row = 0; row < f.dof; ++row)
+            product += dot_run(s + row * run.count, y.component(row) + run.slot, run.count);
+        return product;
+    }
     if (!along.is_recurrence()) return solve_points<Direction::lower>(f, run, along, s, y);
     const RunNeighbours& near = scratch().near[along.entries[0]];
     const LowerLine line{f.inverse(0, 0, run.slot), f.triangles.along(run, near, along.entries[0], 0, 0), s};
     solve_line(line, near, run.count, y.data() + run.slot);
+    return pivot_product(line, near, run.count, y.data() + run.slot);
 }
 
 void upper_piece(const Factors& f, const Run& run, Vector& z) {
@@ -192,7 +212,10 @@ void upper_piece(const Factors& f, const Run& run, Vector& z) {
     for (int row = 0; row < f.dof; ++row) add_products<+1>(f, run, first, last, row, z, nullptr, s + row * run.count);
     const AlongRun along(f, first, last);
     if (along.count == 0) return add_inverse_times<-1>(f, run, s, &z, z);
-    if (!along.is_recurrence()) return solve_points<Direction::upper>(f, run, along, s, z);
+    if (!along.is_recurrence()) {
+        solve_points<Direction::upper>(f, run, along, s, z);
+        return;
+    }
     const RunNeighbours& near = scratch().near[along.entries[0]];
     double* values = z.data() + run.slot;
     const UpperLine line{f.inverse(0, 0, run.slot), f.triangles.along(run, near, along.entries[0], 0, 0), s, values};
@@ -210,17 +233,14 @@ void StructIlu::lower_solve(const Vector& r, Vector& y) const {
 
 double StructIlu::apply_dot(const Vector& r, Vector& z) const {
     using namespace struct_ilu_cpu;
-    if (a_->layout().kind() != LayoutKind::natural) return LinearOperator::apply_dot(r, z);
-    lower_solve(r, z);
+    if (!a_->symmetric() || a_->layout().kind() != LayoutKind::natural) return LinearOperator::apply_dot(r, z);
     const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
     const Grid& grid = a_->grid();
     std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // added up in order, whoever computed them
-    sweep_pieces(f, Direction::upper, [&](const Run& piece) {
-        upper_piece(f, piece, z);
-        double& sum = of_line[piece.first.y + Index(grid.ny) * piece.first.z];
-        for (int c = 0; c < f.dof; ++c)
-            sum += dot_run(r.component(c) + piece.slot, z.component(c) + piece.slot, piece.count);
+    sweep_pieces(f, Direction::lower, [&](const Run& piece) {
+        of_line[piece.first.y + Index(grid.ny) * piece.first.z] += lower_piece(f, piece, r, z);
     });
+    upper_solve(z);
     return std::accumulate(of_line.begin(), of_line.end(), 0.0);
 }
 
