@@ -9,4 +9,9 @@ double LinearOperator::apply_dot(const Vector& x, Vector& y) const {
     return dot(x, y);
 }
 
+void LinearOperator::residual(const Vector& b, const Vector& x, Vector& r) const {
+    apply(x, r);
+    xpby(b, -1.0, r);
+}
+
 }  // namespace hyperplane

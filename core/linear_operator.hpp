@@ -18,6 +18,8 @@ public:
     virtual void apply(const Vector& x, Vector& y) const = 0;
     /// The same, and x^T y on the way: some operators need no further pass for it.
     virtual double apply_dot(const Vector& x, Vector& y) const;
+    /// r = b - A x, the true residual that decides convergence.
+    virtual void residual(const Vector& b, const Vector& x, Vector& r) const;
     /// Fewest bytes one apply must move: each input read once, each output written once.
     virtual Index bytes_per_apply() const = 0;
 };

@@ -19,6 +19,11 @@ public:
         inner_.apply(x, y);
         remove_mean(y);
     }
+    /// P (b - A x); b is without mean already.
+    void residual(const Vector& b, const Vector& x, Vector& r) const override {
+        inner_.residual(b, x, r);
+        remove_mean(r);
+    }
     Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
 
 private:

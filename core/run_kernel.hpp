@@ -17,6 +17,10 @@ struct RunTerm {
 template <int sign>
 void accumulate(std::span<const RunTerm> terms, const double* in, double* out, int count);
 
+/// out[t] = in[t] - sum of the terms at t, summed in twice the working precision (Ogita, Rump and Oishi,
+/// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005, algorithm 5.3). `low` is scratch of `count`.
+void subtract_exactly(std::span<const RunTerm> terms, const double* in, double* out, double* low, int count);
+
 /// x^T y of `count` values.
 inline double dot_run(const double* x, const double* y, int count) {
     double sum = 0.0;

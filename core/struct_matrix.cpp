@@ -120,22 +120,53 @@ void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
     });
 }
 
+/// Calls body(t, entry, neighbour) for every position of a run whose neighbour lies across a periodic boundary.
+template <class Body>
+void StructMatrix::for_wrapped(const Run& run, const Body& body) const {
+    const Int3 step = layout_.step();
+    for (int e = 0; e < stencil_.size(); ++e) {
+        const RunNeighbours inside = layout_.neighbours(run, stencil_[e]);
+        for (int t = 0; t < run.count; ++t) {
+            if (t == inside.begin && inside.begin < inside.end) t = inside.end;
+            if (t >= run.count) break;
+            const Int3 point = run.first + Int3{t * step.x, t * step.y, t * step.z};
+            const Int3 neighbour = grid().wrapped(point + stencil_[e]);
+            if (grid().contains(neighbour)) body(t, e, neighbour);
+        }
+    }
+}
+
 void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
     for_each_run(layout_, [&](const Run& run) {
-        for (int e = 0; e < stencil_.size(); ++e) {
-            const RunNeighbours inside = layout_.neighbours(run, stencil_[e]);
-            for (int t = 0; t < run.count; ++t) {
-                if (t == inside.begin && inside.begin < inside.end) t = inside.end;
-                if (t >= run.count) break;
-                const Int3 step = layout_.step();
-                const Int3 point = run.first + Int3{t * step.x, t * step.y, t * step.z};
-                const Int3 neighbour = grid().wrapped(point + stencil_[e]);
-                if (!grid().contains(neighbour)) continue;
-                const Index from = layout_.slot(neighbour);
-                for (int row = 0; row < dof_; ++row)
-                    for (int col = 0; col < dof_; ++col)
-                        y.component(row)[run.slot + t] += at(point, e, row, col) * x.component(col)[from];
-            }
+        for_wrapped(run, [&](int t, int e, Int3 neighbour) {
+            const RunNeighbours near{t, t + 1, layout_.slot(neighbour) - t};
+            for (int row = 0; row < dof_; ++row)
+                for (int col = 0; col < dof_; ++col)
+                    y.component(row)[run.slot + t] +=
+                        along(run, near, e, row, col)[t] * x.component(col)[near.slot + t];
+        });
+    });
+}
+
+void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
+    for_each_run(layout_, [&](const Run& run) {
+        thread_local std::vector<RunTerm> terms;
+        thread_local std::vector<double> low;
+        low.resize(run.count);
+        for (int row = 0; row < dof_; ++row) {
+            terms.clear();
+            const auto add = [&](int e, const RunNeighbours& near) {
+                for (int col = 0; col < dof_; ++col)
+                    terms.push_back(
+                        {along(run, near, e, row, col), x.component(col) + near.slot, near.begin, near.end});
+            };
+            for (int e = 0; e < stencil_.size(); ++e)
+                if (const auto near = layout_.neighbours(run, stencil_[e]); near.begin < near.end) add(e, near);
+            if (grid().any_periodic())
+                for_wrapped(run, [&](int t, int e, Int3 neighbour) {
+                    add(e, {t, t + 1, layout_.slot(neighbour) - t});
+                });
+            subtract_exactly(terms, b.component(row) + run.slot, r.component(row) + run.slot, low.data(), run.count);
         }
     });
 }

@@ -73,6 +73,9 @@ public:
 
     void apply(const Vector& x, Vector& y) const override;
     double apply_dot(const Vector& x, Vector& y) const override;
+    /// Accurate as if computed in twice the working precision, then rounded: near convergence b and A x
+    /// cancel, and in plain arithmetic the rounding of A x alone can exceed what is left.
+    void residual(const Vector& b, const Vector& x, Vector& r) const override;
     Index bytes_per_apply() const override;
 
     /// Explicit zeros inside the grid are kept, so the pattern is the stencil's.
@@ -91,6 +94,8 @@ private:
     bool is_flat() const { return layout_.kind() == LayoutKind::natural && !grid().any_periodic(); }
     /// Any layout; wrapped couplings left out.
     void apply_runs(const Vector& x, Vector& y) const;
+    template <class Body>
+    void for_wrapped(const Run& run, const Body& body) const;
     /// Adds the wrapped couplings.
     void apply_wrapped(const Vector& x, Vector& y) const;
 

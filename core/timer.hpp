@@ -59,6 +59,10 @@ public:
         TimerScope scope(tree_, name_, inner_.bytes_per_apply());
         return inner_.apply_dot(x, y);
     }
+    void residual(const Vector& b, const Vector& x, Vector& r) const override {
+        TimerScope scope(tree_, name_, inner_.bytes_per_apply());
+        inner_.residual(b, x, r);
+    }
     Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
 
 private:

@@ -78,8 +78,7 @@ SolveReport Convergence::report(Vector& r) {
 }
 
 double Convergence::residual(const Vector& y, Vector& r) const {
-    a_.apply(y, r);
-    xpby(b_, -1.0, r);
+    a_.residual(b_, y, r);
     return norm2(r);
 }
 

@@ -19,8 +19,7 @@ SolveReport Richardson::solve(const LinearOperator& a, const LinearOperator& m, 
         m.apply(r, z);  // z = M^-1 r
         if (!convergence.require(true, norm2(z), StopReason::not_finite)) break;
         axpy(damping_, z, x);  // x += omega z
-        a.apply(x, r);
-        xpby(b, -1.0, r);  // r = b - A x
+        a.residual(b, x, r);   // r = b - A x
         convergence.iterated_truly(norm2(r));
     }
     return convergence.report(r);

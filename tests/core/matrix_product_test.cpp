@@ -61,6 +61,22 @@ protected:
             ASSERT_NEAR(actual[at], expected.value[at], 16 * epsilon * expected.magnitude[at]) << "row " << at;
     }
 
+    /// b is A x rounded, so nothing but what rounding left remains: r is right to its own last bits.
+    void expect_residual(const StencilMatrix& a, MatrixStorage storage) {
+        const std::vector<double> x = reference::Random(5).vector(a.box.points() * a.dof);
+        const reference::BlockMatrix assembled = reference::assembled(a);
+        const reference::Product product = reference::multiply(assembled, x);
+        const std::vector<double> expected = reference::exact_residual(assembled, product.value, x);
+        const StructMatrix matrix = reference::to_struct_matrix(context, layout, a, storage);
+        Vector r(context, layout, a.dof, "r");
+        matrix.residual(reference::to_vector(context, layout, a.dof, product.value),
+                        reference::to_vector(context, layout, a.dof, x), r);
+        const std::vector<double> actual = reference::from_vector(r);
+        for (std::size_t at = 0; at < x.size(); ++at)
+            ASSERT_NEAR(actual[at], expected[at], epsilon * std::abs(expected[at]) + 1e-28 * product.magnitude[at])
+                << "row " << at;
+    }
+
     Context context = Context::cpu(1);
     reference::NamedStencil stencil = reference::stencil_named(GetParam().stencil);
     Layout layout = layout_for(GetParam().kind, GetParam().box, stencil);
@@ -73,6 +89,12 @@ TEST_P(MatrixProduct, FullStorage) {
 TEST_P(MatrixProduct, LowerStorage) {
     expect_product(reference::random_spd_matrix(GetParam().box, stencil.offsets, GetParam().dof, 2),
                    MatrixStorage::lower);
+}
+
+TEST_P(MatrixProduct, ResidualIsAccurateWhereBAndAxCancel) {
+    expect_residual(reference::random_matrix(GetParam().box, stencil.offsets, GetParam().dof, 3), MatrixStorage::full);
+    expect_residual(reference::random_spd_matrix(GetParam().box, stencil.offsets, GetParam().dof, 4),
+                    MatrixStorage::lower);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MatrixProduct, testing::ValuesIn(cases()), [](const auto& info) {

@@ -76,6 +76,20 @@ inline Product multiply(const BlockMatrix& a, const std::vector<double>& x) {
     return result;
 }
 
+/// b - A x in quadruple precision, then rounded.
+inline std::vector<double> exact_residual(const BlockMatrix& a, const std::vector<double>& b,
+                                          const std::vector<double>& x) {
+    std::vector<double> result(b.size());
+    for (int i = 0; i < int(a.rows.size()); ++i)
+        for (int r = 0; r < a.dof; ++r) {
+            __float128 sum = b[i * a.dof + r];
+            for (const auto& [j, block] : a.rows[i])
+                for (int c = 0; c < a.dof; ++c) sum -= (__float128)block(r, c) * x[j * a.dof + c];
+            result[i * a.dof + r] = double(sum);
+        }
+    return result;
+}
+
 /// Uniform in [-1, 1), the same on every machine.
 class Random {
 public:

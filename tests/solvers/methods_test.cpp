@@ -190,7 +190,8 @@ TEST_P(EveryMethod, RecurrenceIsTheTrueResidual) {
     EXPECT_EQ(outcome.report.restarts_from_true, 0);
     ASSERT_EQ(Index(outcome.history.size()), outcome.report.iterations + 1);
     for (const auto& entry : outcome.history) EXPECT_NEAR(entry.truth / entry.recurrence, 1.0, 1e-5) << entry.iteration;
-    EXPECT_DOUBLE_EQ(outcome.report.true_residual, residual_norm(a, b, outcome.x));
+    // The solver's residual is the accurate one; this one carries the rounding of A x.
+    EXPECT_NEAR(outcome.report.true_residual / residual_norm(a, b, outcome.x), 1.0, 1e-8);
     EXPECT_DOUBLE_EQ(outcome.history.back().truth, outcome.report.true_residual / outcome.report.b_norm);
 }
 
