@@ -81,6 +81,26 @@ void axpbypcz_block(double a, const double* x, double b, const double* y, double
     for (Index at = 0; at < count; ++at) z[at] = a * x[at] + b * y[at] + c * z[at];
 }
 
+double axpy_norm2_block(double a, const double* x, double* y, Index count) {
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (Index at = 0; at < count; ++at) {
+        const double value = y[at] + a * x[at];
+        y[at] = value;
+        total += value * value;
+    }
+    return total;
+}
+
+void axpy_xpby_block(double a, double* x, const double* z, double b, double* p, Index count) {
+#pragma omp simd
+    for (Index at = 0; at < count; ++at) {
+        const double old = p[at];
+        x[at] += a * old;
+        p[at] = z[at] + b * old;
+    }
+}
+
 double axpy_pair_block(double a, const double* p, double* x, const double* q, double* r, Index count) {
     double total = 0.0;
 #pragma omp simd reduction(+ : total)
@@ -139,6 +159,17 @@ double dot(const Vector& x, const Vector& y) {
 
 double norm2(const Vector& x) {
     return std::sqrt(dot(x, x));
+}
+
+double axpy_norm2(double a, const Vector& x, Vector& y) {
+    return sum_blocks(x.size(), Walk::down,
+                      [&](Index at, Index count) { return axpy_norm2_block(a, x.data() + at, y.data() + at, count); });
+}
+
+void axpy_xpby(double a, Vector& x, const Vector& z, double b, Vector& p) {
+    update_blocks(x.size(), [&](Index at, Index count) {
+        axpy_xpby_block(a, x.data() + at, z.data() + at, b, p.data() + at, count);
+    });
 }
 
 double axpy_pair(double a, const Vector& p, Vector& x, const Vector& q, Vector& r) {

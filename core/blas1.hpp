@@ -24,7 +24,11 @@ void axpbypcz(double a, const Vector& x, double b, const Vector& y, double c, Ve
 double dot(const Vector& x, const Vector& y);
 /// sqrt(x^T x); NaN when x holds one
 double norm2(const Vector& x);
-/// x += a p; r -= a q; returns r^T r: the update of conjugate gradients in one pass.
+/// y = a x + y; returns y^T y.
+double axpy_norm2(double a, const Vector& x, Vector& y);
+/// x = a p + x, then p = z + b p, in one pass.
+void axpy_xpby(double a, Vector& x, const Vector& z, double b, Vector& p);
+/// x += a p; r -= a q; returns r^T r, in one pass.
 double axpy_pair(double a, const Vector& p, Vector& x, const Vector& q, Vector& r);
 /// h[m] = V[m]^T w for all m in one pass over w.
 void dots(std::span<const Vector* const> v, const Vector& w, std::span<double> h);

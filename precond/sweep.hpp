@@ -13,7 +13,6 @@
 #pragma once
 
 #include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -29,10 +28,15 @@ enum class Direction { lower, upper };  ///< lower: ascending; upper: descending
 class SlabProgress {
 public:
     explicit SlabProgress(int slabs) : done_(slabs) {}
-    void complete(int slab, int planes) { done_[slab].planes.store(planes, std::memory_order_release); }
+    void complete(int slab, int planes) {
+        done_[slab].planes.store(planes, std::memory_order_release);
+        done_[slab].planes.notify_one();  // costs nothing unless the next slab sleeps
+    }
     void wait(int slab, int planes) const {
-        for (int spins = 0; done_[slab].planes.load(std::memory_order_acquire) < planes; ++spins)
-            if (spins > 4000) sched_yield();
+        const std::atomic<int>& counter = done_[slab].planes;
+        int done = counter.load(std::memory_order_acquire);
+        for (int spins = 0; done < planes && spins < 4000; ++spins) done = counter.load(std::memory_order_acquire);
+        for (; done < planes; done = counter.load(std::memory_order_acquire)) counter.wait(done);
     }
 
 private:

@@ -1,6 +1,7 @@
 #include "solvers/cg.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "core/blas1.hpp"
 #include "solvers/convergence.hpp"
@@ -14,7 +15,10 @@ SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Ve
     work_.shape_like(b);
     Vector &r = work_[0], &p = work_[1], &z = work_[2], &q = work_[2];
 
-    Convergence convergence(criteria_, a, b, x, history);
+    double alpha = 0.0;  // x still lacks alpha p; it gets it when p is next passed over, or looked at
+    Convergence convergence(criteria_, a, b, x, history, [&] {
+        if (alpha != 0.0) axpy(std::exchange(alpha, 0.0), p, x);
+    });
     convergence.begin(r);  // r = b - A x
     bool anew = true;
     double rho_old = 0.0;
@@ -24,12 +28,13 @@ SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Ve
         if (anew) {
             copy(z, p);  // p = z
         } else {
-            xpby(z, rho / rho_old, p);  // p = z + (rho / rho_old) p
+            // x += alpha p, p = z + (rho / rho_old) p
+            axpy_xpby(std::exchange(alpha, 0.0), x, z, rho / rho_old, p);
         }
         const double pq = a.apply_dot(p, q);  // q = A p
         if (!convergence.require(pq > 0.0, pq, StopReason::indefinite_operator)) break;
-        const double alpha = rho / pq;                   // alpha = r^T z / p^T A p
-        const double rr = axpy_pair(alpha, p, x, q, r);  // x += alpha p, r -= alpha q, r^T r
+        alpha = rho / pq;                            // alpha = r^T z / p^T A p
+        const double rr = axpy_norm2(-alpha, q, r);  // r -= alpha q, r^T r
         rho_old = rho;
         anew = convergence.iterated(std::sqrt(rr), r, q);
     }

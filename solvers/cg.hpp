@@ -3,8 +3,10 @@
 // Source: Hestenes and Stiefel 1952; Saad, Iterative Methods for Sparse Linear Systems, 2nd edition,
 // algorithm 9.1. The 2-norm of r = b - A x is what is recorded and tested.
 //
-// An iteration costs 1 SpMV, 1 M^-1, 3 dots, and beside SpMV and M^-1 moves 13 numbers an unknown:
-//   r^T z 2, p 3, p^T q 2, the fused update of x and r with r^T r 6.
+// An iteration costs 1 SpMV, 1 M^-1, 3 dots, and beside SpMV and M^-1 moves 8 numbers an unknown where
+// those give r^T z and p^T q on the way (apply_dot), 12 where they do not:
+//   x and p in one pass 5, r with r^T r 3.
+// x follows an iteration late, so that it shares p's pass.
 // Holds 3 vectors: r, p, and one that is z until p is made and q = A p afterwards.
 #pragma once
 

@@ -8,8 +8,8 @@
 namespace hyperplane {
 
 Convergence::Convergence(const StopCriteria& criteria, const LinearOperator& a, const Vector& b, Vector& x,
-                         History& history)
-    : criteria_(criteria), a_(a), b_(b), x_(x), history_(history) {}
+                         History& history, std::function<void()> complete_x)
+    : criteria_(criteria), a_(a), b_(b), x_(x), history_(history), complete_x_(std::move(complete_x)) {}
 
 void Convergence::begin(Vector& r) {
     history_.start();
@@ -59,7 +59,9 @@ bool Convergence::wants_truth() const {
     return criteria_.true_residual_every > 0 && report_.iterations % criteria_.true_residual_every == 0;
 }
 
-void Convergence::show_truth(const Vector& y, Vector& work) { history_.set_truth(relative(residual(y, work))); }
+void Convergence::show_truth(const Vector& y, Vector& work) {
+    history_.set_truth(relative(residual(y, work)));
+}
 
 bool Convergence::require(bool usable, double scalar, StopReason otherwise) {
     if (!std::isfinite(scalar)) {
@@ -78,6 +80,7 @@ SolveReport Convergence::report(Vector& r) {
 }
 
 double Convergence::residual(const Vector& y, Vector& r) const {
+    if (&y == &x_) complete_x_();
     a_.residual(b_, y, r);
     return norm2(r);
 }

@@ -10,6 +10,7 @@
 //   max_iterations, interrupted
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -26,7 +27,10 @@ inline constexpr double rounding_tolerance = 1e-14;
 /// Lives as long as one solve of A x = b.
 class Convergence {
 public:
-    Convergence(const StopCriteria& criteria, const LinearOperator& a, const Vector& b, Vector& x, History& history);
+    /// `complete_x` is called before x is looked at, for methods that update it late.
+    Convergence(
+        const StopCriteria& criteria, const LinearOperator& a, const Vector& b, Vector& x, History& history,
+        std::function<void()> complete_x = [] {});
 
     /// r = b - A x and entry 0 of the history. Where b = 0, x = 0 is the solution and is set.
     void begin(Vector& r);
@@ -71,6 +75,7 @@ private:
     const Vector& b_;
     Vector& x_;
     History& history_;
+    std::function<void()> complete_x_;
     SolveReport report_;
     std::optional<StopReason> reason_;
     double b_norm_ = 0.0, target_ = 0.0, limit_ = 0.0;

@@ -80,6 +80,18 @@ TEST_P(Blas1, FusedUpdatesEqualTheirParts) {
     }
     expect_sum(rr, r, r);
 
+    Vector s = vector(4);
+    const double ss = axpy_norm2(-0.3, q, s);
+    for (Index at = 0; at < s.size(); ++at) ASSERT_NEAR(s.data()[at], r.data()[at], 2 * epsilon);
+    expect_sum(ss, s, s);
+
+    Vector direction = vector(1), sum_x = vector(3);
+    axpy_xpby(0.3, sum_x, q, -0.7, direction);
+    for (Index at = 0; at < x.size(); ++at) {
+        ASSERT_NEAR(sum_x.data()[at], old_x.data()[at] + 0.3 * p.data()[at], 2 * epsilon);
+        ASSERT_NEAR(direction.data()[at], q.data()[at] - 0.7 * p.data()[at], 2 * epsilon);
+    }
+
     const Vector* v[] = {&p, &q, &old_x};
     double h[3];
     dots(v, old_r, h);
@@ -114,7 +126,7 @@ TEST_P(Blas1, SameBitsForAnyNumberOfThreads) {
         Vector x = vector(3), r = vector(4);
         const Vector* v[] = {&p, &q};
         double h[2];
-        std::vector<double> results{dot(p, q), norm2(p), axpy_pair(0.3, p, x, q, r), sum(q, 2)};
+        std::vector<double> results{dot(p, q), norm2(p), axpy_pair(0.3, p, x, q, r), axpy_norm2(0.2, q, r), sum(q, 2)};
         dots(v, r, h);
         results.insert(results.end(), {h[0], h[1], add_combination(h, v, x)});
         axpy(results[0], x, r);
