@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"
@@ -32,24 +34,27 @@ void write_type(hid_t object, const std::string& text) {
     check(H5Awrite(attribute, type, text.data()), "cannot write attribute Type");
 }
 
-/// Points at cell centres become the cells of a lattice that has one point more along each axis.
+/// Points along each axis of the image. VTK's reader up to 9.2 (ParaView 5.11) writes past its buffer
+/// where y or z is flat, so a flat axis becomes two equal layers, a spacing apart.
+Int3 image_points(const Grid& grid) {
+    return {grid.nx, std::max(grid.ny, 2), std::max(grid.nz, 2)};
+}
+
 void write_geometry(hid_t image, const Grid& grid) {
-    const int beyond = grid.cell_centred ? 0 : 1;
-    const double shift = grid.cell_centred ? 0.5 : 0.0;
+    const Int3 last = image_points(grid) + Int3{-1, -1, -1};
     const auto& [hx, hy, hz] = grid.spacing;
     const auto& [x, y, z] = grid.origin;
     write_attribute(image, "Version", (const Index[]){1, 0});
     write_type(image, "ImageData");
-    write_attribute(image, "WholeExtent",
-                    (const Index[]){0, grid.nx - beyond, 0, grid.ny - beyond, 0, grid.nz - beyond});
-    write_attribute(image, "Origin", (const double[]){x - shift * hx, y - shift * hy, z - shift * hz});
+    write_attribute(image, "WholeExtent", (const Index[]){0, last.x, 0, last.y, 0, last.z});
+    write_attribute(image, "Origin", (const double[]){x, y, z});
     write_attribute(image, "Spacing", (const double[]){hx, hy, hz});
     write_attribute(image, "Direction", (const double[]){1, 0, 0, 0, 1, 0, 0, 0, 1});
 }
 
-/// Creates a dataset of shape (nz, ny, nx) whose space in the file is set aside, and returns where.
-Index create_array(hid_t group, const Grid& grid, const std::string& name) {
-    const hsize_t extents[] = {hsize_t(grid.nz), hsize_t(grid.ny), hsize_t(grid.nx)};
+/// Creates a dataset of shape (z, y, x) whose space in the file is set aside, and returns where.
+Index create_array(hid_t group, Int3 points, const std::string& name) {
+    const hsize_t extents[] = {hsize_t(points.z), hsize_t(points.y), hsize_t(points.x)};
     const Id space(H5Screate_simple(3, extents, nullptr), H5Sclose, "make a data space");
     const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
     check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "cannot set the time of allocation");
@@ -70,13 +75,22 @@ std::vector<Index> write_structure(const std::string& name, const Grid& grid, co
     {
         const Id image(H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create /VTKHDF");
         write_geometry(image, grid);
-        const char* kind = grid.cell_centred ? "CellData" : "PointData";
-        const Id group(H5Gcreate2(image, kind, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
-                       std::string("create /VTKHDF/") + kind);
-        for (const NamedField& field : fields) offsets.push_back(create_array(group, grid, field.name));
+        const Id group(H5Gcreate2(image, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+                       "create /VTKHDF/PointData");
+        for (const NamedField& field : fields) offsets.push_back(create_array(group, image_points(grid), field.name));
     }
     check(H5Fflush(file, H5F_SCOPE_GLOBAL), "cannot write the file's structure");
     return offsets;
+}
+
+/// One field, from `offset` on. HDF5 cannot close a file whose disk is full, so values go past it.
+void write_values(AtomicFile& file, const Grid& grid, const std::vector<double>& values, Index offset) {
+    const Int3 points = image_points(grid);
+    const Index plane = Index(grid.nx) * grid.ny;
+    const Index plane_bytes = plane * Index(sizeof(double));
+    for (int k = 0; k < points.z; ++k)
+        for (int copy = 0; copy < points.y / grid.ny; ++copy, offset += plane_bytes)
+            file.write(values.data() + std::min(k, grid.nz - 1) * plane, plane_bytes, offset);
 }
 
 }  // namespace
@@ -88,7 +102,8 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
             throw Error(ExitCode::internal, fmt::format("{}: field '{}' with {} values on {} points", path, field.name,
                                                         field.values.size(), grid.points()));
     constexpr Index structure = 64 * 1024;  // more than groups and attributes take
-    const Index field_bytes = grid.points() * Index(sizeof(double));
+    const Int3 points = image_points(grid);
+    const Index field_bytes = Index(points.x) * points.y * points.z * Index(sizeof(double));
     AtomicFile file(path);
     file.reserve(structure + Index(fields.size()) * (field_bytes + 1024));
     std::vector<Index> offsets;
@@ -98,8 +113,7 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
     } catch (const FileError& error) {
         throw FileError(fmt::format("{}: {}", path, error.what()));
     }
-    // HDF5 cannot close a file whose disk is full, so the values go past it.
-    for (std::size_t f = 0; f < fields.size(); ++f) file.write(fields[f].values.data(), field_bytes, offsets[f]);
+    for (std::size_t f = 0; f < fields.size(); ++f) write_values(file, grid, fields[f].values, offsets[f]);
     file.commit();
 }
 

@@ -14,8 +14,9 @@ struct NamedField {
     std::vector<double> values;  ///< one a point, natural order
 };
 
-/// Writes point data, or cell data for a cell-centred grid (whose origin is then half a spacing
-/// before its first point); whole or not at all. Needs no memory beyond the fields. Throws FileError.
+/// Writes point data, whole or not at all. Points at cell centres stay points and a flat y or z axis
+/// becomes two equal layers: ParaView 5.11 reads neither cell data nor flat images. Needs no memory
+/// beyond the fields. Throws FileError.
 void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields);
 
 /// One component of a vector in natural order.

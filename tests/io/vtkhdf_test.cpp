@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "core/error.hpp"
@@ -103,18 +104,38 @@ TEST(VtkHdf, PointData) {
     EXPECT_FALSE(contents.has("/VTKHDF/CellData"));
 }
 
-TEST(VtkHdf, CellDataHasOnePointMore) {
+TEST(VtkHdf, CellCentresAreWrittenAsPoints) {
     const Scratch scratch;
-    const Grid grid = small_grid(true);
     const std::string path = scratch.path("run.vtkhdf");
-    write_vtkhdf(path, grid, {{"u", digits(grid, 1)}});
+    write_vtkhdf(path, small_grid(true), {{"u", digits(small_grid(true), 1)}});
     const Contents contents(path);
-    EXPECT_EQ(contents.attribute<Index>("WholeExtent", H5T_NATIVE_INT64), (Indices{0, 4, 0, 3, 0, 2}));
-    EXPECT_EQ(contents.attribute<double>("Origin", H5T_NATIVE_DOUBLE), (Values{0.75, 1.875, 2}));
-    std::vector<hsize_t> shape;
-    EXPECT_EQ(contents.array("/VTKHDF/CellData/u", shape), digits(grid, 1));
-    EXPECT_EQ(shape, (std::vector<hsize_t>{2, 3, 4}));
-    EXPECT_FALSE(contents.has("/VTKHDF/PointData"));
+    EXPECT_EQ(contents.attribute<Index>("WholeExtent", H5T_NATIVE_INT64), (Indices{0, 3, 0, 2, 0, 1}));
+    EXPECT_EQ(contents.attribute<double>("Origin", H5T_NATIVE_DOUBLE), (Values{1, 2, 3}));
+    EXPECT_FALSE(contents.has("/VTKHDF/CellData"));
+}
+
+/// Each flat axis of y and z has two equal layers in the file.
+TEST(VtkHdf, FlatAxesAreDoubled) {
+    const Scratch scratch;
+    for (const auto& [ny, nz] : {std::pair{3, 1}, {1, 2}, {1, 1}}) {
+        Grid grid = small_grid(false);
+        grid.ny = ny;
+        grid.nz = nz;
+        const std::string path = scratch.path("run.vtkhdf");
+        write_vtkhdf(path, grid, {{"u", digits(grid, 1)}});
+        const Contents contents(path);
+        const int rows = std::max(ny, 2), planes = std::max(nz, 2);
+        EXPECT_EQ(contents.attribute<Index>("WholeExtent", H5T_NATIVE_INT64),
+                  (Indices{0, 3, 0, rows - 1, 0, planes - 1}));
+        std::vector<hsize_t> shape;
+        const Values u = contents.array("/VTKHDF/PointData/u", shape);
+        EXPECT_EQ(shape, (std::vector<hsize_t>{hsize_t(planes), hsize_t(rows), 4}));
+        for (int k = 0; k < planes; ++k)
+            for (int j = 0; j < rows; ++j)
+                for (int i = 0; i < 4; ++i)
+                    EXPECT_EQ(u[std::size_t(i + 4 * (j + rows * k))],
+                              100 * std::min(k, nz - 1) + 10 * std::min(j, ny - 1) + i);
+    }
 }
 
 TEST(VtkHdf, ManyFieldsAndReplacement) {

@@ -1,0 +1,63 @@
+"""Field files are opened by VTK's own reader, the one ParaView uses ($WRITE_FIELDS writes them)."""
+
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    from vtkmodules.vtkCommonCore import vtkVersion
+    from vtkmodules.vtkIOHDF import vtkHDFReader
+except ImportError as missing:
+    print(f"skipped: no VTK with vtkHDFReader ({missing}); Debian has it in python3-vtk9")
+    sys.exit(77)
+
+
+class VtkReader(unittest.TestCase):
+    def read(self, path):
+        """The image the reader makes, without a complaint."""
+        reader = vtkHDFReader()
+        complaints = []
+        for event in ("ErrorEvent", "WarningEvent"):
+            reader.AddObserver(event, lambda *_, event=event: complaints.append(event))
+        self.assertTrue(reader.CanReadFile(path))
+        reader.SetFileName(path)
+        reader.Update()
+        self.assertEqual(complaints, [])
+        return reader.GetOutputDataObject(0)
+
+    def check(self, extents, kind):
+        path = str(pathlib.Path(self.folder) / "run.vtkhdf")
+        subprocess.run([os.environ["WRITE_FIELDS"], path, *map(str, extents), kind], check=True)
+        image = self.read(path)
+        nx, ny, nz = extents[0], max(extents[1], 2), max(extents[2], 2)  # flat axes are doubled
+        self.assertEqual(image.GetClassName(), "vtkImageData")
+        self.assertEqual(image.GetExtent(), (0, nx - 1, 0, ny - 1, 0, nz - 1))
+        self.assertEqual(image.GetSpacing(), (0.5, 0.25, 2.0))
+        self.assertEqual(image.GetOrigin(), (1.0, 2.0, 3.0))
+        self.assertEqual([image.GetDirectionMatrix().GetElement(row, col) for row in range(3) for col in range(3)],
+                         [1, 0, 0, 0, 1, 0, 0, 0, 1])
+        self.assertEqual((image.GetPointData().GetNumberOfArrays(), image.GetCellData().GetNumberOfArrays()), (2, 0))
+        u, minus_u = (image.GetPointData().GetArray(name) for name in ("u", "minus u"))
+        self.assertEqual((u.GetNumberOfTuples(), u.GetNumberOfComponents(), u.GetDataTypeAsString()),
+                         (nx * ny * nz, 1, "double"))
+        for i, j, k in itertools.product(range(nx), range(ny), range(nz)):
+            at = image.ComputePointId((i, j, k))
+            self.assertEqual(image.GetPoint(at), (1 + 0.5 * i, 2 + 0.25 * j, 3 + 2.0 * k))
+            self.assertEqual(u.GetValue(at), 100 * min(k, extents[2] - 1) + 10 * min(j, extents[1] - 1) + i)
+            self.assertEqual(minus_u.GetValue(at), -u.GetValue(at))
+
+    def test_extents_and_values(self):
+        with tempfile.TemporaryDirectory() as self.folder:
+            for extents in ((7, 5, 3), (7, 5, 1), (7, 1, 3), (1, 5, 3), (7, 1, 1), (1, 1, 1)):
+                for kind in ("point", "cell"):
+                    with self.subTest(extents=extents, kind=kind):
+                        self.check(extents, kind)
+
+
+if __name__ == "__main__":
+    print(f"VTK {vtkVersion.GetVTKVersion()}")
+    unittest.main()
