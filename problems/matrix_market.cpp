@@ -61,14 +61,21 @@ bool equals_transpose(const CsrMatrix& csr) {
     return true;
 }
 
+/// The system in memory the ledger counts: the file's own arrays are gone once this is made.
 class FileSystem final : public Problem {
 public:
-    FileSystem(SystemShape shape, CsrMatrix csr, std::vector<double> rhs)
-        : shape_(std::move(shape)), csr_(std::move(csr)), rhs_(std::move(rhs)), solution_is_one_(rhs_.empty()) {
-        if (!rhs_.empty()) return;
-        rhs_.assign(csr_.rows, 0.0);
-        for (Index row = 0; row < csr_.rows; ++row)
-            for (Index at = csr_.row_begin[row]; at < csr_.row_begin[row + 1]; ++at) rhs_[row] += csr_.value[at];
+    /// `rhs` in natural order, dof fastest; empty: b = A 1.
+    FileSystem(const Context& context, SystemShape shape, const CsrMatrix& csr, const std::vector<double>& rhs)
+        : shape_(std::move(shape)),
+          matrix_(context, Layout(LayoutKind::natural, shape_.grid, {}), shape_.stencil, shape_.dof,
+                  shape_.symmetric ? MatrixStorage::lower : MatrixStorage::full, "matrix of the file"),
+          rhs_(context, "right-hand side of the file", csr.rows),
+          solution_is_one_(rhs.empty()) {
+        matrix_.assign(csr);
+        std::copy(rhs.begin(), rhs.end(), rhs_.begin());
+        if (!solution_is_one_) return;
+        for (Index row = 0; row < csr.rows; ++row)
+            for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) rhs_[row] += csr.value[at];
     }
 
     const SystemShape& shape() const override { return shape_; }
@@ -80,15 +87,23 @@ public:
         const int dof = shape_.dof;
         for_each_point(u.layout(), [&](Int3 p, Index slot) {
             for (int c = 0; c < dof; ++c) {
-                const Index row = shape_.grid.row(p) * dof + c;
-                double sum = -rhs_[row];
-                for (Index at = csr_.row_begin[row]; at < csr_.row_begin[row + 1]; ++at)
-                    sum += csr_.value[at] * u(shape_.grid.point(csr_.column[at] / dof), int(csr_.column[at] % dof));
+                double sum = -rhs_[shape_.grid.row(p) * dof + c];
+                for (int e = 0; e < shape_.stencil.size(); ++e) {
+                    const Int3 neighbour = shape_.grid.wrapped(p + shape_.stencil[e]);
+                    if (!shape_.grid.contains(neighbour)) continue;
+                    for (int d = 0; d < dof; ++d) sum += matrix_.at(p, e, c, d) * u(neighbour, d);
+                }
                 f.component(c)[slot] = sum;
             }
         });
     }
-    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override { a.assign(csr_); }
+    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override {
+        for_each_point(a.layout(), [&](Int3 p, Index slot) {
+            for (int e = 0; e < a.stored_entries(); ++e)
+                for (int c = 0; c < shape_.dof; ++c)
+                    for (int d = 0; d < shape_.dof; ++d) a.values(e, c, d)[slot] = matrix_.at(p, e, c, d);
+        });
+    }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (!solution_is_one_) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });
@@ -96,8 +111,8 @@ public:
 
 private:
     SystemShape shape_;
-    CsrMatrix csr_;
-    std::vector<double> rhs_;  ///< natural order, dof fastest
+    StructMatrix matrix_;  ///< natural layout
+    Buffer<double> rhs_;   ///< natural order, dof fastest
     bool solution_is_one_;
 };
 
@@ -128,14 +143,15 @@ ParameterTable matrix_market_parameters() {
     };
 }
 
-std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, const Context&, const InputFiles& files) {
+std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, const Context& context,
+                                              const InputFiles& files) {
     refuse_time_keys(parameters, "matrix_market is one linear system");
     if (!parameters.is_given("grid", "cells"))
         throw UsageError("grid.cells: matrix_market needs the points along x, y and z that the rows stand for");
     const Domain domain = make_domain(parameters, Centring::cell);
     const int dof = int(parameters.integer("problem", "dof"));
     const std::string& file = parameters.text("problem", "matrix");
-    CsrMatrix csr = files.matrix(file).csr;
+    const CsrMatrix csr = files.matrix(file).csr;
     const Grid& grid = domain.grid;
     if (csr.rows != grid.points() * dof)
         throw UsageError(fmt::format(
@@ -155,7 +171,7 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
                       .symmetric = equals_transpose(csr),
                       .components = {}};
     for (int c = 0; c < dof; ++c) shape.components.push_back(dof == 1 ? "u" : fmt::format("u{}", c));
-    return std::make_unique<FileSystem>(std::move(shape), std::move(csr), std::move(rhs));
+    return std::make_unique<FileSystem>(context, std::move(shape), csr, rhs);
 }
 
 }  // namespace hyperplane

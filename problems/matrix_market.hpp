@@ -2,6 +2,7 @@
 //
 // Rows are numbered point by point, x fastest, with the dof unknowns of a point side by side. The
 // stencil is the smallest one that holds every entry's offset. Symmetric when the values are, exactly.
+// The problem holds the matrix in the storage it is solved in, beside the solver's own.
 #pragma once
 
 #include <memory>

@@ -3,7 +3,7 @@
 import itertools
 import unittest
 
-from program import POISSON, TRANSPORT, ProgramTest
+from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest
 
 
 class Prediction(ProgramTest):
@@ -38,6 +38,15 @@ class Prediction(ProgramTest):
         transport = self.write("c.ini", TRANSPORT.format(cells="17 15 13", steps=3))
         self.compare(transport)
         self.compare(transport, "problem.scheme=central", "problem.preconditioner_scheme=upwind")
+
+    def test_systems_from_files(self):
+        inputs = [INPUTS / "matrix_market.ini", INPUTS / "matrix_market_blocks.ini"]
+        for deck, layout in itertools.product(inputs, ("natural", "hyperplane")):
+            self.compare(deck, f"device.layout={layout}")
+        entries = ["%%MatrixMarket matrix coordinate real symmetric", "1000 1000 1999"]
+        entries += [f"{row} {row} 4" for row in range(1, 1001)] + [f"{row + 1} {row} -1" for row in range(1, 1000)]
+        self.write("line.mtx", "\n".join(entries) + "\n")
+        self.compare(self.write("line.ini", MATRIX.format(matrix="line.mtx", cells="1000 1 1", solver="cg")))
 
 
 if __name__ == "__main__":
