@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/threads.hpp"
+
 namespace hyperplane {
 namespace {
 
@@ -24,7 +26,7 @@ enum class Walk { up, down };
 template <class Body>
 void for_blocks(Index size, Walk walk, const Body& body) {
     const Index count = blocks_of(size);
-#pragma omp parallel for schedule(static, 1)
+#pragma omp parallel for schedule(static, 1) num_threads(threads_for(size))
     for (Index turn = 0; turn < count; ++turn) {
         const Index at = walk == Walk::up ? turn : count - 1 - turn;
         body(at, at * block, std::min(block, size - at * block));

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/types.hpp"
+#include "core/threads.hpp"
 
 namespace hyperplane {
 
@@ -101,7 +101,7 @@ private:
 /// Sets [data, data + size) to zero with the threads that will use it (first touch).
 template <class T>
 void fill_zero(T* data, Index size) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads_for(size))
     for (Index at = 0; at < size; ++at) data[at] = T{};
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/grid.hpp"
 #include "core/stencil.hpp"
+#include "core/threads.hpp"
 
 namespace hyperplane {
 
@@ -111,18 +112,20 @@ private:
     LevelMap levels_;
 };
 
-/// Calls body(run) once for every run of the layout, shared out over OpenMP's threads. The runs a
-/// thread gets do not depend on their content, and no two runs share a slot.
+/// Calls body(run) once for every run of the layout, shared out over OpenMP's threads where points
+/// with `dof` unknowns each are worth it. The runs a thread gets do not depend on their content, and no
+/// two runs share a slot.
 template <class Body>
-void for_each_run(const Layout& layout, const Body& body) {
+void for_each_run(const Layout& layout, int dof, const Body& body) {
     const Grid& grid = layout.grid();
+    const int threads = threads_for(layout.slots() * dof);
     if (layout.kind() == LayoutKind::natural) {
         const Index lines = Index(grid.ny) * grid.nz;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads)
         for (Index line = 0; line < lines; ++line) body(layout.line(int(line % grid.ny), int(line / grid.ny)));
     } else {
         const int levels = layout.level_count();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads)
         for (int level = 0; level < levels; ++level)
             for (int k = layout.level_first_plane(level); k <= layout.level_last_plane(level); ++k)
                 if (const Run run = layout.level_run(level, k); run.count > 0) body(run);
@@ -133,7 +136,7 @@ void for_each_run(const Layout& layout, const Body& body) {
 template <class Body>
 void for_each_point(const Layout& layout, const Body& body) {
     const Int3 step = layout.step();
-    for_each_run(layout, [&](const Run& run) {
+    for_each_run(layout, 1, [&](const Run& run) {
         Int3 p = run.first;
         for (int t = 0; t < run.count; ++t, p = p + step) body(p, run.slot + t);
     });

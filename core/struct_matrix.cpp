@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/run_kernel.hpp"
+#include "core/threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -81,7 +82,7 @@ double StructMatrix::apply_dot(const Vector& x, Vector& y) const {
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
     const Index slots = layout_.slots();
-#pragma omp parallel for schedule(static, 1)
+#pragma omp parallel for schedule(static, 1) num_threads(threads_for(unknowns()))
     for (Index first = 0; first < slots; first += piece) {
         const int count = int(std::min(piece, slots - first));
         thread_local std::vector<RunTerm> terms;
@@ -102,7 +103,7 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
 }
 
 void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
-    for_each_run(layout_, [&](const Run& run) {
+    for_each_run(layout_, dof_, [&](const Run& run) {
         thread_local std::vector<RunNeighbours> near;  // kept: an allocation costs more than a short run
         thread_local std::vector<RunTerm> terms;
         near.resize(stencil_.size());
@@ -137,7 +138,7 @@ void StructMatrix::for_wrapped(const Run& run, const Body& body) const {
 }
 
 void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
-    for_each_run(layout_, [&](const Run& run) {
+    for_each_run(layout_, dof_, [&](const Run& run) {
         for_wrapped(run, [&](int t, int e, Int3 neighbour) {
             const RunNeighbours near{t, t + 1, layout_.slot(neighbour) - t};
             for (int row = 0; row < dof_; ++row)
@@ -149,7 +150,7 @@ void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
 }
 
 void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
-    for_each_run(layout_, [&](const Run& run) {
+    for_each_run(layout_, dof_, [&](const Run& run) {
         thread_local std::vector<RunTerm> terms;
         thread_local std::vector<double> low;
         low.resize(run.count);

@@ -16,7 +16,7 @@ SetupReport Jacobi::setup(const StructMatrix& a) {
         inverse_.emplace(context_, a.layout(), Stencil("point", {{0, 0, 0}}), m, MatrixStorage::full, "factor");
     }
     PivotInverter inverter({}, a.grid(), m, false);
-    for_each_run(a.layout(), [&](const Run& run) {
+    for_each_run(a.layout(), a.dof(), [&](const Run& run) {
         std::array<double, max_dof * max_dof> own, block;
         const Int3 step = a.layout().step();
         Int3 point = run.first;

@@ -60,7 +60,7 @@ inline Run piece_of(const Layout& layout, const Run& run, int t, int count) {
 template <class Body>
 void sweep_pieces(const Factors& f, Direction direction, const Body& body) {
     const int length = piece_length(f.dof);
-    sweep(f.layout, f.stencil.line_skew(), direction, [&](const Run& run) {
+    sweep(f.layout, f.dof, f.stencil.line_skew(), direction, [&](const Run& run) {
         const int pieces = (run.count + length - 1) / length;
         for (int at = 0; at < pieces; ++at) {
             const int t = (direction == Direction::lower ? at : pieces - 1 - at) * length;

@@ -48,10 +48,10 @@ private:
 
 /// The natural layout's sweep; `skew` is Stencil::line_skew().
 template <class Body>
-void sweep_lines(const Layout& layout, int skew, Direction direction, const Body& body) {
+void sweep_lines(const Layout& layout, int threads, int skew, Direction direction, const Body& body) {
     const Grid grid = layout.grid();
     const int range = grid.ny + skew * (grid.nz - 1);
-    const int slabs = std::max(1, std::min(omp_get_max_threads(), range / 4));
+    const int slabs = std::max(1, std::min(threads, range / 4));
     const int width = (range + slabs - 1) / slabs;
     const bool up = direction == Direction::lower;
     SlabProgress progress(slabs);
@@ -74,9 +74,9 @@ void sweep_lines(const Layout& layout, int skew, Direction direction, const Body
 
 /// The hyperplane layout's sweep.
 template <class Body>
-void sweep_levels(const Layout& layout, Direction direction, const Body& body) {
+void sweep_levels(const Layout& layout, int threads, Direction direction, const Body& body) {
     const int levels = layout.level_count();
-#pragma omp parallel
+#pragma omp parallel num_threads(threads)
     for (int at = 0; at < levels; ++at) {
         const int level = direction == Direction::lower ? at : levels - 1 - at;
         const int first = layout.level_first_plane(level), last = layout.level_last_plane(level);
@@ -86,13 +86,14 @@ void sweep_levels(const Layout& layout, Direction direction, const Body& body) {
     }
 }
 
-/// Calls body(run) for every run, after all the runs it depends on.
+/// Calls body(run) for every run of points with `dof` unknowns, after all the runs it depends on.
 template <class Body>
-void sweep(const Layout& layout, int skew, Direction direction, const Body& body) {
+void sweep(const Layout& layout, int dof, int skew, Direction direction, const Body& body) {
+    const int threads = threads_for(layout.slots() * dof);
     if (layout.kind() == LayoutKind::natural)
-        sweep_lines(layout, skew, direction, body);
+        sweep_lines(layout, threads, skew, direction, body);
     else
-        sweep_levels(layout, direction, body);
+        sweep_levels(layout, threads, direction, body);
 }
 
 }  // namespace hyperplane

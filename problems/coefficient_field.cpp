@@ -15,7 +15,7 @@ namespace {
 template <class Value>
 void fill_cells(const Grid& grid, double* values, const Value& value) {
     const Index lines = Index(grid.ny) * grid.nz;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
     for (Index line = 0; line < lines; ++line)
         for (int i = 0; i < grid.nx; ++i) {
             const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
@@ -46,7 +46,7 @@ void fill_lognormal(const Domain& domain, std::uint64_t seed, double deviation, 
     }
     const double scale = deviation * std::sqrt(2.0 / modes);
     const Index lines = Index(grid.ny) * grid.nz;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points() * modes))
     for (Index line = 0; line < lines; ++line) {
         const int j = int(line % grid.ny), k = int(line / grid.ny);
         double* const out = values + line * grid.nx;

@@ -61,7 +61,7 @@ class Run(ProgramTest):
                          {"assemble", "setup", "solve", "solve/spmv", "solve/preconditioner"})
 
     def test_threads_and_layouts_do_not_change_the_counts(self):
-        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        deck = self.write("a.ini", POISSON.format(cells="37 35 33"))  # enough for several threads
         for name, *words in (("one", "--threads", "1"), ("two", "--threads", "2"),
                              ("skewed", "--set", "device.layout=hyperplane")):
             self.expect(0, "run", deck, "--quiet", "--set", f"output.file={name}.h5", *words)

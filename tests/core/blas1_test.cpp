@@ -1,12 +1,12 @@
 #include "core/blas1.hpp"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <limits>
 
 #include "core/null_space.hpp"
 #include "reference/bridge.hpp"
+#include "several_threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -135,13 +135,11 @@ TEST_P(Blas1, SameBitsForAnyNumberOfThreads) {
         results.insert(results.end(), rs.begin(), rs.end());
         return results;
     };
-    omp_set_num_threads(1);
     const std::vector<double> one = everything();
     for (int threads : {2, 3, 7}) {
-        omp_set_num_threads(threads);
+        const SeveralThreads several(threads);
         EXPECT_EQ(everything(), one) << threads << " threads";
     }
-    omp_set_num_threads(1);
 }
 
 TEST_P(Blas1, OneBadEntryIsFoundWhereverItIs) {

@@ -1,9 +1,9 @@
 // jacobi and none.
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include "core/error.hpp"
 #include "precond/support.hpp"
+#include "several_threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -47,10 +47,9 @@ TEST_P(JacobiTest, InvertsTheBlockDiagonal) {
         const auto expected = reference::apply_block_jacobi(reference::assembled(data), r);
         EXPECT_LT(reference::relative_difference(apply(*m, a, r), expected), 1e-13);
         for (int threads : {2, 3}) {
-            omp_set_num_threads(threads);
+            const SeveralThreads several(threads);
             EXPECT_LT(reference::relative_difference(apply(*m, a, r), expected), 1e-13) << threads << " threads";
         }
-        omp_set_num_threads(1);
         const auto none = make("none", a);
         none->setup(a);
         EXPECT_TRUE(none->traits().symmetric);

@@ -1,11 +1,11 @@
 // struct_ilu beyond equality: exactness, bits, wrapping, shift, use and reuse.
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <algorithm>
 
 #include "core/error.hpp"
 #include "precond/support.hpp"
+#include "several_threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -80,12 +80,10 @@ void expect_same_bits(const Box& box, const std::string& stencil, int dof, int k
     for_each_form(box, stencil, dof, k, [&](const StencilMatrix&, const StructMatrix& a) {
         const std::vector<double> r = reference::Random(2).vector(int(a.unknowns()));
         const auto with_threads = [&](int threads) {
-            omp_set_num_threads(threads);
+            const SeveralThreads several(threads);
             const auto m = make("struct_ilu", a, {{"fill_level", std::to_string(k)}});
             m->setup(a);
-            const std::vector<double> z = apply(*m, a, r);
-            omp_set_num_threads(1);
-            return z;
+            return apply(*m, a, r);
         };
         const std::vector<double> one = with_threads(1);
         for (int threads : counts) EXPECT_EQ(with_threads(threads), one) << threads << " threads";

@@ -1,9 +1,8 @@
 // What holds for every problem and variant: the matrix is the derivative of the residual, on the
 // declared stencil, the same in both layouts, symmetric to the last bit where declared so.
-#include <omp.h>
-
 #include "core/input_files.hpp"
 #include "problems/system.hpp"
+#include "several_threads.hpp"
 
 namespace hyperplane::test {
 namespace {
@@ -228,7 +227,7 @@ TEST_P(EveryProblem, BothLayoutsGiveTheSameSystem) {
 TEST_P(EveryProblem, NumberOfThreadsDoesNotMatter) {
     std::vector<double> results[2];
     for (int threads : {1, 3}) {
-        omp_set_num_threads(threads);
+        const SeveralThreads several(threads);
         const auto problem = make_problem(GetParam().problem, GetParam().keys, files());
         const System system(*problem, LayoutKind::hyperplane, level_);
         std::vector<double>& result = results[threads / 2];
@@ -237,7 +236,6 @@ TEST_P(EveryProblem, NumberOfThreadsDoesNotMatter) {
         result.insert(result.end(), f.data(), f.data() + f.size());
         for (const ErrorNorm& norm : problem->errors(f, 0.0)) result.push_back(norm.value);
     }
-    omp_set_num_threads(1);
     EXPECT_EQ(results[0], results[1]);
 }
 

@@ -1,6 +1,7 @@
 // Work vectors are as many as promised, come back when an allocation fails, and results do not depend
 // on the number of threads.
 #include "core/error.hpp"
+#include "several_threads.hpp"
 #include "solvers/systems.hpp"
 
 namespace hyperplane::test {
@@ -54,6 +55,7 @@ TEST_P(Memory, FailedAllocationGivesEverythingBack) {
 TEST_P(Memory, SameBitsForAnyNumberOfThreads) {
     std::vector<Outcome> outcomes;
     for (int threads : {1, 2, 3}) {
+        const SeveralThreads several(threads);
         const Context context = Context::cpu(threads);
         const auto a = cube_laplacian(17, context);
         Vector b(context, a.layout(), 1, "test");
@@ -63,7 +65,6 @@ TEST_P(Memory, SameBitsForAnyNumberOfThreads) {
         outcomes.push_back(
             solve(*make_solver(GetParam(), {{"max_iterations", "9"}, {"restart", "6"}}, context), a, m, b));
     }
-    Context::cpu(1);
     for (const Outcome& outcome : outcomes) {
         EXPECT_EQ(outcome.x, outcomes[0].x);
         ASSERT_EQ(outcome.history.size(), outcomes[0].history.size());

@@ -1,0 +1,27 @@
+// Several OpenMP threads for a scope, even on grids too small to be worth it.
+#pragma once
+
+#include <omp.h>
+
+#include "core/threads.hpp"
+
+namespace hyperplane {
+
+class SeveralThreads {
+public:
+    explicit SeveralThreads(int threads) : worth_(least_parallel_work) {
+        omp_set_num_threads(threads);
+        least_parallel_work = 0;
+    }
+    ~SeveralThreads() {
+        omp_set_num_threads(1);
+        least_parallel_work = worth_;
+    }
+    SeveralThreads(const SeveralThreads&) = delete;
+    SeveralThreads& operator=(const SeveralThreads&) = delete;
+
+private:
+    Index worth_;
+};
+
+}  // namespace hyperplane
