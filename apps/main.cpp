@@ -52,7 +52,9 @@ int run_program(const std::vector<std::string>& words) {
 /// to spin once, before main, so the program starts itself again with a shorter time.
 void spin_briefly(char** argv) {
     constexpr const char* spins = "20000";  // some 30 microseconds; waits in a solve are shorter
-    if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
+    // Whoever has set any of these knows better; and a bound program would start again on one core.
+    for (const char* set : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"})
+        if (std::getenv(set)) return;
     setenv("GOMP_SPINCOUNT", spins, 1);
     execv("/proc/self/exe", argv);  // comes back only where it cannot be done
 }

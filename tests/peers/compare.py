@@ -33,7 +33,7 @@ def bench(*words):
 
 
 def one_round():
-    """Milliseconds by name, PETSc's first; totals in seconds, set-up included."""
+    """PETSc's figure and ours by name. Kernels: medians of repeats. Totals: the best repeat of each, set-up included."""
     one, two = petsc(1), petsc(2)
     kernels = bench("kernels", "--cases", "star7:1:96:sym", "--threads", "1")["cases"][0]["kernels"]
     solves = {threads: bench("solve", str(DECK), "--threads", str(threads))["solves"][0] for threads in (1, 2)}
@@ -47,8 +47,9 @@ def one_round():
             (min(one["ilu0_apply_ms"]["median"], one["icc0_apply_ms"]["median"]), kernel_ms("lower") + kernel_ms("upper")),
         "CG + IC(0) iteration, 1 thread, ms":
             (one["cg_icc0_iteration_ms"]["median"], 1e3 * solves[1]["per_iteration"]),
-        "CG + IC(0) to 1e-8, 2 cores, s":
-            (min(one["cg_icc0"]["total_s"], two["cg_icc0"]["total_s"]), solves[2]["total"]),
+        "CG + IC(0) to 1e-8, 2 cores, set-up and solve, s":
+            (min(one["cg_icc0"]["total_s"], two["cg_icc0"]["total_s"]),
+             solves[2]["factorise"]["least"] + solves[2]["solve"]["least"]),
     }, (one["cg_icc0"]["iterations"], two["cg_icc0"]["iterations"], solves[2]["iterations"])
 
 
