@@ -4,16 +4,21 @@
 # that is not linked does not compile.
 
 add_library(hyperplane_flags INTERFACE)
-target_compile_options(hyperplane_flags INTERFACE -Wall -Wextra -Wno-sign-compare
-                       -Wno-stringop-overflow)  # gcc 12 sees one in fmt 9 that is not there
+# Options of the C++ compiler; nvcc takes the same ones for its host code.
+function(host_options)
+  target_compile_options(hyperplane_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${ARGN}>)
+  list(JOIN ARGN "," joined)
+  target_compile_options(hyperplane_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${joined}>")
+endfunction()
+
+host_options(-Wall -Wextra -Wno-sign-compare -Wno-stringop-overflow)  # gcc 12 sees one in fmt 9 that is not there
 if(HYPERPLANE_NATIVE)
-  target_compile_options(hyperplane_flags INTERFACE -march=native -mprefer-vector-width=512)
+  host_options(-march=native -mprefer-vector-width=512)
 else()
-  target_compile_options(hyperplane_flags INTERFACE -march=x86-64-v3)
+  host_options(-march=x86-64-v3)
 endif()
 if(HYPERPLANE_SANITIZE)
-  target_compile_options(hyperplane_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
-                         -fno-omit-frame-pointer)
+  host_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(hyperplane_flags INTERFACE -fsanitize=address,undefined)
 endif()
 

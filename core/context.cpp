@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <vector>
 
 #include "core/error.hpp"
@@ -69,21 +68,33 @@ Context Context::cpu(int threads) {
     return Context(Backend::cpu, threads > 0 ? threads : omp_get_max_threads());
 }
 
+Context Context::cuda(int ordinal) {
+    device::require(ordinal);
+    return Context(Backend::cuda, omp_get_max_threads());
+}
+
 void* Context::allocate(const std::string& label, Index bytes) const {
     const bool allowed = !*gate_ || (*gate_)(label, bytes);
-    void* memory = allowed ? allocate_aligned(std::size_t(std::max<Index>(bytes, 1))) : nullptr;
+    const auto anew = [&] {
+        return backend_ == Backend::cuda ? device::allocate(bytes)
+                                         : allocate_aligned(std::size_t(std::max<Index>(bytes, 1)));
+    };
+    void* memory = allowed ? anew() : nullptr;
     if (!memory)
         throw OutOfMemory(
-            fmt::format("out of memory: {} for {} could not be allocated. Held so far:\n{}"
+            fmt::format("out of {}memory: {} for {} could not be allocated. Held so far:\n{}"
                         "Use a smaller grid, a lower fill_level or a shorter restart "
                         "(hyperplane check predicts what a deck needs).",
-                        in_mib(bytes), label, ledger_->table()));
+                        backend_ == Backend::cuda ? "device " : "", in_mib(bytes), label, ledger_->table()));
     ledger_->add(label, bytes);
     return memory;
 }
 
 void Context::release(const std::string& label, void* memory, Index bytes) const {
-    std::free(memory);
+    if (backend_ == Backend::cuda)
+        device::release(memory);
+    else
+        std::free(memory);
     ledger_->remove(label, bytes);
 }
 

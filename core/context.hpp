@@ -1,4 +1,4 @@
-// Context: where the work happens, and the ledger of every byte it holds. Passed explicitly.
+// Context: where the work happens, and the ledger of every byte it holds there. Passed explicitly.
 #pragma once
 
 #include <functional>
@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/device.hpp"
 #include "core/threads.hpp"
 
 namespace hyperplane {
@@ -36,12 +37,14 @@ class Context {
 public:
     /// A CPU context that uses `threads` OpenMP threads (0: as many as OpenMP would).
     static Context cpu(int threads = 0);
+    /// A GPU's context; throws DeviceError when there is no GPU `ordinal`. Its ledger counts device memory.
+    static Context cuda(int ordinal = 0);
 
     Backend backend() const { return backend_; }
     int threads() const { return threads_; }
     MemoryLedger& ledger() const { return *ledger_; }
 
-    /// 64-byte aligned memory, uninitialised; throws OutOfMemory with the ledger in its message.
+    /// 64-byte aligned memory of the backend, uninitialised; throws OutOfMemory with the ledger in its message.
     void* allocate(const std::string& label, Index bytes) const;
     void release(const std::string& label, void* memory, Index bytes) const;
 
@@ -59,7 +62,8 @@ private:
     std::shared_ptr<AllocationGate> gate_;
 };
 
-/// Owns `size` values of T in a context's memory, zero at first. Movable, not copyable.
+/// Owns `size` values of T in a context's memory, zero at first. Movable, not copyable. On a GPU the addresses
+/// are the device's; the host cannot follow them.
 template <class T>
 class Buffer {
 public:
@@ -77,6 +81,7 @@ public:
     T* data() { return data_; }
     const T* data() const { return data_; }
     Index size() const { return size_; }
+    Backend backend() const { return context_ ? context_->backend() : Backend::cpu; }
     T& operator[](Index at) { return data_[at]; }
     const T& operator[](Index at) const { return data_[at]; }
     T* begin() { return data_; }
@@ -109,7 +114,10 @@ template <class T>
 Buffer<T>::Buffer(const Context& context, std::string label, Index size)
     : context_(std::make_shared<const Context>(context)), label_(std::move(label)), size_(size) {
     data_ = static_cast<T*>(context.allocate(label_, size * Index(sizeof(T))));
-    fill_zero(data_, size_);
+    if (context.backend() == Backend::cuda)
+        device::zero(data_, size_ * Index(sizeof(T)));
+    else
+        fill_zero(data_, size_);
 }
 
 }  // namespace hyperplane

@@ -53,6 +53,21 @@ Index StructMatrix::nonzeros() const {
     return blocks * dof_ * dof_;
 }
 
+void StructMatrix::set_zero(int entry) {
+    const Index size = Index(dof_) * dof_ * stride_;
+    if (backend() == Backend::cuda)
+        device::zero(values(entry), size * Index(sizeof(double)));
+    else
+        fill_zero(values(entry), size);
+}
+
+void StructMatrix::assign(const StructMatrix& other) {
+    if (backend() == Backend::cuda || other.backend() == Backend::cuda)
+        device::copy(other.values_.data(), values_.data(), bytes());
+    else
+        std::copy(other.values_.begin(), other.values_.end(), values_.begin());
+}
+
 double StructMatrix::at(Int3 point, int entry, int row, int col) const {
     const Int3 neighbour = grid().wrapped(point + stencil_[entry]);
     if (!grid().contains(neighbour)) return 0.0;

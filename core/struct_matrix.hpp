@@ -46,6 +46,7 @@ public:
     Index unknowns() const { return layout_.slots() * dof_; }
     /// Entries of the matrix inside the grid, upper ones counted too.
     Index nonzeros() const;
+    Backend backend() const { return values_.backend(); }
     Index bytes() const { return values_.size() * Index(sizeof(double)); }
 
     /// Values from one coefficient's first slot to the next one's: the slots, and up to 15 unused ones so
@@ -61,7 +62,11 @@ public:
     double* values(int entry, int row = 0, int col = 0) { return values_.data() + plane(entry, row, col); }
     const double* values(int entry, int row = 0, int col = 0) const { return values_.data() + plane(entry, row, col); }
     /// Every coefficient of a stored entry becomes zero.
-    void set_zero(int entry) { fill_zero(values(entry), Index(dof_) * dof_ * stride_); }
+    void set_zero(int entry);
+    /// Values of another matrix, of equal shape and on any backend.
+    void assign(const StructMatrix& other);
+    /// Values from one coefficient's first slot to the next one's.
+    Index stride() const { return stride_; }
     /// Coefficient (row, col) of `entry` at a point, stored or mirrored; zero outside the grid.
     double at(Int3 point, int entry, int row = 0, int col = 0) const;
     /// Coefficients (row, col) of `entry` along a run: element t belongs to position t, for t in

@@ -11,6 +11,9 @@
 
 namespace hyperplane {
 
+/// Whether the CUDA backend is part of this program.
+inline constexpr bool cuda_built = HYPERPLANE_CUDA_BUILT;
+
 using Index = std::int64_t;  ///< counts of points, slots, entries, bytes
 
 /// Largest number of unknowns a grid point may carry.

@@ -19,6 +19,7 @@ public:
     const Layout& layout() const { return layout_; }
     int dof() const { return dof_; }
     Index size() const { return values_.size(); }
+    Backend backend() const { return values_.backend(); }
     double* data() { return values_.data(); }
     const double* data() const { return values_.data(); }
     double* component(int c) { return values_.data() + c * layout_.slots(); }
@@ -31,5 +32,10 @@ private:
     int dof_ = 0;
     Buffer<double> values_;
 };
+
+/// to = from, between any two backends; equal layouts and dof.
+void transfer(const Vector& from, Vector& to);
+/// The vector itself where the host can read it, else a copy that lives in `copy`.
+const Vector& on_host(const Vector& x, Vector& copy);
 
 }  // namespace hyperplane

@@ -1,0 +1,42 @@
+# The CUDA backend is optional: HYPERPLANE_CUDA_BUILT says whether it is part of the program.
+#
+# Kernels that depend on stencil and dof are text, compiled by NVRTC for the device at hand (core/rtc.hpp);
+# the others are .cu files, compiled here.
+
+set(HYPERPLANE_CUDA_BUILT 0)
+if(HYPERPLANE_CUDA)  # OFF is false; AUTO and ON are not
+  # nvcc is often installed without being on the PATH.
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(HYPERPLANE_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+    if(HYPERPLANE_NVCC)
+      set(CMAKE_CUDA_COMPILER ${HYPERPLANE_NVCC})
+    endif()
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real)
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    find_package(CUDAToolkit REQUIRED)
+    set(HYPERPLANE_CUDA_BUILT 1)
+  elseif(NOT HYPERPLANE_CUDA STREQUAL AUTO)
+    message(FATAL_ERROR "HYPERPLANE_CUDA is ${HYPERPLANE_CUDA}, but no CUDA compiler was found: "
+                        "set CMAKE_CUDA_COMPILER or put nvcc on the PATH")
+  else()
+    message(STATUS "No CUDA compiler found: the program is built for the CPU alone")
+  endif()
+endif()
+
+# embed_kernels(TARGET FILES ...): NAME.cuh becomes rtc::NAME_cuh (core/rtc.hpp).
+function(embed_kernels target)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_kernels.cpp)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE files)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -P ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

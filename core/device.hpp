@@ -1,0 +1,46 @@
+// The GPU, as code without CUDA headers sees it: whether there is one, its memory, its one stream.
+//
+// Everything the program does on a GPU goes through one stream in order, so no call here needs to know of
+// another. In a program built without CUDA nothing is available and `require` says so.
+#pragma once
+
+#include <string>
+
+#include "core/types.hpp"
+
+namespace hyperplane::device {
+
+/// What the chosen GPU is.
+struct Properties {
+    std::string name;          ///< "NVIDIA H200"
+    int major = 0, minor = 0;  ///< compute capability
+    int multiprocessors = 0;
+    Index memory = 0;            ///< bytes
+    Index shared_per_block = 0;  ///< bytes a block can have after opting in
+    Index level2 = 0;            ///< bytes of cache
+    std::string driver;          ///< version of CUDA the driver offers
+    int ordinal = 0;
+};
+
+/// Empty when a GPU can be used, else why not, e.g. "this program was built without CUDA".
+std::string unavailable();
+inline bool available() {
+    return unavailable().empty();
+}
+/// Chooses GPU `ordinal` for the rest of the program; throws DeviceError when there is none such.
+void require(int ordinal = 0);
+const Properties& properties();
+/// Bytes free now, on the whole GPU.
+Index free_memory();
+
+/// Null when there is not enough.
+void* allocate(Index bytes);
+void release(void* memory);
+/// Queued behind all work before.
+void zero(void* memory, Index bytes);
+/// Between any two memories, host's or device's; host memory may be reused when the call returns.
+void copy(const void* from, void* to, Index bytes);
+/// Waits for all work queued; throws the errors it met, naming the last kernel launched.
+void synchronize();
+
+}  // namespace hyperplane::device

@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include "core/cuda.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+struct Chosen {
+    bool made = false;
+    device::Properties properties;
+    cudaStream_t stream = nullptr;
+};
+
+Chosen chosen;
+std::string kernel_name = "no kernel";
+
+}  // namespace
+
+namespace cuda {
+
+void check(cudaError_t error, const char* what) {
+    if (error == cudaSuccess) return;
+    cudaGetLastError();  // a sticky error would be told twice
+    const std::string message = fmt::format("{}: CUDA error {} ({}); last kernel launched: {}", what,
+                                            cudaGetErrorName(error), cudaGetErrorString(error), kernel_name);
+    if (error == cudaErrorMemoryAllocation) throw OutOfMemory("out of device memory in " + message);
+    throw DeviceError(message);
+}
+
+cudaStream_t stream() {
+    return chosen.stream;
+}
+
+void launched(const char* kernel) {
+    kernel_name = kernel;
+    check(cudaGetLastError(), kernel);
+}
+
+}  // namespace cuda
+
+namespace device {
+
+std::string unavailable() {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    cudaGetLastError();
+    if (error == cudaErrorInsufficientDriver || error == cudaErrorStubLibrary)
+        return "no NVIDIA driver that can run CUDA 13 was found";
+    if (error != cudaSuccess && error != cudaErrorNoDevice) return cudaGetErrorString(error);
+    return count > 0 ? "" : "no NVIDIA GPU was found";
+}
+
+void require(int ordinal) {
+    if (chosen.made && chosen.properties.ordinal == ordinal) return;
+    if (const std::string why = unavailable(); !why.empty()) throw DeviceError("no GPU can be used: " + why);
+    int count = 0;
+    cuda::check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    if (ordinal < 0 || ordinal >= count)
+        throw DeviceError(fmt::format("GPU {} was asked for, but there are {}, numbered from 0", ordinal, count));
+    cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
+    cudaDeviceProp p{};
+    cuda::check(cudaGetDeviceProperties(&p, ordinal), "cudaGetDeviceProperties");
+    if (p.major < 8)
+        throw DeviceError(
+            fmt::format("{} has compute capability {}.{}; 8.0 or newer is needed", p.name, p.major, p.minor));
+    int driver = 0;
+    cuda::check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+    chosen.properties = {p.name,
+                         p.major,
+                         p.minor,
+                         p.multiProcessorCount,
+                         Index(p.totalGlobalMem),
+                         Index(p.sharedMemPerBlockOptin),
+                         Index(p.l2CacheSize),
+                         fmt::format("{}.{}", driver / 1000, driver % 1000 / 10),
+                         ordinal};
+    cuda::check(cudaStreamCreateWithFlags(&chosen.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    chosen.made = true;
+}
+
+const Properties& properties() {
+    return chosen.properties;
+}
+
+Index free_memory() {
+    std::size_t free = 0, total = 0;
+    cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return Index(free);
+}
+
+void* allocate(Index bytes) {
+    void* memory = nullptr;
+    const cudaError_t error = cudaMalloc(&memory, std::size_t(bytes > 0 ? bytes : 1));
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return nullptr;
+    }
+    cuda::check(error, "cudaMalloc");
+    return memory;
+}
+
+void release(void* memory) {
+    cudaFree(memory);  // may come while an error unwinds: nothing to do about another one
+}
+
+void zero(void* memory, Index bytes) {
+    cuda::check(cudaMemsetAsync(memory, 0, std::size_t(bytes), cuda::stream()), "cudaMemsetAsync");
+}
+
+void copy(const void* from, void* to, Index bytes) {
+    cuda::check(cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDefault, cuda::stream()), "cudaMemcpyAsync");
+    cudaPointerAttributes a{}, b{};
+    cuda::check(cudaPointerGetAttributes(&a, from), "cudaPointerGetAttributes");
+    cuda::check(cudaPointerGetAttributes(&b, to), "cudaPointerGetAttributes");
+    if (a.type != cudaMemoryTypeDevice || b.type != cudaMemoryTypeDevice) synchronize();
+}
+
+void synchronize() {
+    cuda::check(cudaStreamSynchronize(cuda::stream()), "cudaStreamSynchronize");
+}
+
+}  // namespace device
+}  // namespace hyperplane

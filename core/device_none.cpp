@@ -1,0 +1,28 @@
+// A program without CUDA: there is no device.
+#include "core/device.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane::device {
+
+std::string unavailable() {
+    return "this program was built without the CUDA backend";
+}
+void require(int) {
+    throw DeviceError("no GPU can be used: " + unavailable());
+}
+const Properties& properties() {
+    static const Properties none;
+    return none;
+}
+Index free_memory() {
+    return 0;
+}
+void* allocate(Index) {
+    return nullptr;
+}
+void release(void*) {}
+void zero(void*, Index) {}
+void copy(const void*, void*, Index) {}
+void synchronize() {}
+
+}  // namespace hyperplane::device
