@@ -11,19 +11,12 @@
 
 #include "core/blas1.hpp"
 #include "core/error.hpp"
+#include "core/random.hpp"
 #include "core/struct_matrix.hpp"
 #include "precond/struct_ilu.hpp"
 
 namespace hyperplane {
 namespace {
-
-/// A number in [-1, 1) that depends on `seed` alone (splitmix64).
-double random_value(std::uint64_t seed) {
-    seed += 0x9e3779b97f4a7c15u;
-    seed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9u;
-    seed = (seed ^ (seed >> 27)) * 0x94d049bb133111ebu;
-    return double(std::int64_t(seed ^ (seed >> 31))) * 0x1p-63;
-}
 
 void fill_random(StructMatrix& a) {
     const int m = a.dof();
@@ -36,7 +29,7 @@ void fill_random(StructMatrix& a) {
                 for (int c = 0; c < m; ++c) {
                     const bool mirrored = a.symmetric() && e == a.stencil().diagonal() && c < r;
                     const int i = mirrored ? c : r, j = mirrored ? r : c;
-                    const double value = random_value((row + e) * m * m + i * m + j);
+                    const double value = random_symmetric(0, (row + e) * m * m + i * m + j);
                     a.values(e, r, c)[slot] = e == a.stencil().diagonal() && r == c ? weight + value : value;
                 }
         }
@@ -46,7 +39,7 @@ void fill_random(StructMatrix& a) {
 void fill_random(Vector& x, std::uint64_t seed) {
     for_each_point(x.layout(), [&](Int3 p, Index slot) {
         for (int c = 0; c < x.dof(); ++c)
-            x.component(c)[slot] = random_value(seed + std::uint64_t(x.layout().grid().row(p)) * x.dof() + c);
+            x.component(c)[slot] = random_symmetric(seed, std::uint64_t(x.layout().grid().row(p)) * x.dof() + c);
     });
 }
 

@@ -82,6 +82,43 @@ void check_expectations(const Parameters& p, Contradictions& found) {
         found.add(p.where("expect", "min_error") + ": is above expect.max_error; no run can meet both");
 }
 
+std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
+    return find_row(problems(), "problem", parameters.text("problem", "name"))
+        .create(parameters, context, files_beside(deck.file));
+}
+
+/// Makes solver and preconditioner; without a problem the preconditioner stays unmade. Throws what was found.
+Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
+              Contradictions& found) {
+    const Context& context = foundation.context;
+    const std::shared_ptr<const Problem>& problem = foundation.problem;
+    std::unique_ptr<Solver> solver;
+    std::unique_ptr<Preconditioner> preconditioner;
+    PreconditionerPlan plan;
+    const auto& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    found.collect(
+        [&] { solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context); });
+    if (problem)
+        found.collect([&] {
+            const SystemShape& shape = problem->shape();
+            const PreconditionerSetting setting{context, shape.grid, shape.stencil, shape.dof, shape.symmetric};
+            plan = row.plan(parameters, setting);
+            preconditioner = row.create(parameters, setting);
+        });
+    if (solver && preconditioner)
+        found.collect([&] {
+            solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);
+            solver->check(row.name, plan.traits);
+        });
+    found.report();
+
+    Layout layout = choose_layout(parameters, plan);
+    std::string device = fmt::format("cpu, {} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
+    const StopCriteria criteria = stop_criteria(parameters);
+    return {std::move(deck), overrides, std::move(parameters),     context,           std::move(device), problem,
+            layout,          plan,      std::move(preconditioner), std::move(solver), criteria};
+}
+
 Index read_number(const char* file, const std::string& key) {
     std::ifstream stream(file);
     std::string word;
@@ -104,6 +141,12 @@ Index available_memory() {
     const Index used = read_number("/sys/fs/cgroup/memory.stat", "anon");  // files cached give way
     if (limit >= 0 && used >= 0) available = std::min(available, std::max<Index>(0, limit - used));
     return available;
+}
+
+Index available_memory(const Parameters& parameters) {
+    const Index available = available_memory();
+    if (!parameters.is_set("device", "memory_limit")) return available;
+    return std::min(available, Index(parameters.real("device", "memory_limit") * (1 << 20)));
 }
 
 Index MemoryPlan::total() const {
@@ -156,41 +199,22 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides) {
     std::vector<DeckEntry> entries;
     for (const std::string& text : overrides) entries.push_back(parse_override(text));
     Parameters parameters = resolve(deck, entries, deck_schema());
-    Context context = make_context(parameters);
-
     Contradictions found;
     check_expectations(parameters, found);
-    std::unique_ptr<Problem> problem;
-    std::unique_ptr<Solver> solver;
-    std::unique_ptr<Preconditioner> preconditioner;
-    PreconditionerPlan plan;
-    const auto& row = find_preconditioner(parameters.text("preconditioner", "name"));
-    found.collect([&] {
-        problem = find_row(problems(), "problem", parameters.text("problem", "name"))
-                      .create(parameters, context, files_beside(deck.file));
-    });
-    found.collect(
-        [&] { solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context); });
-    if (problem)
-        found.collect([&] {
-            const SystemShape& shape = problem->shape();
-            const PreconditionerSetting setting{context, shape.grid, shape.stencil, shape.dof, shape.symmetric};
-            plan = row.plan(parameters, setting);
-            preconditioner = row.create(parameters, setting);
-        });
-    if (solver && preconditioner)
-        found.collect([&] {
-            solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);
-            solver->check(row.name, plan.traits);
-        });
-    found.report();
+    Foundation foundation{make_context(parameters), nullptr};
+    found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
+    return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
+}
 
-    Layout layout = choose_layout(parameters, plan);
-    std::string device = fmt::format("cpu, {} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
-    const StopCriteria criteria = stop_criteria(parameters);
-    return {
-        std::move(deck), overrides, std::move(parameters),     context,           std::move(device), std::move(problem),
-        layout,          plan,      std::move(preconditioner), std::move(solver), criteria};
+Foundation build_foundation(const Deck& deck, const Parameters& parameters) {
+    const Context context = make_context(parameters);
+    return {context, make_problem(deck, parameters, context)};
+}
+
+Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
+                const Foundation& foundation) {
+    Contradictions found;
+    return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
 }
 
 }  // namespace hyperplane

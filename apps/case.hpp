@@ -27,7 +27,7 @@ struct Case {
     Parameters parameters;
     Context context;
     std::string device;  ///< "cpu, 2 threads": what the run takes
-    std::unique_ptr<Problem> problem;
+    std::shared_ptr<const Problem> problem;
     Layout layout;  ///< of everything in the run
     PreconditionerPlan plan;
     std::unique_ptr<Preconditioner> preconditioner;
@@ -57,8 +57,22 @@ std::vector<std::string> deck_overrides(const Invocation& invocation);
 Case read_case(const Invocation& invocation);
 Case build_case(Deck deck, const std::vector<std::string>& overrides);
 
+/// What remains the same whatever solves a deck's problem.
+struct Foundation {
+    Context context;
+    std::shared_ptr<const Problem> problem;
+};
+/// Throws UsageError, DeviceError, FileError.
+Foundation build_foundation(const Deck& deck, const Parameters& parameters);
+/// The case of resolved parameters whose problem is there already. Throws one UsageError that lists every
+/// contradiction between problem, solver and preconditioner.
+Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
+                const Foundation& foundation);
+
 /// Bytes this process may still take: free memory of the machine, or of its control group.
 Index available_memory();
+/// The same, at most device.memory_limit.
+Index available_memory(const Parameters& parameters);
 
 /// "12.3 MiB"
 std::string in_mib(Index bytes);

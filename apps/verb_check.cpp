@@ -14,9 +14,7 @@ namespace hyperplane {
 int check_verb(const Invocation& invocation) {
     const Case a_case = read_case(invocation);
     const MemoryPlan memory = a_case.memory_plan();
-    Index room = available_memory();
-    if (a_case.parameters.is_set("device", "memory_limit"))
-        room = std::min(room, Index(a_case.parameters.real("device", "memory_limit") * (1 << 20)));
+    const Index room = available_memory(a_case.parameters);
     const bool fits = memory.total() <= room;
     for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
 

@@ -12,6 +12,7 @@
 #include "apps/linear_system.hpp"
 #include "apps/verbs.hpp"
 #include "apps/verdict.hpp"
+#include "core/random.hpp"
 
 namespace hyperplane {
 namespace {
@@ -24,14 +25,9 @@ struct Check {
     bool passed() const { return value <= bound; }  // false for a NaN
 };
 
-/// Numbers in [-1, 1) that look random and are the same everywhere (splitmix64).
+/// Numbers in (-1, 1) that look random and are the same everywhere.
 void fill_scattered(Vector& x, std::uint64_t seed) {
-    for (Index at = 0; at < x.size(); ++at) {
-        std::uint64_t z = (seed += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        x.data()[at] = double((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
-    }
+    for (Index at = 0; at < x.size(); ++at) x.data()[at] = random_symmetric(seed, std::uint64_t(at));
 }
 
 /// |x^T O y - y^T O x| / (||x|| ||O y|| + ||y|| ||O x||)

@@ -104,7 +104,7 @@ std::string Provenance::text() const {
     switch (source) {
         case Source::built_in: return "default";
         case Source::deck: return fmt::format("{}:{}", file, line);
-        case Source::command_line: return "--set";
+        case Source::command_line: return file.empty() ? "--set" : file;
     }
     return "";
 }

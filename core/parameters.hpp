@@ -43,9 +43,9 @@ std::string describe_domain(const ParameterSpec& spec);
 /// Where a value came from.
 struct Provenance {
     enum class Source { built_in, deck, command_line } source = Source::built_in;
-    std::string file;  ///< deck
+    std::string file;  ///< deck; of the command line the option, --set where empty
     int line = 0;      ///< deck line, 1-based
-    /// "default", "deck.ini:9" or "--set"
+    /// "default", "deck.ini:9", "--set" or another option
     std::string text() const;
 };
 

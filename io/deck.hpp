@@ -17,7 +17,8 @@ namespace hyperplane {
 
 struct DeckEntry {
     std::string section, key, value;
-    int line = 0;  ///< 1-based; 0: from --set
+    int line = 0;             ///< 1-based; 0: from the command line
+    std::string option = "";  ///< of the command line, where it is not --set
 
     std::string name() const { return section + "." + key; }
 };

@@ -110,7 +110,7 @@ private:
         errors_.push_back({entry.line == 0 ? after_deck : entry.line, origin(entry).text() + ": " + text});
     }
     Provenance origin(const DeckEntry& entry) const {
-        if (entry.line == 0) return {Provenance::Source::command_line, "", 0};
+        if (entry.line == 0) return {Provenance::Source::command_line, entry.option, 0};
         return {Provenance::Source::deck, deck_.file, entry.line};
     }
     bool knows_section(const std::string& name) const { return sections_.count(name) > 0; }

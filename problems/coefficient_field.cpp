@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "problems/point_random.hpp"
+#include "core/random.hpp"
 
 namespace hyperplane {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/grid.hpp"
-#include "problems/point_random.hpp"
+#include "core/random.hpp"
 
 namespace hyperplane {
 
@@ -12,7 +12,7 @@ enum class SourceKind { zero, ones, random, row_sum, exact };
 HYPERPLANE_HD inline double plain_source(SourceKind kind, std::uint64_t seed, const Grid& grid, Int3 p) {
     switch (kind) {
         case SourceKind::ones: return 1.0;
-        case SourceKind::random: return 2.0 * random_uniform(seed, std::uint64_t(grid.row(p))) - 1.0;
+        case SourceKind::random: return random_symmetric(seed, std::uint64_t(grid.row(p)));
         default: return 0.0;
     }
 }

@@ -10,20 +10,26 @@
 
 namespace hyperplane {
 
-/// splitmix64 (Steele, Lea, Flood 2014) of a counter.
+/// splitmix64's mixing (Steele, Lea, Flood 2014; Stafford's variant 13): one to one, and neighbours are scattered.
+HYPERPLANE_HD inline std::uint64_t scramble(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+}
+
+/// splitmix64 of a counter, mixed twice.
 HYPERPLANE_HD inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t counter) {
-    std::uint64_t z = seed * 0xd1342543de82ef95ULL + (counter + 1) * 0x9e3779b97f4a7c15ULL;
-    for (int round = 0; round < 2; ++round) {
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        z ^= z >> 31;
-    }
-    return z;
+    return scramble(scramble(seed * 0xd1342543de82ef95ULL + (counter + 1) * 0x9e3779b97f4a7c15ULL));
 }
 
 /// Uniform in (0, 1).
 HYPERPLANE_HD inline double random_uniform(std::uint64_t seed, std::uint64_t counter) {
     return (double(random_bits(seed, counter) >> 11) + 0.5) * 0x1p-53;
+}
+
+/// Uniform in (-1, 1).
+HYPERPLANE_HD inline double random_symmetric(std::uint64_t seed, std::uint64_t counter) {
+    return 2.0 * random_uniform(seed, counter) - 1.0;
 }
 
 /// Standard normal, by Box and Muller.
