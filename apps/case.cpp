@@ -82,6 +82,14 @@ void check_expectations(const Parameters& p, Contradictions& found) {
         found.add(p.where("expect", "min_error") + ": is above expect.max_error; no run can meet both");
 }
 
+void check_checkpoints(const Parameters& p, const Problem& problem) {
+    if (std::isfinite(problem.time_step())) return;
+    for (const char* key : {"checkpoint_every", "checkpoint_minutes"})
+        if (p.is_given("output", key))
+            throw UsageError(fmt::format("{}: {} is steady, and checkpoints are made between time steps",
+                                         p.where("output", key), p.text("problem", "name")));
+}
+
 std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
     return find_row(problems(), "problem", parameters.text("problem", "name"))
         .create(parameters, context, files_beside(deck.file));
@@ -203,6 +211,7 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides) {
     check_expectations(parameters, found);
     Foundation foundation{make_context(parameters), nullptr};
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
+    if (foundation.problem) found.collect([&] { check_checkpoints(parameters, *foundation.problem); });
     return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
 }
 

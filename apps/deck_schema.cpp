@@ -54,6 +54,21 @@ ParameterTable output_parameters() {
          .type = ParameterType::boolean,
          .default_value = "false",
          .description = "also write the final state as VTKHDF for ParaView, beside the record with .vtkhdf"},
+        {.section = "output",
+         .key = "checkpoint_every",
+         .type = ParameterType::integer,
+         .default_value = "0",
+         .description = "time steps between checkpoints, which are kept in two slots beside the record with "
+                        ".0.checkpoint and .1.checkpoint until the run has ended well; run --restart goes on from "
+                        "them. 0: none",
+         .minimum = Bound{0}},
+        {.section = "output",
+         .key = "checkpoint_minutes",
+         .type = ParameterType::real,
+         .default_value = "",
+         .description = "a checkpoint also after the first time step that ends so long after the last one",
+         .unit = "minutes",
+         .minimum = Bound{0, true}},
     };
 }
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <new>
+#include <ratio>
 #include <utility>
 
 #include "apps/signals.hpp"
@@ -14,6 +14,7 @@
 #include "io/vtkhdf.hpp"
 
 namespace hyperplane {
+
 void Simulation::resume(RecordData before) {
     start_ = std::move(before.state);
     outcome_.resumed = true;
@@ -43,8 +44,11 @@ Outcome Simulation::run() {
 void Simulation::march() {
     allocate();
     auto published = std::chrono::steady_clock::now();
+    checkpoint_step_ = start_.step;
+    checkpoint_time_ = published;
     for (Index step = start_.step + 1; step <= case_.steps(); ++step) {
         if (!advance(step)) break;
+        checkpoint(step);
         if (const auto now = std::chrono::steady_clock::now(); now - published > std::chrono::seconds(5)) {
             record_.publish();
             published = now;
@@ -141,6 +145,22 @@ void Simulation::preempt(Index step, Index iterations, bool has_correction) {
                        .iterations = iterations,
                        .u = to_natural(u_),
                        .correction = has_correction ? to_natural(du_) : start_.correction});
+}
+
+void Simulation::checkpoint(Index step) {
+    const Parameters& p = case_.parameters;
+    const Index every = p.integer("output", "checkpoint_every");
+    const auto now = std::chrono::steady_clock::now();
+    const bool enough_steps = every > 0 && step - checkpoint_step_ >= every;
+    const bool enough_time =
+        p.is_set("output", "checkpoint_minutes") &&
+        now - checkpoint_time_ >= std::chrono::duration<double, std::ratio<60>>(p.real("output", "checkpoint_minutes"));
+    if ((!enough_steps && !enough_time) || step == case_.steps()) return;
+    TimerScope scope(outcome_.timers, "output");
+    slots_.write(record_, {.step = step, .time = time_after(step), .u = to_natural(u_), .correction = {}});
+    spdlog::debug("checkpoint after step {}", step);
+    checkpoint_step_ = step;
+    checkpoint_time_ = now;
 }
 
 void Simulation::verify() {

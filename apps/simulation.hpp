@@ -8,6 +8,7 @@
 // A linear problem takes one Newton step, which is exact up to the Krylov method's tolerance.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "apps/linear_system.hpp"
 #include "apps/progress.hpp"
 #include "core/timer.hpp"
+#include "io/checkpoint.hpp"
 #include "io/record.hpp"
 
 namespace hyperplane {
@@ -35,9 +37,9 @@ struct Outcome {
 class Simulation {
 public:
     Simulation(const Case& a_case, RecordWriter& record, Progress progress)
-        : case_(a_case), record_(record), progress_(std::move(progress)) {}
+        : case_(a_case), record_(record), progress_(std::move(progress)), slots_(a_case.record_path()) {}
 
-    /// Goes on from a preempted record of the same deck.
+    /// Goes on from a preempted record or a checkpoint of the same deck.
     void resume(RecordData before);
     /// Runs to the end, to a failure or to a signal. Errors end up in the outcome, and the record
     /// holds everything known; finishing it is the caller's.
@@ -51,6 +53,8 @@ private:
     SetupReport set_up(TimeLevel level);
     void solve(SolveRow& row, History& history);
     void preempt(Index step, Index iterations, bool has_correction);
+    /// Between time steps: a checkpoint where one is due.
+    void checkpoint(Index step);
     /// 0 for a steady problem.
     double time_after(Index step) const;
     void verify();
@@ -61,6 +65,9 @@ private:
     Progress progress_;
     Outcome outcome_;
     RunState start_;  ///< where this run begins
+    CheckpointSlots slots_;
+    Index checkpoint_step_ = 0;                              ///< of the newest checkpoint, or where this run began
+    std::chrono::steady_clock::time_point checkpoint_time_;  ///< of the newest checkpoint, or when this run began
     std::optional<LinearSystem> system_;
     Vector u_, du_;
 };

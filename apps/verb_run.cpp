@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/beginning.hpp"
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
 #include "apps/expectations.hpp"
@@ -18,16 +18,6 @@
 namespace hyperplane {
 namespace {
 
-/// "section.key=value" of a resolved deck, for all keys that change what is computed.
-std::vector<std::string> essence(const std::string& resolved) {
-    std::vector<std::string> keys;
-    for (const DeckEntry& entry : parse_deck(resolved, "resolved deck").entries)
-        if (entry.section != "output" && entry.section != "expect" && entry.section != "device")
-            keys.push_back(fmt::format("{}.{}={}", entry.section, entry.key, entry.value));
-    std::sort(keys.begin(), keys.end());
-    return keys;
-}
-
 /// Refuses to write over what is not a record.
 void check_record_path(const std::string& path) {
     std::error_code ignored;
@@ -35,26 +25,11 @@ void check_record_path(const std::string& path) {
         throw FileError(fmt::format("{} is not a regular file; set output.file to another name", path));
 }
 
-/// The preempted record of this very deck, to go on from; nothing where there is none.
-std::optional<RecordData> preempted_run(const Case& a_case) {
-    const std::string path = a_case.record_path();
-    if (!std::filesystem::exists(path)) return std::nullopt;
-    std::optional<RecordData> found;
-    try {
-        found = read_record(path);
-    } catch (const FileError& error) {
-        throw FileError(
-            fmt::format("{} exists and would be written over, but is not a record: {}\nRemove it, or set output.file "
-                        "to another name",
-                        path, error.what()));
-    }
-    if (found->status != "preempted" || !found->has_state) return std::nullopt;
-    if (essence(found->deck_resolved) != essence(to_ini(a_case.parameters)))
-        throw UsageError(
-            fmt::format("{} holds a preempted run of a different deck; give --fresh to start over, or another "
-                        "output.file to keep it",
-                        path));
-    return found;
+Restart restart_asked(const Invocation& invocation) {
+    if (invocation.has("fresh") && invocation.has("restart"))
+        throw UsageError("--fresh starts over and --restart goes on from a checkpoint; give one of them");
+    if (invocation.has("fresh")) return Restart::never;
+    return invocation.has("restart") ? Restart::required : Restart::preempted;
 }
 
 void check_memory(const Case& a_case) {
@@ -106,17 +81,12 @@ int run_verb(const Invocation& invocation) {
     check_memory(a_case);
     announce(a_case);
     check_record_path(a_case.record_path());
-    std::optional<RecordData> before;
-    if (!invocation.has("fresh")) before = preempted_run(a_case);
+    std::optional<RecordData> before = find_beginning(a_case, restart_asked(invocation));
 
     RecordWriter record(a_case.record_path(), header_of(a_case));
     record.publish();
     Simulation simulation(a_case, record, {Progress::style_for_stderr(invocation.has("quiet")), a_case.criteria});
-    if (before) {
-        spdlog::info("{} was preempted: going on from step {}, iteration {} (--fresh starts over)",
-                     a_case.record_path(), before->state.step + 1, before->state.iterations);
-        simulation.resume(std::move(*before));
-    }
+    if (before) simulation.resume(std::move(*before));
     const Outcome outcome = simulation.run();
     const Judgement judgement = judge(a_case.parameters, outcome);
 
@@ -124,6 +94,7 @@ int run_verb(const Invocation& invocation) {
         spdlog::log(judgement.code == ExitCode::ok ? spdlog::level::info : spdlog::level::err, "{}", outcome.message);
     for (const std::string& unmet : judgement.unmet) spdlog::error("{}", unmet);
     finish(record, outcome, judgement);
+    if (judgement.code == ExitCode::ok) CheckpointSlots(a_case.record_path()).remove();
     if (invocation.has("json"))
         fmt::print("{}", to_text(verdict_json(a_case, outcome, judgement)));
     else

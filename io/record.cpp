@@ -13,14 +13,15 @@ namespace {
 
 constexpr int not_ended = -1;  // exit_code of a run under way
 
-void write_record(RecordData& record, const std::string& path) {
+std::vector<char> image_of(RecordData& record, const std::string& path) {
     const hdf5::Quiet quiet;
-    std::vector<char> image;
-    {
-        const hdf5::Id file = hdf5::create_in_memory();
-        transfer_record(hdf5::Group::root(file, hdf5::Mode::write, path), record);
-        image = hdf5::image_of(file);
-    }
+    const hdf5::Id file = hdf5::create_in_memory();
+    transfer_record(hdf5::Group::root(file, hdf5::Mode::write, path), record);
+    return hdf5::image_of(file);
+}
+
+void write_record(RecordData& record, const std::string& path) {
+    const std::vector<char> image = image_of(record, path);
     AtomicFile file(path);
     file.write(image.data(), Index(image.size()), 0);
     file.commit();
@@ -81,6 +82,13 @@ void RecordWriter::set_performance(const TimerTree& timers, const std::map<std::
 void RecordWriter::set_state(const RunState& state) {
     impl_->data.state = state;
     impl_->data.has_state = true;
+}
+
+std::vector<char> RecordWriter::image(const RunState& state) const {
+    RecordData record = impl_->data;
+    record.state = state;
+    record.has_state = true;
+    return image_of(record, record.path);
 }
 
 void RecordWriter::publish() {

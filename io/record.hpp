@@ -64,6 +64,8 @@ public:
     void set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label, Index peak_total,
                          Index predicted_total);
     void set_state(const RunState& state);
+    /// The bytes of the record as it stands, with `state`: what a checkpoint keeps.
+    std::vector<char> image(const RunState& state) const;
     /// Replaces FILE.part; status stays "running". Throws FileError, leaving the earlier FILE.part.
     void publish();
     /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes

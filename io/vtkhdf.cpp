@@ -59,6 +59,7 @@ Index create_array(hid_t group, Int3 points, const std::string& name) {
     const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
     check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "cannot set the time of allocation");
     check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "cannot do without fill values");
+    check(H5Pset_obj_track_times(how, false), "cannot leave the time out");  // same field, same file
     const Id data(H5Dcreate2(group, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
                   "create array " + name);
     const haddr_t offset = H5Dget_offset(data);
