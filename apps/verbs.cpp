@@ -74,7 +74,7 @@ const std::vector<Verb>& verbs() {
          -1,
          "Draw records as one self-contained HTML page",
          {{"output", "OUT.html", "the page to write (default report.html)", 'o'},
-          {"png", "OUT.png", "also write the convergence plot as an image"}},
+          {"png", "OUT.png", "also write the convergence plot for papers: .png, .pdf or .svg"}},
          report_verb},
         {"export",
          "DECK",

@@ -1,26 +1,13 @@
 """The page: one HTML file that needs nothing else, readable aloud, in print, and by light or dark."""
 
 from html import escape
+from pathlib import Path
 
-from . import plots
+from . import cases, live, plots
+from .markup import figure, mebibytes, number, table, table_head, table_row
 
-CSS = """
-:root { color-scheme: light dark; --line: #8885; --soft: #8881; --good: #00795a; --bad: #c04a00; }
-@media (prefers-color-scheme: dark) { :root { --good: #3cc79b; --bad: #ff9a57; } }
-body { font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
-svg { width: 100%; height: auto; } figure { margin: 1rem 0; }
-figcaption { font-size: .9rem; opacity: .8; }
-.verdict { border-left: .4rem solid var(--good); background: var(--soft); padding: .5rem .9rem; margin: .6rem 0; }
-.verdict.bad { border-color: var(--bad); } .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-tbody th { white-space: nowrap; }
-td.number, th.number { text-align: right; white-space: nowrap; } details { margin: .6rem 0; }
-summary { cursor: pointer; font-weight: 600; } code { font-size: .9em; opacity: .75; }
-@media print { body { max-width: none; margin: 0; font-size: 10pt; } figure, tr { break-inside: avoid; } }
-"""
+MOST_COLUMNS = 4  # runs side by side; more take a row each
+MOST_BARS = 16  # runs; more make bars that no one reads
 
 EXIT_CODES = {
     0: "valid and converged",
@@ -47,51 +34,39 @@ def verdict(record):
     return record.exit_code == 0, f"{'Success' if record.exit_code == 0 else 'No success'}{said} ({code})"
 
 
-def number(value):
-    """Three significant digits, exponents short: 1.35e-9."""
-    return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e+")
-
-
-def mebibytes(count):
-    return f"{count / 2**20:.1f} MiB"
-
-
-def table(caption, head, rows, numeric=()):
-    """An HTML table; the first cell of a row is its heading, columns in `numeric` are right-aligned."""
-
-    def cell(tag, column, content, scope=""):
-        kind = ' class="number"' if column in numeric else ""
-        return f"<{tag}{scope}{kind}>{escape(str(content))}</{tag}>"
-
-    parts = [f'<div class="scroll"><table><caption>{escape(caption)}</caption><thead><tr>']
-    parts += [cell("th", column, content, ' scope="col"') for column, content in enumerate(head)]
-    parts.append("</tr></thead><tbody>")
-    for row in rows:
-        cells = [cell("th", 0, row[0], ' scope="row"')]
-        cells += [cell("td", column, content) for column, content in enumerate(row[1:], 1)]
-        parts.append("<tr>" + "".join(cells) + "</tr>")
-    return "".join(parts) + "</tbody></table></div>"
+def verdicts(records):
+    """A paragraph each run; where there are many, one for all that went well and one for each that did not."""
+    told = [(record, *verdict(record)) for record in records]
+    parts = []
+    if len(records) > MOST_COLUMNS and any(good for _, good, _ in told):
+        well = sum(good for _, good, _ in told)
+        parts.append(f'<p class="verdict"><strong>{well} of {len(records)} runs</strong> ended well.</p>')
+        told = [row for row in told if not row[1]]
+    for record, good, sentence in told:
+        parts.append(f'<p class="verdict{"" if good else " bad"}"><strong>{escape(record.label)}</strong> '
+                     f"<code>{escape(record.path)}</code><br>{escape(sentence)}</p>")
+    return "".join(parts)
 
 
 def summary(records):
-    """What the runs were and came to; residuals are the last solve's. More than four runs take a row each."""
-
-    def last(form):
-        return lambda record: form(record.solves[-1]) if record.solves else "none"
+    """What the runs were and came to; residuals are the last solve's."""
 
     def milliseconds(record):
         return number(1e3 * record.seconds("solve") / record.iterations) if record.iterations else "none"
 
+    def residual(column):
+        return lambda record: number(record.solves[column][-1]) if record.solves else "none"
+
     lines = (
-        ("problem", lambda record: record.deck_value("problem.name", "?")),
+        ("problem", lambda record: record.problem),
         ("grid", lambda record: f"{record.grid}, {record.stencil}" + (f", {record.dof} DoF" * (record.dof > 1))),
         ("unknowns", lambda record: f"{record.unknowns:,}"),
         ("method", lambda record: record.method),
-        ("ended", last(lambda solve: solve.stop_reason)),
+        ("ended", lambda record: record.stop_reason or "none"),
         ("solves", lambda record: len(record.solves)),
         ("iterations", lambda record: record.iterations),
-        ("true residual / ‖b‖", last(lambda solve: number(solve.truth))),
-        ("recurrence residual / ‖b‖", last(lambda solve: number(solve.recurrence))),
+        ("true residual / ‖b‖", residual("rel_res_true")),
+        ("recurrence residual / ‖b‖", residual("rel_res_recurrence")),
         ("assembly [s]", lambda record: number(record.seconds("assemble"))),
         ("set-up [s]", lambda record: number(record.seconds("setup"))),
         ("solve [s]", lambda record: number(record.seconds("solve"))),
@@ -108,80 +83,119 @@ def summary(records):
         rows = [row for row in rows if row not in same]
         shared = ", ".join(f"{words} {value}" for words, value, *_ in same)
         shared = f"<p>The same in all runs: {escape(shared)}.</p>"
-    rows = [["run", *(record.label for record in records)], *rows]
-    if len(records) > 4:
-        rows = list(zip(*rows))
+    if len(records) > MOST_COLUMNS:
+        return shared
     caption = "The runs" if len(records) > 1 else "The run"
-    return table(caption, rows[0], rows[1:], range(1, len(rows[0]))) + shared
+    return table(caption, ["run", *(record.label for record in records)], rows, range(1, len(records) + 1)) + shared
+
+
+def cases_table(columns, good):
+    """A row each run; page.js lets its columns be sorted and its rows filtered."""
+    numeric = [at for at, column in enumerate(columns) if column.numeric]
+
+    def shown(column, value):
+        if value is None:
+            return ""
+        return number(value) if isinstance(value, float) and not column.swept else str(value)
+
+    rows = []
+    for run, values in enumerate(zip(*(column.values for column in columns))):
+        row = table_row([shown(column, value) for column, value in zip(columns, values)], numeric,
+                        f' data-run="{run}"' + ("" if good[run] else ' class="failed"'))
+        rows.append(row)
+    hint = ("words, or a column against a value: iterations&lt;50 ended=converged_rtol")
+    return (f'<div class="controls" id="cases-controls"><label>Filter <input type="search" aria-describedby="cases-hint">'
+            f'</label><output aria-live="polite"></output><span class="hint" id="cases-hint">{hint}</span></div>'
+            f'<div class="scroll"><table class="cases" id="cases"><caption>The runs</caption>'
+            f"{table_head([column.title for column in columns], numeric)}<tbody>{''.join(rows)}</tbody></table></div>")
 
 
 def solves(record):
-    rows = [[n, s.iterations, number(s.truth), number(s.recurrence), number(s.setup_seconds), number(s.solve_seconds),
-             s.pivots_modified, s.stop_reason] for n, s in enumerate(record.solves, 1)]
+    rows = [[n, s.iterations, number(s.rel_res_true), number(s.rel_res_recurrence), number(s.setup_seconds),
+             number(s.solve_seconds), s.pivots_modified, s.stop_reason] for n, s in enumerate(record.solves.rows(), 1)]
     head = ["solve", "iterations", "true residual", "recurrence", "set-up [s]", "solve [s]", "pivots modified", "ended"]
     return table(f"Solves of {record.label}", head, rows, range(1, 7))
 
 
 def timers(record):
     rows = []
-    for row in record.timers:
-        speed = number(row.bytes / row.seconds * 1e-9) if row.bytes and row.seconds > 0.0 else ""
+    for row in record.timers.rows():
+        speed = number(row.bandwidth) if row.bandwidth > 0.0 else ""
         each = number(1e3 * row.seconds / row.calls) if row.calls else ""
         rows.append([row.name, number(row.seconds), row.calls, each, speed])
     return table(f"Timers of {record.label}", ["part", "seconds", "calls", "ms a call", "GB/s"], rows, range(1, 5))
 
 
-def figure(drawing, description, caption):
-    if drawing is None:
-        return ""
-    svg = plots.to_svg(drawing, escape(description, quote=True))
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
-
-
 def convergence_words(records):
     """The convergence plot for who cannot see it."""
-    told = [f"{record.label} ends at {number(record.solves[-1].truth)} after {record.iterations} iterations"
+    told = [f"{record.label} ends at {number(record.relative_residual)} after {record.iterations} iterations"
             for record in records if record.solves]
     return "Relative residual on a logarithmic axis over iterations and over time: " + "; ".join(told) + "."
 
 
-def breakdown_words(records):
-    told = [f"{record.label}: " + ", ".join(f"{words} {number(plots.part_seconds(record, part))} s"
-                                            for part, words, _, _ in plots.PARTS) for record in records]
-    return "Stacked bars of time. " + "; ".join(told) + "."
-
-
-def bars_words(what, unit, tables, records):
+def bars_words(what, unit, records, tables):
     told = [f"{record.label}: " + ", ".join(f"{name} {number(value)} {unit}" for name, value in rows.items())
             for record, rows in zip(records, tables)]
     return f"Bars of {what}. " + "; ".join(told) + "."
 
 
-def figures(records):
-    speeds = [dict(plots.speeds(record)) for record in records]
-    sizes = [{name: count / 2**20 for name, count in record.memory.items()} for record in records]
+def convergence(records):
     parts = ["<h2>How it converged</h2>"]
-    if any(len(solve.history_iteration) for record in records for solve in record.solves):
-        parts.append(figure(plots.convergence(records), convergence_words(records),
-                            "The dotted line is the tolerance asked for; only the true residual decides."))
-    else:
-        parts.append("<p>No iteration was recorded.</p>")
-    parts.append("<h2>What it cost</h2>")
-    if any(row.seconds > 0.0 for record in records for row in record.timers):
-        parts.append(figure(plots.breakdown(records), breakdown_words(records),
-                            "Wall time. Vector operations are what remains of the solve."))
-    parts.append(figure(plots.bandwidth(records), bars_words("bandwidth", "GB/s", speeds, records),
-                        "The fewest bytes a part must move, over its measured time."))
-    totals = "; ".join(f"{record.label}: {mebibytes(record.peak_total)} in all, predicted "
-                       f"{mebibytes(record.predicted_total)}" for record in records)
-    parts.append(figure(plots.memory(records), bars_words("memory", "MiB", sizes, records), totals + "."))
+    if not any(record.history for record in records):
+        return parts[0] + "<p>No iteration was recorded.</p>"
+    plots_live = (live.canvas("by-iteration", "Relative residual over iterations")
+                  + live.canvas("by-time", "Relative residual over solve time"))
+    parts.append(f'<div class="live">{live.legend(records)}<div class="pair">{plots_live}</div>'
+                 '<p class="hint">Lines are the recurrence, open markers the true residual, the dotted line the tolerance '
+                 "asked for; only the true residual decides. Point at a curve to read it, or walk it with the arrow keys; "
+                 "press a name to hide its curve.</p></div>")
+    parts.append(figure(plots.convergence(records), convergence_words(records),
+                        "The dotted line is the tolerance asked for; only the true residual decides.", "still"))
+    return "".join(parts)
+
+
+def scaling(columns, good):
+    """How the results depend on a swept number; nothing where no number was swept."""
+    across, up = cases.horizontal(columns), cases.vertical(columns)
+    if not across or not up:
+        return ""
+    x = cases.preferred(columns, across, "unknowns")
+    y = cases.preferred(columns, up, "total [s]", "solve [s]")
+    curves = cases.groups(columns, good, x, y)
+    if not any(len(points) > 1 for points in curves.values()):
+        return ""
+    words = f"{columns[y].title} over {columns[x].title}"
+    told = "; ".join(f"{name}: " + ", ".join(f"{number(b)} at {number(a)}" for a, b in points)
+                     for name, points in curves.items())
+    return ("<h2>How it scales</h2>" + live.scaling_controls(columns, across, up, x, y)
+            + f'<div class="live">{live.canvas("scaling", words)}</div>'
+            + figure(plots.scaling(curves, columns[x].title, columns[y].title), f"{words}. {told}.", "", "still")
+            + '<p class="hint">Runs that ended well, on logarithmic axes unless told otherwise.</p>')
+
+
+def costs(records):
+    parts = ["<h2>What it cost</h2>"]
+    if len(records) > MOST_BARS:
+        return parts[0] + f"<p>Bars are drawn for at most {MOST_BARS} runs; the table has the figures of all.</p>"
+    times = [plots.times(record) for record in records]
+    parts.append(figure(plots.breakdown(records), bars_words("time", "s", records, times),
+                        "Wall time. Vector operations are what remains of the solve."))
+    speeds = [plots.speeds(record) for record in records]
+    parts.append(figure(plots.bandwidth(records), bars_words("bandwidth", "GB/s", records, speeds),
+                        "The fewest bytes a part must move, over its measured time. What still lies in a cache comes faster "
+                        "than memory delivers."))
+    sizes = [plots.sizes(record) for record in records]
+    predicted = "; ".join(f"{record.label} {mebibytes(record.predicted_total)}" for record in records)
+    parts.append(figure(plots.memory(records), bars_words("memory", "MiB", records, sizes),
+                        f"At the peak. Predicted: {predicted}."))
     return "".join(parts)
 
 
 def particulars(record):
-    deck = [[key, value, origin] for key, (value, origin) in record.deck.items()]
+    deck = [[key, value.text, value.provenance] for key, value in record.deck.items()]
+    entries = f"{record.solves.stored_entries[0]:,}" if record.solves else "none"
     machine = {"program": f"hyperplane {record.code_version} ({record.git_sha})", "layout": record.layout,
-               "stored entries": f"{record.stored_entries:,}", **record.environment}
+               "stored entries": entries, **record.environment}
     parts = [f"<details><summary>{escape(record.label)}: solves, timers, deck, environment</summary>",
              solves(record), timers(record)]
     if record.verification:
@@ -192,18 +206,28 @@ def particulars(record):
     return "".join(parts) + "</details>"
 
 
+def beside(name):
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
 def render(records):
     """The page as text."""
-    problems = ", ".join(dict.fromkeys(record.deck_value("problem.name", "?") for record in records))
+    columns = cases.columns_of(records)
+    good = [record.exit_code == 0 for record in records]
+    problems = ", ".join(dict.fromkeys(record.problem for record in records))
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
+    library = live.chart_js()
     parts = ['<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+             "script-src 'unsafe-inline'\">",
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
-             f"<title>hyperplane report: {escape(problems)}</title><style>{CSS}</style></head><body><main>",
-             f"<h1>{escape(problems)}: {runs}</h1>"]
-    for record in records:
-        good, sentence = verdict(record)
-        parts.append(f'<p class="verdict{"" if good else " bad"}"><strong>{escape(record.label)}</strong> '
-                     f"<code>{escape(record.path)}</code><br>{escape(sentence)}</p>")
-    parts += [summary(records), figures(records), "<h2>Particulars</h2>"]
+             f"<title>hyperplane report: {escape(problems)}</title><style>{beside('page.css')}</style></head><body><main>",
+             f"<h1>{escape(problems)}: {runs}</h1>", verdicts(records), summary(records)]
+    if len(records) > MOST_COLUMNS:
+        parts.append(cases_table(columns, good))
+    parts += [convergence(records), scaling(columns, good), costs(records), "<h2>Particulars</h2>"]
     parts += [particulars(record) for record in records]
-    return "".join(parts) + "</main></body></html>\n"
+    parts.append(f'</main><script type="application/json" id="data">{live.data(records, columns, good)}</script>')
+    if library:
+        parts.append(f"<script>{library}</script>")
+    return "".join(parts) + f"<script>{beside('page.js')}</script></body></html>\n"

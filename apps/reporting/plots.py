@@ -1,4 +1,4 @@
-"""The pictures. Each function returns a matplotlib Figure.
+"""The pictures of print and papers. Each function returns a matplotlib Figure.
 
 A record is told from the others by colour, marker and line style together, so that the pictures
 survive grey print and colour blindness. Colours: Okabe and Ito, Color Universal Design, 2008.
@@ -66,14 +66,20 @@ def curve(record, axis):
     axis 'iteration' counts on from solve to solve, 'seconds' adds up the solves' times.
     """
     parts, base = [], 0.0
-    for solve in record.solves:
-        x = solve.history_iteration if axis == "iteration" else solve.history_seconds
-        if len(x) == 0:
+    for solve in range(len(record.solves)):
+        rows = record.history_of(solve)
+        if not rows:
             continue
-        parts.append(np.stack([base + x, solve.history_recurrence, solve.history_truth]))
-        parts.append(np.full((3, 1), np.nan))
-        base += float(x[-1])
-    return np.concatenate(parts, axis=1) if parts else np.empty((3, 0))
+        parts.append(np.stack([base + rows[axis], rows.rel_res_recurrence, rows.rel_res_true]))
+        parts.append(np.array([[base + rows[axis][-1]], [np.nan], [np.nan]]))
+        base += float(rows[axis][-1])
+    return np.concatenate(parts, axis=1)[:, :-1] if parts else np.empty((3, 0))
+
+
+def marked(truth):
+    """The points of a curve that get a marker: where the true residual is known, at most 16."""
+    known = np.flatnonzero(truth > 0.0)
+    return known if len(known) <= 16 else known[np.unique(np.linspace(0, len(known) - 1, 16).astype(int))]
 
 
 def second_unit(seconds):
@@ -90,16 +96,23 @@ def draw_curves(axes, records, axis, scale):
         recurrence = np.where(recurrence > 0.0, recurrence, np.nan)
         axes.plot(scale * x, recurrence, color=colour, linestyle=line, linewidth=1.7,
                   label=record.label, solid_capstyle="round")
-        known = np.flatnonzero(truth > 0.0)
-        if len(known) > 16:
-            known = known[np.unique(np.linspace(0, len(known) - 1, 16).astype(int))]
+        known = marked(truth)
         axes.plot(scale * x[known], truth[known], color=colour, linestyle="none", marker=marker, markersize=6,
                   markerfacecolor="none", markeredgewidth=1.4, clip_on=False, zorder=3)
-    for tolerance in sorted({record.tolerance() for record in records} - {None}):
-        if tolerance > 0.0:
-            axes.axhline(tolerance, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), alpha=0.8, zorder=1)
-            axes.annotate("rtol " + f"{tolerance:g}".replace("e-0", "e-"), (0.0, tolerance),
-                          xycoords=("axes fraction", "data"), xytext=(4, 3), textcoords="offset points", fontsize=8.5)
+    for tolerance in tolerances(records):
+        axes.axhline(tolerance, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), alpha=0.8, zorder=1)
+        axes.annotate("rtol " + f"{tolerance:g}".replace("e-0", "e-"), (0.0, tolerance),
+                      xycoords=("axes fraction", "data"), xytext=(4, 3), textcoords="offset points", fontsize=8.5)
+
+
+def tolerances(records):
+    """The relative residuals asked for, each once."""
+    return sorted({record.tolerance for record in records if record.tolerance > 0.0})
+
+
+def longest(records):
+    """Seconds of the longest curve."""
+    return max((np.nanmax(curve(record, "seconds")[0], initial=0.0) for record in records), default=0.0)
 
 
 @drawn
@@ -107,8 +120,7 @@ def convergence(records):
     """Relative residual over iterations and over time: lines the recurrence, open markers the true residual."""
     figure = Figure(figsize=(9.0, 3.8), constrained_layout=True)
     left, right = figure.subplots(1, 2, sharey=True)
-    longest = max((np.nanmax(curve(record, "seconds")[0], initial=0.0) for record in records), default=0.0)
-    unit, scale = second_unit(longest)
+    unit, scale = second_unit(longest(records))
     draw_curves(left, records, "iteration", 1.0)
     draw_curves(right, records, "seconds", scale)
     left.set_title("Convergence over iterations")
@@ -142,48 +154,78 @@ def legend_below(figure, handles):
                   fontsize=8.5, handlelength=2.4, columnspacing=1.2, borderaxespad=0.4)
 
 
-PARTS = (  # timer or remainder, words, colour, hatch
-    ("assemble", "assembly", "#56B4E9", ""),
-    ("setup", "preconditioner set-up", "#E69F00", "//"),
-    ("solve/spmv", "SpMV", "#0072B2", ""),
-    ("solve/preconditioner", "preconditioner apply", "#D55E00", ""),
-    ("vectors", "vector operations", "#009E73", "\\\\"),
-    ("output", "output", "#999999", ".."),
+PARTS = (  # timer or remainder, words
+    ("assemble", "assembly"),
+    ("setup", "preconditioner set-up"),
+    ("solve/spmv", "SpMV"),
+    ("solve/preconditioner", "preconditioner apply"),
+    ("vectors", "vector operations"),
+    ("output", "output"),
 )
+FILLS = (("#56B4E9", ""), ("#E69F00", "//"), ("#0072B2", ""), ("#D55E00", ""), ("#009E73", "\\\\"), ("#999999", ".."),
+         ("#CC79A7", "xx"), ("#444444", "--"))
 
 
-def part_seconds(record, part):
-    if part != "vectors":
-        return record.seconds(part)
+def times(record):
+    """{words: seconds} of a run's parts."""
     inside = record.seconds("solve/spmv") + record.seconds("solve/preconditioner")
-    return max(0.0, record.seconds("solve") - inside)
+    rest = max(0.0, record.seconds("solve") - inside)
+    return {words: rest if part == "vectors" else record.seconds(part) for part, words in PARTS}
+
+
+def sizes(record):
+    """{words: MiB} at the peak; labels such as "krylov: p" count as one, "krylov"."""
+    found = {}
+    for row in record.memory.rows():
+        name = row.label.split(":")[0]
+        found[name] = found.get(name, 0.0) + row.peak / 2**20
+    return found
+
+
+def speeds(record):
+    """{words: GB/s} of the timers whose bytes are known."""
+    words = dict(PARTS)
+    return {words.get(row.name, row.name): row.bandwidth for row in record.timers.rows() if row.bandwidth > 0.0}
 
 
 @drawn
 def breakdown(records):
-    """Where the time went: a stacked bar each record."""
-    total = max(sum(part_seconds(record, part[0]) for part in PARTS) for record in records)
-    unit, scale = second_unit(total)
+    """Where the time went: a stacked bar each record; None where no time was kept."""
+    tables = [times(record) for record in records]
+    unit, scale = second_unit(max(sum(table.values()) for table in tables))
+    return stacked_bars(tables, records, "Where the time went", "time", unit, scale)
+
+
+@drawn
+def memory(records):
+    """Where the memory went: a stacked bar each record; None where no record holds a ledger."""
+    return stacked_bars([sizes(record) for record in records], records, "Memory at its peak", "memory", "MiB", 1.0)
+
+
+def stacked_bars(tables, records, title, what, unit, scale):
+    total = scale * max(sum(table.values()) for table in tables)
+    if total == 0.0:
+        return None
     figure = Figure(figsize=(9.0, 0.95 + 0.42 * len(records)), constrained_layout=True)
     axes = figure.subplots()
     left, handles = np.zeros(len(records)), []
-    for part, words, colour, hatch in PARTS:
-        width = np.array([scale * part_seconds(record, part) for record in records])
-        if not width.any():
-            continue
-        bars = axes.barh(range(len(records)), width, left=left, height=0.62, color=colour, hatch=hatch, edgecolor="white",
-                         linewidth=0.6)
-        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=words))
+    names = [name for name in dict.fromkeys(name for table in tables for name in table)
+             if any(table.get(name) for table in tables)]
+    for number, name in enumerate(names):
+        colour, hatch = FILLS[number % len(FILLS)]
+        width = np.array([scale * table.get(name, 0.0) for table in tables])
+        bars = axes.barh(range(len(records)), width, left=left, height=0.62, color=colour, hatch=hatch,
+                         edgecolor="white", linewidth=0.6)
+        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=name))
         for bar, value in zip(bars, width):
-            if value > 0.07 * scale * total:
+            if value > 0.07 * total:
                 axes.text(bar.get_x() + value / 2, bar.get_y() + bar.get_height() / 2, f"{value:.3g}", ha="center",
                           va="center", fontsize=8.5, color="white", fontweight="bold",
                           bbox={"boxstyle": "round,pad=0.15", "facecolor": colour, "edgecolor": "none"})
         left += width
     for row, end in enumerate(left):
-        axes.text(end + 0.006 * scale * total, row, f"{end:.3g} {unit}", va="center", fontsize=9)
-    finish_bars(axes, [record.label for record in records], f"time [{unit}]", "Where the time went",
-                1.1 * scale * total)
+        axes.text(end + 0.006 * total, row, f"{end:.3g} {unit}", va="center", fontsize=9)
+    finish_bars(axes, [record.label for record in records], f"{what} [{unit}]", title, 1.1 * total)
     legend_below(figure, handles)
     return figure
 
@@ -200,41 +242,61 @@ def finish_bars(axes, names, unit, title, end):
     axes.grid(True, axis="x")
 
 
-def speeds(record):
-    """[(timer, GB/s)] of the timers whose bytes are known."""
-    return [(row.name, row.bytes / row.seconds * 1e-9) for row in record.timers if row.bytes > 0 and row.seconds > 0.0]
-
-
 @drawn
 def bandwidth(records):
-    """GB/s achieved, fewest bytes over measured time; None where no record knows its bytes."""
-    return grouped_bars([dict(speeds(record)) for record in records], records, "GB/s", "Memory bandwidth achieved", 1.0)
+    """GB/s achieved, fewest bytes over measured time, and the limit where it was measured; None without bytes."""
+    limits = [record.limit if record.limit > 0.0 else None for record in records]
+    title = "Memory bandwidth achieved" + (", of what the memory delivers" if any(limits) else "")
+    return grouped_bars([speeds(record) for record in records], records, "GB/s", title, limits)
 
 
-@drawn
-def memory(records):
-    """Peak bytes by label; None where no record holds a ledger."""
-    return grouped_bars([record.memory for record in records], records, "MiB", "Memory at its peak, by label", 2.0**-20)
-
-
-def grouped_bars(tables, records, unit, title, scale):
+def grouped_bars(tables, records, unit, title, limits):
+    """A group of bars each name, a bar each record; where a record has a limit, a hollow bar up to it and a share."""
     names = list(dict.fromkeys(name for table in tables for name in table))
     if not names:
         return None
     height = 0.78 / len(records)
     figure = Figure(figsize=(9.0, 0.85 + len(names) * max(0.34, 0.2 * len(records))), constrained_layout=True)
     axes = figure.subplots()
-    most = scale * max(value for table in tables for value in table.values()) or 1.0
-    for number, table in enumerate(tables):
+    most = max([value for table in tables for value in table.values()] + [limit or 0.0 for limit in limits]) or 1.0
+    for number, (table, limit) in enumerate(zip(tables, limits)):
         rows = [row for row, name in enumerate(names) if name in table]
-        values = [scale * table[names[row]] for row in rows]
+        values = [table[names[row]] for row in rows]
         places = [row + (number - (len(records) - 1) / 2) * height for row in rows]
         axes.barh(places, values, height=0.9 * height, color=look(number)[0])
+        if limit:
+            axes.barh(places, limit, height=0.9 * height, facecolor="none", edgecolor=look(number)[0], linewidth=1.0)
         for place, value in zip(places, values):
-            axes.text(value + 0.008 * most, place, f"{value:.3g}", va="center", fontsize=8.5)
-    finish_bars(axes, names, unit, title, 1.1 * most)
-    if len(records) > 1:
-        legend_below(figure, [Patch(facecolor=look(n)[0], label=record.label) for n, record in enumerate(records)])
+            share = f"  {100 * value / limit:.0f} %" if limit else ""
+            axes.text(max(value, limit or 0.0) + 0.008 * most, place, f"{value:.3g}{share}", va="center", fontsize=8.5)
+    finish_bars(axes, names, unit, title, 1.14 * most)
+    handles = [Patch(facecolor=look(n)[0], label=record.label) for n, record in enumerate(records)]
+    handles = handles if len(records) > 1 else []
+    if any(limits):
+        handles.append(Patch(facecolor="none", edgecolor=INK, label="outline: a copy of as many bytes"))
+    if handles:
+        legend_below(figure, handles)
+    return figure
+
+
+@drawn
+def scaling(curves, across, up):
+    """{name: [(x, y), ...]} on logarithmic axes."""
+    figure = Figure(figsize=(9.0, 4.2), constrained_layout=True)
+    axes = figure.subplots()
+    for number, (name, points) in enumerate(curves.items()):
+        colour, marker, line = look(number)
+        x, y = zip(*points)
+        axes.plot(x, y, color=colour, marker=marker, linestyle=line, linewidth=1.7, markersize=6, markerfacecolor="none",
+                  markeredgewidth=1.4, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.set_title(f"{up} over {across}")
+    axes.grid(True)
+    if len(curves) > 1:
+        legend_below(figure, axes.get_legend_handles_labels()[0])
     return figure
 
 
@@ -254,6 +316,7 @@ def to_svg(figure, description):
     return head + f'role="img" aria-label="{description}">' + body
 
 
-def write_png(figure, path):
+def write_picture(figure, path, kind):
+    """`kind`: png, pdf or svg."""
     with matplotlib.rc_context(STYLE):
-        figure.savefig(path, format="png", dpi=200, facecolor="white", bbox_inches="tight", pad_inches=0.1)
+        figure.savefig(path, format=kind, dpi=200, facecolor="white", bbox_inches="tight", pad_inches=0.1)

@@ -6,7 +6,7 @@ import numpy as np
 RESOLVED = """[problem]
 name = poisson  ; {file}:2
 [grid]
-cells = 64 64 64  ; default
+cells = {cells}  ; default
 [solver]
 name = {solver}  ; {file}:4
 rtol = 1e-08  ; default
@@ -18,16 +18,17 @@ file = "a # name.h5"  ; default
 
 
 def make_record(path, solver="cg", preconditioner="struct_ilu", iterations=(53,), rate=0.7, status="ok", exit_code=0,
-                message="converged", schema=1):
+                message="converged", schema=1, cells=64, limit=None):
     """Writes a record of len(iterations) solves whose residuals fall by `rate` an iteration."""
     with h5py.File(path, "w") as file:
         file.attrs.update(schema_version=schema, code_version="0.1.0", git_sha="0123456789ab", status=status,
                           exit_code=exit_code, message=message)
         file["deck/source"] = "[problem]\nname = poisson\n"
-        file["deck/resolved"] = RESOLVED.format(file="poisson.ini", solver=solver, preconditioner=preconditioner)
+        file["deck/resolved"] = RESOLVED.format(file="poisson.ini", solver=solver, preconditioner=preconditioner,
+                                                cells=cells)
         file.create_group("environment").attrs.update(backend="cpu", host="node<1>", threads="2")
-        file.create_group("grid").attrs.update(extents=[64, 64, 64], dof=1, stencil="star7", layout="natural")
-        write_solves(file, iterations, rate, exit_code)
+        file.create_group("grid").attrs.update(extents=[cells] * 3, dof=1, stencil="star7", layout="natural")
+        write_solves(file, iterations, rate, exit_code, cells**3)
         file["verification/name"] = ["max"]
         file["verification/value"] = np.array([1.5e-5])
         timers = file.create_group("perf/timers")
@@ -41,15 +42,17 @@ def make_record(path, solver="cg", preconditioner="struct_ilu", iterations=(53,)
         memory["peak"] = np.array([14_680_064, 2_097_152, 12_582_912])
         memory["peak_total"] = 29_360_128
         memory["predicted_total"] = 29_000_000
+        if limit is not None:
+            file["perf/limit"] = limit
 
 
-def write_solves(file, iterations, rate, exit_code):
+def write_solves(file, iterations, rate, exit_code, unknowns):
     count = len(iterations)
     bend = 0.25 * np.sin(np.arange(max(iterations, default=0) + 1) / 3.0)
     curves = [np.exp(np.log(rate) * np.arange(n + 1) + bend[: n + 1]) for n in iterations]
     solves = file.create_group("solves")
     solves["iterations"] = np.array(iterations)
-    solves["unknowns"] = np.full(count, 262144)
+    solves["unknowns"] = np.full(count, unknowns)
     solves["stored_entries"] = np.full(count, 1835008)
     reason = "max_iterations" if exit_code else "converged_rtol"
     solves.create_dataset("stop_reason", data=[reason] * count, shape=(count,), dtype=h5py.string_dtype())

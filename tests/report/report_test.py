@@ -28,12 +28,18 @@ SCRIPT = Path(__file__).resolve().parents[2] / "apps" / "report.py"
 sys.path.insert(0, str(SCRIPT.parent))
 
 import report  # noqa: E402
+import hyperplane  # noqa: E402
+from reporting import live, plots  # noqa: E402
+
+
+def svg_words(figure):
+    return " ".join(axes.get_title(loc="left") for axes in figure.axes)
 
 
 class Outline(HTMLParser):
     """Checks that tags close in order and collects what the tests ask about."""
 
-    VOID = {"meta", "br", "img", "link"}
+    VOID = {"meta", "br", "img", "link", "input"}
 
     def __init__(self, page):
         super().__init__()
@@ -59,6 +65,10 @@ class Outline(HTMLParser):
 
     def named(self, tag):
         return [attributes for name, attributes in self.attributes if name == tag]
+
+    def pictures(self):
+        """The figures, without the samples of curves beside their names."""
+        return [svg for svg in self.named("svg") if not svg.get("aria-hidden")]
 
 
 class ReportTest(unittest.TestCase):
@@ -103,10 +113,13 @@ class ReportTest(unittest.TestCase):
         page = self.page(self.record("a.h5"))
         outline = Outline(page)
         self.assertEqual(outline.open, [])
-        self.assertEqual(len(outline.named("svg")), 4)
+        self.assertEqual(len(outline.pictures()), 4)
         self.assertLess(len(page), 1_000_000)
-        for tag in ("script", "link", "iframe", "img"):
+        for tag in ("link", "iframe", "img"):
             self.assertNotIn(tag, outline.tags)
+        self.assertFalse([script for script in outline.named("script") if "src" in script])
+        self.assertIn("default-src 'none'", outline.named("meta")[1]["content"])
+        page = re.sub(r"<script.*?</script>", "", page, flags=re.S)
         addresses = set(re.findall(r"https?://[^\s\"'<>)]*", page))
         self.assertLessEqual(addresses, {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"})
         links = [value for _, attributes in outline.attributes for name, value in attributes.items()
@@ -121,7 +134,7 @@ class ReportTest(unittest.TestCase):
 
     def test_pictures_and_tables_can_be_read_aloud(self):
         outline = Outline(self.page(self.record("a.h5")))
-        for svg in outline.named("svg"):
+        for svg in outline.pictures():
             self.assertEqual(svg["role"], "img")
             self.assertGreater(len(svg["aria-label"]), 40)
         self.assertEqual(outline.tags.count("table"), outline.tags.count("caption"))
@@ -131,10 +144,48 @@ class ReportTest(unittest.TestCase):
     def test_several_records_share_a_plot(self):
         files = [self.record("a.h5"), self.record("b.h5", preconditioner="jacobi", iterations=(90,), rate=0.8)]
         outline = Outline(self.page(*files))
-        self.assertEqual(len(outline.named("svg")), 4)
-        label = outline.named("svg")[0]["aria-label"]
+        self.assertEqual(len(outline.pictures()), 4)
+        label = outline.pictures()[0]["aria-label"]
         self.assertIn("cg + struct_ilu ends", label)
         self.assertIn("cg + jacobi ends", label)
+
+    def sweep(self):
+        return [self.record(f"{name}_{n}.h5", preconditioner=name, cells=n, iterations=(n,))
+                for name in ("struct_ilu", "jacobi") for n in (16, 32, 64)]
+
+    def test_many_runs_take_a_row_each(self):
+        outline = Outline(self.page(*self.sweep(), self.record("bad.h5", exit_code=3, status="failed")))
+        self.assertEqual(outline.open, [])
+        rows = [row for row in outline.named("tr") if "data-run" in row]
+        self.assertEqual([row["data-run"] for row in rows], list("0123456"))
+        self.assertEqual([row.get("class") for row in rows], 6 * [None] + ["failed"])
+        text = " ".join(outline.texts)
+        self.assertIn("6 of 7 runs", text)
+        for column in ("preconditioner", "cells", "unknowns", "iterations", "solve [s]"):
+            self.assertIn(column, text)
+
+    def test_scaling_draws_a_curve_each_combination(self):
+        page = self.page(*self.sweep())
+        label = next(svg["aria-label"] for svg in Outline(page).pictures() if "over unknowns" in svg["aria-label"])
+        self.assertIn("struct_ilu: 0.036 at 4.1e3", label)
+        self.assertIn("jacobi: ", label)
+        self.assertNotIn("How it scales", self.page(self.record("one.h5")))
+
+    def test_achieved_is_set_against_the_limit_where_there_is_one(self):
+        self.assertIn("of what the memory delivers", svg_words(plots.bandwidth(self.read(limit=40.0))))
+        self.assertNotIn("of what the memory delivers", svg_words(plots.bandwidth(self.read())))
+
+    def read(self, **options):
+        return hyperplane.load_all([self.record("a.h5", **options)])
+
+    def test_without_chart_js_the_page_has_its_pictures(self):
+        self.addCleanup(setattr, live, "CHART_JS", live.CHART_JS)
+        live.CHART_JS = ()
+        done = self.report("-o", self.path("page.html"), self.record("a.h5"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("libjs-chart.js is not installed", done.stderr)
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            self.assertEqual(len(Outline(file.read()).pictures()), 4)
 
     def test_equal_methods_are_told_apart_by_file(self):
         text = " ".join(Outline(self.page(self.record("coarse.h5"), self.record("fine.h5"))).texts)
@@ -166,6 +217,13 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
         self.assertGreater(int.from_bytes(head[16:20], "big"), 1500)  # width in pixels: fit for print
         self.assertEqual(done.stdout.split(), ["report.html", self.path("a.png")])
+
+    def test_pictures_for_papers(self):
+        for kind, head in (("pdf", b"%PDF"), ("svg", b"<?xml")):
+            done = self.report(self.record("a.h5"), "--png", self.path(f"a.{kind}"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(self.path(f"a.{kind}"), "rb") as file:
+                self.assertEqual(file.read(len(head)), head)
 
     def test_missing_file(self):
         self.assertIn("none.h5: no such file", self.refused(self.path("none.h5")))

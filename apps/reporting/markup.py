@@ -1,0 +1,46 @@
+"""Numbers, tables and figures as HTML."""
+
+from html import escape
+
+from . import plots
+
+
+def number(value):
+    """Three significant digits, exponents short: 1.35e-9."""
+    return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+
+
+def mebibytes(count):
+    return f"{count / 2**20:.1f} MiB"
+
+
+def table(caption, head, rows, numeric=()):
+    """An HTML table; the first cell of a row is its heading, columns in `numeric` are right-aligned."""
+    parts = [f'<div class="scroll"><table><caption>{escape(caption)}</caption>{table_head(head, numeric)}<tbody>']
+    parts += [table_row(row, numeric) for row in rows]
+    return "".join(parts) + "</tbody></table></div>"
+
+
+def table_head(head, numeric):
+    cells = "".join(cell("th", content, column in numeric, ' scope="col"') for column, content in enumerate(head))
+    return f"<thead><tr>{cells}</tr></thead>"
+
+
+def table_row(row, numeric, attributes=""):
+    cells = [cell("th", row[0], 0 in numeric, ' scope="row"')]
+    cells += [cell("td", content, column in numeric) for column, content in enumerate(row[1:], 1)]
+    return f"<tr{attributes}>{''.join(cells)}</tr>"
+
+
+def cell(tag, content, numeric, attributes=""):
+    kind = ' class="number"' if numeric else ""
+    return f"<{tag}{attributes}{kind}>{escape(str(content))}</{tag}>"
+
+
+def figure(drawing, description, caption, kind=""):
+    """A matplotlib figure, described for who cannot see it; nothing where there is none."""
+    if drawing is None:
+        return ""
+    svg = plots.to_svg(drawing, escape(description, quote=True))
+    said = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f"<figure{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{svg}{said}</figure>"

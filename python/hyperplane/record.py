@@ -1,0 +1,239 @@
+"""A record of a run read back: schema 1, docs/record.md."""
+
+import os
+import re
+from dataclasses import dataclass, field
+
+import h5py
+import numpy as np
+
+from .table import Table
+
+SCHEMA_VERSION = 1
+
+
+class RecordError(Exception):
+    """The file is no record, or not a whole one; the message says which file and why."""
+
+
+@dataclass
+class Value:
+    """A key of the resolved deck: its text, and "default", "deck.ini:9" or "--set"."""
+
+    text: str
+    provenance: str = ""
+
+    def __str__(self):
+        return self.text
+
+
+@dataclass
+class Record:
+    """One run. Tables hold numpy columns (`record.history.seconds`); `to_pandas()` turns one into a DataFrame."""
+
+    path: str
+    status: str  # running, ok, failed or preempted
+    exit_code: int  # -1 while the run goes on
+    message: str
+    code_version: str
+    git_sha: str
+    deck: dict  # "section.key" -> Value
+    environment: dict  # text by name: device, threads, host, ...
+    extents: tuple  # nx, ny, nz
+    dof: int
+    stencil: str
+    layout: str
+    steps: Table = None  # step, time, dt
+    solves: Table = None  # a row each linear solve, the columns of /solves; rel_res_true, rel_res_recurrence
+    history: Table = None  # solve (from 0), iteration, rel_res_recurrence, rel_res_true (NaN: not computed), seconds
+    timers: Table = None  # name (nests by '/'), seconds, calls, bytes (0: not known), bandwidth [GB/s]
+    memory: Table = None  # label, peak [B]
+    verification: dict = field(default_factory=dict)  # error norms by name
+    peak_total: int = 0  # bytes
+    predicted_total: int = 0
+    limit: float = float("nan")  # GB/s the memory delivers, NaN where it was not measured
+    label: str = ""  # short; unique among records that were loaded together
+
+    def value(self, key, default=""):
+        """The text of a deck's key, `default` where it does not apply."""
+        return self.deck[key].text if key in self.deck else default
+
+    @property
+    def problem(self):
+        return self.value("problem.name", "?")
+
+    @property
+    def method(self):
+        """"cg + struct_ilu(1)"."""
+        level = self.value("preconditioner.fill_level")
+        return (f"{self.value('solver.name', '?')} + {self.value('preconditioner.name', '?')}"
+                f"{f'({level})' if level else ''}")
+
+    @property
+    def grid(self):
+        """"64 × 64 × 64"."""
+        return " × ".join(str(n) for n in self.extents)
+
+    @property
+    def unknowns(self):
+        return int(self.solves.unknowns[0]) if self.solves else 0
+
+    @property
+    def iterations(self):
+        """Of all solves together."""
+        return int(np.sum(self.solves.iterations))
+
+    @property
+    def stop_reason(self):
+        """Of the last solve; empty where there is none."""
+        return str(self.solves.stop_reason[-1]) if self.solves else ""
+
+    @property
+    def relative_residual(self):
+        """||b - A x|| / ||b|| at the end of the last solve; NaN where there is none."""
+        return float(self.solves.rel_res_true[-1]) if self.solves else float("nan")
+
+    @property
+    def tolerance(self):
+        """The relative residual asked for, NaN where the deck does not say."""
+        try:
+            return float(self.value("solver.rtol", "nan"))
+        except ValueError:
+            return float("nan")
+
+    def seconds(self, timer):
+        """Wall time of a timer: "assemble", "setup", "solve", "solve/spmv", ...; 0 where there is none."""
+        return float(np.sum(self.timers.seconds[self.timers.name == timer]))
+
+    def history_of(self, solve):
+        """The history's rows of one solve, counted from 0."""
+        return self.history.where(self.history.solve == solve)
+
+
+def text(value):
+    """An HDF5 string, of fixed or variable length."""
+    if isinstance(value, np.ndarray):
+        value = value.reshape(-1)[0] if value.size else ""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def parse_deck(ini):
+    """{"section.key": Value} of a resolved deck, `key = value  ; provenance` a line."""
+    section, found = "", {}
+    for line in ini.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            section = line[1 : line.index("]")] if "]" in line else line[1:]
+            continue
+        match = re.match(r'([A-Za-z0-9_.-]+)\s*=\s*("(?:[^"]|"")*"|.*?)\s*(?:\s[;#]\s*(.*))?$', line)
+        if match and line[0] not in ";#":
+            key, value, provenance = match.groups()
+            if len(value) > 1 and value[0] == value[-1] == '"':
+                value = value[1:-1].replace('""', '"')
+            found[f"{section}.{key}"] = Value(value, provenance or "")
+    return found
+
+
+def read_table(group, *names):
+    """The one-dimensional datasets of a group as a Table, text decoded; all of them, or those named."""
+    columns = {}
+    for name in names or group:
+        dataset = group[name]
+        if isinstance(dataset, h5py.Dataset) and (names or dataset.ndim == 1 or dataset.shape is None):
+            values = dataset[...] if dataset.shape else np.empty(0, dtype=dataset.dtype)
+            if h5py.check_string_dtype(dataset.dtype):
+                values = np.array([text(value) for value in values], dtype=object)
+            columns[name] = values
+    return Table(columns)
+
+
+def read_solves(group):
+    solves = read_table(group)
+    scale = np.where(solves["b_norm"] == 0.0, 1.0, solves["b_norm"])
+    return Table({**solves, "rel_res_recurrence": solves["res_recurrence"] / scale,
+                  "rel_res_true": solves["res_true"] / scale})
+
+
+def read_history(group):
+    """The history with a column `solve` in place of /history/offset."""
+    rows = read_table(group, "iteration", "rel_res_recurrence", "rel_res_true", "seconds")
+    lengths = np.diff(group["offset"][...])
+    return Table({"solve": np.repeat(np.arange(len(lengths)), lengths), **rows})
+
+
+def read_performance(group, record):
+    record.timers = read_table(group["timers"], "name", "seconds", "calls", "bytes")
+    seconds = record.timers.seconds
+    bandwidth = np.divide(record.timers.bytes * 1e-9, seconds, out=np.zeros(len(seconds)), where=seconds > 0.0)
+    record.timers = Table({**record.timers, "bandwidth": bandwidth})
+    record.memory = read_table(group["memory"], "label", "peak")
+    record.peak_total = int(group["memory/peak_total"][()])
+    record.predicted_total = int(group["memory/predicted_total"][()])
+    if "limit" in group:
+        record.limit = float(group["limit"][()])
+
+
+def read_run(path, node):
+    """The record of a run, from an open file or from the group of one that holds several."""
+    attributes, grid = node.attrs, node["grid"].attrs
+    record = Record(
+        path=path,
+        status=text(attributes["status"]),
+        exit_code=int(attributes["exit_code"]),
+        message=text(attributes.get("message", "")),
+        code_version=text(attributes["code_version"]),
+        git_sha=text(attributes["git_sha"]),
+        deck=parse_deck(text(node["deck/resolved"][()])),
+        environment={name: text(value) for name, value in sorted(node["environment"].attrs.items())},
+        extents=tuple(int(n) for n in np.atleast_1d(grid["extents"])),
+        dof=int(grid["dof"]),
+        stencil=text(grid["stencil"]),
+        layout=text(grid["layout"]),
+        steps=read_table(node["steps"]) if "steps" in node else Table({"step": [], "time": [], "dt": []}),
+        solves=read_solves(node["solves"]),
+        history=read_history(node["history"]),
+    )
+    record.verification = {row.name: float(row.value) for row in read_table(node["verification"]).rows()}
+    read_performance(node["perf"], record)
+    record.label = record.method
+    return record
+
+
+def open_record(path, read):
+    """What `read(file)` makes of an HDF5 file of hyperplane's; whatever is wrong becomes a RecordError."""
+    if not os.path.isfile(path):
+        raise RecordError(f"{path}: no such file")
+    try:
+        with h5py.File(path, "r") as file:
+            if "schema_version" not in file.attrs:
+                raise RecordError(f"{path}: an HDF5 file, but no record of hyperplane (it has no schema_version)")
+            version = int(file.attrs["schema_version"])
+            if version != SCHEMA_VERSION:
+                raise RecordError(f"{path}: record schema {version}; this module reads schema {SCHEMA_VERSION}")
+            return read(file)
+    except OSError as error:
+        reason = "truncated" if "truncated" in str(error) else "not an HDF5 file, or damaged"
+        raise RecordError(f"{path}: cannot be read ({reason})") from error
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise RecordError(f"{path}: incomplete record: {error}") from error
+
+
+def load(path):
+    """Reads one record; raises RecordError naming the file and what is wrong with it."""
+    path = os.fspath(path)
+    return open_record(path, lambda file: read_run(path, file))
+
+
+def load_all(paths):
+    """Reads several records; labels them by method where that tells them apart, else by file name."""
+    records = [load(path) for path in paths]
+    methods = [record.method for record in records]
+    names = [os.path.splitext(os.path.basename(record.path))[0] for record in records]
+    for choice in (methods, names, [record.path for record in records]):
+        if len(set(choice)) == len(choice):
+            break
+    else:
+        choice = [f"{record.path} ({number})" for number, record in enumerate(records, 1)]
+    for record, label in zip(records, choice):
+        record.label = label
+    return records

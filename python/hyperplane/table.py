@@ -1,0 +1,71 @@
+"""A table of columns: what h5py gives, with names, rows and a way to pandas."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+
+import numpy as np
+
+
+class Table(Mapping):
+    """Columns of one length by name, each a numpy array: `table["seconds"]` or `table.seconds`.
+
+    `len(table)` is the number of rows. It is a mapping of its columns, so `dict(table)` and
+    `pandas.DataFrame(dict(table))` work, and `table.to_pandas()` is the latter.
+    """
+
+    def __init__(self, columns):
+        self._columns = dict(columns)
+        lengths = {name: len(values) for name, values in self._columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of different lengths: {lengths}")
+        self._rows = next(iter(lengths.values()), 0)
+
+    def __getitem__(self, name):
+        return self._columns[name]
+
+    def __getattr__(self, name):
+        if not name.startswith("_") and name in self._columns:
+            return self._columns[name]
+        raise AttributeError(f"no column is called '{name}'; there are {', '.join(self._columns)}")
+
+    def __iter__(self):
+        return iter(self._columns)
+
+    def __len__(self):
+        return self._rows
+
+    def __contains__(self, name):
+        return name in self._columns
+
+    def __bool__(self):
+        return self._rows > 0
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._columns]
+
+    def rows(self):
+        """The rows, one after the other, each with its columns as attributes."""
+        for values in zip(*self._columns.values()):
+            yield SimpleNamespace(**dict(zip(self._columns, values)))
+
+    def where(self, rows):
+        """The rows of a mask or a slice, as a table."""
+        return Table({name: values[rows] for name, values in self._columns.items()})
+
+    def to_pandas(self):
+        """The same as a pandas.DataFrame; ImportError where pandas is missing."""
+        import pandas
+
+        return pandas.DataFrame(self._columns)
+
+    def __repr__(self):
+        places = list(range(len(self))) if len(self) <= 10 else [*range(5), None, *range(len(self) - 3, len(self))]
+        columns = [[name, *("..." if at is None else _shown(values[at]) for at in places)]
+                   for name, values in self._columns.items()]
+        widths = [max(map(len, column)) for column in columns]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*columns)]
+        return "\n".join([*lines, f"[{len(self)} rows x {len(columns)} columns]"])
+
+
+def _shown(value):
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -1,0 +1,136 @@
+"""The Python module `hyperplane`: what it reads from records, from the source tree and installed.
+
+Run by ctest with a Python that has h5py; leaves with code 77, skipped, without it.
+"""
+
+import math
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+try:
+    import h5py
+except ImportError as missing:
+    print(f"skipped: the Python module's tests, {missing} ({sys.executable})")
+    sys.exit(77)
+
+from make_record import make_record
+
+SOURCES = Path(__file__).resolve().parents[2] / "python"
+sys.path.insert(0, str(SOURCES))
+
+import hyperplane  # noqa: E402
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+
+class ModuleTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def record(self, name="run.h5", **options):
+        make_record(str(self.folder / name), **options)
+        return self.folder / name
+
+    def test_history(self):
+        run = hyperplane.load(self.record(iterations=(20, 18), rate=0.4))
+        self.assertEqual(len(run.history), 21 + 19)
+        self.assertEqual(list(run.history), ["solve", "iteration", "rel_res_recurrence", "rel_res_true", "seconds"])
+        self.assertEqual(run.history.solve.tolist(), 21 * [0] + 19 * [1])
+        second = run.history_of(1)
+        self.assertEqual(second.iteration.tolist(), list(range(19)))
+        self.assertAlmostEqual(second.seconds[-1], 0.036)
+        self.assertTrue(math.isnan(second.rel_res_true[1]))
+
+    def test_what_a_run_came_to(self):
+        run = hyperplane.load(self.record(iterations=(20, 18), rate=0.4, limit=40.0))
+        self.assertEqual((run.status, run.exit_code, run.stop_reason), ("ok", 0, "converged_rtol"))
+        self.assertEqual((run.iterations, run.unknowns, run.extents), (38, 64**3, (64, 64, 64)))
+        self.assertAlmostEqual(run.relative_residual / (1.001 * run.history.rel_res_recurrence[-1]), 1.0)
+        self.assertEqual(run.value("solver.rtol"), "1e-08")
+        self.assertEqual(run.deck["problem.name"].provenance, "poisson.ini:2")
+        self.assertEqual(run.value("output.file"), "a # name.h5")
+        self.assertEqual((run.value("no.key"), run.value("no.key", None)), ("", None))
+        self.assertAlmostEqual(run.seconds("solve/spmv"), 0.4 * run.seconds("solve"))
+        self.assertEqual(run.memory.label.tolist(), ["matrix", "factors", "krylov vectors"])
+        self.assertEqual(run.limit, 40.0)
+        self.assertAlmostEqual(run.timers.bandwidth[2], 18e6 / (0.4 * 2e-3) * 1e-9)
+
+    def test_a_run_that_recorded_nothing(self):
+        run = hyperplane.load(self.record(status="running", exit_code=-1, iterations=()))
+        self.assertEqual((run.iterations, run.unknowns, run.stop_reason), (0, 0, ""))
+        self.assertTrue(math.isnan(run.relative_residual))
+        self.assertTrue(math.isnan(run.limit))
+        self.assertEqual(len(run.history), 0)
+
+    def test_tables(self):
+        run = hyperplane.load(self.record(iterations=(20,)))
+        self.assertEqual(dict(run.history)["iteration"][3], 3)
+        self.assertIn("iteration", run.history)
+        self.assertEqual([row.iterations for row in run.solves.rows()], [20])
+        self.assertIn("[21 rows x 5 columns]", repr(run.history))
+        with self.assertRaisesRegex(AttributeError, "there are solve, iteration"):
+            run.history.iterations
+
+    @unittest.skipUnless(pandas, "pandas is not installed")
+    def test_pandas(self):
+        frame = hyperplane.load(self.record(iterations=(20,))).history.to_pandas()
+        self.assertEqual(frame.shape, (21, 5))
+        self.assertEqual(frame.iteration.max(), 20)
+
+    def test_labels(self):
+        def labels(*paths):
+            return [record.label for record in hyperplane.load_all(paths)]
+
+        ilu, jacobi = self.record("a.h5"), self.record("b.h5", preconditioner="jacobi")
+        self.assertEqual(labels(ilu, jacobi), ["cg + struct_ilu", "cg + jacobi"])
+        self.assertEqual(labels(ilu, self.record("c.h5")), ["a", "c"])
+        self.assertEqual(len(set(labels(ilu, ilu))), 2)
+
+    def test_errors_name_the_file(self):
+        for name, words in (("none.h5", "no such file"), ("text.h5", "not an HDF5 file"), ("other.h5", "no record of"),
+                            ("cut.h5", "cannot be read"), ("lacks.h5", "incomplete record.*history"),
+                            ("later.h5", "schema 2")):
+            path = self.folder / name
+            if name == "text.h5":
+                path.write_text("text")
+            elif name == "other.h5":
+                h5py.File(path, "w").close()
+            elif name == "cut.h5":
+                path.write_bytes(self.record().read_bytes()[:1000])
+            elif name == "lacks.h5":
+                with h5py.File(self.record(name), "a") as file:
+                    del file["history"]
+            elif name == "later.h5":
+                self.record(name, schema=2)
+            with self.assertRaisesRegex(hyperplane.RecordError, f"{name}: .*{words}"):
+                hyperplane.load(path)
+
+    def test_can_be_installed(self):
+        tools = subprocess.run([sys.executable, "-c", "import setuptools, wheel, pip"], capture_output=True)
+        if tools.returncode:
+            self.skipTest("pip or setuptools is not installed")
+        shutil.copytree(SOURCES, self.folder / "python")  # building writes beside the sources
+        done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps",
+                               "--no-index", "--target", "there", "./python"], cwd=self.folder, capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.record()
+        done = subprocess.run([sys.executable, "-c", "import hyperplane; print(hyperplane.__file__); "
+                               "print(len(hyperplane.load('run.h5').history))"], cwd=self.folder, capture_output=True,
+                              text=True, env={"PYTHONPATH": str(self.folder / "there")})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("there/hyperplane", done.stdout)
+        self.assertEqual(done.stdout.split()[-1], "54")
+
+
+if __name__ == "__main__":
+    unittest.main()
