@@ -21,6 +21,8 @@ if(HYPERPLANE_CUDA)  # OFF is false; AUTO and ON are not
     enable_language(CUDA)
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # CMake 3.25.1 does not know that nvcc has it
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     find_package(CUDAToolkit REQUIRED)
     set(HYPERPLANE_CUDA_BUILT 1)
   elseif(NOT HYPERPLANE_CUDA STREQUAL AUTO)

@@ -41,6 +41,8 @@ public:
     static Context cuda(int ordinal = 0);
 
     Backend backend() const { return backend_; }
+    /// Where the host prepares what belongs here: the context itself, or for a GPU the CPU, with a ledger of its own.
+    Context host() const { return backend_ == Backend::cpu ? *this : cpu(); }
     int threads() const { return threads_; }
     MemoryLedger& ledger() const { return *ledger_; }
 
@@ -118,6 +120,15 @@ Buffer<T>::Buffer(const Context& context, std::string label, Index size)
         device::zero(data_, size_ * Index(sizeof(T)));
     else
         fill_zero(data_, size_);
+}
+
+/// `made` in a context's memory: itself where it lies there already, else a copy.
+template <class T>
+Buffer<T> moved_to(const Context& context, const std::string& label, Buffer<T> made) {
+    if (made.backend() == context.backend()) return made;
+    Buffer<T> moved(context, label, made.size());
+    device::copy(made.data(), moved.data(), made.size() * Index(sizeof(T)));
+    return moved;
 }
 
 }  // namespace hyperplane

@@ -21,8 +21,10 @@ struct Grid {
     }
     /// Row of a point in natural order, i + nx (j + ny k).
     HYPERPLANE_HD Index row(Int3 p) const { return p.x + Index(nx) * (p.y + Index(ny) * p.z); }
-    HYPERPLANE_HD Int3 point(Index row) const {
-        return {int(row % nx), int(row / nx % ny), int(row / (Index(nx) * ny))};
+    /// The inverse, for rows of any integer type.
+    template <class Count>
+    HYPERPLANE_HD Int3 point(Count row) const {
+        return {int(row % Count(nx)), int(row / Count(nx) % Count(ny)), int(row / (Count(nx) * Count(ny)))};
     }
     /// The point that `p` means: wrapped along periodic axes, unchanged along the others.
     HYPERPLANE_HD Int3 wrapped(Int3 p) const {

@@ -1,68 +1,28 @@
 #include "problems/block_laplacian.hpp"
 
+#include "core/blas1.hpp"
 #include "core/error.hpp"
-#include "problems/linear_rows.hpp"
-#include "problems/source_term.hpp"
+#include "problems/block_laplacian_rows.hpp"
+#include "problems/error_norms.hpp"
 #include "problems/time_parameters.hpp"
 
 namespace hyperplane {
 namespace {
 
-constexpr int dof = 3, entries = 7;
+constexpr int dof = BlockRows::dof, entries = BlockRows::entries;
 constexpr double diffusion[dof][dof] = {{2, 0.5, 0.25}, {0.5, 1, 0.25}, {0.25, 0.25, 0.5}};
 constexpr double exchange[dof][dof] = {{10, -10, 0}, {-10, 30, -20}, {0, -20, 20}};
 
-/// The same blocks at every point; those that leave the grid are zero.
-struct BlockRow {
-    std::array<Int3, entries> offsets;
-    Domain domain;
-    double block[entries][dof][dof];
-    double source_scale;  ///< h^2
-    SourceKind source;
-    std::uint64_t seed;
-
-    HYPERPLANE_HD bool inside(Int3 p, int e) const { return domain.grid.contains(domain.grid.wrapped(p + offsets[e])); }
-    HYPERPLANE_HD double right_hand_side(Int3 p, int row) const {
-        if (source != SourceKind::row_sum)
-            return source_scale * plain_source(source, seed + std::uint64_t(row), domain.grid, p);
-        double sum = 0.0;
-        for (int e = 0; e < entries; ++e)
-            for (int col = 0; col < dof && inside(p, e); ++col) sum += block[e][row][col];
-        return sum;
-    }
-};
-
 class BlockLaplacian final : public Problem {
 public:
-    BlockLaplacian(SystemShape shape, const BlockRow& formula) : shape_(std::move(shape)), formula_(formula) {}
+    BlockLaplacian(SystemShape shape, const BlockRows& formula) : shape_(std::move(shape)), formula_(formula) {}
 
     const SystemShape& shape() const override { return shape_; }
-    void initial_state(Vector& u) const override {
-        for_each_point(u.layout(), [&](Int3, Index slot) {
-            for (int c = 0; c < dof; ++c) u.component(c)[slot] = 0.0;
-        });
-    }
+    void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const Vector&, TimeLevel, Vector& f) const override {
-        for_each_point(u.layout(), [&](Int3 p, Index slot) {
-            double sum[dof];
-            for (int row = 0; row < dof; ++row) sum[row] = -formula_.right_hand_side(p, row);
-            for (int e = 0; e < entries; ++e) {
-                if (!formula_.inside(p, e)) continue;
-                const Int3 q = formula_.domain.grid.wrapped(p + formula_.offsets[e]);
-                for (int row = 0; row < dof; ++row)
-                    for (int col = 0; col < dof; ++col) sum[row] += formula_.block[e][row][col] * u(q, col);
-            }
-            for (int row = 0; row < dof; ++row) f.component(row)[slot] = sum[row];
-        });
+        residual_rows(formula_, u, f);
     }
-    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override {
-        for_each_point(a.layout(), [&](Int3 p, Index slot) {
-            for (int e = 0; e < a.stored_entries(); ++e)
-                for (int row = 0; row < dof; ++row)
-                    for (int col = 0; col < dof; ++col)
-                        a.values(e, row, col)[slot] = formula_.inside(p, e) ? formula_.block[e][row][col] : 0.0;
-        });
-    }
+    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override { assemble_rows(formula_, a); }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (formula_.source != SourceKind::row_sum) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });
@@ -70,21 +30,21 @@ public:
 
 private:
     SystemShape shape_;
-    BlockRow formula_;
+    BlockRows formula_;
 };
 
-BlockRow make_row(const Parameters& parameters, const Stencil& stencil, const Domain& domain) {
+BlockRows make_row(const Parameters& parameters, const Stencil& stencil, const Domain& domain) {
     const bool full = parameters.text("problem", "coupling") == "full";
     const std::string& source = parameters.text("problem", "right_hand_side");
     const double h = domain.mean_spacing();
-    BlockRow formula{.offsets = offsets_of<entries>(stencil),
-                     .domain = domain,
-                     .block = {},
-                     .source_scale = h * h,
-                     .source = source == "ones"     ? SourceKind::ones
-                               : source == "random" ? SourceKind::random
-                                                    : SourceKind::row_sum,
-                     .seed = std::uint64_t(parameters.integer("problem", "seed"))};
+    BlockRows formula{.offsets = offsets_of<entries>(stencil),
+                      .grid = domain.grid,
+                      .block = {},
+                      .source_scale = h * h,
+                      .source = source == "ones"     ? SourceKind::ones
+                                : source == "random" ? SourceKind::random
+                                                     : SourceKind::row_sum,
+                      .seed = std::uint64_t(parameters.integer("problem", "seed"))};
     std::array<double, entries> laplacian{};
     for (int axis = 0; axis < 3; ++axis) {
         if (domain.flat(axis)) continue;
@@ -138,7 +98,7 @@ std::unique_ptr<Problem> create_block_laplacian(const Parameters& parameters, co
                       .dof = dof,
                       .symmetric = true,
                       .components = {"radiation", "electrons", "ions"}};
-    const BlockRow formula = make_row(parameters, shape.stencil, domain);
+    const BlockRows formula = make_row(parameters, shape.stencil, domain);
     return std::make_unique<BlockLaplacian>(std::move(shape), formula);
 }
 

@@ -121,9 +121,8 @@ CoefficientField::CoefficientField(const Parameters& parameters, const Domain& d
 
     const Grid& grid = domain.grid;
     const Index cells = grid.points();
-    values_ = Buffer<double>(context, "coefficient", kind == "file" ? 3 * cells : cells);
-    double* const values = values_.data();
-    for (int d = 0; d < 3; ++d) view_.values[d] = values + (kind == "file" ? d * cells : 0);
+    Buffer<double> made(context.host(), "coefficient", kind == "file" ? 3 * cells : cells);
+    double* const values = made.data();
     const auto seed = std::uint64_t(parameters.integer("problem", "seed"));
     const double deviation = parameters.real("problem", "log_standard_deviation");
     const double contrast = parameters.real("problem", "contrast");
@@ -141,6 +140,8 @@ CoefficientField::CoefficientField(const Parameters& parameters, const Domain& d
     } else {
         read_field(parameters, grid, files, values);
     }
+    values_ = moved_to(context, "coefficient", std::move(made));
+    for (int d = 0; d < 3; ++d) view_.values[d] = values_.data() + (kind == "file" ? d * cells : 0);
 }
 
 void check_coefficient_keys(const Parameters& parameters) {

@@ -21,7 +21,7 @@ struct CoefficientView {
 /// Refuses keys that problem.coefficient, as given, does not use; throws UsageError.
 void check_coefficient_keys(const Parameters& parameters);
 
-/// Owns the values of a view.
+/// Owns the values of a view, in the context's memory. They are made by the host on every backend: the same bits.
 class CoefficientField {
 public:
     /// problem.coefficient on a domain of cells: const, aniso, or

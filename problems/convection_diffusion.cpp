@@ -5,55 +5,11 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "problems/convection_diffusion_keys.hpp"
-#include "problems/linear_rows.hpp"
+#include "problems/convection_diffusion_rows.hpp"
+#include "problems/error_norms.hpp"
 
 namespace hyperplane {
 namespace {
-
-/// The row of an interior node.
-struct TransportRow {
-    static constexpr int entries = 7;
-    TransportKeys keys;
-    Scheme scheme;
-    double h;           ///< mean spacing
-    double mass = 0.0;  ///< h^2 / dt, 0 when steady
-
-    HYPERPLANE_HD void coefficients(Int3 p, double* c) const {
-        for (int e = 0; e < entries; ++e) c[e] = 0.0;
-        c[3] = mass;
-        const Domain& domain = keys.domain;
-        for (int axis = 0; axis < 3; ++axis) {
-            if (domain.flat(axis)) continue;
-            const double spacing = domain.grid.spacing[axis];
-            const double D = keys.viscosity * (h * h / (spacing * spacing));
-            for (int side = -1; side <= 1; side += 2) {
-                Position face = domain.position(p);
-                face[axis] += side * spacing / 2;
-                const double B = side * keys.wind.component(axis, face) * (h * h / spacing);
-                const FaceTerms terms = face_terms(scheme, D, B);
-                c[3 + side * (axis + 1)] = terms.neighbour;  // natural order is -z -y -x 0 +x +y +z
-                c[3] += terms.centre;
-            }
-        }
-    }
-    /// h^2 f, without h^2 u_old / dt. A manufactured f = b . grad(u) - nu Laplace(u).
-    HYPERPLANE_HD double source(Int3 p) const {
-        if (keys.source != SourceKind::exact) return h * h * plain_source(keys.source, keys.seed, keys.domain.grid, p);
-        const Position at = keys.domain.position(p);
-        const Position slope = keys.exact.gradient(at);
-        double f = -keys.viscosity * keys.exact.laplacian(at, {1.0, 1.0, 1.0});
-        for (int axis = 0; axis < 3; ++axis) f += keys.wind.component(axis, at) * slope[axis];
-        return h * h * f;
-    }
-    HYPERPLANE_HD double boundary_value(const Position& at) const {
-        if (keys.source == SourceKind::exact) return keys.exact.value(at);
-        const double edge = keys.domain.lengths[0] - keys.domain.grid.spacing[0] / 2;
-        return keys.hot_wall && at[0] > edge ? 1.0 : 0.0;
-    }
-};
-
-using TransportRows = DirichletNodes<TransportRow>;
 
 class ConvectionDiffusion final : public Problem {
 public:
@@ -65,17 +21,9 @@ public:
 
     const SystemShape& shape() const override { return shape_; }
     double time_step() const override { return keys_.time_step; }
-    void initial_state(Vector& u) const override {
-        set_points(u,
-                   [this](Int3 p) { return keys_.domain.on_boundary(p) ? rows_.boundary_value(p) : initial_value(p); });
-    }
+    void initial_state(Vector& u) const override { set_points(TransportStart{rows_}, u); }
     void residual(const Vector& u, const Vector& old, TimeLevel level, Vector& f) const override {
-        const TransportRows rows = rows_of(keys_.scheme, level);
-        residual_rows(rows, u, f);
-        if (rows.interior.mass == 0.0) return;
-        for_each_point(f.layout(), [&](Int3 p, Index slot) {
-            if (!rows.domain.on_boundary(p)) f.data()[slot] -= rows.interior.mass * old.data()[slot];
-        });
+        residual_rows(TransportStep{rows_of(keys_.scheme, level), view(old)}, u, f);
     }
     void jacobian(const Vector&, TimeLevel level, StructMatrix& a) const override {
         assemble_rows(rows_of(keys_.scheme, level), a);
@@ -107,17 +55,6 @@ private:
         rows.interior.mass = rows.interior.h * rows.interior.h / level.dt;
         return rows;
     }
-    double initial_value(Int3 p) const {
-        if (keys_.initial == InitialKind::zero) return 0.0;
-        if (keys_.initial == InitialKind::random)
-            return plain_source(SourceKind::random, keys_.seed, keys_.domain.grid, p);
-        const Position at = keys_.domain.position(p);
-        double distance = 0.0;
-        for (int axis = 0; axis < 3; ++axis)
-            if (!keys_.domain.flat(axis)) distance += std::pow(at[axis] - keys_.gaussian_centre[axis], 2);
-        return std::exp(-keys_.gaussian_sharpness * distance);
-    }
-
     SystemShape shape_;
     TransportKeys keys_;
     TransportRows rows_;

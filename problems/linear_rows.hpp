@@ -1,21 +1,21 @@
-// From a point formula to a system: how the rows of a scalar linear problem are assembled.
+// From a point formula to a system: how the rows of a linear problem are assembled.
 //
-// A formula is a small struct, copied by value, with
-//     static constexpr int entries;                          stencil size
+// A formula is a small struct, copied by value, for host and device, with
+//     static constexpr int entries, dof;                     stencil size, unknowns a point
 //     std::array<Int3, entries> offsets;                     natural order
 //     Grid grid;
-//     void coefficients(Int3 p, double* c) const;            c[e], zero where offset e leaves the grid
-//     double right_hand_side(Int3 p) const;
+//     void coefficients(Int3 p, double* c) const;            c[e][row][col], zero where offset e leaves the grid
+//     double right_hand_side(Int3 p, int row) const;
 // and describes A u = b by rows: sum_e c[e] u(p + offset e) = b(p).
+//
+// The loops over points are defined in linear_rows_loops.hpp; X_loops.cpp instantiates those of problem X and is
+// compiled for the device as well where there is one.
 #pragma once
 
 #include <array>
-#include <cmath>
-#include <vector>
 
 #include "core/problem.hpp"
 #include "problems/domain.hpp"
-#include "problems/exact_solution.hpp"
 
 namespace hyperplane {
 
@@ -28,67 +28,26 @@ std::array<Int3, N> offsets_of(const Stencil& stencil) {
 
 /// a = A, the entries that `a` stores.
 template <class Formula>
-void assemble_rows(const Formula& formula, StructMatrix& a) {
-    std::array<double*, Formula::entries> values{};
-    for (int e = 0; e < a.stored_entries(); ++e) values[e] = a.values(e);
-    const int stored = a.stored_entries();
-    for_each_point(a.layout(), [&](Int3 p, Index slot) {
-        double c[Formula::entries];
-        formula.coefficients(p, c);
-        for (int e = 0; e < stored; ++e) values[e][slot] = c[e];
-    });
-}
-
-/// sum_e c[e] of a row: (A 1)(p).
-template <class Formula>
-HYPERPLANE_HD double row_sum(const Formula& formula, Int3 p) {
-    double c[Formula::entries];
-    formula.coefficients(p, c);
-    double sum = 0.0;
-    for (int e = 0; e < Formula::entries; ++e) sum += c[e];
-    return sum;
-}
+void assemble_rows(const Formula& formula, StructMatrix& a);
 
 /// f = A u - b.
 template <class Formula>
-void residual_rows(const Formula& formula, const Vector& u, Vector& f) {
-    for_each_point(u.layout(), [&](Int3 p, Index slot) {
-        double c[Formula::entries];
-        formula.coefficients(p, c);
-        double sum = -formula.right_hand_side(p);
-        for (int e = 0; e < Formula::entries; ++e)
-            if (c[e] != 0.0) sum += c[e] * u(formula.grid.wrapped(p + formula.offsets[e]));
-        f.data()[slot] = sum;
-    });
-}
+void residual_rows(const Formula& formula, const Vector& u, Vector& f);
 
-/// u = value(p) at every point.
+/// u = value(p) at every point, one unknown a point.
 template <class Value>
-void set_points(Vector& u, const Value& value) {
-    for_each_point(u.layout(), [&](Int3 p, Index slot) { u.data()[slot] = value(p); });
-}
+void set_points(const Value& value, Vector& u);
 
-/// "max" and "rms" of u - exact over all points and unknowns; the same bits for any number of threads.
-template <class Exact>
-std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exact& exact) {
-    const Index lines = Index(grid.ny) * grid.nz;
-    std::vector<double> largest(lines, 0.0), squares(lines, 0.0);
-#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
-    for (Index line = 0; line < lines; ++line)
-        for (int i = 0; i < grid.nx; ++i) {
-            const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
-            for (int c = 0; c < u.dof(); ++c) {
-                const double error = u(p, c) - exact(p);
-                largest[line] = std::fmax(largest[line], std::abs(error));
-                squares[line] += error * error;
-            }
-        }
-    double max = 0.0, sum = 0.0;
-    for (Index line = 0; line < lines; ++line) {
-        max = std::fmax(max, largest[line]);
-        sum += squares[line];
-    }
-    return {{"max", max}, {"rms", std::sqrt(sum / double(u.size()))}};
+/// Row `row` of A 1 at p: the sum of its coefficients.
+template <class Formula>
+HYPERPLANE_HD double row_sum(const Formula& formula, Int3 p, int row = 0) {
+    constexpr int dof = Formula::dof;
+    double c[Formula::entries * dof * dof];
+    formula.coefficients(p, c);
+    double sum = 0.0;
+    for (int e = 0; e < Formula::entries; ++e)
+        for (int col = 0; col < dof; ++col) sum += c[(e * dof + row) * dof + col];
+    return sum;
 }
 
 /// Dirichlet nodes: turns a formula for interior nodes into rows of the whole grid. Rows of boundary
@@ -99,7 +58,7 @@ std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exac
 /// boundary_value(position).
 template <class Interior>
 struct DirichletNodes {
-    static constexpr int entries = Interior::entries;
+    static constexpr int entries = Interior::entries, dof = 1;
     std::array<Int3, entries> offsets;
     Grid grid;
     Domain domain;
@@ -125,7 +84,7 @@ struct DirichletNodes {
         for (int e = 0; e < entries; ++e)
             if (domain.on_boundary(p + offsets[e])) c[e] = 0.0;
     }
-    HYPERPLANE_HD double right_hand_side(Int3 p) const {
+    HYPERPLANE_HD double right_hand_side(Int3 p, int = 0) const {
         if (rhs_is_row_sum) return row_sum(*this, p);
         if (domain.on_boundary(p)) return boundary_value(p);
         double c[entries];
@@ -135,6 +94,13 @@ struct DirichletNodes {
             if (const Int3 q = p + offsets[e]; domain.on_boundary(q)) b -= c[e] * boundary_value(q);
         return b;
     }
+};
+
+/// An initial state: g on boundary nodes, 0 elsewhere.
+template <class Rows>
+struct BoundaryState {
+    Rows rows;
+    HYPERPLANE_HD double operator()(Int3 p) const { return rows.domain.on_boundary(p) ? rows.boundary_value(p) : 0.0; }
 };
 
 }  // namespace hyperplane

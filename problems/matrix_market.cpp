@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/blas1.hpp"
 #include "core/error.hpp"
-#include "problems/linear_rows.hpp"
+#include "problems/domain.hpp"
+#include "problems/error_norms.hpp"
+#include "problems/matrix_market_rows.hpp"
 #include "problems/time_parameters.hpp"
 
 namespace hyperplane {
@@ -61,49 +64,45 @@ bool equals_transpose(const CsrMatrix& csr) {
     return true;
 }
 
+StructMatrix held_matrix(const Context& context, const SystemShape& shape, const CsrMatrix& csr) {
+    const auto make = [&](const Context& where) {
+        return StructMatrix(where, Layout(LayoutKind::natural, shape.grid, {}), shape.stencil, shape.dof,
+                            shape.symmetric ? MatrixStorage::lower : MatrixStorage::full, "matrix of the file");
+    };
+    StructMatrix made = make(context.host());
+    made.assign(csr);
+    if (context.backend() == Backend::cpu) return made;
+    StructMatrix held = make(context);
+    held.assign(made);
+    return held;
+}
+
+/// b in natural order; A 1 where none is given.
+Buffer<double> held_rhs(const Context& context, const CsrMatrix& csr, const std::vector<double>& rhs) {
+    const std::string label = "right-hand side of the file";
+    Buffer<double> made(context.host(), label, csr.rows);
+    std::copy(rhs.begin(), rhs.end(), made.begin());
+    for (Index row = 0; row < csr.rows && rhs.empty(); ++row)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) made[row] += csr.value[at];
+    return moved_to(context, label, std::move(made));
+}
+
 /// The system in memory the ledger counts: the file's own arrays are gone once this is made.
 class FileSystem final : public Problem {
 public:
     /// `rhs` in natural order, dof fastest; empty: b = A 1.
     FileSystem(const Context& context, SystemShape shape, const CsrMatrix& csr, const std::vector<double>& rhs)
         : shape_(std::move(shape)),
-          matrix_(context, Layout(LayoutKind::natural, shape_.grid, {}), shape_.stencil, shape_.dof,
-                  shape_.symmetric ? MatrixStorage::lower : MatrixStorage::full, "matrix of the file"),
-          rhs_(context, "right-hand side of the file", csr.rows),
-          solution_is_one_(rhs.empty()) {
-        matrix_.assign(csr);
-        std::copy(rhs.begin(), rhs.end(), rhs_.begin());
-        if (!solution_is_one_) return;
-        for (Index row = 0; row < csr.rows; ++row)
-            for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) rhs_[row] += csr.value[at];
-    }
+          matrix_(held_matrix(context, shape_, csr)),
+          rhs_(held_rhs(context, csr, rhs)),
+          solution_is_one_(rhs.empty()) {}
 
     const SystemShape& shape() const override { return shape_; }
-    void initial_state(Vector& u) const override {
-        for (int c = 0; c < shape_.dof; ++c)
-            for_each_point(u.layout(), [&](Int3, Index slot) { u.component(c)[slot] = 0.0; });
-    }
+    void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const Vector&, TimeLevel, Vector& f) const override {
-        const int dof = shape_.dof;
-        for_each_point(u.layout(), [&](Int3 p, Index slot) {
-            for (int c = 0; c < dof; ++c) {
-                double sum = -rhs_[shape_.grid.row(p) * dof + c];
-                for (int e = 0; e < shape_.stencil.size(); ++e) {
-                    const Int3 neighbour = shape_.grid.wrapped(p + shape_.stencil[e]);
-                    if (!shape_.grid.contains(neighbour)) continue;
-                    for (int d = 0; d < dof; ++d) sum += matrix_.at(p, e, c, d) * u(neighbour, d);
-                }
-                f.component(c)[slot] = sum;
-            }
-        });
+        residual_of_rows(matrix_, rhs_.data(), u, f);
     }
-    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override {
-        for_each_point(a.layout(), [&](Int3 p, Index slot) {
-            for (int e = 0; e < a.stored_entries(); ++e)
-                for (int c = 0; c < shape_.dof; ++c)
-                    for (int d = 0; d < shape_.dof; ++d) a.values(e, c, d)[slot] = matrix_.at(p, e, c, d);
-        });
-    }
+    void jacobian(const Vector&, TimeLevel, StructMatrix& a) const override { copy_rows(matrix_, a); }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (!solution_is_one_) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });

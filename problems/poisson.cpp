@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "problems/linear_rows.hpp"
+#include "problems/error_norms.hpp"
 #include "problems/time_parameters.hpp"
 
 namespace hyperplane {

@@ -1,63 +1,11 @@
 #include <fmt/format.h>
 
+#include "core/blas1.hpp"
 #include "core/error.hpp"
-#include "problems/coefficient_field.hpp"
-#include "problems/linear_rows.hpp"
-#include "problems/poisson.hpp"
+#include "problems/poisson_rows.hpp"
 
 namespace hyperplane {
 namespace {
-
-/// Rows of two-point fluxes between cells.
-struct FluxRows {
-    static constexpr int entries = 7;
-    std::array<Int3, entries> offsets;
-    Grid grid;
-    Domain domain;
-    CoefficientView k;
-    PoissonData data;
-    std::array<bool, 3> dirichlet;  ///< u = g on the two faces across each axis
-
-    /// Entry of the neighbour one step along `axis`: natural order is -z -y -x 0 +x +y +z.
-    HYPERPLANE_HD static int entry(int axis, int side) { return 3 + side * (axis + 1); }
-    HYPERPLANE_HD double volume() const { return grid.spacing[0] * grid.spacing[1] * grid.spacing[2]; }
-    HYPERPLANE_HD double face_scale(int axis) const { return volume() / (grid.spacing[axis] * grid.spacing[axis]); }
-    HYPERPLANE_HD double wall(int axis, Int3 p) const { return 2.0 * k.at(axis, grid.row(p)) * face_scale(axis); }
-
-    HYPERPLANE_HD void coefficients(Int3 p, double* c) const {
-        for (int e = 0; e < entries; ++e) c[e] = 0.0;
-        for (int axis = 0; axis < 3; ++axis) {
-            if (domain.flat(axis)) continue;
-            const double here = k.at(axis, grid.row(p));
-            for (int side = -1; side <= 1; side += 2) {
-                const int e = entry(axis, side);
-                const Int3 q = grid.wrapped(p + offsets[e]);
-                if (grid.contains(q)) {
-                    const double there = k.at(axis, grid.row(q));
-                    const double t = face_scale(axis) * (2.0 * (here * there) / (here + there));
-                    c[e] = -t;
-                    c[3] += t;
-                } else if (dirichlet[axis]) {
-                    c[3] += wall(axis, p);
-                }
-            }
-        }
-    }
-    HYPERPLANE_HD double right_hand_side(Int3 p) const {
-        if (data.source == SourceKind::row_sum) return row_sum(*this, p);
-        if (data.source != SourceKind::exact) return volume() * plain_source(data.source, data.seed, grid, p);
-        const Position at = domain.position(p);
-        double b = -volume() * data.exact.laplacian(at, data.k);
-        for (int axis = 0; axis < 3; ++axis)
-            for (int side = -1; side <= 1 && !domain.flat(axis); side += 2) {
-                if (grid.contains(p + offsets[entry(axis, side)])) continue;
-                Position face = at;
-                face[axis] += side * grid.spacing[axis] / 2;
-                b += wall(axis, p) * data.exact.value(face);
-            }
-        return b;
-    }
-};
 
 class PoissonCells final : public Problem {
 public:
@@ -67,9 +15,7 @@ public:
     }
 
     const SystemShape& shape() const override { return shape_; }
-    void initial_state(Vector& u) const override {
-        set_points(u, [](Int3) { return 0.0; });
-    }
+    void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const Vector&, TimeLevel, Vector& f) const override {
         residual_rows(formula_, u, f);
     }

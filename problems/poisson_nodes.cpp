@@ -4,36 +4,10 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "problems/coefficient_field.hpp"
-#include "problems/linear_rows.hpp"
-#include "problems/poisson.hpp"
+#include "problems/poisson_rows.hpp"
 
 namespace hyperplane {
 namespace {
-
-/// The same row at every interior node.
-template <int N>
-struct InteriorRow {
-    static constexpr int entries = N;
-    std::array<double, N> row;
-    PoissonData data;
-    Domain domain;
-    double source_scale;  ///< of f in the right-hand side
-    double correction;    ///< of Laplace(f), mehr's fourth order
-
-    HYPERPLANE_HD void coefficients(Int3, double* c) const {
-        for (int e = 0; e < N; ++e) c[e] = row[e];
-    }
-    HYPERPLANE_HD double source(Int3 p) const {
-        if (data.source != SourceKind::exact)
-            return source_scale * plain_source(data.source, data.seed, domain.grid, p);
-        const Position at = domain.position(p);
-        double f = -data.exact.laplacian(at, data.k);
-        if (correction != 0.0) f -= correction * data.k[0] * data.exact.bilaplacian(at);
-        return source_scale * f;
-    }
-    HYPERPLANE_HD double boundary_value(const Position& at) const { return data.exact.value(at); }
-};
 
 /// Weights (w1, w2, w3) of an operator, over a common divisor so that integer entries come out exact.
 struct Weights {
@@ -71,9 +45,7 @@ public:
           formula_(shape_.stencil, interior.domain, interior, interior.data.source == SourceKind::row_sum) {}
 
     const SystemShape& shape() const override { return shape_; }
-    void initial_state(Vector& u) const override {
-        set_points(u, [this](Int3 p) { return formula_.domain.on_boundary(p) ? formula_.boundary_value(p) : 0.0; });
-    }
+    void initial_state(Vector& u) const override { set_points(BoundaryState<NodeRows<N>>{formula_}, u); }
     void residual(const Vector& u, const Vector&, TimeLevel, Vector& f) const override {
         residual_rows(formula_, u, f);
     }
@@ -84,7 +56,7 @@ public:
 
 private:
     SystemShape shape_;
-    DirichletNodes<InteriorRow<N>> formula_;
+    NodeRows<N> formula_;
 };
 
 template <int N>

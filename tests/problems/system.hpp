@@ -17,7 +17,8 @@ namespace hyperplane::test {
 
 using Keys = std::vector<std::pair<const char*, const char*>>;  ///< "section.key", value
 
-inline std::unique_ptr<Problem> make_problem(const std::string& name, const Keys& keys, const InputFiles& files = {}) {
+inline std::unique_ptr<Problem> make_problem(const std::string& name, const Keys& keys, const InputFiles& files = {},
+                                             const Context& context = Context::cpu()) {
     const auto& row = find_row(problems(), "problem", name);
     Parameters parameters(common_problem_parameters());
     parameters.add(row.parameters);
@@ -28,7 +29,7 @@ inline std::unique_ptr<Problem> make_problem(const std::string& name, const Keys
         const auto dot = text.find('.');
         parameters.set(text.substr(0, dot), text.substr(dot + 1), value, deck);
     }
-    return row.create(parameters, Context::cpu(), files);
+    return row.create(parameters, context, files);
 }
 
 /// The message of the UsageError that making the problem throws; "" when it throws none.
@@ -44,12 +45,13 @@ inline std::string refusal(const std::string& name, const Keys& keys, const Inpu
 /// A problem with its vectors and matrices in one layout.
 struct System {
     const Problem& problem;
-    Context context = Context::cpu();
+    Context context;
     Layout layout;
     TimeLevel level;
 
-    explicit System(const Problem& p, LayoutKind kind = LayoutKind::natural, TimeLevel at = {})
-        : problem(p), layout(kind, p.shape().grid, p.shape().stencil.level_map()), level(at) {}
+    explicit System(const Problem& p, LayoutKind kind = LayoutKind::natural, TimeLevel at = {},
+                    const Context& on = Context::cpu())
+        : problem(p), context(on), layout(kind, p.shape().grid, p.shape().stencil.level_map()), level(at) {}
 
     Vector vector() const { return Vector(context, layout, problem.shape().dof, "test"); }
     StructMatrix matrix(MatrixStorage storage = MatrixStorage::full) const {
@@ -70,10 +72,13 @@ struct System {
     Vector random(unsigned seed) const {
         std::mt19937 engine(seed);
         std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-        Vector u = vector();
+        Vector u(context.host(), layout, problem.shape().dof, "test");
         for (Index row = 0; row < layout.slots(); ++row)
             for (int c = 0; c < u.dof(); ++c) u(layout.grid().point(row), c) = uniform(engine);
-        return u;
+        if (context.backend() == Backend::cpu) return u;
+        Vector there = vector();
+        transfer(u, there);
+        return there;
     }
 };
 

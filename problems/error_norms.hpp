@@ -1,0 +1,35 @@
+// Norms of the error against an exact solution, on the host.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "core/problem.hpp"
+
+namespace hyperplane {
+
+/// "max" and "rms" of u - exact over all points and unknowns, u in the host's memory; the same bits for
+/// any number of threads.
+template <class Exact>
+std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exact& exact) {
+    const Index lines = Index(grid.ny) * grid.nz;
+    std::vector<double> largest(lines, 0.0), squares(lines, 0.0);
+#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
+    for (Index line = 0; line < lines; ++line)
+        for (int i = 0; i < grid.nx; ++i) {
+            const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
+            for (int c = 0; c < u.dof(); ++c) {
+                const double error = u(p, c) - exact(p);
+                largest[line] = std::fmax(largest[line], std::abs(error));
+                squares[line] += error * error;
+            }
+        }
+    double max = 0.0, sum = 0.0;
+    for (Index line = 0; line < lines; ++line) {
+        max = std::fmax(max, largest[line]);
+        sum += squares[line];
+    }
+    return {{"max", max}, {"rms", std::sqrt(sum / double(u.size()))}};
+}
+
+}  // namespace hyperplane

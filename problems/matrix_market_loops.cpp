@@ -1,0 +1,14 @@
+#include "core/for_each_point.hpp"
+#include "problems/matrix_market_rows.hpp"
+
+namespace hyperplane {
+
+void copy_rows(const StructMatrix& from, StructMatrix& to) {
+    for_each_point(to.backend(), to.layout(), "copy of the file's matrix", CopyRow{HeldMatrix(from), view(to)});
+}
+
+void residual_of_rows(const StructMatrix& a, const double* b, const Vector& u, Vector& f) {
+    for_each_point(f.backend(), f.layout(), "residual", HeldResidual{HeldMatrix(a), b, view(u), view(f)});
+}
+
+}  // namespace hyperplane

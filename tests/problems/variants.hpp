@@ -1,0 +1,160 @@
+// Every problem in the variants that its keys make: what tests of "every problem" run over.
+#pragma once
+
+#include <ostream>
+
+#include "core/input_files.hpp"
+#include "problems/system.hpp"
+
+namespace hyperplane::test {
+
+struct Variant {
+    std::string label, problem;
+    Keys keys;
+    bool fills_stencil = true;  ///< every offset of the stencil is used somewhere
+
+    friend void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.label; }
+};
+
+/// A system of 5 x 4 x 3 points whose matrix is neither symmetric nor of a ready-made stencil, and a K.
+inline InputFiles files() {
+    InputFiles made;
+    made.matrix = [](const std::string&) {
+        const Grid grid{.nx = 5, .ny = 4, .nz = 3};
+        InputMatrix input;
+        input.csr.rows = 2 * grid.points();
+        input.csr.row_begin = {0};
+        for (Index row = 0; row < input.csr.rows; ++row) {
+            for (Index column = 0; column < input.csr.rows; ++column) {
+                const Int3 o = grid.point(column / 2) + -grid.point(row / 2);
+                const bool held =
+                    o == Int3{0, 0, 0} || o == Int3{2, -1, 1} || o == Int3{-2, 1, -1} || o == Int3{0, 1, 0};
+                if (!held) continue;
+                input.csr.column.push_back(column);
+                input.csr.value.push_back(column == row ? 5.0 : 0.1 * double((3 * row + 7 * column) % 11) + 0.05);
+            }
+            input.csr.row_begin.push_back(Index(input.csr.column.size()));
+        }
+        return input;
+    };
+    made.vector = [](const std::string&) { return std::vector<double>(120, 0.5); };
+    made.doubles = [](const std::string&, Index count) {
+        std::vector<double> k(count);
+        for (Index at = 0; at < count; ++at) k[at] = 1.0 + double(at % 17);
+        return k;
+    };
+    return made;
+}
+
+inline std::vector<Variant> variants() {
+    const char* cells = "7 5 4";
+    std::vector<Variant> all{
+        {"manuexp", "poisson", {{"grid.cells", cells}, {"grid.lengths", "1 0.5 2"}}},
+        {"manupoly_drop",
+         "poisson",
+         {{"grid.cells", cells}, {"problem.right_hand_side", "manupoly"}, {"problem.boundary_rows", "drop"}}},
+        {"zero", "poisson", {{"grid.cells", cells}, {"problem.right_hand_side", "zero"}}},
+        {"xones", "poisson", {{"grid.cells", cells}, {"problem.right_hand_side", "xones"}}},
+        {"aniso_nodes",
+         "poisson",
+         {{"grid.cells", cells}, {"problem.coefficient", "aniso"}, {"problem.coefficient_scale", "1 3 0.1"}}},
+        {"periodic_nodes", "poisson", {{"grid.cells", cells}, {"grid.periodic", "x z"}}},
+        {"periodic_everywhere", "poisson", {{"grid.cells", cells}, {"grid.periodic", "x y z"}}},
+        {"periodic_box27",
+         "poisson",
+         {{"grid.cells", "6"},
+          {"grid.lengths", "1 0.8333333333333333 1"},
+          {"grid.periodic", "x z"},
+          {"problem.stencil", "box27"}}},
+        {"cells_manusin",
+         "poisson",
+         {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.right_hand_side", "manusin"}}},
+        {"cells_file",
+         "poisson",
+         {{"grid.cells", cells},
+          {"problem.discretisation", "cell"},
+          {"problem.coefficient", "file"},
+          {"problem.coefficient_file", "k.bin"}}},
+        {"cells_zdirichlet",
+         "poisson",
+         {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.boundary_condition", "zdirichlet"}}},
+        {"cells_neumann",
+         "poisson",
+         {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.boundary_condition", "neumann"}}},
+        {"cells_periodic",
+         "poisson",
+         {{"grid.cells", cells},
+          {"grid.periodic", "y"},
+          {"problem.discretisation", "cell"},
+          {"problem.coefficient", "white"}}},
+        {"block_full", "block_laplacian", {{"grid.cells", cells}}},
+        {"block_three_temperature",
+         "block_laplacian",
+         {{"grid.cells", cells}, {"problem.coupling", "three_temperature"}, {"problem.right_hand_side", "random"}}},
+        {"block_periodic",
+         "block_laplacian",
+         {{"grid.cells", cells}, {"grid.periodic", "x"}, {"problem.right_hand_side", "xones"}}},
+        {"matrix_market",
+         "matrix_market",
+         {{"grid.cells", "5 4 3"}, {"problem.matrix", "a.mtx"}, {"problem.dof", "2"}},
+         false},
+        {"matrix_market_rhs",
+         "matrix_market",
+         {{"grid.cells", "5 4 3"}, {"problem.matrix", "a.mtx"}, {"problem.dof", "2"}, {"problem.right_hand_side", "b"}},
+         false},
+        {"transient", "convection_diffusion", {{"grid.cells", cells}, {"grid.lengths", "1 1 0.5"}}},
+        {"transient_periodic_abc",
+         "cd",
+         {{"grid.cells", cells}, {"grid.periodic", "x y z"}, {"problem.wind", "abc"}, {"time.time_step", "0.1"}}},
+        {"hot_wall",
+         "convdiff",
+         {{"grid.cells", cells},
+          {"problem.wind", "recirc"},
+          {"problem.regime", "steady"},
+          {"problem.boundary_rows", "drop"}}},
+    };
+    for (const char* weights : {"hpcg", "mehr"})
+        all.push_back({std::string("box27_") + weights,
+                       "poisson",
+                       {{"grid.cells", "5"}, {"problem.stencil", "box27"}, {"problem.box27_weights", weights}}});
+    all.push_back({"box27_q1",
+                   "poisson",
+                   {{"grid.cells", "5"}, {"problem.stencil", "box27"}, {"problem.box27_weights", "q1"}},
+                   false});
+    for (const char* k : {"lognormal", "white", "checker", "inclusions", "spe10like"})
+        all.push_back({std::string("cells_") + k,
+                       "poisson",
+                       {{"grid.cells", cells}, {"problem.discretisation", "cell"}, {"problem.coefficient", k}}});
+    for (const char* wind : {"const", "rotate", "recirc", "abc"})
+        for (const char* scheme : {"upwind", "central", "sg"})
+            all.push_back({std::string("steady_") + wind + "_" + scheme,
+                           "convection_diffusion",
+                           {{"grid.cells", cells},
+                            {"problem.wind", wind},
+                            {"problem.scheme", scheme},
+                            {"problem.regime", "steady"},
+                            {"problem.viscosity", "0.05"}}});
+    for (const char* flat : {"1 1 9", "9 1 1", "7 5 1", "1 6 5", "7 5 3"})
+        for (const char* name : {"poisson", "poisson cell", "convection_diffusion", "block_laplacian"}) {
+            const bool cell = std::string(name) == "poisson cell";
+            Variant variant{std::string(name) + " " + flat, cell ? "poisson" : name, {{"grid.cells", flat}}, false};
+            if (cell) variant.keys.push_back({"problem.discretisation", "cell"});
+            if (variant.problem == "convection_diffusion") variant.keys.push_back({"problem.wind", "abc"});
+            for (char& c : variant.label)
+                if (c == ' ') c = '_';
+            all.push_back(std::move(variant));
+        }
+    for (const char* flat : {"1 1 9", "9 1 1", "7 7 1"})
+        for (const char* weights : {"hpcg", "q1", "mehr"}) {
+            Variant variant{std::string("box27_") + weights + " " + flat,
+                            "poisson",
+                            {{"grid.cells", flat}, {"problem.stencil", "box27"}, {"problem.box27_weights", weights}},
+                            false};
+            for (char& c : variant.label)
+                if (c == ' ') c = '_';
+            all.push_back(std::move(variant));
+        }
+    return all;
+}
+
+}  // namespace hyperplane::test
