@@ -57,6 +57,15 @@ public:
         const int plane = levels_.level(p) % grid_.nx;
         return (Index(plane < 0 ? plane + grid_.nx : plane) * grid_.nz + p.z) * grid_.ny + p.y;
     }
+    /// Slot of p + offset minus that of p, modulo the slots, in [0, slots()); the same for every p whose
+    /// neighbour lies inside the grid. Adding it is one to one, so from a point whose neighbour lies outside
+    /// it leads to a point that has no neighbour at -offset either.
+    Index slot_delta(Int3 offset) const {
+        const Index ahead = kind_ == LayoutKind::natural
+                                ? offset.x + Index(grid_.nx) * (offset.y + Index(grid_.ny) * offset.z)
+                                : (Index(levels_.level(offset)) * grid_.nz + offset.z) * grid_.ny + offset.y;
+        return (ahead % slots() + slots()) % slots();
+    }
     /// Point of a slot. Count is any integer type that holds it; on a GPU narrow ones divide faster.
     template <class Count>
     HYPERPLANE_HD Int3 point(Count slot) const {

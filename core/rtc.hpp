@@ -5,6 +5,7 @@
 // disk under $XDG_CACHE_HOME/hyperplane (~/.cache/hyperplane).
 #pragma once
 
+#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
@@ -42,6 +43,22 @@ std::string braces(const std::vector<int>& values);
 std::vector<char> compile(const Texts& texts, const Definitions& definitions, const std::string& architecture,
                           std::vector<KernelResources>* resources = nullptr);
 
+/// Blocks of a launch along x and y.
+struct Blocks {
+    unsigned x, y = 1;
+};
+
+/// The argument of a kernel whose struct is `head` followed by an array of ints, as words. `head` must hold a
+/// multiple of 4 bytes and no padding at its end.
+template <class Head>
+std::vector<int> argument(const Head& head, const std::vector<int>& end) {
+    static_assert(sizeof(Head) % sizeof(int) == 0);
+    std::vector<int> words(sizeof(Head) / sizeof(int));
+    std::memcpy(words.data(), &head, sizeof(Head));
+    words.insert(words.end(), end.begin(), end.end());
+    return words;
+}
+
 /// A compiled kernel on the device.
 class Kernel {
 public:
@@ -54,16 +71,10 @@ public:
     void allow_shared(Index bytes) const;
     /// Resident blocks on a multiprocessor.
     int occupancy(int threads, Index shared_bytes) const;
-    /// Launches on the program's stream.
-    template <class... Arguments>
-    void launch(unsigned blocks, unsigned threads, Index shared_bytes, Arguments... arguments) const {
-        void* addresses[] = {static_cast<void*>(&arguments)...};
-        launch_with(blocks, threads, shared_bytes, addresses);
-    }
+    /// Launches on the program's stream with one argument, a struct at `argument`.
+    void launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument) const;
 
 private:
-    void launch_with(unsigned blocks, unsigned threads, Index shared_bytes, void** arguments) const;
-
     void* function_ = nullptr;
     std::string name_;
 };

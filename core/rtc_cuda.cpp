@@ -154,10 +154,11 @@ int Kernel::occupancy(int threads, Index shared_bytes) const {
     return blocks;
 }
 
-void Kernel::launch_with(unsigned blocks, unsigned threads, Index shared_bytes, void** arguments) const {
-    cuda::check(
-        cudaLaunchKernel(function_, dim3(blocks), dim3(threads), arguments, std::size_t(shared_bytes), cuda::stream()),
-        name_.c_str());
+void Kernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument) const {
+    void* arguments[] = {const_cast<void*>(argument)};
+    cuda::check(cudaLaunchKernel(function_, dim3(blocks.x, blocks.y), dim3(threads), arguments,
+                                 std::size_t(shared_bytes), cuda::stream()),
+                name_.c_str());
     cuda::launched(name_.c_str());
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/run_kernel.hpp"
+#include "core/struct_matrix_cuda.hpp"
 #include "core/threads.hpp"
 
 namespace hyperplane {
@@ -79,14 +80,21 @@ Index StructMatrix::bytes_per_apply() const {
     return bytes() + 2 * unknowns() * Index(sizeof(double));
 }
 
+const StructMatrixCuda& StructMatrix::cuda() const {
+    if (!cuda_) cuda_ = std::make_shared<StructMatrixCuda>(*this);
+    return *cuda_;
+}
+
 void StructMatrix::apply(const Vector& x, Vector& y) const {
+    if constexpr (cuda_built)
+        if (backend() == Backend::cuda) return cuda().apply(*this, x, y);
     if (is_flat()) return apply_flat(x, y, [](Index, Index, int) {});
     apply_runs(x, y);
     if (grid().any_periodic()) apply_wrapped(x, y);
 }
 
 double StructMatrix::apply_dot(const Vector& x, Vector& y) const {
-    if (!is_flat()) return LinearOperator::apply_dot(x, y);
+    if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y);
     std::vector<double> partial(std::size_t(layout_.slots() / piece + 1));
     apply_flat(x, y, [&](Index at, Index first, int count) {
         for (int c = 0; c < dof_; ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
@@ -165,6 +173,8 @@ void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
 }
 
 void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
+    if constexpr (cuda_built)
+        if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
     for_each_run(layout_, dof_, [&](const Run& run) {
         thread_local std::vector<RunTerm> terms;
         thread_local std::vector<double> low;

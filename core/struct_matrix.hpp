@@ -8,6 +8,7 @@
 // it, factorisations and sweeps skip it.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct CsrMatrix {
     std::vector<Index> column;     ///< ascending in each row
     std::vector<double> value;
 };
+
+class StructMatrixCuda;
 
 class StructMatrix : public LinearOperator {
 public:
@@ -104,7 +107,11 @@ private:
     /// Adds the wrapped couplings.
     void apply_wrapped(const Vector& x, Vector& y) const;
 
+    /// The kernels for this shape, made at first use.
+    const StructMatrixCuda& cuda() const;
+
     Context context_;
+    mutable std::shared_ptr<const StructMatrixCuda> cuda_;
     Layout layout_;
     Stencil stencil_;
     int dof_;

@@ -47,11 +47,21 @@ void PivotInverter::invert_block(Int3 cell, const double* diagonal, double* bloc
             return 0.0;
         }
         const std::lock_guard lock(mutex_);
+        ++boosts_;
         boosted_.push_back({cell, row, pivot});
         return std::copysign(rules_.boost * scale, wrong_sign || pivot == 0.0 ? own : pivot);
     };
     if (invert_in_place(dof_, block, accept) >= 0) std::fill_n(block, size, 0.0);
     smallest.take(ratio, grid_.row(cell));
+}
+
+void PivotInverter::adopt(Index failures, PivotEvent first_failure, Index boosts, std::vector<PivotEvent> first_boosts,
+                          const PivotRatio& smallest) {
+    failures_ = failures;
+    first_failure_ = first_failure;
+    boosts_ = boosts;
+    boosted_ = std::move(first_boosts);
+    smallest_ = smallest;
 }
 
 bool PivotInverter::not_finite() const {
@@ -81,7 +91,7 @@ void PivotInverter::add_failures_to(SetupReport& report) const {
 void PivotInverter::add_to(SetupReport& report) const {
     auto events = boosted_;
     std::sort(events.begin(), events.end(), [&](auto& a, auto& b) { return earlier(grid_, a, b); });
-    report.pivots_modified += Index(events.size());
+    report.pivots_modified += boosts_;
     events.resize(std::min(events.size(), SetupReport::max_events - report.modified.size()));
     report.modified.insert(report.modified.end(), events.begin(), events.end());
     report.smallest_pivot_ratio = smallest_.value;

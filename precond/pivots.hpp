@@ -56,6 +56,11 @@ public:
     /// Adds what invert collected for some points.
     void note(const PivotRatio& smallest);
 
+    /// What a factorisation elsewhere met: how many pivots failed and were boosted, the first failure and the
+    /// first boosts in natural order, the smallest ratio.
+    void adopt(Index failures, PivotEvent first_failure, Index boosts, std::vector<PivotEvent> first_boosts,
+               const PivotRatio& smallest);
+
     Index failures() const { return failures_; }
     /// True when the first failure is a NaN or infinity, which no policy can mend.
     bool not_finite() const;
@@ -77,6 +82,7 @@ private:
     std::mutex mutex_;
     Index failures_ = 0;
     PivotEvent first_failure_{};
+    Index boosts_ = 0;
     std::vector<PivotEvent> boosted_;
     PivotRatio smallest_;
 };

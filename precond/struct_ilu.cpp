@@ -69,9 +69,14 @@ PreconditionerPlan StructIlu::plan(const Parameters& parameters, const Precondit
     const bool shares = filled.size() == setting.stencil.size() && !filled.eliminates_off_diagonal();
     const int entries = shares ? 1 : setting.symmetric ? filled.diagonal() + 1 : filled.size();
     PreconditionerPlan plan;
-    // On a processor lines along x stream best (docs/performance.md); a GPU will want the hyperplanes.
-    plan.layout = Layout(LayoutKind::natural, setting.grid, filled.level_map());
+    // On a processor lines along x stream best (docs/performance.md), on a GPU hyperplanes do.
+    const bool cuda = setting.context.backend() == Backend::cuda;
+    plan.layout = Layout(cuda ? LayoutKind::hyperplane : LayoutKind::natural, setting.grid, filled.level_map());
     plan.bytes = StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points());
+    if constexpr (cuda_built)
+        if (cuda)
+            plan.bytes +=
+                StructIluCuda::bytes({plan.layout, filled, setting.stencil, setting.dof, setting.symmetric, shares});
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }
@@ -103,6 +108,13 @@ void StructIlu::prepare(const StructMatrix& a) {
         factor_.reset();
         factor_.emplace(context_, without_wrap(a.layout()), stencil_, a.dof(), a.storage(), "factor");
     }
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda && !(cuda_ && cuda_->serves(system())))
+            cuda_ = std::make_shared<StructIluCuda>(context_, system(), options_.tuning);
+}
+
+StructIluSystem StructIlu::system() const {
+    return {a_->layout(), stencil_, a_->stencil(), a_->dof(), a_->symmetric(), !factor_};
 }
 
 SetupReport StructIlu::setup(const StructMatrix& a) {
@@ -111,8 +123,7 @@ SetupReport StructIlu::setup(const StructMatrix& a) {
     constexpr double first_shift = 1e-3, last_shift = 10.0;
     for (double alpha = options_.shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
         PivotInverter inverter(options_.pivots, a.grid(), a.dof(), a.symmetric());
-        copy_matrix(alpha);
-        factor(inverter);
+        build(alpha, inverter);
         report.shift = alpha;
         if (inverter.failures() == 0) {
             inverter.add_to(report);
@@ -126,6 +137,25 @@ SetupReport StructIlu::setup(const StructMatrix& a) {
     }
     report.factor_bytes = factor_ ? factor_->bytes() : inverse_->bytes();
     return report;
+}
+
+void StructIlu::build(double alpha, PivotInverter& inverter) {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->factor(*a_, factor_ ? *factor_ : *inverse_, alpha, options_.pivots, inverter);
+    copy_matrix(alpha);
+    factor(inverter);
+}
+
+void StructIlu::lower_solve(const Vector& r, Vector& y) const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->lower(triangles(), inverse(), pivots().stride(), r, y, nullptr);
+    lower_solve_cpu(r, y);
+}
+
+void StructIlu::upper_solve(Vector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->upper(triangles(), inverse(), pivots().stride(), z);
+    upper_solve_cpu(z);
 }
 
 Index StructIlu::bytes_per_apply() const {

@@ -29,6 +29,7 @@
 #include "core/struct_matrix.hpp"
 #include "precond/pivots.hpp"
 #include "precond/registry.hpp"
+#include "precond/struct_ilu_cuda.hpp"
 
 namespace hyperplane {
 
@@ -36,6 +37,7 @@ struct StructIluOptions {
     int fill_level = 0;
     double shift = 0.0;  ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
     PivotRules pivots;
+    StructIluTuning tuning;  ///< of the kernels on a GPU
 };
 
 class StructIlu : public Preconditioner {
@@ -67,6 +69,12 @@ private:
     /// Algorithm 1 on X.
     void factor(PivotInverter& inverter);
 
+    StructIluSystem system() const;
+    const double* inverse() const { return pivots().values(pivot_entry()); }
+    /// The factors of A + alpha diag(A).
+    void build(double alpha, PivotInverter& inverter);
+    void lower_solve_cpu(const Vector& r, Vector& y) const;
+    void upper_solve_cpu(Vector& z) const;
     const StructMatrix& pivots() const { return factor_ ? *factor_ : *inverse_; }
     int pivot_entry() const { return factor_ ? stencil_.diagonal() : 0; }
 
@@ -76,6 +84,7 @@ private:
     Stencil stencil_{"point", {{0, 0, 0}}};
     std::optional<StructMatrix> factor_;   ///< E and F on the filled pattern; none for D-ILU
     std::optional<StructMatrix> inverse_;  ///< D^-1
+    std::shared_ptr<StructIluCuda> cuda_;  ///< kernels, where the matrix is on a GPU
 };
 
 /// Rows of the registration table.

@@ -225,7 +225,7 @@ void upper_piece(const Factors& f, const Run& run, Vector& z) {
 }  // namespace
 }  // namespace struct_ilu_cpu
 
-void StructIlu::lower_solve(const Vector& r, Vector& y) const {
+void StructIlu::lower_solve_cpu(const Vector& r, Vector& y) const {
     using namespace struct_ilu_cpu;
     const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
     sweep_pieces(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, y); });
@@ -233,7 +233,7 @@ void StructIlu::lower_solve(const Vector& r, Vector& y) const {
 
 double StructIlu::apply_dot(const Vector& r, Vector& z) const {
     using namespace struct_ilu_cpu;
-    if (!a_->symmetric() || a_->layout().kind() != LayoutKind::natural) return LinearOperator::apply_dot(r, z);
+    if (cuda_ || !a_->symmetric() || a_->layout().kind() != LayoutKind::natural) return LinearOperator::apply_dot(r, z);
     const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
     const Grid& grid = a_->grid();
     std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // added up in order, whoever computed them
@@ -244,7 +244,7 @@ double StructIlu::apply_dot(const Vector& r, Vector& z) const {
     return std::accumulate(of_line.begin(), of_line.end(), 0.0);
 }
 
-void StructIlu::upper_solve(Vector& z) const {
+void StructIlu::upper_solve_cpu(Vector& z) const {
     using namespace struct_ilu_cpu;
     const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
     sweep_pieces(f, Direction::upper, [&](const Run& piece) { upper_piece(f, piece, z); });

@@ -1,0 +1,110 @@
+// y = A x, or r = b - A x in twice the working precision, on a GPU.
+//
+// A thread has ROWS rows of one slot. A neighbour's slot is the slot plus a constant of its offset, modulo the
+// slots. Where the neighbour lies outside the grid that is some other point, multiplied by the zero stored
+// there: the map of points to slots is one to one, so the coefficient that points back is zero as well, also
+// where only one triangle is stored. Along periodic axes points are followed instead (PERIODIC).
+//
+// Definitions: DOF, ENTRIES, STORED (entries held: all, or those up to the diagonal), ROWS, PERIODIC, NATURAL,
+// OFFSET_X/Y/Z, LEVEL_Y, LEVEL_Z, EXACT (the residual).
+
+struct Arguments {
+    const double* a;  // [entry][row][col][stride]
+    const double* x;
+    const double* b;
+    double* y;
+    int slots, stride, nx, ny, nz, periodic_x, periodic_y, periodic_z;
+    int delta[ENTRIES];  // slot of p + o minus slot of p, modulo the slots, in [0, slots)
+};
+
+__device__ constexpr int offset_x[] = OFFSET_X;
+__device__ constexpr int offset_y[] = OFFSET_Y;
+__device__ constexpr int offset_z[] = OFFSET_Z;
+constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
+
+/// A sum of products in twice the working precision (Ogita, Rump and Oishi, Accurate sum and dot product,
+/// SIAM J. Sci. Comput. 26, 2005, algorithm 5.3).
+struct ExactSum {
+    double high = 0.0, low = 0.0;
+
+    __device__ void add(double v) {
+        const double sum = __dadd_rn(high, v), part = __dsub_rn(sum, high);
+        low = __dadd_rn(low, __dadd_rn(__dsub_rn(high, __dsub_rn(sum, part)), __dsub_rn(v, part)));
+        high = sum;
+    }
+    /// The residual takes its products away.
+    __device__ void add_product(double u, double v) {
+        const double product = __dmul_rn(-u, v);
+        low = __dadd_rn(low, __fma_rn(-u, v, -product));
+        add(product);
+    }
+    __device__ double value() const { return __dadd_rn(high, low); }
+};
+
+struct PlainSum {
+    double sum = 0.0;
+
+    __device__ void add(double v) { sum += v; }
+    __device__ void add_product(double u, double v) { sum += u * v; }
+    __device__ double value() const { return sum; }
+};
+
+#if EXACT
+typedef ExactSum Sum;
+#else
+typedef PlainSum Sum;
+#endif
+
+/// Slot of the neighbour at offset e, -1 where there is none.
+__device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
+    if (!PERIODIC) {
+        const int there = slot + a.delta[e];
+        return there >= a.slots ? there - a.slots : there;
+    }
+    int i, j, k;
+    if (NATURAL) {
+        i = slot % a.nx, j = slot / a.nx % a.ny, k = slot / (a.nx * a.ny);
+    } else {
+        j = slot % a.ny, k = slot / a.ny % a.nz;
+        i = (slot / (a.ny * a.nz) - LEVEL_Y * j - LEVEL_Z * k) % a.nx;
+        if (i < 0) i += a.nx;
+    }
+    i += offset_x[e], j += offset_y[e], k += offset_z[e];
+    if (a.periodic_x) i = (i + a.nx) % a.nx;
+    if (a.periodic_y) j = (j + a.ny) % a.ny;
+    if (a.periodic_z) k = (k + a.nz) % a.nz;
+    if (unsigned(i) >= unsigned(a.nx) || unsigned(j) >= unsigned(a.ny) || unsigned(k) >= unsigned(a.nz)) return -1;
+    if (NATURAL) return i + a.nx * (j + a.ny * k);
+    return ((i + LEVEL_Y * j + LEVEL_Z * k) % a.nx * a.nz + k) * a.ny + j;
+}
+
+extern "C" __global__ void __launch_bounds__(256) spmv(const __grid_constant__ Arguments a) {
+    const int slot = blockIdx.x * blockDim.x + threadIdx.x, first_row = blockIdx.y * ROWS;
+    if (slot >= a.slots) return;
+    Sum sum[ROWS];
+#if EXACT
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        if (first_row + r < DOF) sum[r].add(a.b[(long long)(first_row + r) * a.slots + slot]);
+#endif
+#pragma unroll(unroll_entries)
+    for (int e = 0; e < ENTRIES; ++e) {
+        const int there = neighbour(a, slot, e);
+        if (PERIODIC && there < 0) continue;
+        const bool mirrored = e >= STORED;
+        const double* block = a.a + (long long)(mirrored ? ENTRIES - 1 - e : e) * DOF * DOF * a.stride + (mirrored ? there : slot);
+#pragma unroll(DOF <= 8 ? DOF : 4)
+        for (int c = 0; c < DOF; ++c) {
+            const double x = __ldg(a.x + (long long)c * a.slots + there);
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                const int row = first_row + r;
+                if (row < DOF)
+                    sum[r].add_product(__ldg(block + (long long)(mirrored ? c * DOF + row : row * DOF + c) * a.stride), x);
+            }
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        if (first_row + r < DOF) a.y[(long long)(first_row + r) * a.slots + slot] = sum[r].value();
+}

@@ -1,0 +1,496 @@
+#include "precond/struct_ilu_cuda.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText struct_ilu_solve_cuh, struct_ilu_factor_cuh;
+}
+
+namespace {
+
+/// Numbers both kernels are specialised on.
+struct Geometry {
+    int lower, skew, halo_j = 0, halo_k = 0, max_level = 0, ring = 1;
+    std::vector<int> x, y, z, level;  ///< of every entry
+
+    explicit Geometry(const StructIluSystem& system)
+        : lower(system.stencil.lower_size()), skew(system.stencil.line_skew()) {
+        for (const Int3 o : system.stencil.offsets()) {
+            x.push_back(o.x), y.push_back(o.y), z.push_back(o.z);
+            level.push_back(system.layout.levels().level(o));
+        }
+        for (int m = 0; m < lower; ++m) {
+            halo_j = std::max(halo_j, -(y[m] + skew * z[m]));
+            halo_k = std::max(halo_k, -z[m]);
+            max_level = std::max(max_level, -level[m]);
+        }
+        while (ring <= max_level) ring *= 2;
+    }
+};
+
+std::vector<int> first(const std::vector<int>& values, int count) {
+    return {values.begin(), values.begin() + count};
+}
+
+/// A tile's shape and what of it lies in shared memory.
+struct Shape {
+    int tile_j, tile_k, stages, lookahead, halo_threads;
+    Index shared;
+    int worker_threads;
+
+    int edge_records(const Geometry& g, int dof) const {
+        return (std::min(g.halo_j, tile_j) * tile_k + std::min(g.halo_k, tile_k) * tile_j) * dof;
+    }
+};
+
+int worker_threads(int cells, int dof) {
+    const int warp_cells = 32 / dof;
+    return (cells + warp_cells - 1) / warp_cells * 32;
+}
+
+constexpr Index shared_limit = 220 * 1024;
+
+Index solve_shared(const Geometry& g, int dof, int tile_j, int tile_k, int stages) {
+    const Index ring = Index(g.ring) * dof * (tile_j + g.halo_j) * (tile_k + g.halo_k);
+    const Index threads = worker_threads(tile_j * tile_k, dof);
+    return 8 * (ring + (dof > 1 ? threads : 0) + stages * threads * (g.lower * dof + dof + 1));
+}
+
+/// Points of an average level on each multiprocessor of a large GPU.
+double points_a_level(const StructIluSystem& system) {
+    constexpr double multiprocessors = 132;
+    return double(system.layout.slots()) / system.layout.level_count() / multiprocessors;
+}
+
+void shrink(int& tile_j, int& tile_k) {
+    (tile_k > 1 ? tile_k : tile_j) = (tile_k > 1 ? tile_k : tile_j) / 2;
+}
+
+Shape solve_shape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
+    const int dof = system.dof;
+    int tile_j = tuning.tile_j, tile_k = tuning.tile_k;
+    if (tile_j == 0) {
+        const double wanted = std::clamp(points_a_level(system), 8.0, std::max(8.0, 256.0 / dof));
+        tile_j = 32;
+        while (tile_j > 8 && tile_j * 2 > wanted) tile_j /= 2;
+        tile_k = 1;
+        while (tile_j * tile_k * 2 <= wanted) tile_k *= 2;
+        while (worker_threads(tile_j * tile_k, dof) > 512 || solve_shared(g, dof, tile_j, tile_k, 0) > shared_limit) {
+            if (tile_j * tile_k == 1)
+                throw UsageError(fmt::format(
+                    "struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
+                    "fill_level or device.backend = cpu",
+                    dof, system.stencil.name()));
+            shrink(tile_j, tile_k);
+        }
+    }
+    int stages = tuning.stages;
+    if (stages < 0) {
+        stages = 4;
+        const Index comfortable = 100 * 1024;
+        while (stages > 2 && solve_shared(g, dof, tile_j, tile_k, stages) > comfortable) --stages;
+        if (solve_shared(g, dof, tile_j, tile_k, stages) > shared_limit) stages = 0;
+    }
+    const int records = (g.halo_j * tile_k + g.halo_k * (tile_j + g.halo_j)) * dof;
+    Shape shape{tile_j, tile_k, stages, tuning.lookahead > 0 ? tuning.lookahead : 3, 0, 0, 0};
+    shape.halo_threads = std::min(256, (records + 31) / 32 * 32);
+    shape.shared = solve_shared(g, dof, tile_j, tile_k, stages);
+    shape.worker_threads = worker_threads(tile_j * tile_k, dof);
+    return shape;
+}
+
+Index factor_shared(const Geometry& g, int dof, int tile_j, int tile_k) {
+    return Index(8) * worker_threads(tile_j * tile_k, dof) * g.lower * dof;
+}
+
+struct FactorShape {
+    int tile_j, tile_k;
+    bool keep_w;
+    Index shared;
+    int worker_threads;
+};
+
+FactorShape factor_shape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
+    int tile_j = tuning.tile_j, tile_k = tuning.tile_k;
+    if (tile_j == 0) {
+        const double wanted = std::clamp(points_a_level(system), 8.0, std::max(8.0, 256.0 / system.dof));
+        tile_j = 32;
+        while (tile_j > 8 && tile_j * 2 > wanted) tile_j /= 2;
+        tile_k = 1;
+        while (tile_j * tile_k * 2 <= wanted) tile_k *= 2;
+    }
+    while (tile_j * tile_k > 1 && (worker_threads(tile_j * tile_k, system.dof) > 512 ||
+                                   factor_shared(g, system.dof, tile_j, tile_k) > shared_limit))
+        shrink(tile_j, tile_k);
+    FactorShape shape{tile_j, tile_k, true, factor_shared(g, system.dof, tile_j, tile_k), 0};
+    if (shape.shared > shared_limit) shape.keep_w = false, shape.shared = 0;
+    shape.worker_threads = worker_threads(tile_j * tile_k, system.dof);
+    return shape;
+}
+
+rtc::Definitions common(const StructIluSystem& system, const Geometry& g, int tile_j, int tile_k) {
+    const auto n = [](Index value) { return std::to_string(value); };
+    return {{"DOF", n(system.dof)},
+            {"LOWER", n(g.lower)},
+            {"B", n(system.layout.levels().y)},
+            {"C", n(system.layout.levels().z)},
+            {"SKEW", n(g.skew)},
+            {"TJ", n(tile_j)},
+            {"TK", n(tile_k)},
+            {"NATURAL", n(system.layout.kind() == LayoutKind::natural)}};
+}
+
+rtc::Definitions solve_definitions(const StructIluSystem& system, const Geometry& g, const Shape& shape, bool upper,
+                                   bool dot, bool pipelined) {
+    rtc::Definitions all = common(system, g, shape.tile_j, shape.tile_k);
+    const bool wraps = system.layout.grid().any_periodic() && system.shares;
+    all["OFFSET_X"] = rtc::braces(first(g.x, g.lower));
+    all["OFFSET_Y"] = rtc::braces(first(g.y, g.lower));
+    all["OFFSET_Z"] = rtc::braces(first(g.z, g.lower));
+    all["OFFSET_LEVEL"] = rtc::braces(first(g.level, g.lower));
+    all["HALO_J"] = std::to_string(g.halo_j);
+    all["HALO_K"] = std::to_string(g.halo_k);
+    all["RING"] = std::to_string(g.ring);
+    all["MAX_LEVEL"] = std::to_string(g.max_level);
+    all["STAGES"] = std::to_string(shape.stages);
+    all["UPPER"] = upper ? "1" : "0";
+    all["MIRRORED"] = system.symmetric ? "1" : "0";
+    all["SKIP_OUTSIDE"] = wraps ? "1" : "0";
+    all["DOT"] = dot ? "1" : "0";
+    all["HALO_THREADS"] = std::to_string(shape.halo_threads);
+    all["LOOKAHEAD"] = std::to_string(shape.lookahead);
+    all["PIPELINED"] = pipelined ? "1" : "0";
+    return all;
+}
+
+/// The eliminations of each entry, in the order of Algorithm 1.
+struct Pairs {
+    std::vector<int> begin, l, u;
+
+    Pairs(const Stencil& stencil, bool diagonal_only, bool lower_only) {
+        const int last = diagonal_only || lower_only ? stencil.diagonal() + 1 : stencil.size();
+        for (int e = 0; e < stencil.size(); ++e) {
+            begin.push_back(int(l.size()));
+            if (e >= last || (diagonal_only && e != stencil.diagonal())) continue;
+            for (int low = 0; low < stencil.lower_size(); ++low)
+                for (int up = stencil.diagonal() + 1; up < stencil.size(); ++up)
+                    if (stencil[low] + stencil[up] == stencil[e]) l.push_back(low), u.push_back(up);
+        }
+        begin.push_back(int(l.size()));
+    }
+};
+
+rtc::Definitions factor_definitions(const StructIluSystem& system, const Geometry& g, const FactorShape& shape) {
+    rtc::Definitions all = common(system, g, shape.tile_j, shape.tile_k);
+    const Pairs pairs(system.stencil, system.shares, system.symmetric);
+    std::vector<int> a_entry;
+    for (const Int3 o : system.stencil.offsets()) a_entry.push_back(system.a_stencil.find(o));
+    all["OFFSET_X"] = rtc::braces(g.x);
+    all["OFFSET_Y"] = rtc::braces(g.y);
+    all["OFFSET_Z"] = rtc::braces(g.z);
+    all["A_ENTRY"] = rtc::braces(a_entry);
+    all["PAIR_BEGIN"] = rtc::braces(pairs.begin);
+    all["PAIR_L"] = rtc::braces(pairs.l.empty() ? std::vector<int>{0} : pairs.l);
+    all["PAIR_U"] = rtc::braces(pairs.u.empty() ? std::vector<int>{0} : pairs.u);
+    all["SYMMETRIC"] = system.symmetric ? "1" : "0";
+    all["SHARES"] = system.shares ? "1" : "0";
+    all["KEEP_W"] = shape.keep_w ? "1" : "0";
+    all["DEFINITE"] = system.symmetric ? "1" : "0";
+    return all;
+}
+
+// The structs below are those of the kernel texts, member by member, but for the array at their ends.
+
+struct alignas(16) Edge {
+    double value;
+    std::uint64_t epoch;
+};
+
+struct State {
+    unsigned ticket, done;
+    std::uint64_t epoch;
+};
+
+struct SolveArguments {
+    const double *triangles, *inverse, *in;
+    double* out;
+    const StructIluTiles::Tile* tiles;
+    const int* tile_at;
+    Edge* edges;
+    State* state;
+    double *partial, *dot;
+    int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, inverse_stride;
+};
+
+struct PivotLog {
+    static constexpr int capacity = 16;
+    std::uint64_t failures, boosts;
+    int lock, failed_size, boosted_size, padding;
+    std::uint64_t failed[1], boosted[capacity];
+    double failed_value[1], boosted_value[capacity];
+};
+
+struct Smallest {
+    double ratio;
+    long long point;
+};
+
+struct FactorArguments {
+    const double* a;
+    double* x;
+    const StructIluTiles::Tile* tiles;
+    const int* tile_at;
+    int* progress;
+    unsigned* ticket;
+    PivotLog* log;
+    Smallest* smallest;
+    double shift, tolerance, boost;
+    int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, x_stride;
+};
+
+template <class T>
+Buffer<T> to_device(const Context& context, const std::vector<T>& values) {
+    Buffer<T> buffer(context, "preconditioner: tiles", Index(values.size()));
+    device::copy(values.data(), buffer.data(), Index(values.size() * sizeof(T)));
+    return buffer;
+}
+
+}  // namespace
+
+StructIluTiles::StructIluTiles(const Layout& layout, int skew, int tj, int tk) : tile_j(tj), tile_k(tk) {
+    const Grid& g = layout.grid();
+    const LevelMap levels = layout.levels();
+    const int width = g.ny + skew * (g.nz - 1);
+    tiles_j = (width + tj - 1) / tj;
+    const int tiles_k = (g.nz + tk - 1) / tk;
+    at.assign(std::size_t(tiles_j) * tiles_k, -1);
+    struct Keyed {
+        int key;
+        Tile tile;
+        int place;
+    };
+    std::vector<Keyed> found;
+    for (int K = 0; K < tiles_k; ++K)
+        for (int J = 0; J < tiles_j; ++J) {
+            Tile tile{J * tj, K * tk, std::numeric_limits<int>::max(), -1};
+            for (int k = tile.k; k < std::min(g.nz, tile.k + tk); ++k) {
+                const int begin = std::max(0, tile.j - skew * k), end = std::min(g.ny, tile.j + tj - skew * k);
+                if (begin >= end) continue;
+                tile.first = std::min(tile.first, levels.level({0, begin, k}));
+                tile.last = std::max(tile.last, levels.level({g.nx - 1, end - 1, k}));
+            }
+            if (tile.last < 0) continue;
+            const int key = levels.y * tile.j + (levels.z - levels.y * skew) * tile.k;
+            found.push_back({key, tile, K * tiles_j + J});
+        }
+    // A tile depends on tiles of smaller or equal J and K, whose keys are smaller or which lie before it.
+    std::stable_sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.key < b.key; });
+    for (const Keyed& one : found) {
+        at[one.place] = int(tiles.size());
+        tiles.push_back(one.tile);
+    }
+}
+
+struct StructIluCuda::Device {
+    StructIluSystem system;
+    Geometry geometry;
+    Shape shape;
+    FactorShape factor_shape;
+    StructIluTiles tiles, factor_tiles;
+    rtc::Kernel lower, lower_dot, upper, factor;
+    StructIluTuning tuning;
+    Buffer<StructIluTiles::Tile> tile_list, factor_tile_list;
+    Buffer<int> tile_at, factor_tile_at, progress;
+    Buffer<Edge> edges;
+    Buffer<State> state;
+    Buffer<double> partial;
+    Buffer<unsigned> ticket;
+    Buffer<PivotLog> log;
+    Buffer<Smallest> smallest;
+
+    Device(const Context& context, const StructIluSystem& s, const StructIluTuning& t)
+        : system(s),
+          geometry(s),
+          shape(solve_shape(s, geometry, t)),
+          factor_shape(hyperplane::factor_shape(s, geometry, t)),
+          tiles(s.layout, geometry.skew, shape.tile_j, shape.tile_k),
+          factor_tiles(s.layout, geometry.skew, factor_shape.tile_j, factor_shape.tile_k),
+          tuning(t),
+          tile_list(to_device(context, tiles.tiles)),
+          factor_tile_list(to_device(context, factor_tiles.tiles)),
+          tile_at(to_device(context, tiles.at)),
+          factor_tile_at(to_device(context, factor_tiles.at)),
+          progress(context, "preconditioner: tiles", Index(factor_tiles.tiles.size())),
+          edges(context, "preconditioner: edges",
+                Index(tiles.tiles.size()) * s.layout.grid().nx * shape.edge_records(geometry, s.dof)),
+          state(to_device(context, std::vector<State>{{0, 0, 1}})),
+          partial(context, "preconditioner: tiles", Index(tiles.tiles.size())),
+          ticket(context, "preconditioner: tiles", 1),
+          log(context, "preconditioner: tiles", 1),
+          smallest(context, "preconditioner: tiles", Index(factor_tiles.tiles.size())) {
+        const auto solve = [&](bool up, bool dot) {
+            const rtc::Kernel kernel =
+                rtc::load({rtc::struct_ilu_solve_cuh}, solve_definitions(system, geometry, shape, up, dot, t.pipelined),
+                          "struct_ilu_solve");
+            kernel.allow_shared(shape.shared);
+            return kernel;
+        };
+        lower = solve(false, false);
+        upper = solve(true, false);
+        if (system.symmetric) lower_dot = solve(false, true);
+        factor = rtc::load({rtc::struct_ilu_factor_cuh}, factor_definitions(system, geometry, factor_shape),
+                           "struct_ilu_factor");
+        factor.allow_shared(factor_shape.shared);
+    }
+
+    void solve(const rtc::Kernel& kernel, bool up, const StructMatrix& triangles, const double* inverse,
+               Index inverse_stride, const double* in, double* out, double* dot) {
+        const Grid& g = system.layout.grid();
+        const SolveArguments head{triangles.values(0),
+                                  inverse,
+                                  in,
+                                  out,
+                                  tile_list.data(),
+                                  tile_at.data(),
+                                  edges.data(),
+                                  state.data(),
+                                  partial.data(),
+                                  dot,
+                                  g.nx,
+                                  g.ny,
+                                  g.nz,
+                                  tiles.tiles_j,
+                                  int(tiles.tiles.size()),
+                                  int(system.layout.slots()),
+                                  int(triangles.stride()),
+                                  int(inverse_stride)};
+        std::vector<int> shift;
+        for (int m = 0; m < geometry.lower; ++m)
+            shift.push_back(int(system.layout.slot_delta(up ? -system.stencil[m] : system.stencil[m])));
+        kernel.launch({unsigned(tiles.tiles.size())}, unsigned(shape.worker_threads + shape.halo_threads), shape.shared,
+                      rtc::argument(head, shift).data());
+    }
+};
+
+StructIluCuda::StructIluCuda(const Context& context, const StructIluSystem& system, const StructIluTuning& tuning)
+    : device_(std::make_unique<Device>(context, system, tuning)) {}
+
+StructIluCuda::~StructIluCuda() = default;
+
+bool StructIluCuda::serves(const StructIluSystem& system) const {
+    return device_->system == system;
+}
+
+void StructIluCuda::lower(const StructMatrix& triangles, const double* inverse, Index inverse_stride, const Vector& r,
+                          Vector& y, double* dot) {
+    device_->solve(dot ? device_->lower_dot : device_->lower, false, triangles, inverse, inverse_stride, r.data(),
+                   y.data(), dot);
+}
+
+void StructIluCuda::upper(const StructMatrix& triangles, const double* inverse, Index inverse_stride, Vector& z) {
+    device_->solve(device_->upper, true, triangles, inverse, inverse_stride, z.data(), z.data(), nullptr);
+}
+
+void StructIluCuda::factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules,
+                           PivotInverter& inverter) {
+    Device& d = *device_;
+    const Grid& g = d.system.layout.grid();
+    const auto& tiles = d.factor_tiles;
+    PivotLog log{};
+    std::fill_n(log.boosted, PivotLog::capacity, ~std::uint64_t(0));
+    log.failed[0] = ~std::uint64_t(0);
+    device::copy(&log, d.log.data(), sizeof log);
+    const std::vector<int> none(tiles.tiles.size(), -1);
+    device::copy(none.data(), d.progress.data(), Index(none.size() * sizeof(int)));
+    device::zero(d.ticket.data(), sizeof(unsigned));
+
+    const FactorArguments head{a.values(0),
+                               x.values(0),
+                               d.factor_tile_list.data(),
+                               d.factor_tile_at.data(),
+                               d.progress.data(),
+                               d.ticket.data(),
+                               d.log.data(),
+                               d.smallest.data(),
+                               shift,
+                               rules.tolerance,
+                               rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
+                               g.nx,
+                               g.ny,
+                               g.nz,
+                               tiles.tiles_j,
+                               (d.geometry.halo_j + tiles.tile_j - 1) / tiles.tile_j,
+                               (d.geometry.halo_k + tiles.tile_k - 1) / tiles.tile_k,
+                               int(a.stride()),
+                               int(x.stride())};
+    std::vector<int> delta;
+    for (const Int3 o : d.system.stencil.offsets()) delta.push_back(int(d.system.layout.slot_delta(o)));
+    d.factor.launch({unsigned(tiles.tiles.size())}, unsigned(d.factor_shape.worker_threads + 64), d.factor_shape.shared,
+                    rtc::argument(head, delta).data());
+
+    device::copy(d.log.data(), &log, sizeof log);
+    std::vector<Smallest> smallest(tiles.tiles.size());
+    device::copy(d.smallest.data(), smallest.data(), Index(smallest.size() * sizeof(Smallest)));
+    const auto event = [&](std::uint64_t row, double value) {
+        return PivotEvent{g.point(Index(row / d.system.dof)), int(row % d.system.dof), value};
+    };
+    std::vector<PivotEvent> boosted;
+    for (int at = 0; at < log.boosted_size; ++at) boosted.push_back(event(log.boosted[at], log.boosted_value[at]));
+    PivotRatio ratio;
+    for (const Smallest& one : smallest) ratio.take(one.ratio, one.point);
+    inverter.adopt(Index(log.failures), log.failures ? event(log.failed[0], log.failed_value[0]) : PivotEvent{},
+                   Index(log.boosts), std::move(boosted), ratio);
+}
+
+Index StructIluCuda::bytes(const StructIluSystem& system, const StructIluTuning& tuning) {
+    const Geometry geometry(system);
+    const Shape shape = solve_shape(system, geometry, tuning);
+    const FactorShape factor = factor_shape(system, geometry, tuning);
+    const StructIluTiles tiles(system.layout, geometry.skew, shape.tile_j, shape.tile_k);
+    const StructIluTiles factor_tiles(system.layout, geometry.skew, factor.tile_j, factor.tile_k);
+    const Index count = Index(tiles.tiles.size()), factor_count = Index(factor_tiles.tiles.size());
+    const Index tile = sizeof(StructIluTiles::Tile);
+    return count *
+               (tile + 8 + system.layout.grid().nx * shape.edge_records(geometry, system.dof) * Index(sizeof(Edge))) +
+           factor_count * (tile + 4 + Index(sizeof(Smallest))) + 4 * Index(tiles.at.size() + factor_tiles.at.size()) +
+           Index(sizeof(State) + sizeof(PivotLog)) + 4;
+}
+
+std::vector<rtc::KernelResources> StructIluCuda::compile(const StructIluSystem& system, const std::string& architecture,
+                                                         const StructIluTuning& tuning) {
+    const Geometry geometry(system);
+    const Shape shape = solve_shape(system, geometry, tuning);
+    std::vector<rtc::KernelResources> all, one;
+    const auto add = [&](const char* name) {
+        for (auto& row : one) row.name = name, all.push_back(row);
+    };
+    rtc::compile({rtc::struct_ilu_solve_cuh},
+                 solve_definitions(system, geometry, shape, false, false, tuning.pipelined), architecture, &one);
+    add("struct_ilu lower");
+    rtc::compile({rtc::struct_ilu_solve_cuh}, solve_definitions(system, geometry, shape, true, false, tuning.pipelined),
+                 architecture, &one);
+    add("struct_ilu upper");
+    rtc::compile({rtc::struct_ilu_factor_cuh},
+                 factor_definitions(system, geometry, factor_shape(system, geometry, tuning)), architecture, &one);
+    add("struct_ilu factor");
+    return all;
+}
+
+std::string StructIluCuda::describe() const {
+    const Device& d = *device_;
+    return fmt::format(
+        "solve tiles {} x {}, {} stages, {} + {} threads, {} KiB; factor tiles {} x {}, {} threads, {} KiB",
+        d.shape.tile_j, d.shape.tile_k, d.shape.stages, d.shape.worker_threads, d.shape.halo_threads,
+        d.shape.shared / 1024, d.factor_shape.tile_j, d.factor_shape.tile_k, d.factor_shape.worker_threads,
+        d.factor_shape.shared / 1024);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,78 @@
+// StructILU's kernels on a GPU, specialised for one stencil, dof and grid; struct_ilu_factor.cuh and
+// struct_ilu_solve.cuh are their texts. Everything here can be compiled without a device (`compile`).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/rtc.hpp"
+#include "core/struct_matrix.hpp"
+#include "precond/pivots.hpp"
+
+namespace hyperplane {
+
+/// What is factored and how the factors are kept.
+struct StructIluSystem {
+    Layout layout;
+    Stencil stencil;    ///< of the factors, the filled one
+    Stencil a_stencil;  ///< of the matrix
+    int dof = 1;
+    bool symmetric = false;  ///< one triangle is stored
+    bool shares = false;     ///< D-ILU: E and F are the matrix's
+
+    friend bool operator==(const StructIluSystem& a, const StructIluSystem& b) {
+        return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic &&
+               a.stencil.offsets() == b.stencil.offsets() && a.a_stencil.offsets() == b.a_stencil.offsets() &&
+               a.dof == b.dof && a.symmetric == b.symmetric && a.shares == b.shares;
+    }
+};
+
+/// How a kernel cuts its work; every choice gives the same result. 0 and -1 leave a choice to the program.
+struct StructIluTuning {
+    int tile_j = 0, tile_k = 0;  ///< lines of a tile, of J = j + skew k and of k
+    int stages = -1;             ///< levels of coefficients in shared memory, 0: none, read when needed
+    int lookahead = 0;           ///< levels ahead that edges are asked for
+    bool pipelined = true;       ///< terms of older levels are summed ahead (section 4.2.1)
+};
+
+/// Lines of points along x, in tiles ordered by their lowest level.
+struct StructIluTiles {
+    struct Tile {
+        int j, k, first, last;
+    };
+    int tile_j = 0, tile_k = 0, tiles_j = 0;
+    std::vector<Tile> tiles;
+    std::vector<int> at;  ///< [K][J]: position in `tiles`, -1 where a tile has no line
+
+    StructIluTiles(const Layout& layout, int skew, int tile_j, int tile_k);
+};
+
+/// Both kernels of one system, with what they need besides matrix and factors.
+class StructIluCuda {
+public:
+    StructIluCuda(const Context& context, const StructIluSystem& system, const StructIluTuning& tuning = {});
+    ~StructIluCuda();
+
+    /// Whether these kernels are those of another system too.
+    bool serves(const StructIluSystem& system) const;
+    /// x = the factors of A + shift diag(A); `x` is D^-1 alone for D-ILU. Reports pivots to `inverter`.
+    void factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules, PivotInverter& inverter);
+    /// y = (I + D^-1 E)^-1 D^-1 r; `dot`, where given, receives r^T M^-1 r of a symmetric M.
+    void lower(const StructMatrix& triangles, const double* inverse, Index inverse_stride, const Vector& r, Vector& y,
+               double* dot);
+    /// z = (I + D^-1 F)^-1 z.
+    void upper(const StructMatrix& triangles, const double* inverse, Index inverse_stride, Vector& z);
+
+    /// Device memory held besides matrix, factors and vectors.
+    static Index bytes(const StructIluSystem& system, const StructIluTuning& tuning = {});
+    /// Compiles every kernel for an architecture, without a device.
+    static std::vector<rtc::KernelResources> compile(const StructIluSystem& system, const std::string& architecture,
+                                                     const StructIluTuning& tuning = {});
+    std::string describe() const;
+
+private:
+    struct Device;
+    std::unique_ptr<Device> device_;
+};
+
+}  // namespace hyperplane
