@@ -13,6 +13,7 @@ const BuildInfo& build_info() {
     static const BuildInfo info{
         .version = HYPERPLANE_VERSION,
         .git_sha = git_sha,
+        .date = git_date,
         .compiler = fmt::format("{} {}", HYPERPLANE_COMPILER, __VERSION__),
         .build_type = HYPERPLANE_BUILD_TYPE,
         .hdf5 = fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE),

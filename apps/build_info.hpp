@@ -8,6 +8,7 @@ namespace hyperplane {
 struct BuildInfo {
     std::string version;  ///< of the project
     std::string git_sha;  ///< of the sources, "-dirty" appended where they were changed; "unknown" without git
+    std::string date;     ///< of that commit, "2026-11-21"; empty without git
     std::string compiler;
     std::string build_type;  ///< and flags
     std::string hdf5, boost, openmp;

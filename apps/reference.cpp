@@ -14,39 +14,10 @@
 namespace hyperplane {
 namespace {
 
-/// A registered component, whatever its kind.
-struct Entry {
-    std::string section, name;
-    std::vector<std::string> aliases;
-    std::string summary, explanation;
-    ParameterTable parameters;
-};
-
 template <class Rows>
-void append(std::vector<Entry>& entries, const std::string& section, const Rows& rows) {
+void append(std::vector<ComponentEntry>& entries, const std::string& section, const Rows& rows) {
     for (const auto& row : rows)
         entries.push_back({section, row.name, row.aliases, row.summary, row.explanation, row.parameters});
-}
-
-std::vector<Entry> all_components() {
-    std::vector<Entry> entries;
-    append(entries, "problem", problems());
-    append(entries, "solver", solvers());
-    append(entries, "preconditioner", preconditioners());
-    return entries;
-}
-
-const std::vector<std::string>& sections() {
-    static const std::vector<std::string> order = {"problem",        "grid",   "time",   "solver",
-                                                   "preconditioner", "device", "output", "expect"};
-    return order;
-}
-
-ParameterTable common_keys(const std::string& section) {
-    ParameterTable keys;
-    for (const ParameterSpec& spec : deck_schema().common)
-        if (spec.section == section) keys.push_back(spec);
-    return keys;
 }
 
 std::string default_text(const ParameterSpec& spec) {
@@ -82,7 +53,7 @@ std::string markdown_table(const ParameterTable& keys) {
     return text + "\n";
 }
 
-std::string markdown_component(const Entry& entry) {
+std::string markdown_component(const ComponentEntry& entry) {
     std::string text = fmt::format("### {}: `{}`\n\n", entry.section, entry.name);
     if (!entry.aliases.empty()) text += fmt::format("Also called `{}`. ", fmt::join(entry.aliases, "`, `"));
     return text + entry.summary + ".\n\n" + entry.explanation + "\n\n" + markdown_table(entry.parameters);
@@ -90,11 +61,33 @@ std::string markdown_component(const Entry& entry) {
 
 }  // namespace
 
+std::vector<ComponentEntry> registered_components() {
+    std::vector<ComponentEntry> entries;
+    append(entries, "problem", problems());
+    append(entries, "solver", solvers());
+    append(entries, "preconditioner", preconditioners());
+    return entries;
+}
+
+const std::vector<std::string>& deck_sections() {
+    static const std::vector<std::string> order = {"problem",        "grid",   "time",   "solver",
+                                                   "preconditioner", "device", "output", "expect"};
+    return order;
+}
+
+ParameterTable common_keys(const std::string& section) {
+    ParameterTable keys;
+    for (const ParameterSpec& spec : deck_schema().common)
+        if (spec.section == section) keys.push_back(spec);
+    return keys;
+}
+
 std::optional<std::string> explain_section_keys(const std::string& section) {
-    if (std::find(sections().begin(), sections().end(), section) == sections().end()) return std::nullopt;
+    if (std::find(deck_sections().begin(), deck_sections().end(), section) == deck_sections().end())
+        return std::nullopt;
     std::string text =
         fmt::format("[{}]\n{}\n\n{}", section, explain_section(section), keys_text(common_keys(section)));
-    for (const Entry& entry : all_components())
+    for (const ComponentEntry& entry : registered_components())
         if (entry.section == section && !entry.parameters.empty())
             text += fmt::format("\nwith name = {} ({}):\n{}", entry.name, entry.summary, keys_text(entry.parameters));
     return text;
@@ -102,18 +95,25 @@ std::optional<std::string> explain_section_keys(const std::string& section) {
 
 std::optional<std::string> explain_key(const std::string& name) {
     std::string text;
-    for (const ParameterSpec& spec : deck_schema().common)
-        if (spec.name() == name) text += fmt::format("[{}]\n{}", spec.section, key_text(spec));
-    for (const Entry& entry : all_components())
+    const auto meant = [&](const ParameterSpec& spec) { return spec.name() == name || spec.key == name; };
+    const auto components = registered_components();
+    for (const ParameterSpec& spec : deck_schema().common) {
+        if (!meant(spec)) continue;
+        text += fmt::format("[{}]\n{}", spec.section, key_text(spec));
+        if (spec.key != "name") continue;
+        for (const ComponentEntry& entry : components)
+            if (entry.section == spec.section) text += fmt::format("        {:<24} {}\n", entry.name, entry.summary);
+    }
+    for (const ComponentEntry& entry : components)
         for (const ParameterSpec& spec : entry.parameters)
-            if (spec.name() == name)
+            if (meant(spec))
                 text +=
                     fmt::format("[{}] with {}.name = {}\n{}", spec.section, entry.section, entry.name, key_text(spec));
     return text.empty() ? std::nullopt : std::optional(text);
 }
 
 std::optional<std::string> explain_component(const std::string& name) {
-    for (const Entry& entry : all_components()) {
+    for (const ComponentEntry& entry : registered_components()) {
         if (entry.name != name && std::find(entry.aliases.begin(), entry.aliases.end(), name) == entry.aliases.end())
             continue;
         std::string text = fmt::format("{} {}", entry.section, entry.name);
@@ -135,10 +135,10 @@ std::string deck_reference() {
         "A key that does not apply is an error. `hyperplane run DECK --set section.key=value` overrides a key; "
         "the last one wins. File names are relative to the deck's folder, those in [output] to the current "
         "directory.\n\n";
-    for (const std::string& section : sections()) {
+    for (const std::string& section : deck_sections()) {
         text +=
             fmt::format("## [{}]\n\n{}\n\n{}", section, explain_section(section), markdown_table(common_keys(section)));
-        for (const Entry& entry : all_components())
+        for (const ComponentEntry& entry : registered_components())
             if (entry.section == section) text += markdown_component(entry);
     }
     while (text.size() > 1 && text[text.size() - 2] == '\n') text.pop_back();

@@ -8,6 +8,8 @@
 #include "apps/environment.hpp"
 #include "apps/verbs.hpp"
 #include "apps/verdict.hpp"
+#include "core/error.hpp"
+#include "io/deck.hpp"
 #include "precond/registry.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
@@ -73,7 +75,13 @@ int list_verb(const Invocation& invocation) {
             json[topic.name][line.name] = line.summary;
         }
     }
-    if (text.empty()) throw UsageError(fmt::format("list: '{}' is none of {}", wanted, known));
+    if (text.empty()) {
+        std::vector<std::string> names;
+        for (const Topic& topic : topics()) names.push_back(topic.name);
+        const std::string near = nearest(wanted, names);
+        throw UsageError(fmt::format("list: '{}' is none of {}{}", wanted, known,
+                                     near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    }
     fmt::print("{}", invocation.has("json") ? to_text(json) : text);
     return 0;
 }

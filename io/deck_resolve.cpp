@@ -20,6 +20,10 @@ using Component = DeckSchema::Component;
 constexpr std::size_t max_errors_shown = 50;
 constexpr int after_deck = INT_MAX;  // where errors stand that belong to no line
 
+std::string suggestion(const std::string& near) {
+    return near.empty() ? "" : "; did you mean " + near + "?";
+}
+
 /// A parameter as Boost sees it: text that check_value accepts. It is composing, so every later store
 /// is checked too and replaces what was there: the last one wins, where Boost alone keeps the first.
 class CheckedText : public po::value_semantic {
@@ -37,7 +41,8 @@ public:
     }
     void notify(const boost::any&) const override {}
     void parse(boost::any& value, const std::vector<std::string>& tokens, bool) const override {
-        if (const auto error = check_value(spec_, tokens.front())) throw po::error(*error);
+        if (const auto error = check_value(spec_, tokens.front()))
+            throw po::error(*error + suggestion(nearest(tokens.front(), spec_.choices)));
         value = tokens.front();
     }
 
@@ -70,10 +75,6 @@ bool is_called(const Component& component, const std::string& name) {
 bool holds(const ParameterTable& table, const std::string& section, const std::string& key) {
     return std::any_of(table.begin(), table.end(),
                        [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
-}
-
-std::string suggestion(const std::string& near) {
-    return near.empty() ? "" : "; did you mean " + near + "?";
 }
 
 class Resolver {
