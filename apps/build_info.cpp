@@ -6,6 +6,7 @@
 #include <boost/version.hpp>
 
 #include "apps/git_sha.hpp"
+#include "core/types.hpp"
 
 namespace hyperplane {
 
@@ -19,7 +20,7 @@ const BuildInfo& build_info() {
         .hdf5 = fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE),
         .boost = fmt::format("{}.{}.{}", BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100),
         .openmp = fmt::format("{}", _OPENMP),
-        .backends = "cpu",
+        .backends = cuda_built ? "cpu, cuda" : "cpu",
     };
     return info;
 }

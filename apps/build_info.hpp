@@ -12,7 +12,7 @@ struct BuildInfo {
     std::string compiler;
     std::string build_type;  ///< and flags
     std::string hdf5, boost, openmp;
-    std::string backends;  ///< "cpu"
+    std::string backends;  ///< "cpu" or "cpu, cuda"
 };
 
 const BuildInfo& build_info();

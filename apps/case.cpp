@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <limits>
 
 #include "apps/deck_schema.hpp"
 #include "io/matrix_market.hpp"
@@ -46,22 +44,6 @@ InputFiles files_beside(const std::string& deck) {
         .vector = [resolve](const std::string& path) { return read_matrix_market_vector(resolve(path)); },
         .doubles = [resolve](const std::string& path, Index count) { return read_doubles(resolve(path), count); },
     };
-}
-
-Context make_context(const Parameters& parameters) {
-    const std::string& backend = parameters.text("device", "backend");
-    if (backend == "cuda")
-        throw DeviceError(parameters.where("device", "backend") +
-                          ": this program was built without the CUDA backend, so it cannot use a GPU; "
-                          "set device.backend = cpu, or auto to take the best there is");
-    const Context context = Context::cpu(int(parameters.integer("device", "threads")));
-    if (parameters.is_set("device", "memory_limit")) {
-        const Index limit = Index(parameters.real("device", "memory_limit") * (1 << 20));
-        const MemoryLedger& ledger = context.ledger();
-        context.set_allocation_gate(
-            [&ledger, limit](const std::string&, Index bytes) { return ledger.held() + bytes <= limit; });
-    }
-    return context;
 }
 
 Layout choose_layout(const Parameters& parameters, const PreconditionerPlan& plan) {
@@ -121,41 +103,12 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     found.report();
 
     Layout layout = choose_layout(parameters, plan);
-    std::string device = fmt::format("cpu, {} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
     const StopCriteria criteria = stop_criteria(parameters);
-    return {std::move(deck), overrides, std::move(parameters),     context,           std::move(device), problem,
+    return {std::move(deck), overrides, std::move(parameters),     context,           describe(context), problem,
             layout,          plan,      std::move(preconditioner), std::move(solver), criteria};
 }
 
-Index read_number(const char* file, const std::string& key) {
-    std::ifstream stream(file);
-    std::string word;
-    while (!key.empty() && stream >> word && word != key) {
-    }
-    Index value = 0;
-    return stream >> value ? value : -1;
-}
-
 }  // namespace
-
-std::string in_mib(Index bytes) {
-    return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20));
-}
-
-Index available_memory() {
-    Index available = std::numeric_limits<Index>::max();
-    if (const Index free = read_number("/proc/meminfo", "MemAvailable:"); free >= 0) available = free * 1024;
-    const Index limit = read_number("/sys/fs/cgroup/memory.max", "");
-    const Index used = read_number("/sys/fs/cgroup/memory.stat", "anon");  // files cached give way
-    if (limit >= 0 && used >= 0) available = std::min(available, std::max<Index>(0, limit - used));
-    return available;
-}
-
-Index available_memory(const Parameters& parameters) {
-    const Index available = available_memory();
-    if (!parameters.is_set("device", "memory_limit")) return available;
-    return std::min(available, Index(parameters.real("device", "memory_limit") * (1 << 20)));
-}
 
 Index MemoryPlan::total() const {
     Index sum = 0;
@@ -196,6 +149,7 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
     std::vector<std::string> overrides = invocation.values("set");
     if (invocation.has("threads"))
         overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
+    if (invocation.has("backend")) overrides.push_back("device.backend=" + invocation.value("backend"));
     return overrides;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/backend.hpp"
 #include "apps/command_line.hpp"
 #include "core/problem.hpp"
 #include "core/solver.hpp"
@@ -26,7 +27,7 @@ struct Case {
     std::vector<std::string> overrides;  ///< "section.key=value"
     Parameters parameters;
     Context context;
-    std::string device;  ///< "cpu, 2 threads": what the run takes
+    std::string device;  ///< "cpu, 2 threads" or "cuda, NVIDIA H200": what the run takes
     std::shared_ptr<const Problem> problem;
     Layout layout;  ///< of everything in the run
     PreconditionerPlan plan;
@@ -49,10 +50,10 @@ struct Case {
     std::string record_path() const;
 };
 
-/// "section.key=value" from --set and --threads.
+/// "section.key=value" from --set, --threads and --backend.
 std::vector<std::string> deck_overrides(const Invocation& invocation);
 
-/// Reads the deck named first on the command line and its --set and --threads overrides, and builds
+/// Reads the deck named first on the command line and its overrides, and builds
 /// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
 Case read_case(const Invocation& invocation);
 Case build_case(Deck deck, const std::vector<std::string>& overrides);
@@ -68,13 +69,5 @@ Foundation build_foundation(const Deck& deck, const Parameters& parameters);
 /// contradiction between problem, solver and preconditioner.
 Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
                 const Foundation& foundation);
-
-/// Bytes this process may still take: free memory of the machine, or of its control group.
-Index available_memory();
-/// The same, at most device.memory_limit.
-Index available_memory(const Parameters& parameters);
-
-/// "12.3 MiB"
-std::string in_mib(Index bytes);
 
 }  // namespace hyperplane

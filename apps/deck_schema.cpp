@@ -15,8 +15,16 @@ ParameterTable device_parameters() {
          .key = "backend",
          .type = ParameterType::choice,
          .default_value = "auto",
-         .description = "where the solve runs; auto takes the best there is and says which",
+         .description =
+             "where the run takes place, assembly and solve: cpu; cuda, an NVIDIA GPU, and where there is none "
+             "the run ends with exit code 9; auto, a GPU where there is one, and the run says what it took",
          .choices = {"auto", "cpu", "cuda"}},
+        {.section = "device",
+         .key = "gpu",
+         .type = ParameterType::integer,
+         .default_value = "0",
+         .description = "which GPU, as hyperplane list devices numbers them",
+         .minimum = Bound{0}},
         {.section = "device",
          .key = "threads",
          .type = ParameterType::integer,
@@ -35,8 +43,9 @@ ParameterTable device_parameters() {
          .key = "memory_limit",
          .type = ParameterType::real,
          .default_value = "",
-         .description =
-             "most memory the run may hold; beyond it the run ends with exit code 6. Unset: what the machine has",
+         .description = "most memory the run may hold, on a GPU of the GPU's; beyond it the run ends with exit code 6. "
+                        "Unset: what "
+                        "there is",
          .unit = "MiB",
          .minimum = Bound{0, true}},
     };

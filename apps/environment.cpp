@@ -29,6 +29,15 @@ Index machine_memory() {
     return Index(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
+std::string in_gib(Index bytes) {
+    return fmt::format("{:.1f} GiB", double(bytes) / (1 << 30));
+}
+
+std::string describe(const device::Properties& gpu) {
+    return fmt::format("{}, {}, compute capability {}.{}, CUDA {}", gpu.name, in_gib(gpu.memory), gpu.major, gpu.minor,
+                       gpu.driver);
+}
+
 std::map<std::string, std::string> environment(const Context& context, const std::string& device) {
     std::map<std::string, std::string> found = {
         {"backend", to_string(context.backend())},
@@ -40,6 +49,13 @@ std::map<std::string, std::string> environment(const Context& context, const std
         {"build_type", build_info().build_type},
         {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
     };
+    if (context.backend() == Backend::cuda) {
+        const device::Properties& gpu = device::properties();
+        found["gpu"] = gpu.name;
+        found["gpu_memory"] = in_gib(gpu.memory);
+        found["gpu_compute_capability"] = fmt::format("{}.{}", gpu.major, gpu.minor);
+        found["cuda_driver"] = gpu.driver;
+    }
     for (const auto& [key, variable] :
          {std::pair{"slurm_job", "SLURM_JOB_ID"}, {"slurm_array_task", "SLURM_ARRAY_TASK_ID"}})
         if (const char* value = std::getenv(variable)) found[key] = value;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/context.hpp"
+#include "core/device.hpp"
 
 namespace hyperplane {
 
@@ -13,6 +14,10 @@ std::string host_name();
 std::string processor_name();
 /// Bytes of memory the machine has.
 Index machine_memory();
+/// "NVIDIA H200, 139.8 GiB, compute capability 9.0, CUDA 13.0"
+std::string describe(const device::Properties& gpu);
+/// "7.5 GiB"
+std::string in_gib(Index bytes);
 
 /// Name and value of what a record keeps of the environment.
 std::map<std::string, std::string> environment(const Context& context, const std::string& device);

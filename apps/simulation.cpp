@@ -56,8 +56,10 @@ void Simulation::march() {
     }
     if (outcome_.code != ExitCode::ok && outcome_.code != ExitCode::not_converged) return;
     system_.reset();  // given back before the output takes its own
-    verify();
-    if (case_.parameters.boolean("output", "fields")) write_fields();
+    Vector copy;
+    const Vector& u = on_host(u_, copy);
+    verify(u);
+    if (case_.parameters.boolean("output", "fields")) write_fields(u);
 }
 
 void Simulation::allocate() {
@@ -74,9 +76,12 @@ SetupReport Simulation::set_up(TimeLevel level) {
     {
         TimerScope scope(outcome_.timers, "assemble");
         assemble(case_, u_, level, *system_);
+        case_.context.synchronize();
     }
     TimerScope scope(outcome_.timers, "setup");
-    return case_.preconditioner->setup(system_->preconditioned());
+    const SetupReport report = case_.preconditioner->setup(system_->preconditioned());
+    case_.context.synchronize();
+    return report;
 }
 
 void Simulation::solve(SolveRow& row, History& history) {
@@ -163,17 +168,16 @@ void Simulation::checkpoint(Index step) {
     checkpoint_time_ = now;
 }
 
-void Simulation::verify() {
-    outcome_.errors = case_.problem->errors(u_, time_after(case_.steps()));
+void Simulation::verify(const Vector& u) {
+    outcome_.errors = case_.problem->errors(u, time_after(case_.steps()));
     record_.set_verification(outcome_.errors);
 }
 
-void Simulation::write_fields() {
+void Simulation::write_fields(const Vector& u) {
     TimerScope scope(outcome_.timers, "output");
     outcome_.fields_file = std::filesystem::path(case_.record_path()).replace_extension(".vtkhdf").string();
     std::vector<NamedField> fields;
-    for (int c = 0; c < case_.shape().dof; ++c)
-        fields.push_back({case_.shape().components.at(c), natural_order(u_, c)});
+    for (int c = 0; c < case_.shape().dof; ++c) fields.push_back({case_.shape().components.at(c), natural_order(u, c)});
     write_vtkhdf(outcome_.fields_file, case_.shape().grid, fields);
 }
 

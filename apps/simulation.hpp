@@ -57,8 +57,8 @@ private:
     void checkpoint(Index step);
     /// 0 for a steady problem.
     double time_after(Index step) const;
-    void verify();
-    void write_fields();
+    void verify(const Vector& u);
+    void write_fields(const Vector& u);
 
     const Case& case_;
     RecordWriter& record_;

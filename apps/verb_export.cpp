@@ -35,7 +35,8 @@ int export_verb(const Invocation& invocation) {
     History history;
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 
-    write_matrix_market(folder / "A.mtx", system.a.to_csr(), a_case.shape().symmetric);
+    std::optional<StructMatrix> copy;
+    write_matrix_market(folder / "A.mtx", on_host(system.a, copy).to_csr(), a_case.shape().symmetric);
     write_matrix_market(folder / "b.mtx", to_natural(system.b));
     write_matrix_market(folder / "x.mtx", to_natural(x));
     fmt::print("{}, b.mtx and x.mtx: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",

@@ -24,13 +24,18 @@ Json build_json() {
 }
 
 Json device_json() {
-    return {{"host", host_name()},
-            {"processor", processor_name()},
-            {"processors", omp_get_num_procs()},
-            {"threads", omp_get_max_threads()},
-            {"memory", in_mib(machine_memory())},
-            {"memory_left", in_mib(available_memory())},
-            {"cuda", "not available: this program was built without the CUDA backend"}};
+    Json json = {{"host", host_name()},
+                 {"processor", processor_name()},
+                 {"processors", omp_get_num_procs()},
+                 {"threads", omp_get_max_threads()},
+                 {"memory", in_mib(machine_memory())},
+                 {"memory_left", in_mib(available_memory())}};
+    const std::string why = device::unavailable();
+    if (why.empty())
+        for (const device::Properties& gpu : device::all()) json["cuda"].push_back(describe(gpu));
+    else
+        json["cuda"] = "not available: " + why;
+    return json;
 }
 
 Json record_json(const RecordData& record) {

@@ -39,9 +39,12 @@ std::vector<Line> stencil_lines() {
 }
 
 std::vector<Line> device_lines() {
-    return {{"cpu", fmt::format("{}, {} threads, {:.1f} GiB", processor_name(), omp_get_num_procs(),
-                                double(machine_memory()) / (1 << 30))},
-            {"cuda", "not available: this program was built without the CUDA backend"}};
+    std::vector<Line> lines{
+        {"cpu", fmt::format("{}, {} threads, {}", processor_name(), omp_get_num_procs(), in_gib(machine_memory()))}};
+    for (const device::Properties& gpu : device::all())
+        lines.push_back({fmt::format("cuda, gpu = {}", gpu.ordinal), describe(gpu)});
+    if (const std::string why = device::unavailable(); !why.empty()) lines.push_back({"cuda", "not available: " + why});
+    return lines;
 }
 
 struct Topic {

@@ -34,9 +34,11 @@ Restart restart_asked(const Invocation& invocation) {
 
 void check_memory(const Case& a_case) {
     const MemoryPlan plan = a_case.memory_plan();
-    const Index available = available_memory();
+    const Backend backend = a_case.context.backend();
+    const Index available = available_memory(backend);
     if (plan.total() > available)
-        throw OutOfMemory(fmt::format("the run needs {}, this machine has {} left:\n{}", in_mib(plan.total()),
+        throw OutOfMemory(fmt::format("the run needs {}, {} has {} left:\n{}", in_mib(plan.total()),
+                                      backend == Backend::cpu ? "this machine" : device::properties().name,
                                       in_mib(available), plan.table()));
 }
 

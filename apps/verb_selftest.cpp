@@ -27,7 +27,9 @@ struct Check {
 
 /// Numbers in (-1, 1) that look random and are the same everywhere.
 void fill_scattered(Vector& x, std::uint64_t seed) {
-    for (Index at = 0; at < x.size(); ++at) x.data()[at] = random_symmetric(seed, std::uint64_t(at));
+    Vector made(Context::cpu(), x.layout(), x.dof(), "scattered");
+    for (Index at = 0; at < x.size(); ++at) made.data()[at] = random_symmetric(seed, std::uint64_t(at));
+    transfer(made, x);
 }
 
 /// |x^T O y - y^T O x| / (||x|| ||O y|| + ||y|| ||O x||)
@@ -40,13 +42,16 @@ double asymmetry(const LinearOperator& o, const Vector& x, const Vector& y, Vect
 }
 
 /// HPCG's TestCG: diagonal blocks times 1e6, those of the first nine points times 2e6 .. 10e6.
-void exaggerate_diagonal(StructMatrix& a) {
+void exaggerate_diagonal(StructMatrix& matrix) {
+    StructMatrix a(Context::cpu(), matrix.layout(), matrix.stencil(), matrix.dof(), matrix.storage(), "exaggerated");
+    a.assign(matrix);
     for (Index row = 0; row < a.grid().points(); ++row) {
         const Index slot = a.layout().slot(a.grid().point(row));
         const double factor = row < 9 ? double(row + 2) * 1e6 : 1e6;
         for (int i = 0; i < a.dof(); ++i)
             for (int j = 0; j < a.dof(); ++j) a.values(a.stencil().diagonal(), i, j)[slot] *= factor;
     }
+    matrix.assign(a);
 }
 
 class SelfTest {

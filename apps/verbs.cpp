@@ -12,6 +12,7 @@ namespace {
 
 const Option set{"set", "KEY=VALUE", "override a key of the deck, as section.key=value", 's', true};
 const Option threads{"threads", "N", "OpenMP threads, short for --set device.threads=N", 't'};
+const Option backend{"backend", "NAME", "auto, cpu or cuda, short for --set device.backend=NAME", 'b'};
 const Option json{"json", "", "print one JSON object instead of text"};
 const Option quiet{"quiet", "", "no progress, warnings and errors only", 'q'};
 const Option verbose{"verbose", "", "say more", 'v'};
@@ -27,6 +28,7 @@ const std::vector<Verb>& verbs() {
          "Solve the case of a deck and record how it converged",
          {set,
           threads,
+          backend,
           {"fresh", "", "start over where a preempted record of this deck exists"},
           {"restart", "", "go on from the newest checkpoint (output.checkpoint_every)"},
           json,
@@ -38,7 +40,7 @@ const std::vector<Verb>& verbs() {
          1,
          1,
          "Validate a deck and predict the memory its run needs",
-         {set, threads, json, quiet, verbose},
+         {set, threads, backend, json, quiet, verbose},
          check_verb},
         {"list",
          "[problems|solvers|preconditioners|stencils|devices]",
@@ -83,7 +85,12 @@ const std::vector<Verb>& verbs() {
          1,
          1,
          "Write the first linear system as Matrix Market files A.mtx, b.mtx and x.mtx",
-         {set, threads, {"output", "DIR", "folder to write to (default: the current one)", 'o'}, quiet, verbose},
+         {set,
+          threads,
+          backend,
+          {"output", "DIR", "folder to write to (default: the current one)", 'o'},
+          quiet,
+          verbose},
          export_verb},
         {"bench",
          "[kernels|solve DECK...]",
@@ -95,14 +102,15 @@ const std::vector<Verb>& verbs() {
           {"repeats", "N", "timed calls after a warm-up; the median counts (default 9)"},
           {"json", "FILE", "also write what was measured; - for standard output, alone"},
           set,
-          threads},
+          threads,
+          backend},
          bench_verb},
         {"selftest",
          "[DECK]",
          0,
          1,
          "Check symmetry, an easy convergence and repeatability on this machine",
-         {set, threads, json, quiet, verbose},
+         {set, threads, backend, json, quiet, verbose},
          selftest_verb},
     };
     return table;

@@ -46,6 +46,11 @@ public:
     int threads() const { return threads_; }
     MemoryLedger& ledger() const { return *ledger_; }
 
+    /// Waits for work that is queued; throws the errors it met.
+    void synchronize() const {
+        if (backend_ == Backend::cuda) device::synchronize();
+    }
+
     /// 64-byte aligned memory of the backend, uninitialised; throws OutOfMemory with the ledger in its message.
     void* allocate(const std::string& label, Index bytes) const;
     void release(const std::string& label, void* memory, Index bytes) const;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/types.hpp"
 
@@ -27,6 +28,8 @@ std::string unavailable();
 inline bool available() {
     return unavailable().empty();
 }
+/// Every GPU of this machine, by ordinal; none where unavailable() says why.
+std::vector<Properties> all();
 /// Chooses GPU `ordinal` for the rest of the program; throws DeviceError when there is none such.
 void require(int ordinal = 0);
 const Properties& properties();

@@ -15,6 +15,22 @@ struct Chosen {
 Chosen chosen;
 std::string kernel_name = "no kernel";
 
+device::Properties properties_of(int ordinal) {
+    cudaDeviceProp p{};
+    cuda::check(cudaGetDeviceProperties(&p, ordinal), "cudaGetDeviceProperties");
+    int driver = 0;
+    cuda::check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+    return {p.name,
+            p.major,
+            p.minor,
+            p.multiProcessorCount,
+            Index(p.totalGlobalMem),
+            Index(p.sharedMemPerBlockOptin),
+            Index(p.l2CacheSize),
+            fmt::format("{}.{}", driver / 1000, driver % 1000 / 10),
+            ordinal};
+}
+
 }  // namespace
 
 namespace cuda {
@@ -51,6 +67,14 @@ std::string unavailable() {
     return count > 0 ? "" : "no NVIDIA GPU was found";
 }
 
+std::vector<Properties> all() {
+    std::vector<Properties> found;
+    int count = 0;
+    if (available()) cuda::check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    for (int ordinal = 0; ordinal < count; ++ordinal) found.push_back(properties_of(ordinal));
+    return found;
+}
+
 void require(int ordinal) {
     if (chosen.made && chosen.properties.ordinal == ordinal) return;
     if (const std::string why = unavailable(); !why.empty()) throw DeviceError("no GPU can be used: " + why);
@@ -59,22 +83,11 @@ void require(int ordinal) {
     if (ordinal < 0 || ordinal >= count)
         throw DeviceError(fmt::format("GPU {} was asked for, but there are {}, numbered from 0", ordinal, count));
     cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
-    cudaDeviceProp p{};
-    cuda::check(cudaGetDeviceProperties(&p, ordinal), "cudaGetDeviceProperties");
-    if (p.major < 8)
-        throw DeviceError(
-            fmt::format("{} has compute capability {}.{}; 8.0 or newer is needed", p.name, p.major, p.minor));
-    int driver = 0;
-    cuda::check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-    chosen.properties = {p.name,
-                         p.major,
-                         p.minor,
-                         p.multiProcessorCount,
-                         Index(p.totalGlobalMem),
-                         Index(p.sharedMemPerBlockOptin),
-                         Index(p.l2CacheSize),
-                         fmt::format("{}.{}", driver / 1000, driver % 1000 / 10),
-                         ordinal};
+    const Properties properties = properties_of(ordinal);
+    if (properties.major < 8)
+        throw DeviceError(fmt::format("{} has compute capability {}.{}; 8.0 or newer is needed", properties.name,
+                                      properties.major, properties.minor));
+    chosen.properties = properties;
     cuda::check(cudaStreamCreateWithFlags(&chosen.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     chosen.made = true;
 }

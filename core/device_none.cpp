@@ -7,6 +7,9 @@ namespace hyperplane::device {
 std::string unavailable() {
     return "this program was built without the CUDA backend";
 }
+std::vector<Properties> all() {
+    return {};
+}
 void require(int) {
     throw DeviceError("no GPU can be used: " + unavailable());
 }

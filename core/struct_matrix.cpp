@@ -244,4 +244,11 @@ void StructMatrix::assign(const CsrMatrix& csr) {
     }
 }
 
+const StructMatrix& on_host(const StructMatrix& a, std::optional<StructMatrix>& copy) {
+    if (a.backend() == Backend::cpu) return a;
+    copy.emplace(Context::cpu(), a.layout(), a.stencil(), a.dof(), a.storage(), "host copy");
+    copy->assign(a);
+    return *copy;
+}
+
 }  // namespace hyperplane

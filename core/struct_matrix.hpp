@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -119,5 +120,8 @@ private:
     Index stride_;
     Buffer<double> values_;
 };
+
+/// The matrix itself where the host can read it, else a copy that lives in `copy`.
+const StructMatrix& on_host(const StructMatrix& a, std::optional<StructMatrix>& copy);
 
 }  // namespace hyperplane

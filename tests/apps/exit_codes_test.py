@@ -1,5 +1,6 @@
 """Each exit code of the program, reached as a user reaches it, with what the message must teach."""
 
+import json
 import os
 import resource
 import unittest
@@ -221,15 +222,28 @@ class Expectation(ProgramTest):
 class Device(ProgramTest):
     """9: the device asked for is not there."""
 
+    def setUp(self):
+        super().setUp()
+        listed = json.loads(self.expect(0, "list", "devices", "--json").stdout)["devices"]
+        self.missing = listed.get("cuda", "")  # "not available: why" where there is no GPU to use
+
     def test_cuda(self):
+        if not self.missing:
+            self.skipTest("there is a GPU here")
         deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\nbackend = cuda\n")
         for verb in ("run", "check"):
-            self.expect(9, verb, deck, says=["a.ini:9: device.backend", "without the CUDA backend"])
+            self.expect(9, verb, deck, says=["a.ini:9: device.backend", "no GPU can be used", self.missing[-20:]])
+        self.expect(9, "run", deck, "--backend", "cuda", says="--set: device.backend")
         self.assertFalse((self.folder / "a.h5").exists())
 
     def test_auto_says_what_it_took(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
-        self.expect(0, "run", deck, says="device.backend = auto takes cpu")
+        taken = "cpu" if self.missing else "cuda"
+        self.expect(0, "run", deck, says=f"device.backend = auto takes {taken}")
+
+    def test_gpu_that_is_not_there(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\ngpu = 99\n")
+        self.expect(9, "run", deck, says="a.ini:9: device.gpu")
 
 
 class Good(ProgramTest):

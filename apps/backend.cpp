@@ -1,0 +1,78 @@
+#include "apps/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+#include "core/device.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// The backend of [device]; a GPU is chosen by this. Throws DeviceError.
+Backend choose_backend(const Parameters& parameters) {
+    const std::string& asked = parameters.text("device", "backend");
+    if (asked == "cpu") return Backend::cpu;
+    try {
+        device::require(int(parameters.integer("device", "gpu")));
+        return Backend::cuda;
+    } catch (const DeviceError& error) {
+        if (asked == "auto" && !parameters.is_given("device", "gpu")) return Backend::cpu;
+        throw DeviceError(fmt::format("{}: {}; set device.backend = cpu to run without one (hyperplane list devices)",
+                                      parameters.where("device", asked == "cuda" ? "backend" : "gpu"), error.what()));
+    }
+}
+
+Index read_number(const char* file, const std::string& key) {
+    std::ifstream stream(file);
+    std::string word;
+    while (!key.empty() && stream >> word && word != key) {
+    }
+    Index value = 0;
+    return stream >> value ? value : -1;
+}
+
+Index limit_of(const Parameters& parameters) {
+    return parameters.is_set("device", "memory_limit") ? Index(parameters.real("device", "memory_limit") * (1 << 20))
+                                                       : std::numeric_limits<Index>::max();
+}
+
+}  // namespace
+
+Context make_context(const Parameters& parameters) {
+    const Context host = Context::cpu(int(parameters.integer("device", "threads")));
+    const Context context =
+        choose_backend(parameters) == Backend::cpu ? host : Context::cuda(int(parameters.integer("device", "gpu")));
+    if (parameters.is_set("device", "memory_limit"))
+        context.set_allocation_gate([&ledger = context.ledger(), limit = limit_of(parameters)](
+                                        const std::string&, Index bytes) { return ledger.held() + bytes <= limit; });
+    return context;
+}
+
+std::string describe(const Context& context) {
+    if (context.backend() == Backend::cuda) return "cuda, " + device::properties().name;
+    return fmt::format("cpu, {} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
+}
+
+Index available_memory(Backend backend) {
+    if (backend == Backend::cuda) return device::free_memory();
+    Index available = std::numeric_limits<Index>::max();
+    if (const Index free = read_number("/proc/meminfo", "MemAvailable:"); free >= 0) available = free * 1024;
+    const Index limit = read_number("/sys/fs/cgroup/memory.max", "");
+    const Index used = read_number("/sys/fs/cgroup/memory.stat", "anon");  // files cached give way
+    if (limit >= 0 && used >= 0) available = std::min(available, std::max<Index>(0, limit - used));
+    return available;
+}
+
+Index available_memory(const Parameters& parameters) {
+    return std::min(available_memory(choose_backend(parameters)), limit_of(parameters));
+}
+
+std::string in_mib(Index bytes) {
+    return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20));
+}
+
+}  // namespace hyperplane
