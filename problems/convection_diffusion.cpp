@@ -16,8 +16,7 @@ public:
     ConvectionDiffusion(SystemShape shape, const TransportKeys& keys)
         : shape_(std::move(shape)),
           keys_(keys),
-          rows_(shape_.stencil, keys.domain, TransportRow{keys, keys.scheme, keys.domain.mean_spacing()},
-                keys.source == SourceKind::row_sum) {}
+          rows_(shape_.stencil, keys.domain, TransportRow(keys), keys.source == SourceKind::row_sum) {}
 
     const SystemShape& shape() const override { return shape_; }
     double time_step() const override { return keys_.time_step; }

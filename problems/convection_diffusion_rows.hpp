@@ -15,8 +15,18 @@ struct TransportRow {
     static constexpr int entries = 7;
     TransportKeys keys;
     Scheme scheme;
-    double h;           ///< mean spacing
-    double mass = 0.0;  ///< h^2 / dt, 0 when steady
+    double h;                         ///< mean spacing
+    double mass = 0.0;                ///< h^2 / dt, 0 when steady
+    std::array<double, 3> diffusion;  ///< D along each axis
+    std::array<double, 3> area;       ///< h^2 / h_d
+
+    explicit TransportRow(const TransportKeys& of) : keys(of), scheme(of.scheme), h(of.domain.mean_spacing()) {
+        for (int axis = 0; axis < 3; ++axis) {
+            const double spacing = keys.domain.grid.spacing[axis];
+            diffusion[axis] = keys.viscosity * (h * h / (spacing * spacing));
+            area[axis] = h * h / spacing;
+        }
+    }
 
     HYPERPLANE_HD void coefficients(Int3 p, double* c) const {
         for (int e = 0; e < entries; ++e) c[e] = 0.0;
@@ -24,13 +34,11 @@ struct TransportRow {
         const Domain& domain = keys.domain;
         for (int axis = 0; axis < 3; ++axis) {
             if (domain.flat(axis)) continue;
-            const double spacing = domain.grid.spacing[axis];
-            const double D = keys.viscosity * (h * h / (spacing * spacing));
             for (int side = -1; side <= 1; side += 2) {
                 Position face = domain.position(p);
-                face[axis] += side * spacing / 2;
-                const double B = side * keys.wind.component(axis, face) * (h * h / spacing);
-                const FaceTerms terms = face_terms(scheme, D, B);
+                face[axis] += side * domain.grid.spacing[axis] / 2;
+                const double B = side * keys.wind.component(axis, face) * area[axis];
+                const FaceTerms terms = face_terms(scheme, diffusion[axis], B);
                 c[3 + side * (axis + 1)] = terms.neighbour;  // natural order is -z -y -x 0 +x +y +z
                 c[3] += terms.centre;
             }

@@ -75,7 +75,7 @@ std::unique_ptr<Problem> create_poisson_cells(const Parameters& parameters, cons
                       .symmetric = true,
                       .constant_null_space = singular,
                       .components = {"u"}};
-    const FluxRows formula{offsets_of<7>(shape.stencil), domain.grid, domain, {}, data, dirichlet};
+    const FluxRows formula(shape.stencil, domain, data, dirichlet);
     return std::make_unique<PoissonCells>(std::move(shape), CoefficientField(parameters, domain, context, files),
                                           formula);
 }

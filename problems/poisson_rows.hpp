@@ -42,13 +42,20 @@ struct FluxRows {
     Domain domain;
     CoefficientView k;
     PoissonData data;
-    std::array<bool, 3> dirichlet;  ///< u = g on the two faces across each axis
+    std::array<bool, 3> dirichlet;     ///< u = g on the two faces across each axis
+    double volume;                     ///< of a cell
+    std::array<double, 3> face_scale;  ///< volume / h_d^2
+
+    FluxRows(const Stencil& stencil, const Domain& on, const PoissonData& what, const std::array<bool, 3>& walls)
+        : offsets(offsets_of<entries>(stencil)), grid(on.grid), domain(on), data(what), dirichlet(walls) {
+        const auto& h = grid.spacing;
+        volume = h[0] * h[1] * h[2];
+        for (int axis = 0; axis < 3; ++axis) face_scale[axis] = volume / (h[axis] * h[axis]);
+    }
 
     /// Entry of the neighbour one step along `axis`: natural order is -z -y -x 0 +x +y +z.
     HYPERPLANE_HD static int entry(int axis, int side) { return 3 + side * (axis + 1); }
-    HYPERPLANE_HD double volume() const { return grid.spacing[0] * grid.spacing[1] * grid.spacing[2]; }
-    HYPERPLANE_HD double face_scale(int axis) const { return volume() / (grid.spacing[axis] * grid.spacing[axis]); }
-    HYPERPLANE_HD double wall(int axis, Int3 p) const { return 2.0 * k.at(axis, grid.row(p)) * face_scale(axis); }
+    HYPERPLANE_HD double wall(int axis, Int3 p) const { return 2.0 * k.at(axis, grid.row(p)) * face_scale[axis]; }
 
     HYPERPLANE_HD void coefficients(Int3 p, double* c) const {
         for (int e = 0; e < entries; ++e) c[e] = 0.0;
@@ -60,7 +67,7 @@ struct FluxRows {
                 const Int3 q = grid.wrapped(p + offsets[e]);
                 if (grid.contains(q)) {
                     const double there = k.at(axis, grid.row(q));
-                    const double t = face_scale(axis) * (2.0 * (here * there) / (here + there));
+                    const double t = face_scale[axis] * (2.0 * (here * there) / (here + there));
                     c[e] = -t;
                     c[3] += t;
                 } else if (dirichlet[axis]) {
@@ -71,9 +78,9 @@ struct FluxRows {
     }
     HYPERPLANE_HD double right_hand_side(Int3 p, int = 0) const {
         if (data.source == SourceKind::row_sum) return row_sum(*this, p);
-        if (data.source != SourceKind::exact) return volume() * plain_source(data.source, data.seed, grid, p);
+        if (data.source != SourceKind::exact) return volume * plain_source(data.source, data.seed, grid, p);
         const Position at = domain.position(p);
-        double b = -volume() * data.exact.laplacian(at, data.k);
+        double b = -volume * data.exact.laplacian(at, data.k);
         for (int axis = 0; axis < 3; ++axis)
             for (int side = -1; side <= 1 && !domain.flat(axis); side += 2) {
                 if (grid.contains(p + offsets[entry(axis, side)])) continue;

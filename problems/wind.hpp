@@ -26,17 +26,18 @@ struct Wind {
 
     /// Component `axis` at a position.
     HYPERPLANE_HD double component(int axis, const Position& at) const {
-        const double x = at[0] / lengths[0], y = at[1] / lengths[1], z = at[2] / lengths[2];
-        const double X = 2 * x - 1, Y = 2 * y - 1;
-        constexpr double turn = 2 * std::numbers::pi;
         switch (kind) {
             case WindKind::constant: return velocity[axis];
-            case WindKind::rotate: return axis == 0 ? -Y : axis == 1 ? X : 0.0;
-            case WindKind::recirc: return axis == 0 ? 2 * Y * (1 - X * X) : axis == 1 ? -2 * X * (1 - Y * Y) : 0.0;
-            case WindKind::abc:
-                return axis == 0   ? std::sin(turn * z) + std::cos(turn * y)
-                       : axis == 1 ? std::sin(turn * x) + std::cos(turn * z)
-                                   : std::sin(turn * y) + std::cos(turn * x);
+            case WindKind::rotate: return axis == 0 ? -centred(1, at) : axis == 1 ? centred(0, at) : 0.0;
+            case WindKind::recirc: {
+                if (axis == 2) return 0.0;
+                const double X = centred(0, at), Y = centred(1, at);
+                return axis == 0 ? 2 * Y * (1 - X * X) : -2 * X * (1 - Y * Y);
+            }
+            case WindKind::abc: {
+                const int before = (axis + 2) % 3, after = (axis + 1) % 3;
+                return std::sin(angle(before, at)) + std::cos(angle(after, at));
+            }
         }
         return 0.0;
     }
@@ -49,6 +50,12 @@ struct Wind {
             case WindKind::abc: return 2.0;
         }
         return 0.0;
+    }
+
+private:
+    HYPERPLANE_HD double centred(int axis, const Position& at) const { return 2 * (at[axis] / lengths[axis]) - 1; }
+    HYPERPLANE_HD double angle(int axis, const Position& at) const {
+        return 2 * std::numbers::pi * (at[axis] / lengths[axis]);
     }
 };
 
