@@ -1,0 +1,122 @@
+"""Runs on a GPU: what the CPU computes, told as the CPU's, within the memory that was predicted."""
+
+import itertools
+import json
+import subprocess
+import sys
+import time
+import unittest
+
+from program import INPUTS, POISSON, PROGRAM, TRANSPORT, ProgramTest
+
+BLOCKS = "[problem]\nname = block_laplacian\n[grid]\ncells = 13 11 9\n[solver]\nname = cg\n"
+
+
+def numbers(path):
+    """The values of a Matrix Market file, in order."""
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
+    return [float(line.split()[-1]) for line in lines[1:]]
+
+
+class Device(ProgramTest):
+    def export(self, backend, deck, *settings):
+        """Matrix, right-hand side and solution of the first step, in natural order."""
+        folder = self.folder / backend
+        words = [word for setting in ("solver.rtol=1e-12", *settings) for word in ("--set", setting)]
+        self.expect(0, "export", deck, "--backend", backend, "--output", str(folder), *words)
+        return [numbers(folder / name) for name in ("A.mtx", "b.mtx", "x.mtx")]
+
+    def close(self, here, there, tolerance):
+        scale = max(map(abs, here))
+        self.assertEqual(len(here), len(there))
+        self.assertLessEqual(max(abs(a - b) for a, b in zip(here, there)), tolerance * scale)
+
+    def test_systems_and_solutions_are_the_cpus(self):
+        poisson = self.write("poisson.ini", POISSON.format(cells="19 17 13"))
+        transport = self.write("transport.ini", TRANSPORT.format(cells="17 13 11", steps=1))
+        cell = "problem.discretisation=cell"
+        for deck, *settings in ((poisson,), (poisson, cell, "problem.boundary_condition=neumann"),
+                                (poisson, cell, "problem.coefficient=white", "problem.log_standard_deviation=1"),
+                                (poisson, "problem.stencil=box27", "grid.cells=13"), (transport,),
+                                (transport, "problem.preconditioner_scheme=central"),
+                                (self.write("blocks.ini", BLOCKS),), (str(INPUTS / "matrix_market_blocks.ini"),)):
+            with self.subTest(deck=deck, settings=settings):
+                here, there = (self.export(backend, deck, *settings) for backend in ("cpu", "cuda"))
+                self.assertEqual(here[0], there[0])
+                self.close(here[1], there[1], 1e-13)
+                self.close(here[2], there[2], 1e-10)
+
+    def test_decks_take_the_iterations_of_the_cpu(self):
+        for deck in sorted(INPUTS.glob("*.ini")):
+            with self.subTest(deck=deck.name):
+                here, there = (json.loads(self.run_program("run", str(deck), "--backend", backend, "--json", "--quiet",
+                                                           "--fresh").stdout) for backend in ("cpu", "cuda"))
+                self.assertTrue(there["device"].startswith("cuda, "))
+                self.assertEqual(len(here["solves"]), len(there["solves"]), there["message"])
+                for a, b in zip(here["solves"], there["solves"]):
+                    self.assertEqual(a["stop_reason"], b["stop_reason"])
+                    self.assertLessEqual(abs(a["iterations"] - b["iterations"]), 1)
+                for name, error in here.get("errors", {}).items():
+                    self.assertLessEqual(abs(error - there["errors"][name]), 1e-4 * error + 1e-6)
+
+    def test_twenty_runs_have_the_same_bits(self):
+        deck = self.write("a.ini", POISSON.format(cells="33 31 29"))
+        first = self.export("cuda", deck)
+        for _ in range(19):
+            self.assertEqual(self.export("cuda", deck), first)
+
+    def test_memory_is_predicted(self):
+        deck = self.write("a.ini", POISSON.format(cells="45 43 41"))
+        for solver, preconditioner in itertools.product(("cg", "gmres", "fgmres", "bicgstab"),
+                                                        ("none", "jacobi", "struct_ilu")):
+            words = (deck, "--backend", "cuda", "--set", f"solver.name={solver}", "--set",
+                     f"preconditioner.name={preconditioner}")
+            with self.subTest(solver=solver, preconditioner=preconditioner):
+                predicted = self.run_json(0, "check", *words)["memory"]["predicted"]
+                held = self.run_json(0, "run", *words)["memory"]["peak"]
+                self.assertLessEqual(abs(predicted - held), 0.05 * held)
+
+    def test_out_of_memory(self):
+        deck = self.write("a.ini", POISSON.format(cells=64) + "[device]\nbackend = cuda\nmemory_limit = 8\n")
+        self.expect(6, "run", deck, says=["out of device memory", "matrix", "total"])
+        deck = self.write("b.ini", POISSON.format(cells=1280) + "[device]\nbackend = cuda\n")
+        self.expect(6, "check", deck)
+
+    def test_the_record_names_the_device(self):
+        deck = self.write("a.ini", POISSON.format(cells=16) + "[output]\nfields = true\n")
+        self.expect(0, "run", deck, "--backend", "cuda")
+        environment = self.record("a.h5")["environment"]
+        self.assertEqual(environment["backend"], "cuda")
+        for key in ("gpu", "gpu_memory", "gpu_compute_capability", "cuda_driver"):
+            self.assertTrue(environment[key], key)
+        self.assertTrue((self.folder / "a.vtkhdf").exists())
+
+    def test_a_run_goes_on_on_the_other_backend(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=24, steps=40) + "[output]\ncheckpoint_every = 1\n")
+        for first, then in (("cuda", "cpu"), ("cpu", "cuda")):
+            whole = self.run_json(0, "run", deck, "--backend", first, "--fresh", "--set", "output.file=whole.h5")
+            process = self.start("run", deck, "--quiet", "--fresh", "--backend", first)
+            while not (self.folder / "a.1.checkpoint").exists() and process.poll() is None:
+                time.sleep(0.001)
+            process.kill()
+            process.communicate()
+            rest = self.run_json(0, "run", deck, "--backend", then, "--restart")
+            self.assertTrue(rest["resumed"])
+            here, there = whole["solves"][-1], rest["solves"][-1]
+            self.assertEqual(here["step"], there["step"])
+            self.assertLessEqual(abs(here["b_norm"] - there["b_norm"]), 1e-7 * here["b_norm"])
+
+    def test_self_test(self):
+        self.expect(0, "selftest", "--backend", "cuda")
+
+
+def why_no_gpu():
+    listed = subprocess.run([PROGRAM, "list", "devices", "--json"], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(listed.stdout)["devices"].get("cuda")
+
+
+if __name__ == "__main__":
+    if why_no_gpu():
+        print("skipped: cuda is", why_no_gpu())
+        sys.exit(77)
+    unittest.main()
