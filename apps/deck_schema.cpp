@@ -64,6 +64,12 @@ ParameterTable output_parameters() {
          .default_value = "false",
          .description = "also write the final state as VTKHDF for ParaView, beside the record with .vtkhdf"},
         {.section = "output",
+         .key = "measure_limit",
+         .type = ParameterType::boolean,
+         .default_value = "false",
+         .description = "after the run, measure what the memory delivers to a copy as large as the run, so that the "
+                        "report can set the achieved bandwidth against it; takes some 50 ms"},
+        {.section = "output",
          .key = "checkpoint_every",
          .type = ParameterType::integer,
          .default_value = "0",

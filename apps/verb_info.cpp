@@ -66,6 +66,7 @@ Json record_json(const RecordData& record) {
     for (const TimerRow& row : record.timers)
         json["timers"].push_back(
             Json{{"name", row.name}, {"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}});
+    if (record.memory_limit > 0.0) json["limits"] = {{"memory", record.memory_limit}};
     json["memory"] = {{"peak", record.peak_total}, {"predicted", record.predicted_total}};
     return json;
 }

@@ -10,6 +10,7 @@
 #include "apps/beginning.hpp"
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
+#include "apps/estimate.hpp"
 #include "apps/expectations.hpp"
 #include "apps/signals.hpp"
 #include "apps/verbs.hpp"
@@ -68,6 +69,14 @@ void finish(RecordWriter& record, const Outcome& outcome, const Judgement& judge
     }
 }
 
+void measure_limit(const Case& a_case, const Outcome& outcome, RecordWriter& record) {
+    try {
+        record.set_memory_limit(memory_rate(a_case.context, outcome.peak) * 1e-9);
+    } catch (const OutOfMemory&) {
+        spdlog::warn("output.measure_limit: no memory is left for a copy as large as the run; nothing was measured");
+    }
+}
+
 void announce(const Case& a_case) {
     if (a_case.parameters.text("device", "backend") == "auto")
         spdlog::info("device.backend = auto takes {}", a_case.device);
@@ -91,6 +100,7 @@ int run_verb(const Invocation& invocation) {
     if (before) simulation.resume(std::move(*before));
     const Outcome outcome = simulation.run();
     const Judgement judgement = judge(a_case.parameters, outcome);
+    if (a_case.parameters.boolean("output", "measure_limit")) measure_limit(a_case, outcome, record);
 
     if (outcome.code != ExitCode::ok)
         spdlog::log(judgement.code == ExitCode::ok ? spdlog::level::info : spdlog::level::err, "{}", outcome.message);

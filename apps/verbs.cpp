@@ -39,7 +39,7 @@ const std::vector<Verb>& verbs() {
          "DECK",
          1,
          1,
-         "Validate a deck and predict the memory its run needs",
+         "Validate a deck; predict the memory its run needs and estimate its time",
          {set, threads, backend, json, quiet, verbose},
          check_verb},
         {"list",

@@ -27,6 +27,11 @@ struct SolveReport {
     int restarts_from_true = 0;        ///< times the recurrence had drifted from the true residual
 };
 
+/// Fewest an iteration does, on average: products with A, applies of M, and vectors read or written besides.
+struct IterationCost {
+    double products = 1.0, applies = 1.0, vectors = 8.0;
+};
+
 /// Solves A x = b from the x given. Work vectors are made on first use and kept.
 class Solver {
 public:
@@ -35,6 +40,7 @@ public:
                               History& history) = 0;
     /// Vectors held besides b and x.
     virtual Index work_vectors() const = 0;
+    virtual IterationCost iteration_cost() const { return {}; }
     /// Throws UsageError where the method cannot work with such a preconditioner, saying why.
     virtual void check(const std::string& preconditioner, const PreconditionerTraits& traits) const = 0;
     /// The same for the matrix of a problem; `symmetric` as SystemShape has it.

@@ -79,6 +79,10 @@ void RecordWriter::set_performance(const TimerTree& timers, const std::map<std::
     impl_->data.predicted_total = predicted_total;
 }
 
+void RecordWriter::set_memory_limit(double rate) {
+    impl_->data.memory_limit = rate;
+}
+
 void RecordWriter::set_state(const RunState& state) {
     impl_->data.state = state;
     impl_->data.has_state = true;

@@ -63,6 +63,8 @@ public:
     /// `peak_by_label` in bytes.
     void set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label, Index peak_total,
                          Index predicted_total);
+    /// What the memory delivers, GB/s, to set the timers' bandwidth against.
+    void set_memory_limit(double rate);
     void set_state(const RunState& state);
     /// The bytes of the record as it stands, with `state`: what a checkpoint keeps.
     std::vector<char> image(const RunState& state) const;
@@ -99,6 +101,7 @@ struct RecordData {
     std::vector<TimerRow> timers;
     std::map<std::string, Index> peak_by_label;
     Index peak_total = 0, predicted_total = 0;
+    double memory_limit = 0.0;  ///< GB/s; 0: not measured
     bool has_state = false;
     RunState state;
 };

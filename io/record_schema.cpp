@@ -204,6 +204,9 @@ void transfer_record(const Group& root, RecordData& r) {
     const Group perf = root.group("perf");
     transfer_timers(perf.group("timers"), r.timers);
     transfer_memory(perf.group("memory"), r);
+    if (root.writing() ? r.memory_limit > 0.0 : perf.has_group("limits"))
+        perf.group("limits").scalar("memory", {"GB/s", "read plus write rate of a copy as large as the run"},
+                                    r.memory_limit);
     if (!root.writing()) r.has_state = root.has_group("state");
     if (r.has_state) transfer_state(root.group("state"), r.state);
 }

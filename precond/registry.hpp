@@ -23,8 +23,9 @@ using CreatePreconditioner = std::unique_ptr<Preconditioner> (*)(const Parameter
 
 /// What is known of a preconditioner before anything is allocated.
 struct PreconditionerPlan {
-    Layout layout;    ///< the layout it wants matrix and vectors in
-    Index bytes = 0;  ///< it will hold after setup, besides the matrix
+    Layout layout;              ///< the layout it wants matrix and vectors in
+    Index bytes = 0;            ///< it will hold after setup, besides the matrix
+    Index bytes_per_apply = 0;  ///< fewest one apply will move; 0: those it holds and two vectors
     PreconditionerTraits traits;
 };
 

@@ -73,6 +73,9 @@ PreconditionerPlan StructIlu::plan(const Parameters& parameters, const Precondit
     const bool cuda = setting.context.backend() == Backend::cuda;
     plan.layout = Layout(cuda ? LayoutKind::hyperplane : LayoutKind::natural, setting.grid, filled.level_map());
     plan.bytes = StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points());
+    const Index block = Index(setting.dof) * setting.dof * plan.layout.slots();
+    plan.bytes_per_apply =
+        ((2 * filled.lower_size() + 2) * block + 4 * plan.layout.slots() * setting.dof) * Index(sizeof(double));
     if constexpr (cuda_built)
         if (cuda)
             plan.bytes +=

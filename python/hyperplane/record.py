@@ -169,8 +169,8 @@ def read_performance(group, record):
     record.memory = read_table(group["memory"], "label", "peak")
     record.peak_total = int(group["memory/peak_total"][()])
     record.predicted_total = int(group["memory/predicted_total"][()])
-    if "limit" in group:
-        record.limit = float(group["limit"][()])
+    if "limits" in group:
+        record.limit = float(group["limits/memory"][()])
 
 
 def read_run(path, node):

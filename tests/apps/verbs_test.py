@@ -44,6 +44,26 @@ class Explain(ProgramTest):
             self.assertIn(part, text)
         self.assertFalse((self.folder / "a.h5").exists())
 
+    def test_check_estimates_time_from_bytes(self):
+        deck = self.write("a.ini", POISSON.format(cells=32))
+        answer = self.run_json(0, "check", deck, "--set", "preconditioner.name=none", "--set", "solver.max_iterations=70")
+        vector, matrix = 8 * 32**3, answer["memory"]["by_label"]["matrix"]
+        estimate = answer["estimate"]  # CG: a product, z = r, and 8 vectors besides
+        self.assertAlmostEqual(estimate["iteration_bytes"], matrix + 2 * vector + 2 * vector + 8 * vector)
+        self.assertAlmostEqual(estimate["seconds_per_iteration"], estimate["iteration_bytes"] / estimate["memory_rate"])
+        self.assertAlmostEqual(estimate["seconds_of_max_iterations"], 70 * estimate["seconds_per_iteration"])
+        self.assertTrue(1e8 < estimate["memory_rate"] < 1e13, estimate)
+        self.assertIn("70 iterations", self.expect(0, "check", deck, "--set", "solver.max_iterations=70").stdout)
+        small = self.run_json(6, "check", deck, "--set", "device.memory_limit=1")
+        self.assertNotIn("estimate", small)
+
+    def test_check_counts_steps_and_products(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=16, steps=3))
+        one = self.run_json(0, "check", deck, "--set", "solver.name=richardson")["estimate"]
+        two = self.run_json(0, "check", deck, "--set", "solver.name=bicgstab")["estimate"]
+        self.assertGreater(two["iteration_bytes"], 2 * one["iteration_bytes"])
+        self.assertAlmostEqual(two["seconds_of_max_iterations"], 3 * 2000 * two["seconds_per_iteration"])
+
     def test_every_deck_is_valid(self):
         for deck in sorted(INPUTS.rglob("*.ini")):
             self.assertIn(self.run_program("check", str(deck), "--json").returncode, (0, 6), deck)
@@ -95,6 +115,16 @@ class Run(ProgramTest):
         self.assertEqual(process.wait(), 0)
         self.assertIn(b"\riteration ", shown)
         self.assertEqual(shown.count(b"\n"), 2)  # the device's line, and the end of the progress line
+
+
+class Limit(ProgramTest):
+    def test_is_measured_where_asked_for(self):
+        deck = self.write("a.ini", POISSON.format(cells=16))
+        self.expect(0, "run", deck, "--set", "output.measure_limit=true")
+        limit = self.record("a.h5")["limits"]["memory"]
+        self.assertTrue(0.1 < limit < 1e4, limit)
+        self.expect(0, "run", deck)
+        self.assertNotIn("limits", self.record("a.h5"))
 
 
 class Export(ProgramTest):

@@ -55,6 +55,7 @@ inline void fill_sample(RecordWriter& writer) {
     timers.add("solve", 3.0);
     timers.add("solve/spmv", 2.0, 4000000000);
     writer.set_performance(timers, {{"matrix", 100}, {"factors", 200}}, 300, 301);
+    writer.set_memory_limit(45.5);
     writer.set_state({2, 0.2, 11, {1.0, -0.0, 3.5}, {}});
 }
 

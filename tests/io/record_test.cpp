@@ -76,6 +76,7 @@ TEST(Record, ComesBackAsItWas) {
     EXPECT_EQ(r.peak_by_label, (std::map<std::string, Index>{{"factors", 200}, {"matrix", 100}}));
     EXPECT_EQ(r.peak_total, 300);
     EXPECT_EQ(r.predicted_total, 301);
+    EXPECT_EQ(r.memory_limit, 45.5);
     ASSERT_TRUE(r.has_state);
     EXPECT_EQ(r.state.step, 2);
     EXPECT_EQ(r.state.time, 0.2);

@@ -43,7 +43,7 @@ def make_record(path, solver="cg", preconditioner="struct_ilu", iterations=(53,)
         memory["peak_total"] = 29_360_128
         memory["predicted_total"] = 29_000_000
         if limit is not None:
-            file["perf/limit"] = limit
+            file["perf/limits/memory"] = limit
 
 
 def write_solves(file, iterations, rate, exit_code, unknowns):
