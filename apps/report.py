@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws records of hyperplane runs as one self-contained HTML page, and as a picture for papers.
+"""Draws what hyperplane recorded as one self-contained HTML page, and as a picture for papers.
 
     report.py [-o report.html] [--png OUT.png] FILE.h5 [FILE.h5 ...]
 
-Several records are drawn into the same plots. Needs h5py and matplotlib (Debian: python3-h5py,
+Takes records of runs, comparisons and collected studies; all are drawn into the same plots. Needs h5py and matplotlib (Debian: python3-h5py,
 python3-matplotlib); with Chart.js (libjs-chart.js) the plots answer to mouse and keyboard. Exit codes as the program's: 0, 2 usage, 7 a file; 1 where a package is missing.
 """
 
@@ -56,9 +56,10 @@ def main(arguments=None):
     except ImportError as error:
         return fail(EXIT_INTERNAL, f"{error}, with {sys.executable}; install python3-h5py and python3-matplotlib")
     try:
-        records = hyperplane.load_all(options.records)
-        write_whole(options.output, lambda part: write_text(part, page.render(records)))
+        files = [hyperplane.load(path) for path in options.records]
+        write_whole(options.output, lambda part: write_text(part, page.render(files)))
         if options.png:
+            records = hyperplane.with_labels(files)
             drawing, kind = plots.convergence(records), kind_of(options.png)
             write_whole(options.png, lambda part: plots.write_picture(drawing, part, kind))
     except hyperplane.RecordError as error:

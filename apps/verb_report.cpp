@@ -12,7 +12,6 @@
 
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
-#include "io/record.hpp"
 
 namespace hyperplane {
 namespace {
@@ -54,17 +53,15 @@ std::string find_script() {
 }  // namespace
 
 int report_verb(const Invocation& invocation) {
-    for (const std::string& file : invocation.arguments)
-        read_record(file);  // a FileError that says what is wrong with it
     const std::string page = invocation.value("output", "report.html");
     std::vector<std::string> words = {find_python(), find_script()};
     words.insert(words.end(), invocation.arguments.begin(), invocation.arguments.end());
     words.insert(words.end(), {"-o", page});
     if (invocation.has("png")) words.insert(words.end(), {"--png", invocation.value("png")});
     std::fflush(stdout);
-    if (const int status = run_program(words, false); status != 0)
-        throw FileError(fmt::format("{} could not be drawn: {} ended with status {}", page, words[1], status));
-    return 0;
+    const int status = run_program(words, false);  // it has said what was wrong
+    if (status > int(ExitCode::file)) throw FileError(fmt::format("{} ended with status {}", words[1], status));
+    return status;
 }
 
 }  // namespace hyperplane

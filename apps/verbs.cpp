@@ -76,7 +76,7 @@ const std::vector<Verb>& verbs() {
          "FILE.h5...",
          1,
          -1,
-         "Draw records as one self-contained HTML page",
+         "Draw records, comparisons and collected studies as one self-contained HTML page",
          {{"output", "OUT.html", "the page to write (default report.html)", 'o'},
           {"png", "OUT.png", "also write the convergence plot for papers: .png, .pdf or .svg"}},
          report_verb},

@@ -55,18 +55,26 @@ def titles(keys):
     return {key: name if taken.count(name) == 1 else key for key, name in short.items()}
 
 
-def columns_of(records):
-    """The table of cases of these runs: label, what was swept, what came of it."""
+@dataclass
+class Sheet:
+    """The table of cases of a page: a row each, and which of the page's records it tells of."""
+
+    columns: list
+    good: list  # whether the row's run ended well
+    runs: list  # number of the row's record; None: it has none
+    best: int = None  # row
+    caption: str = "The runs"
+
+
+def results(records):
+    """What each record came to, as columns; empty for None."""
     def each(form):
-        return [form(record) for record in records]
+        return [None if record is None else form(record) for record in records]
 
     def per_iteration(record):
         return 1e3 * record.seconds("solve") / record.iterations if record.iterations else None
 
-    found = [Column("run", each(lambda record: record.label))]
-    for key, title in titles(swept_keys(records)).items():
-        found.append(Column(title, each(lambda record: as_number(record.value(key)) if key in record.deck else None), True))
-    found += [
+    return [
         Column("unknowns", each(lambda record: record.unknowns or None)),
         Column("ended", each(lambda record: record.stop_reason or record.status)),
         Column("iterations", each(lambda record: record.iterations)),
@@ -77,7 +85,66 @@ def columns_of(records):
         Column("an iteration [ms]", each(per_iteration)),
         Column("memory [MiB]", each(lambda record: record.peak_total / 2**20)),
     ]
-    return relate(found)
+
+
+def of_records(records):
+    """Runs that were recorded one by one: what differs between their decks is what was swept."""
+    columns = [Column("run", [record.label for record in records])]
+    for key, title in titles(swept_keys(records)).items():
+        values = [as_number(record.value(key)) if key in record.deck else None for record in records]
+        columns.append(Column(title, values, True))
+    return Sheet(relate(columns + results(records)), [record.exit_code == 0 for record in records],
+                 list(range(len(records))))
+
+
+def short_name(name):
+    """The name of a case as a plot shows it: "preconditioner=jacobi,cells=32" as "jacobi, cells=32"."""
+    parts = [part.split("=", 1) for part in name.split(",")]
+    return ", ".join(value if isinstance(as_number(value), str) else f"{key}={value}"
+                     for key, value in parts) if all(len(part) == 2 for part in parts) else name
+
+
+def of_study(study):
+    """The cases of a study, those without a record too."""
+    places = {name: run for run, name in enumerate(study.records)}
+    runs = [places.get(name) for name in study.cases.name]
+    found = [study.records.get(name) for name in study.cases.name]
+    columns = [Column("case", list(study.cases.name))]
+    for key, title in titles(study.swept).items():
+        columns.append(Column(title, [as_number(value) if value else None for value in study.cases[key]], True))
+    came = results(found)
+    came[1].values = [status if record is None else record.stop_reason or record.status
+                      for status, record in zip(study.cases.status, found)]
+    return Sheet(relate(columns + came), [record is not None and record.exit_code == 0 for record in found], runs,
+                 caption=f"The cases of {study.study}")
+
+
+def of_comparison(comparison):
+    """The candidates of a comparison as it sorted them; times are medians of the turns."""
+    rows = comparison.table
+
+    def scaled(name, factor):
+        return [finite(factor * value) for value in rows[name]]
+
+    spread = [100.0 * (most - least) / total if turns and total else None for turns, total, least, most
+              in zip(rows.turns, rows.total_seconds, rows.total_least, rows.total_most)]
+    return Sheet(relate([
+        Column("candidate", list(rows.name)),
+        Column("solver", list(rows.solver), True),
+        Column("preconditioner", list(rows.preconditioner), True),
+        Column("ended", list(rows.outcome)),
+        Column("iterations", [int(count) for count in rows.iterations]),
+        Column("true residual", scaled("relative_residual", 1.0)),
+        Column("set-up [ms]", scaled("setup_seconds", 1e3)),
+        Column("solve [ms]", scaled("solve_seconds", 1e3)),
+        Column("total [ms]", scaled("total_seconds", 1e3)),
+        Column("spread [%]", spread),
+        Column("an iteration [ms]", scaled("per_iteration", 1e3)),
+        Column("preconditioner [%]", scaled("preconditioner_share", 100.0)),
+        Column("memory [MiB]", scaled("peak", 2.0**-20)),
+        Column("ratio", [float(value) if value > 0.0 else None for value in rows.ratio]),
+    ]), [bool(code == 0) for code in rows.exit_code], list(range(len(rows))),
+        list(rows.name).index(comparison.best) if comparison.best else None, "The candidates")
 
 
 def relate(columns):
@@ -122,10 +189,11 @@ def group_name(columns, places, row):
     return ", ".join(told)
 
 
-def groups(columns, good, x, y):
+def groups(sheet, x, y):
     """{name: [(x, y), ...]} of the good runs: a curve for each combination of what was swept besides x."""
+    columns = sheet.columns
     places, found = others(columns, x), {}
-    for fine, *row in zip(good, *(column.values for column in columns)):
+    for fine, *row in zip(sheet.good, *(column.values for column in columns)):
         if fine and row[x] is not None and row[y] is not None and row[x] > 0 and row[y] > 0:
             found.setdefault(group_name(columns, places, row) or columns[y].title, []).append((row[x], row[y]))
     return {name: sorted(points) for name, points in found.items()}

@@ -49,16 +49,17 @@ def curve(number, record):
             "marked": [int(n) for n in plots.marked(truth)]}
 
 
-def data(records, columns, good):
+def data(records, sheet):
     """The JSON of the page, safe inside a script element."""
     unit, scale = plots.second_unit(plots.longest(records))
+    columns = sheet.columns
     rows = [list(row) for row in zip(*(column.values for column in columns))]
     found = {
         "unit": unit, "scale": scale, "tolerances": plots.tolerances(records),
         "looks": [look(number) for number in range(12)],
         "curves": [curve(number, record) for number, record in enumerate(records)],
         "cases": {"columns": [{"title": column.title, "leads": column.leads} for column in columns],
-                  "swept": [at for at, column in enumerate(columns) if column.swept and column.varies], "rows": rows, "good": good},
+                  "swept": [at for at, column in enumerate(columns) if column.swept and column.varies], "rows": rows, "good": sheet.good, "runs": sheet.runs},
     }
     return json.dumps(found, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 

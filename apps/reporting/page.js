@@ -237,7 +237,7 @@
 
   // One curve for each combination of what was swept besides the horizontal axis.
   function scaling() {
-    const { columns, rows, swept, good } = data.cases;
+    const { columns, rows, swept, good, runs } = data.cases;
     const [across, up] = [document.getElementById("scaling-x"), document.getElementById("scaling-y")];
     const straight = document.getElementById("scaling-linear");
     let [x, y, chart] = [0, 0, null];
@@ -247,8 +247,8 @@
       const others = swept.filter((column) => column !== x && !columns[x].leads.includes(column));
       const told = (row, at) => (typeof row[at] === "string" ? row[at] : `${columns[at].title} = ${row[at]}`);
       const groups = new Map();
-      for (const [run, row] of rows.entries()) {
-        if (hidden.has(run) || !good[run] || row[x] === null || row[y] === null) continue;
+      for (const [at, row] of rows.entries()) {
+        if (hidden.has(runs[at]) || !good[at] || row[x] === null || row[y] === null) continue;
         if (!straight.checked && (row[x] <= 0 || row[y] <= 0)) continue;
         const name = others.filter((at) => row[at] !== null).map((at) => told(row, at)).join(", ") || columns[y].title;
         if (!groups.has(name)) groups.set(name, []);

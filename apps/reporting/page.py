@@ -3,6 +3,8 @@
 from html import escape
 from pathlib import Path
 
+import hyperplane
+
 from . import cases, live, plots
 from .markup import figure, mebibytes, number, table, table_head, table_row
 
@@ -89,8 +91,9 @@ def summary(records):
     return table(caption, ["run", *(record.label for record in records)], rows, range(1, len(records) + 1)) + shared
 
 
-def cases_table(columns, good):
+def cases_table(sheet):
     """A row each run; page.js lets its columns be sorted and its rows filtered."""
+    columns = sheet.columns
     numeric = [at for at, column in enumerate(columns) if column.numeric]
 
     def shown(column, value):
@@ -99,14 +102,14 @@ def cases_table(columns, good):
         return number(value) if isinstance(value, float) and not column.swept else str(value)
 
     rows = []
-    for run, values in enumerate(zip(*(column.values for column in columns))):
-        row = table_row([shown(column, value) for column, value in zip(columns, values)], numeric,
-                        f' data-run="{run}"' + ("" if good[run] else ' class="failed"'))
-        rows.append(row)
-    hint = ("words, or a column against a value: iterations&lt;50 ended=converged_rtol")
+    for at, values in enumerate(zip(*(column.values for column in columns))):
+        run = "" if sheet.runs[at] is None else f' data-run="{sheet.runs[at]}"'
+        kind = ' class="best"' if at == sheet.best else "" if sheet.good[at] else ' class="failed"'
+        rows.append(table_row([shown(column, value) for column, value in zip(columns, values)], numeric, run + kind))
+    hint = "words, or a column against a value: iterations&lt;50 ended=converged_rtol"
     return (f'<div class="controls" id="cases-controls"><label>Filter <input type="search" aria-describedby="cases-hint">'
             f'</label><output aria-live="polite"></output><span class="hint" id="cases-hint">{hint}</span></div>'
-            f'<div class="scroll"><table class="cases" id="cases"><caption>The runs</caption>'
+            f'<div class="scroll"><table class="cases" id="cases"><caption>{escape(sheet.caption)}</caption>'
             f"{table_head([column.title for column in columns], numeric)}<tbody>{''.join(rows)}</tbody></table></div>")
 
 
@@ -154,14 +157,15 @@ def convergence(records):
     return "".join(parts)
 
 
-def scaling(columns, good):
+def scaling(sheet):
     """How the results depend on a swept number; nothing where no number was swept."""
+    columns = sheet.columns
     across, up = cases.horizontal(columns), cases.vertical(columns)
     if not across or not up:
         return ""
     x = cases.preferred(columns, across, "unknowns")
     y = cases.preferred(columns, up, "total [s]", "solve [s]")
-    curves = cases.groups(columns, good, x, y)
+    curves = cases.groups(sheet, x, y)
     if not any(len(points) > 1 for points in curves.values()):
         return ""
     words = f"{columns[y].title} over {columns[x].title}"
@@ -210,24 +214,88 @@ def beside(name):
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-def render(records):
-    """The page as text."""
-    columns = cases.columns_of(records)
-    good = [record.exit_code == 0 for record in records]
+def comparison_head(comparison):
+    """What was compared, which candidate is the best, and why others failed."""
+    rows = list(comparison.table.rows())
+    parts = []
+    if comparison.best:
+        best = next(row for row in rows if row.name == comparison.best)
+        ratio = ""
+        if best.ratio > 0.0 and best.name != comparison.baseline:
+            ratio = f", {number(best.ratio)} of what {escape(comparison.baseline)} takes"
+        parts.append(f'<p class="verdict"><strong>{escape(best.name)}</strong> is the fastest that converged: '
+                     f"{number(1e3 * best.total_seconds)} ms{ratio}.<br>{escape(comparison.recommendation)}</p>")
+    for row in rows:
+        if row.exit_code != 0:
+            parts.append(f'<p class="verdict bad"><strong>{escape(row.name)}</strong> {escape(row.outcome)}: '
+                         f"{escape(row.reason)}</p>")
+    return "".join(parts)
+
+
+def comparison_tail(comparison):
+    """What all candidates had in common, and which pairs were left out."""
+    parts = [table("What was compared", ["what", "value"],
+                   [["deck", comparison.deck], *sorted(comparison.system.items())])]
+    if comparison.left_out:
+        parts.append(table("Left out", ["pair", "why"], [[row.name, row.reason] for row in comparison.left_out.rows()]))
+    return ("<details><summary>What was compared: the system, the criterion, fingerprints</summary>"
+            f"{''.join(parts)}</details>")
+
+
+def study_head(study, sheet):
+    """How many cases ended well, and those that did not."""
+    well = sum(sheet.good)
+    kind = "" if well == len(sheet.good) else " bad"
+    parts = [f'<p class="verdict{kind}"><strong>{well} of {len(sheet.good)} cases</strong> of '
+             f"{escape(study.study)} ended well.</p>"]
+    counted = {}
+    for good, ended in zip(sheet.good, next(column for column in sheet.columns if column.title == "ended").values):
+        counted[ended] = counted.get(ended, 0) + (not good)
+    told = ", ".join(f"{count} {ended}" for ended, count in counted.items() if count)
+    return parts[0] + (f"<p>The others: {escape(told)}.</p>" if told else "")
+
+
+def particular_parts(records):
+    """Everything else that was recorded; many records are folded into one."""
+    found = "".join(particulars(record) for record in records)
+    if len(records) <= MOST_BARS:
+        return "<h2>Particulars</h2>" + found
+    return f"<h2>Particulars</h2><details><summary>of {len(records)} runs</summary>{found}</details>"
+
+
+def beginning(files, records):
+    """(title, head, sheet) of what was read."""
     problems = ", ".join(dict.fromkeys(record.problem for record in records))
+    if len(files) == 1 and isinstance(files[0], hyperplane.Comparison):
+        sheet = cases.of_comparison(files[0])
+        return (f"{problems}: {len(sheet.good)} candidates compared", comparison_head(files[0]) + cases_table(sheet)
+                + comparison_tail(files[0]), sheet)
+    if len(files) == 1 and isinstance(files[0], hyperplane.Study):
+        sheet = cases.of_study(files[0])
+        for record in records:
+            record.label = cases.short_name(record.label)
+        return (f"{files[0].study}: a study of {problems or 'nothing yet'}, {len(sheet.good)} cases",
+                study_head(files[0], sheet) + cases_table(sheet), sheet)
+    sheet = cases.of_records(records)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
+    rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""
+    return f"{problems}: {runs}", verdicts(records) + summary(records) + rows, sheet
+
+
+def render(files):
+    """The page as text; `files` are records, comparisons and studies."""
+    records = hyperplane.with_labels(files)
+    title, head, sheet = beginning(files, records)
     library = live.chart_js()
     parts = ['<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
              "script-src 'unsafe-inline'\">",
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
-             f"<title>hyperplane report: {escape(problems)}</title><style>{beside('page.css')}</style></head><body><main>",
-             f"<h1>{escape(problems)}: {runs}</h1>", verdicts(records), summary(records)]
-    if len(records) > MOST_COLUMNS:
-        parts.append(cases_table(columns, good))
-    parts += [convergence(records), scaling(columns, good), costs(records), "<h2>Particulars</h2>"]
-    parts += [particulars(record) for record in records]
-    parts.append(f'</main><script type="application/json" id="data">{live.data(records, columns, good)}</script>')
+             f"<title>hyperplane report: {escape(title)}</title><style>{beside('page.css')}</style></head><body><main>",
+             f"<h1>{escape(title)}</h1>", head]
+    if records:
+        parts += [convergence(records), scaling(sheet), costs(records), particular_parts(records)]
+    parts.append(f'</main><script type="application/json" id="data">{live.data(records, sheet)}</script>')
     if library:
         parts.append(f"<script>{library}</script>")
     return "".join(parts) + f"<script>{beside('page.js')}</script></body></html>\n"

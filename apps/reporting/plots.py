@@ -148,8 +148,9 @@ def convergence(records):
 
 
 def legend_below(figure, handles):
-    """A legend under the figure, in rows of at most six, which saving with a tight box takes in."""
-    rows = math.ceil(len(handles) / 6)
+    """A legend under the figure, in rows as long as it is wide, which saving with a tight box takes in."""
+    longest_label = max(len(handle.get_label()) for handle in handles)
+    rows = math.ceil(len(handles) / max(1, min(6, 100 // (longest_label + 6))))
     figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=math.ceil(len(handles) / rows),
                   fontsize=8.5, handlelength=2.4, columnspacing=1.2, borderaxespad=0.4)
 
@@ -209,9 +210,9 @@ def stacked_bars(tables, records, title, what, unit, scale):
     figure = Figure(figsize=(9.0, 0.95 + 0.42 * len(records)), constrained_layout=True)
     axes = figure.subplots()
     left, handles = np.zeros(len(records)), []
-    names = [name for name in dict.fromkeys(name for table in tables for name in table)
-             if any(table.get(name) for table in tables)]
-    for number, name in enumerate(names):
+    for number, name in enumerate(dict.fromkeys(name for table in tables for name in table)):
+        if not any(table.get(name) for table in tables):
+            continue
         colour, hatch = FILLS[number % len(FILLS)]
         width = np.array([scale * table.get(name, 0.0) for table in tables])
         bars = axes.barh(range(len(records)), width, left=left, height=0.62, color=colour, hatch=hatch,

@@ -6,10 +6,15 @@
     run.history.seconds                # numpy columns
     run.history.to_pandas()            # the same as a DataFrame, where pandas is installed
 
-docs/record.md says what each table holds.
+    hyperplane.load("case_compare.h5").records["cg+jacobi"].history      # of `hyperplane compare`
+    hyperplane.load("study.h5").cases.to_pandas()                        # of `hyperplane study collect`
+
+docs/record.md, docs/compare.md and docs/study.md say what each table holds.
 """
 
-from .record import Record, RecordError, Value, load, load_all
+from .collection import Comparison, Study
+from .load import load, load_all, with_labels
+from .record import Record, RecordError, Value
 from .table import Table
 
-__all__ = ["Record", "RecordError", "Table", "Value", "load", "load_all"]
+__all__ = ["Comparison", "Record", "RecordError", "Study", "Table", "Value", "load", "load_all", "with_labels"]

@@ -1,6 +1,5 @@
 """A record of a run read back: schema 1, docs/record.md."""
 
-import os
 import re
 from dataclasses import dataclass, field
 
@@ -197,43 +196,3 @@ def read_run(path, node):
     read_performance(node["perf"], record)
     record.label = record.method
     return record
-
-
-def open_record(path, read):
-    """What `read(file)` makes of an HDF5 file of hyperplane's; whatever is wrong becomes a RecordError."""
-    if not os.path.isfile(path):
-        raise RecordError(f"{path}: no such file")
-    try:
-        with h5py.File(path, "r") as file:
-            if "schema_version" not in file.attrs:
-                raise RecordError(f"{path}: an HDF5 file, but no record of hyperplane (it has no schema_version)")
-            version = int(file.attrs["schema_version"])
-            if version != SCHEMA_VERSION:
-                raise RecordError(f"{path}: record schema {version}; this module reads schema {SCHEMA_VERSION}")
-            return read(file)
-    except OSError as error:
-        reason = "truncated" if "truncated" in str(error) else "not an HDF5 file, or damaged"
-        raise RecordError(f"{path}: cannot be read ({reason})") from error
-    except (KeyError, IndexError, ValueError, TypeError) as error:
-        raise RecordError(f"{path}: incomplete record: {error}") from error
-
-
-def load(path):
-    """Reads one record; raises RecordError naming the file and what is wrong with it."""
-    path = os.fspath(path)
-    return open_record(path, lambda file: read_run(path, file))
-
-
-def load_all(paths):
-    """Reads several records; labels them by method where that tells them apart, else by file name."""
-    records = [load(path) for path in paths]
-    methods = [record.method for record in records]
-    names = [os.path.splitext(os.path.basename(record.path))[0] for record in records]
-    for choice in (methods, names, [record.path for record in records]):
-        if len(set(choice)) == len(choice):
-            break
-    else:
-        choice = [f"{record.path} ({number})" for number, record in enumerate(records, 1)]
-    for record, label in zip(records, choice):
-        record.label = label
-    return records

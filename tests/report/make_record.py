@@ -17,33 +17,84 @@ file = "a # name.h5"  ; default
 """
 
 
-def make_record(path, solver="cg", preconditioner="struct_ilu", iterations=(53,), rate=0.7, status="ok", exit_code=0,
-                message="converged", schema=1, cells=64, limit=None):
+def make_record(path, **options):
     """Writes a record of len(iterations) solves whose residuals fall by `rate` an iteration."""
     with h5py.File(path, "w") as file:
-        file.attrs.update(schema_version=schema, code_version="0.1.0", git_sha="0123456789ab", status=status,
-                          exit_code=exit_code, message=message)
-        file["deck/source"] = "[problem]\nname = poisson\n"
-        file["deck/resolved"] = RESOLVED.format(file="poisson.ini", solver=solver, preconditioner=preconditioner,
-                                                cells=cells)
-        file.create_group("environment").attrs.update(backend="cpu", host="node<1>", threads="2")
-        file.create_group("grid").attrs.update(extents=[cells] * 3, dof=1, stencil="star7", layout="natural")
-        write_solves(file, iterations, rate, exit_code, cells**3)
-        file["verification/name"] = ["max"]
-        file["verification/value"] = np.array([1.5e-5])
-        timers = file.create_group("perf/timers")
-        solve = 2e-3 * sum(iterations)
-        timers["name"] = ["assemble", "setup", "solve/spmv", "solve/preconditioner", "solve", "output"]
-        timers["seconds"] = np.array([0.011, 0.004, 0.4 * solve, 0.45 * solve, solve, 0.002])
-        timers["calls"] = np.array([1, 1, sum(iterations), sum(iterations), 1, 1])
-        timers["bytes"] = np.array([0, 0, 18_000_000, 21_000_000, 0, 0]) * sum(iterations)
-        memory = file.create_group("perf/memory")
-        memory["label"] = ["matrix", "factors", "krylov vectors"]
-        memory["peak"] = np.array([14_680_064, 2_097_152, 12_582_912])
-        memory["peak_total"] = 29_360_128
-        memory["predicted_total"] = 29_000_000
-        if limit is not None:
-            file["perf/limits/memory"] = limit
+        fill_record(file, **options)
+
+
+def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,), rate=0.7, status="ok", exit_code=0,
+            message="converged", schema=1, cells=64, limit=None):
+    file.attrs.update(schema_version=schema, code_version="0.1.0", git_sha="0123456789ab", status=status,
+                      exit_code=exit_code, message=message)
+    file["deck/source"] = "[problem]\nname = poisson\n"
+    file["deck/resolved"] = RESOLVED.format(file="poisson.ini", solver=solver, preconditioner=preconditioner,
+                                            cells=cells)
+    file.create_group("environment").attrs.update(backend="cpu", host="node<1>", threads="2")
+    file.create_group("grid").attrs.update(extents=[cells] * 3, dof=1, stencil="star7", layout="natural")
+    write_solves(file, iterations, rate, exit_code, cells**3)
+    file["verification/name"] = ["max"]
+    file["verification/value"] = np.array([1.5e-5])
+    timers = file.create_group("perf/timers")
+    solve = 2e-3 * sum(iterations)
+    timers["name"] = ["assemble", "setup", "solve/spmv", "solve/preconditioner", "solve", "output"]
+    timers["seconds"] = np.array([0.011, 0.004, 0.4 * solve, 0.45 * solve, solve, 0.002])
+    timers["calls"] = np.array([1, 1, sum(iterations), sum(iterations), 1, 1])
+    timers["bytes"] = np.array([0, 0, 18_000_000, 21_000_000, 0, 0]) * sum(iterations)
+    memory = file.create_group("perf/memory")
+    memory["label"] = ["matrix", "factors", "krylov vectors"]
+    memory["peak"] = np.array([14_680_064, 2_097_152, 12_582_912])
+    memory["peak_total"] = 29_360_128
+    memory["predicted_total"] = 29_000_000
+    if limit is not None:
+        file["perf/limits/memory"] = limit
+
+
+def make_comparison(path, candidates, failed=()):
+    """Writes a comparison of {name: iterations}, the first the best; `failed` did not converge."""
+    names = [*candidates, *failed]
+    with h5py.File(path, "w") as file:
+        file.attrs.update(contents="comparison", schema_version=1, code_version="0.1.0", git_sha="0123456789ab",
+                          deck="poisson.ini", exit_code=0, baseline=names[0], best=names[0], recommendation="take it")
+        file.create_group("system").attrs.update(criterion="||b - A x|| <= 1e-8 ||b||", fingerprint="4e4fdc52c62e2dd9")
+        count = np.arange(1.0, len(names) + 1.0)
+        good = np.array([name in candidates for name in names])
+        table = {"name": names, "solver": [name.split("+")[0] for name in names],
+                 "preconditioner": [name.split("+")[1] for name in names],
+                 "outcome": np.where(good, "converged_rtol", "diverged").astype("S"),
+                 "reason": ["" if name in candidates else "it grew and grew" for name in names],
+                 "exit_code": np.where(good, 0, 4), "iterations": [candidates.get(name, 7) for name in names],
+                 "turns": np.where(good, 3, 0), "ratio": np.where(good, count, 0.0)}
+        table |= {name: 1e-3 * count for name in ("setup_seconds", "solve_seconds", "per_iteration")}
+        table |= {"total_seconds": 2e-3 * count, "total_least": 1.9e-3 * count, "total_most": 2.1e-3 * count}
+        table |= {"relative_residual": 1e-9 * count, "preconditioner_share": np.full(len(names), 0.5),
+                  "peak": np.full(len(names), 2**20)}
+        for name, values in table.items():
+            file[f"table/{name}"] = values
+        file["left_out/name"], file["left_out/reason"] = ["cg+wobbly"], ["it is not symmetric"]
+        for name in names:
+            solver, preconditioner = name.split("+")
+            fill_record(file.create_group(f"candidates/{name}"), solver=solver, preconditioner=preconditioner,
+                        iterations=(candidates.get(name, 7),))
+
+
+def make_study(path, cases, waiting=()):
+    """Writes a collected study of {(preconditioner, cells): iterations}; `waiting` have no record."""
+    keys = [*cases, *waiting]
+    names = [f"preconditioner={name},cells={n}" for name, n in keys]
+    with h5py.File(path, "w") as file:
+        file.attrs.update(study_schema_version=1, study="sizes", code_version="0.1.0")
+        file["source"] = "[sweep]\n"
+        table = {"case": np.arange(len(keys)), "name": names, "hash": names,
+                 "status": ["done" if key in cases else "waiting" for key in keys],
+                 "preconditioner.name": [name for name, _ in keys], "grid.cells": [str(n) for _, n in keys]}
+        for name, values in table.items():
+            file[f"cases/{name}"] = values
+        file.create_group("records")
+        for name, key in zip(names, keys):
+            if key in cases:
+                fill_record(file.create_group(f"records/{name}"), preconditioner=key[0], cells=key[1],
+                            iterations=(cases[key],))
 
 
 def write_solves(file, iterations, rate, exit_code, unknowns):

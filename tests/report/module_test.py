@@ -17,7 +17,7 @@ except ImportError as missing:
     print(f"skipped: the Python module's tests, {missing} ({sys.executable})")
     sys.exit(77)
 
-from make_record import make_record
+from make_record import make_comparison, make_record, make_study
 
 SOURCES = Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(SOURCES))
@@ -85,6 +85,23 @@ class ModuleTest(unittest.TestCase):
         frame = hyperplane.load(self.record(iterations=(20,))).history.to_pandas()
         self.assertEqual(frame.shape, (21, 5))
         self.assertEqual(frame.iteration.max(), 20)
+
+    def test_comparison(self):
+        path = self.folder / "c.h5"
+        make_comparison(path, {"cg+struct_ilu": 20, "cg+jacobi": 60})
+        found = hyperplane.load(path)
+        self.assertEqual((found.best, found.baseline, list(found.records)), (*2 * ["cg+struct_ilu"], ["cg+struct_ilu", "cg+jacobi"]))
+        self.assertEqual(found.table.iterations.tolist(), [20, 60])
+        self.assertEqual(found.records["cg+jacobi"].iterations, 60)
+        self.assertEqual([record.label for record in hyperplane.load_all([path])], ["cg+struct_ilu", "cg+jacobi"])
+
+    def test_study(self):
+        path = self.folder / "s.h5"
+        make_study(path, {("jacobi", 16): 20}, waiting=[("jacobi", 32)])
+        found = hyperplane.load(path)
+        self.assertEqual((found.study, found.swept), ("sizes", ["grid.cells", "preconditioner.name"]))
+        self.assertEqual(found.cases.status.tolist(), ["done", "waiting"])
+        self.assertEqual(list(found.records), ["preconditioner=jacobi,cells=16"])
 
     def test_labels(self):
         def labels(*paths):

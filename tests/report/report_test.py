@@ -22,7 +22,7 @@ except ImportError as missing:
     print(f"skipped: the report's tests, {missing} ({sys.executable})")
     sys.exit(77)
 
-from make_record import make_record
+from make_record import make_comparison, make_record, make_study
 
 SCRIPT = Path(__file__).resolve().parents[2] / "apps" / "report.py"
 sys.path.insert(0, str(SCRIPT.parent))
@@ -170,6 +170,40 @@ class ReportTest(unittest.TestCase):
         self.assertIn("struct_ilu: 0.036 at 4.1e3", label)
         self.assertIn("jacobi: ", label)
         self.assertNotIn("How it scales", self.page(self.record("one.h5")))
+
+    def test_comparison(self):
+        make_comparison(self.path("c.h5"), {"cg+struct_ilu": 20, "cg+jacobi:a=1": 60}, failed=("gmres+none",))
+        page = self.page(self.path("c.h5"))
+        outline = Outline(page)
+        self.assertEqual(outline.open, [])
+        rows = [row for row in outline.named("tr") if "data-run" in row]
+        self.assertEqual([row.get("class") for row in rows], ["best", None, "failed"])
+        text = " ".join(outline.texts)
+        for words in ("3 candidates compared", "is the fastest that converged: 2 ms", "diverged: it grew and grew", "take it",
+                      "4e4fdc52c62e2dd9", "cg+wobbly", "it is not symmetric", "cg+jacobi:a=1", "preconditioner [%]"):
+            self.assertIn(words, text)
+        self.assertIn("cg+jacobi:a=1 ends at", outline.pictures()[0]["aria-label"])
+
+    def test_comparison_and_run_together(self):
+        make_comparison(self.path("c.h5"), {"cg+struct_ilu": 20, "cg+jacobi": 60})
+        text = " ".join(Outline(self.page(self.path("c.h5"), self.record("a.h5"))).texts)
+        self.assertIn("3 runs", text)
+
+    def test_study(self):
+        make_study(self.path("s.h5"), {(name, n): n for name in ("struct_ilu", "jacobi") for n in (16, 32, 64)},
+                   waiting=[("none", 64)])
+        outline = Outline(self.page(self.path("s.h5")))
+        self.assertEqual(outline.open, [])
+        text = " ".join(outline.texts)
+        for words in ("a study of poisson, 7 cases", "6 of 7 cases", "1 waiting", "preconditioner=none,cells=64"):
+            self.assertIn(words, text)
+        label = next(svg["aria-label"] for svg in outline.pictures() if "over unknowns" in svg["aria-label"])
+        self.assertIn("struct_ilu: 0.036 at 4.1e3", label)
+        self.assertIn("jacobi, cells=16", outline.pictures()[0]["aria-label"])
+
+    def test_study_without_results(self):
+        make_study(self.path("s.h5"), {}, waiting=[("none", 64)])
+        self.assertIn("0 of 1 cases", " ".join(Outline(self.page(self.path("s.h5"))).texts))
 
     def test_achieved_is_set_against_the_limit_where_there_is_one(self):
         self.assertIn("of what the memory delivers", svg_words(plots.bandwidth(self.read(limit=40.0))))

@@ -1,0 +1,66 @@
+"""Files that hold several records: comparisons (`hyperplane compare`) and collected studies (`hyperplane study`)."""
+
+from dataclasses import dataclass, field
+
+from .record import RecordError, read_run, read_table, text
+from .table import Table
+
+STUDY_SCHEMA_VERSION = 1
+
+
+@dataclass
+class Comparison:
+    """What `hyperplane compare` wrote (docs/compare.md): one linear system, solved by several candidates."""
+
+    path: str
+    deck: str  # as the user named it
+    exit_code: int
+    baseline: str  # the candidate that ratios refer to
+    best: str  # the fastest that converged; empty where none did
+    recommendation: str
+    system: dict  # text by name: problem, criterion, fingerprints, device, ...
+    table: Table = None  # a row a candidate, fastest first: name, outcome, iterations, total_seconds, ratio, ...
+    left_out: Table = None  # name and reason of pairs that cannot work together
+    records: dict = field(default_factory=dict)  # name -> Record
+
+
+@dataclass
+class Study:
+    """What `hyperplane study collect` wrote (docs/study.md): the cases of a sweep and the records they have."""
+
+    path: str
+    study: str  # its name
+    source: str  # its file, as it was read
+    cases: Table = None  # a row a case: name, status, the swept keys, results; a missing count is -1, a real NaN
+    records: dict = field(default_factory=dict)  # name -> Record; cases without a result have none
+
+    @property
+    def swept(self):
+        """Keys of the sweep, "section.key"."""
+        return [name for name in self.cases if "." in name]
+
+
+def read_labelled(path, group, name, member):
+    record = read_run(path, group[member])
+    record.label = name
+    return record
+
+
+def read_comparison(path, file):
+    attributes = {name: text(file.attrs[name]) for name in ("deck", "baseline", "best", "recommendation")}
+    table = read_table(file["table"])
+    return Comparison(
+        path=path, exit_code=int(file.attrs["exit_code"]), **attributes,
+        system={name: text(value) for name, value in file["system"].attrs.items()},
+        table=table, left_out=read_table(file["left_out"]),
+        records={name: read_labelled(path, file["candidates"], name, name.replace("/", "|")) for name in table.name})
+
+
+def read_study(path, file):
+    version = int(file.attrs["study_schema_version"])
+    if version != STUDY_SCHEMA_VERSION:
+        raise RecordError(f"{path}: study schema {version}; this module reads schema {STUDY_SCHEMA_VERSION}")
+    cases = read_table(file["cases"])
+    return Study(
+        path=path, study=text(file.attrs["study"]), source=text(file["source"][()]), cases=cases,
+        records={name: read_labelled(path, file["records"], name, name) for name in cases.name if name in file["records"]})

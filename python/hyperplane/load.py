@@ -1,0 +1,59 @@
+"""Opens a file, finds out what it holds, and says what is wrong with it."""
+
+import os
+
+import h5py
+
+from .collection import read_comparison, read_study
+from .record import SCHEMA_VERSION, Record, RecordError, read_run
+
+
+def read_any(path, file):
+    if "study_schema_version" in file.attrs:
+        return read_study(path, file)
+    if "schema_version" not in file.attrs:
+        raise RecordError(f"{path}: an HDF5 file, but no record of hyperplane (it has no schema_version)")
+    version = int(file.attrs["schema_version"])
+    if version != SCHEMA_VERSION:
+        raise RecordError(f"{path}: record schema {version}; this module reads schema {SCHEMA_VERSION}")
+    return read_comparison(path, file) if "candidates" in file else read_run(path, file)
+
+
+def load(path):
+    """Reads the Record of a run, a Comparison or a Study; raises RecordError naming the file and what is wrong with it."""
+    path = os.fspath(path)
+    if not os.path.isfile(path):
+        raise RecordError(f"{path}: no such file")
+    try:
+        with h5py.File(path, "r") as file:
+            return read_any(path, file)
+    except OSError as error:
+        reason = "truncated" if "truncated" in str(error) else "not an HDF5 file, or damaged"
+        raise RecordError(f"{path}: cannot be read ({reason})") from error
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise RecordError(f"{path}: incomplete record: {error}") from error
+
+
+def load_all(paths):
+    """The records of all these files, those within comparisons and studies included, each with a label of its own."""
+    return with_labels([load(path) for path in paths])
+
+
+def with_labels(files):
+    """The records of these files. Their labels are methods, or names within a comparison or study, where those tell
+    them apart, else names of files."""
+    records = []
+    for file in files:
+        records += [file] if isinstance(file, Record) else file.records.values()
+    short = [record.label for record in records]
+    names = [os.path.splitext(os.path.basename(record.path))[0] for record in records]
+    both = [f"{name}: {label}" for name, label in zip(names, short)]
+    for choice in (short, names, both, [record.path for record in records]):
+        if len(set(choice)) == len(choice):
+            break
+    else:
+        choice = [f"{record.path} ({number})" for number, record in enumerate(records, 1)]
+    for record, label in zip(records, choice):
+        record.label = label
+    return records
+
