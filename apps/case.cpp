@@ -154,7 +154,15 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
 }
 
 Case read_case(const Invocation& invocation) {
-    return build_case(read_deck(invocation.arguments.at(0)), deck_overrides(invocation));
+    const std::vector<std::string> overrides = deck_overrides(invocation);
+    Deck deck = read_deck(invocation.arguments.at(0));
+    for (const DeckLine& section : deck.sections)
+        if (section.text == "sweep")
+            throw UsageError(
+                fmt::format("{0}:{1}: with a section [sweep] this is a study: hyperplane study run {0} runs "
+                            "its cases, hyperplane run {0} --case NAME one of them",
+                            deck.file, section.line));
+    return build_case(std::move(deck), overrides);
 }
 
 Case build_case(Deck deck, const std::vector<std::string>& overrides) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "apps/deck_schema.hpp"
 #include "apps/reference.hpp"
 #include "apps/shell.hpp"
 #include "apps/verbs.hpp"
@@ -173,8 +174,7 @@ void add_value(std::map<std::string, Words>& values, const ParameterSpec& spec) 
 /// Every key and the words it may be set to, none where it takes numbers or text.
 std::map<std::string, Words> values_of_keys() {
     std::map<std::string, Words> values;
-    for (const std::string& section : deck_sections())
-        for (const ParameterSpec& spec : common_keys(section)) add_value(values, spec);
+    for (const ParameterSpec& spec : deck_schema().common) add_value(values, spec);
     std::map<std::string, Words> names;
     for (const ComponentEntry& entry : registered_components()) {
         for (const ParameterSpec& spec : entry.parameters) add_value(values, spec);

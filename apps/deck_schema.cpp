@@ -161,6 +161,11 @@ std::string explain_section(const std::string& section) {
         {"device", "Where the work is done, in which memory layout and how much memory it may take."},
         {"output", "What is written."},
         {"expect", "What the run must show; anything else ends with exit code 8. This makes a deck a test."},
+        {"sweep",
+         "What a study varies: section.key = VALUE, VALUE, ..., where a value may also be a range: 0..3, 1..2 step "
+         "0.25, "
+         "1e-8..1e-2 factor 100. With this section a deck is a study (hyperplane help study, docs/study.md)."},
+        {"slurm", "How hyperplane study submit asks Slurm for the cases of a study."},
     };
     const auto at = explained.find(section);
     return at == explained.end() ? "" : at->second;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "apps/deck_schema.hpp"
+#include "apps/study/slurm.hpp"
+#include "apps/study/sweep.hpp"
 #include "precond/registry.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
@@ -18,6 +20,14 @@ template <class Rows>
 void append(std::vector<ComponentEntry>& entries, const std::string& section, const Rows& rows) {
     for (const auto& row : rows)
         entries.push_back({section, row.name, row.aliases, row.summary, row.explanation, row.parameters});
+}
+
+/// Keys that belong to no component: of any deck, then of a study.
+ParameterTable common_keys() {
+    ParameterTable keys = deck_schema().common;
+    for (const ParameterTable& table : {sweep_parameters(), slurm_parameters()})
+        keys.insert(keys.end(), table.begin(), table.end());
+    return keys;
 }
 
 std::string default_text(const ParameterSpec& spec) {
@@ -70,14 +80,14 @@ std::vector<ComponentEntry> registered_components() {
 }
 
 const std::vector<std::string>& deck_sections() {
-    static const std::vector<std::string> order = {"problem",        "grid",   "time",   "solver",
-                                                   "preconditioner", "device", "output", "expect"};
+    static const std::vector<std::string> order = {"problem", "grid",   "time",   "solver", "preconditioner",
+                                                   "device",  "output", "expect", "sweep",  "slurm"};
     return order;
 }
 
 ParameterTable common_keys(const std::string& section) {
     ParameterTable keys;
-    for (const ParameterSpec& spec : deck_schema().common)
+    for (const ParameterSpec& spec : common_keys())
         if (spec.section == section) keys.push_back(spec);
     return keys;
 }
@@ -97,7 +107,7 @@ std::optional<std::string> explain_key(const std::string& name) {
     std::string text;
     const auto meant = [&](const ParameterSpec& spec) { return spec.name() == name || spec.key == name; };
     const auto components = registered_components();
-    for (const ParameterSpec& spec : deck_schema().common) {
+    for (const ParameterSpec& spec : common_keys()) {
         if (!meant(spec)) continue;
         text += fmt::format("[{}]\n{}", spec.section, key_text(spec));
         if (spec.key != "name") continue;

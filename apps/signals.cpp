@@ -18,8 +18,10 @@ void note(int signal) {
 void catch_stop_signals() {
     struct sigaction action = {};
     action.sa_handler = note;
+    action.sa_flags = SA_RESTART;
+    for (int signal : {SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
     action.sa_flags = SA_RESTART | SA_RESETHAND;
-    for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+    sigaction(SIGINT, &action, nullptr);
 }
 
 int stop_signal() {

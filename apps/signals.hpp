@@ -3,7 +3,8 @@
 
 namespace hyperplane {
 
-/// From now on the first of these signals is only noted; the second ends the program.
+/// From now on these signals are only noted, but a second SIGINT ends the program: whoever is at the keyboard means it,
+/// while schedulers send SIGTERM to the job's shell, which passes it on, and to the program as well.
 void catch_stop_signals();
 /// The signal that was noted, 0: none.
 int stop_signal();

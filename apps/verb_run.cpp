@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "apps/estimate.hpp"
 #include "apps/expectations.hpp"
 #include "apps/signals.hpp"
+#include "apps/study/one_case.hpp"
 #include "apps/verbs.hpp"
 #include "apps/verdict.hpp"
 
@@ -30,6 +32,7 @@ Restart restart_asked(const Invocation& invocation) {
     if (invocation.has("fresh") && invocation.has("restart"))
         throw UsageError("--fresh starts over and --restart goes on from a checkpoint; give one of them");
     if (invocation.has("fresh")) return Restart::never;
+    if (invocation.has("case")) return Restart::possible;
     return invocation.has("restart") ? Restart::required : Restart::preempted;
 }
 
@@ -84,17 +87,16 @@ void announce(const Case& a_case) {
     spdlog::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }
 
-}  // namespace
-
-int run_verb(const Invocation& invocation) {
-    catch_stop_signals();
-    const Case a_case = read_case(invocation);
+/// `labels` go into the record's environment.
+int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation) {
     check_memory(a_case);
     announce(a_case);
     check_record_path(a_case.record_path());
     std::optional<RecordData> before = find_beginning(a_case, restart_asked(invocation));
 
-    RecordWriter record(a_case.record_path(), header_of(a_case));
+    RecordHeader header = header_of(a_case);
+    header.environment.insert(labels.begin(), labels.end());
+    RecordWriter record(a_case.record_path(), header);
     record.publish();
     Simulation simulation(a_case, record, {Progress::style_for_stderr(invocation.has("quiet")), a_case.criteria});
     if (before) simulation.resume(std::move(*before));
@@ -112,6 +114,19 @@ int run_verb(const Invocation& invocation) {
     else
         fmt::print("{}", verdict_text(a_case, outcome, judgement));
     return int(judgement.code);
+}
+
+}  // namespace
+
+int run_verb(const Invocation& invocation) {
+    catch_stop_signals();
+    if (!invocation.has("case")) return run_case(read_case(invocation), {}, invocation);
+    const OneCase taken = take_case(invocation);
+    if (taken.ended) {
+        spdlog::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
+        return *taken.ended;
+    }
+    return run_case(build_case(taken.deck, {}), {{"study", taken.study}, {"case", taken.name}}, invocation);
 }
 
 }  // namespace hyperplane

@@ -66,7 +66,8 @@ class Explain(ProgramTest):
 
     def test_every_deck_is_valid(self):
         for deck in sorted(INPUTS.rglob("*.ini")):
-            self.assertIn(self.run_program("check", str(deck), "--json").returncode, (0, 6), deck)
+            words = ["study", "plan"] if deck.parent.name == "studies" else ["check"]
+            self.assertIn(self.run_program(*words, str(deck), "--json").returncode, (0, 6), deck)
 
 
 class Run(ProgramTest):

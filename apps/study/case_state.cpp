@@ -1,0 +1,82 @@
+#include "apps/study/case_state.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "apps/study/case_lock.hpp"
+#include "core/error.hpp"
+#include "io/checkpoint.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+/// The state that the record's file itself tells.
+CaseState judge_record(const StudyCase& a_case, RecordData record) {
+    const auto differences = deck_differences(a_case.parameters, record.deck_resolved, not_of_a_case);
+    if (!differences.empty()) return {CaseStatus::edited, fmt::format("{}", fmt::join(differences, "; ")), {}};
+    if (record.status == "preempted")
+        return {CaseStatus::preempted, fmt::format("in step {}", record.state.step + 1), {}};
+    if (record.status == "ok" && record.exit_code == 0) return {CaseStatus::done, "", std::move(record)};
+    if (record.status != "failed")
+        return {CaseStatus::damaged, fmt::format("{}: its status is '{}'", record.path, record.status), {}};
+    const std::string detail = fmt::format("exit code {}: {}", record.exit_code, first_line(record.message));
+    return {CaseStatus::failed, detail, std::move(record)};
+}
+
+/// Whether the file is of this case; one that cannot be read is not.
+bool is_of(const StudyCase& a_case, const std::string& path) {
+    try {
+        return deck_differences(a_case.parameters, read_record(path).deck_resolved, not_of_a_case).empty();
+    } catch (const FileError&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+std::string to_string(CaseStatus status) {
+    switch (status) {
+        case CaseStatus::done: return "done";
+        case CaseStatus::failed: return "failed";
+        case CaseStatus::running: return "running";
+        case CaseStatus::preempted: return "preempted";
+        case CaseStatus::killed: return "killed";
+        case CaseStatus::waiting: return "waiting";
+        case CaseStatus::edited: return "edited";
+        case CaseStatus::damaged: return "damaged";
+        case CaseStatus::refused: return "refused";
+    }
+    return "";
+}
+
+bool CaseState::may_pass_next_time() const {
+    static const std::vector<ExitCode> passing = {ExitCode::internal, ExitCode::out_of_memory, ExitCode::file,
+                                                  ExitCode::no_device};
+    return status == CaseStatus::failed && record &&
+           std::find(passing.begin(), passing.end(), ExitCode(record->exit_code)) != passing.end();
+}
+
+CaseState look_at(const StudyCase& a_case) {
+    if (!a_case.error.empty()) return {CaseStatus::refused, a_case.error, {}};
+    if (CaseLock::is_held(a_case.beside("lock"))) return {CaseStatus::running, "", {}};
+    if (std::filesystem::exists(a_case.record)) {
+        try {
+            return judge_record(a_case, read_record(a_case.record));
+        } catch (const FileError& error) {
+            return {CaseStatus::damaged, error.what(), {}};
+        }
+    }
+    const bool has_checkpoint = CheckpointSlots(a_case.record).exist();
+    if (is_of(a_case, a_case.record + ".part") || has_checkpoint)
+        return {CaseStatus::killed, has_checkpoint ? "there is a checkpoint" : "begins anew", {}};
+    return {};
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,60 @@
+#include "apps/study/child.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+
+Child::Child(const std::vector<std::string>& words, int threads, const std::string& log) {
+    // All that allocates is done before fork: the child only makes system calls.
+    std::vector<std::string> environment;
+    for (char** variable = environ; *variable; ++variable)
+        if (threads == 0 || std::strncmp(*variable, "OMP_NUM_THREADS=", 16) != 0) environment.push_back(*variable);
+    if (threads > 0) environment.push_back(fmt::format("OMP_NUM_THREADS={}", threads));
+    std::vector<char*> arguments, variables;
+    static char program[] = "hyperplane";
+    arguments.push_back(program);
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    for (std::string& variable : environment) variables.push_back(variable.data());
+    variables.push_back(nullptr);
+    const int output = open(log.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
+    if (output < 0) throw FileError(fmt::format("{}: cannot be written: {}", log, std::strerror(errno)));
+
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ == 0) {
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != parent) _exit(1);  // it died before prctl
+        dup2(output, STDOUT_FILENO);
+        dup2(output, STDERR_FILENO);
+        execve("/proc/self/exe", arguments.data(), variables.data());
+        _exit(127);
+    }
+    const int error = errno;
+    close(output);
+    if (pid_ < 0) throw FileError(fmt::format("cannot start a process: {}", std::strerror(error)));
+}
+
+std::optional<Ending> Child::poll() {
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+    if (WIFSIGNALED(status)) return Ending{0, WTERMSIG(status)};
+    return Ending{WEXITSTATUS(status), 0};
+}
+
+void Child::send(int signal) const {
+    kill(pid_, signal);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,208 @@
+// hyperplane study collect STUDY: a row a case, as FOLDER.h5 and FOLDER.csv (docs/study.md lists what they hold).
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "apps/build_info.hpp"
+#include "apps/study/case_state.hpp"
+#include "apps/study/subverbs.hpp"
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/hdf5.hpp"
+#include "io/record_schema.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+/// A column of the table: whole numbers, reals (NaN: none) or texts.
+struct Column {
+    std::string name;
+    hdf5::Label label;
+    enum class Kind { count, real, text } kind;
+};
+
+using Cell = std::string;  ///< as the CSV shows it; empty: none
+
+struct Row {
+    const StudyCase* a_case;
+    CaseState state;
+    std::vector<Cell> cells;
+};
+
+template <class Field>
+double sum(const RecordData& record, const Field& field) {
+    double total = 0.0;
+    for (const SolveRow& row : record.solves) total += field(row);
+    return total;
+}
+
+/// Shortest text that reads back as the same number; empty for NaN.
+Cell real(double value) {
+    return std::isnan(value) ? "" : fmt::format("{}", value);
+}
+
+std::vector<Column> result_columns() {
+    using K = Column::Kind;
+    return {
+        {"unknowns", {"1", "rows of the system"}, K::count},
+        {"solves", {"1", "linear solves"}, K::count},
+        {"iterations", {"1", "iterations of all solves"}, K::count},
+        {"stop_reason", {"1", "why the last solve ended"}, K::text},
+        {"relative_residual", {"1", "||b - A x|| / ||b|| of the last solve"}, K::real},
+        {"setup_seconds", {"s", "wall time of all set-ups of the preconditioner"}, K::real},
+        {"solve_seconds", {"s", "wall time of all solves"}, K::real},
+        {"pivots_modified", {"1", "pivots that the pivot policy changed"}, K::count},
+        {"memory_peak", {"B", "most memory held at once"}, K::count},
+    };
+}
+
+std::vector<Cell> result_cells(const RecordData& record) {
+    const bool solved = !record.solves.empty();
+    const SolveReport last = solved ? record.solves.back().report : SolveReport{};
+    const double scale = last.b_norm > 0.0 ? last.b_norm : 1.0;
+    const auto count = [&](auto field) { return fmt::format("{}", Index(sum(record, field))); };
+    return {
+        solved ? fmt::format("{}", record.solves.back().unknowns) : "",
+        fmt::format("{}", record.solves.size()),
+        count([](const SolveRow& row) { return row.report.iterations; }),
+        solved ? to_string(last.reason) : "",
+        solved ? real(last.true_residual / scale) : "",
+        real(sum(record, [](const SolveRow& row) { return row.setup_seconds; })),
+        real(sum(record, [](const SolveRow& row) { return row.solve_seconds; })),
+        count([](const SolveRow& row) { return row.setup.pivots_modified; }),
+        fmt::format("{}", record.peak_total),
+    };
+}
+
+std::set<std::string> norms_of(const std::vector<Row>& rows) {
+    std::set<std::string> names;
+    for (const Row& row : rows)
+        if (row.state.record)
+            for (const ErrorNorm& norm : row.state.record->verification) names.insert(norm.name);
+    return names;
+}
+
+Cell norm_of(const CaseState& state, const std::string& name) {
+    if (state.record)
+        for (const ErrorNorm& norm : state.record->verification)
+            if (norm.name == name) return real(norm.value);
+    return "";
+}
+
+/// The table: what the case is, its swept keys, what came of it, error norms.
+struct Table {
+    std::vector<Column> columns;
+    std::vector<Row> rows;
+};
+
+Table make_table(const Study& study) {
+    using K = Column::Kind;
+    Table table;
+    for (const StudyCase& a_case : study.cases) table.rows.push_back({&a_case, look_at(a_case), {}});
+    const auto norms = norms_of(table.rows);
+    table.columns = {{"case", {"1", "number of the case"}, K::count},
+                     {"name", {"1", "name of the case"}, K::text},
+                     {"hash", {"1", "of its resolved deck"}, K::text},
+                     {"status", {"1", "done, failed, or why there is no result"}, K::text},
+                     {"exit_code", {"1", "of the run; none where it has not ended"}, K::count}};
+    for (const SweepAxis& axis : study.sweep.axes)
+        table.columns.push_back({axis.name(), {"1", "value of this key; empty where it does not apply"}, K::text});
+    const std::vector<Column> results = result_columns();
+    table.columns.insert(table.columns.end(), results.begin(), results.end());
+    for (const std::string& norm : norms) table.columns.push_back({"error_" + norm, {"1", "error norm"}, K::real});
+    table.columns.push_back({"record", {"1", "file of the record"}, K::text});
+
+    for (Row& row : table.rows) {
+        const StudyCase& c = *row.a_case;
+        const auto& record = row.state.record;
+        row.cells = {fmt::format("{}", c.number), c.name, c.hash, to_string(row.state.status),
+                     record ? fmt::format("{}", record->exit_code) : ""};
+        for (const SweepAxis& axis : study.sweep.axes) {
+            const auto at = c.values.find(axis.name());
+            row.cells.push_back(at == c.values.end() ? "" : at->second);
+        }
+        const std::vector<Cell> cells = record ? result_cells(*record) : std::vector<Cell>(results.size());
+        row.cells.insert(row.cells.end(), cells.begin(), cells.end());
+        for (const std::string& norm : norms) row.cells.push_back(norm_of(row.state, norm));
+        row.cells.push_back(c.record);
+    }
+    return table;
+}
+
+/// RFC 4180.
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == text.npos) return text;
+    std::string quoted = "\"";
+    for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + '"';
+}
+
+std::string to_csv(const Table& table) {
+    std::string text;
+    const auto line = [&](const auto& items, const auto& field) {
+        for (std::size_t at = 0; at < items.size(); ++at) text += (at ? "," : "") + csv_field(field(items[at]));
+        text += "\n";
+    };
+    line(table.columns, [](const Column& column) { return column.name; });
+    for (const Row& row : table.rows) line(row.cells, [](const Cell& cell) { return cell; });
+    return text;
+}
+
+void write_column(const hdf5::Group& group, const Column& column, std::vector<Cell> cells) {
+    if (column.kind == Column::Kind::text) return group.dataset(column.name, column.label, cells);
+    if (column.kind == Column::Kind::count) {
+        std::vector<Index> numbers;
+        for (const Cell& cell : cells) numbers.push_back(cell.empty() ? -1 : std::stoll(cell));
+        return group.dataset(column.name, column.label, numbers);
+    }
+    std::vector<double> numbers;
+    for (const Cell& cell : cells) numbers.push_back(cell.empty() ? none : std::stod(cell));
+    group.dataset(column.name, column.label, numbers);
+}
+
+/// Everything in one file: the table in /cases, the whole record of each case in /records/NAME.
+std::vector<char> hdf5_image(const Study& study, Table& table, const std::string& path) {
+    const hdf5::Quiet quiet;
+    const hdf5::Id file = hdf5::create_in_memory();
+    const hdf5::Group root = hdf5::Group::root(file, hdf5::Mode::write, path);
+    int schema = 1;
+    std::string name = study.name, source = study.cases.front().deck.source, version = build_info().version;
+    root.attribute("study_schema_version", schema);
+    root.attribute("study", name);
+    root.attribute("code_version", version);
+    root.scalar("source", {"1", "the study's file as it was read"}, source);
+    const hdf5::Group cases = root.group("cases");
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        std::vector<Cell> cells;
+        for (const Row& row : table.rows) cells.push_back(row.cells[c]);
+        write_column(cases, table.columns[c], std::move(cells));
+    }
+    const hdf5::Group records = root.group("records");
+    for (Row& row : table.rows)
+        if (row.state.record) transfer_record(records.group(row.a_case->name), *row.state.record);
+    return hdf5::image_of(file);
+}
+
+}  // namespace
+
+int study_collect(const Study& study, const Invocation& invocation) {
+    const std::string output = invocation.value("output", study.folder);
+    Table table = make_table(study);
+    int results = 0;
+    for (const Row& row : table.rows) results += row.state.has_result();
+    const std::string image_path = output + ".h5", csv_path = output + ".csv";
+    const std::vector<char> image = hdf5_image(study, table, image_path);
+    AtomicFile file(image_path);
+    file.write(image.data(), Index(image.size()), 0);
+    file.commit();
+    write_atomically(csv_path, to_csv(table));
+    fmt::print("{}, {}: {} of {} cases have a result\n", image_path, csv_path, results, table.rows.size());
+    return int(ExitCode::ok);
+}
+
+}  // namespace hyperplane

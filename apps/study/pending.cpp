@@ -1,0 +1,56 @@
+#include "apps/study/pending.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "io/checkpoint.hpp"
+
+namespace hyperplane {
+
+Pending find_pending(const Study& study, PendingRules rules) {
+    Pending pending;
+    int edited = 0;
+    std::string example;
+    const auto add = [&](const StudyCase& a_case, bool replaces) {
+        pending.cases.push_back(&a_case);
+        pending.replaces.push_back(replaces);
+    };
+    for (const StudyCase& a_case : study.cases) {
+        const CaseState state = look_at(a_case);
+        switch (state.status) {
+            case CaseStatus::done: ++pending.done; break;
+            case CaseStatus::running: ++pending.running; break;
+            case CaseStatus::failed:
+                if (rules.failed || (rules.retry && state.may_pass_next_time()))
+                    add(a_case, true);
+                else
+                    ++pending.failed;
+                break;
+            case CaseStatus::edited:
+                if (edited++ == 0) example = fmt::format("{}: {}", a_case.record, state.detail);
+                add(a_case, true);
+                break;
+            case CaseStatus::damaged: add(a_case, true); break;
+            case CaseStatus::waiting:
+            case CaseStatus::preempted:
+            case CaseStatus::killed:
+            case CaseStatus::refused: add(a_case, false); break;
+        }
+    }
+    if (edited > 0 && !rules.edited)
+        throw UsageError(
+            fmt::format("{} was edited after {} of its cases ran ({}); give --edited to compute those again, or set "
+                        "sweep.folder to keep their records",
+                        study.file, edited, example));
+    return pending;
+}
+
+void set_aside(const StudyCase& a_case) {
+    CheckpointSlots(a_case.record).remove();
+    std::error_code ignored;
+    std::filesystem::rename(a_case.record, a_case.beside("before.h5"), ignored);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,48 @@
+#include "apps/study/prediction.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+
+Prediction predict(const StudyCase& a_case) {
+    Prediction found;
+    found.error = a_case.error;
+    if (!found.error.empty()) return found;
+    try {
+        found.bytes = a_case.build().memory_plan().total();
+    } catch (const UsageError& error) {
+        found.error = error.what();
+    } catch (const FileError& error) {
+        found.error = error.what();
+    } catch (const OutOfMemory&) {
+        found.bytes = std::numeric_limits<Index>::max();  // what the problem itself holds is too much already
+    } catch (const Error& error) {
+        found.unsure = error.what();
+    }
+    return found;
+}
+
+Index room_for(const StudyCase& a_case) {
+    return a_case.error.empty() ? available_memory(a_case.parameters) : available_memory();
+}
+
+void refuse_wrong(const std::vector<const StudyCase*>& cases, const std::vector<Prediction>& predictions) {
+    constexpr std::size_t most_shown = 10;
+    std::vector<std::string> lines;
+    std::size_t refused = 0;
+    for (std::size_t at = 0; at < cases.size(); ++at)
+        if (!predictions[at].error.empty() && ++refused <= most_shown)
+            lines.push_back(fmt::format("{}:\n{}", cases[at]->name, predictions[at].error));
+    if (refused == 0) return;
+    if (refused > most_shown) lines.push_back(fmt::format("and {} more", refused - most_shown));
+    throw UsageError(fmt::format("{} of {} cases cannot be run; sweep.skip leaves them out\n{}", refused, cases.size(),
+                                 fmt::join(lines, "\n")));
+}
+
+}  // namespace hyperplane

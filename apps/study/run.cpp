@@ -1,0 +1,193 @@
+// hyperplane study run STUDY, and resume
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <list>
+#include <thread>
+
+#include "apps/backend.hpp"
+#include "apps/progress.hpp"
+#include "apps/signals.hpp"
+#include "apps/study/child.hpp"
+#include "apps/study/pending.hpp"
+#include "apps/study/prediction.hpp"
+#include "apps/study/subverbs.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Starts cases as there is room for them, and shows how they end.
+class CaseRunner {
+public:
+    CaseRunner(const Study& study, const Pending& pending, int jobs, Progress::Style style)
+        : study_(study), pending_(pending), jobs_(jobs), style_(style) {
+        for (const StudyCase* a_case : pending.cases) {
+            predictions_.push_back(predict(*a_case));
+            rooms_.push_back(room_for(*a_case));
+        }
+        refuse_wrong(pending.cases, predictions_);
+        // Each job has its share of the processors, unless the user has said how many threads.
+        if (!std::getenv("OMP_NUM_THREADS")) threads_ = std::max(1, omp_get_num_procs() / jobs);
+    }
+
+    /// Until all cases have ended; after a signal no more are started, and those under way keep their state.
+    void run() {
+        while (next_ < pending_.cases.size() || !running_.empty()) {
+            if (stop_signal() && !stopping_) stop();
+            while (!stopping_ && int(running_.size()) < jobs_ && next_ < pending_.cases.size())
+                if (!start_next()) break;
+            for (auto job = running_.begin(); job != running_.end();)
+                if (const auto ending = job->child.poll()) {
+                    show_end(*job, *ending);
+                    job = running_.erase(job);
+                } else {
+                    ++job;
+                }
+            if (stopping_ && running_.empty()) break;
+            show_running();
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+        clear_line();
+    }
+
+    bool stopped() const { return stopping_; }
+    int not_done() const { return not_done_; }
+
+private:
+    struct Job {
+        const StudyCase* a_case;
+        Index bytes;
+        Clock::time_point begin;
+        Child child;
+    };
+
+    void stop() {
+        stopping_ = true;
+        clear_line();
+        spdlog::warn("stopped by signal {}: {} running cases keep their state", stop_signal(), running_.size());
+        for (Job& job : running_) job.child.send(SIGTERM);
+    }
+
+    /// False where the next case must wait until those that run have given their memory back.
+    bool start_next() {
+        const StudyCase& a_case = *pending_.cases[next_];
+        const Prediction& prediction = predictions_[next_];
+        Index held = 0;
+        for (const Job& job : running_) held += job.bytes;
+        if (prediction.unsure.empty() && !prediction.fits(rooms_[next_] - held)) {
+            if (!running_.empty()) return false;
+            print_line("does not fit", 0.0,
+                       fmt::format("needs {}, {} left", in_mib(prediction.bytes), in_mib(rooms_[next_])), a_case);
+            ++not_done_;
+            ++next_;
+            return true;
+        }
+        if (pending_.replaces[next_]) set_aside(a_case);
+        const std::vector<std::string> words = {"run", study_.file, "--case", a_case.hash};
+        running_.push_back({&a_case, std::max<Index>(0, prediction.bytes), Clock::now(),
+                            Child(words, threads_, a_case.beside("log"))});
+        ++next_;
+        return true;
+    }
+
+    void show_end(const Job& job, Ending ending) {
+        const CaseState state = look_at(*job.a_case);
+        std::string what = to_string(state.status), detail;
+        if (state.record) {
+            Index iterations = 0;
+            for (const SolveRow& row : state.record->solves) iterations += row.report.iterations;
+            detail = fmt::format("{} iterations", iterations);
+        }
+        if (state.status == CaseStatus::failed) detail = state.detail;
+        if (!state.record && state.status != CaseStatus::preempted) {
+            what = ending.signal ? "killed" : "failed";
+            detail = ending.signal ? fmt::format("by signal {} ({})", ending.signal, strsignal(ending.signal))
+                                   : fmt::format("exit code {}, see {}", ending.exit_code, job.a_case->beside("log"));
+        }
+        if (state.status != CaseStatus::done) ++not_done_;
+        print_line(what, seconds_since(job.begin), detail, *job.a_case);
+    }
+
+    void print_line(const std::string& what, double seconds, const std::string& detail, const StudyCase& a_case) {
+        clear_line();
+        ++ended_;
+        if (style_ != Progress::Style::none)
+            fmt::print(stderr, "[{:>{}}/{}] {:<9} {:>8.1f} s  {}  {}\n", ended_,
+                       fmt::formatted_size("{}", pending_.cases.size()), pending_.cases.size(), what, seconds,
+                       a_case.name, detail);
+    }
+
+    /// On a terminal, a line that overwrites itself.
+    void show_running() {
+        if (style_ != Progress::Style::terminal || seconds_since(shown_) < 0.2) return;
+        shown_ = Clock::now();
+        const double elapsed = seconds_since(begin_);
+        const std::size_t left = pending_.cases.size() - ended_;
+        const std::string eta = ended_ == 0 ? "--" : fmt::format("{:.0f} s", elapsed / double(ended_) * double(left));
+        fmt::print(stderr, "\r{} running, {} to go, elapsed {:.0f} s, ETA {}{}\033[K", running_.size(),
+                   left - running_.size(), elapsed, eta,
+                   running_.empty() ? "" : fmt::format("  {}", running_.front().a_case->name.substr(0, 60)));
+        std::fflush(stderr);
+        line_shown_ = true;
+    }
+
+    void clear_line() {
+        if (line_shown_) fmt::print(stderr, "\r\033[K");
+        line_shown_ = false;
+    }
+
+    const Study& study_;
+    const Pending& pending_;
+    int jobs_, threads_ = 0;
+    Progress::Style style_;
+    std::vector<Prediction> predictions_;  ///< of each pending case
+    std::vector<Index> rooms_;             ///< memory left for each when this began
+    std::list<Job> running_;
+    std::size_t next_ = 0, ended_ = 0;
+    int not_done_ = 0;
+    bool stopping_ = false, line_shown_ = false;
+    Clock::time_point begin_ = Clock::now(), shown_ = begin_;
+};
+
+}  // namespace
+
+int study_run(const Study& study, const Invocation& invocation, bool retry) {
+    const int jobs = parse_count("jobs", invocation.value("jobs", "1"), 1);
+    const Pending pending =
+        find_pending(study, {.failed = invocation.has("failed"), .retry = retry, .edited = invocation.has("edited")});
+    std::error_code error;
+    std::filesystem::create_directories(study.folder, error);
+    if (error) throw FileError(fmt::format("{}: cannot be made: {}", study.folder, error.message()));
+    catch_stop_signals();
+    spdlog::info("{}: {} cases to run, {} done before, {} failed before, {} running elsewhere", study.file,
+                 pending.cases.size(), pending.done, pending.failed, pending.running);
+    CaseRunner runner(study, pending, jobs, Progress::style_for_stderr(invocation.has("quiet")));
+    runner.run();
+    const int not_done = runner.not_done() + pending.failed + pending.running;
+    if (runner.stopped()) {
+        spdlog::warn("{}: hyperplane study resume {} goes on", study.file, study.file);
+        return int(ExitCode::checkpointed);
+    }
+    fmt::print("{}: {} of {} cases done; hyperplane study collect {} makes one file of them\n", study.file,
+               study.cases.size() - not_done, study.cases.size(), study.file);
+    return int(not_done == 0 ? ExitCode::ok : ExitCode::expectation);
+}
+
+}  // namespace hyperplane

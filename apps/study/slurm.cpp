@@ -1,0 +1,110 @@
+#include "apps/study/slurm.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "apps/study/study.hpp"
+
+namespace hyperplane {
+namespace {
+
+ParameterSpec key(std::string name, ParameterType type, std::string description, std::string default_value = "") {
+    return {.section = "slurm",
+            .key = std::move(name),
+            .type = type,
+            .default_value = std::move(default_value),
+            .description = std::move(description)};
+}
+
+/// `word` as one word of a shell.
+std::string quoted(const std::string& word) {
+    std::string text = "'";
+    for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+/// A quarter more than predicted, for what is not in the ledger, and what the program itself takes.
+Index with_room(Index bytes) {
+    return bytes + bytes / 4 + (Index(256) << 20);
+}
+
+std::string directives(const Study& study, std::size_t cases, Index memory) {
+    const Parameters& p = study.slurm;
+    std::string text;
+    const auto add = [&](const std::string& option) { text += "#SBATCH --" + option + "\n"; };
+    const auto pass_on = [&](const char* name, const std::string& option) {
+        if (p.is_set("slurm", name)) add(option + "=" + p.text("slurm", name));
+    };
+    add("job-name=" + study.name);
+    add(fmt::format("array=0-{}", cases - 1) +
+        (p.is_set("slurm", "max_running") ? "%" + p.text("slurm", "max_running") : ""));
+    for (const char* name : {"partition", "account", "qos", "time", "gpus"}) pass_on(name, name);
+    pass_on("cpus", "cpus-per-task");
+    add("mem=" +
+        (p.is_set("slurm", "memory") ? p.text("slurm", "memory") : fmt::format("{}M", (with_room(memory) >> 20) + 1)));
+    add(fmt::format("signal=B:USR1@{}", p.text("slurm", "seconds_to_stop")));
+    add("requeue");
+    add("open-mode=append");
+    add("chdir=" + std::filesystem::current_path().string());
+    add("output=" + study.folder + "/slurm-%A_%a.log");
+    if (p.is_set("slurm", "options")) text += "#SBATCH " + p.text("slurm", "options") + "\n";
+    return text;
+}
+
+// The shell waits for the program in the background, so that it can pass Slurm's signal on.
+constexpr const char* body = R"(
+{program} run {study} --case "${{cases[$SLURM_ARRAY_TASK_ID]}}" &
+run=$!
+# Before the time is over Slurm sends USR1: the run keeps its state and ends with 75, then the task goes on later.
+requeue=no
+trap 'requeue=yes; kill -USR1 $run' USR1
+trap 'kill -TERM $run' TERM
+wait $run
+while kill -0 $run 2>/dev/null; do wait $run; done
+wait $run  # it may have ended while a signal was passed on
+status=$?
+if [ $status -eq 75 ] && [ $requeue = yes ]; then
+    scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
+fi
+exit $status
+)";
+
+}  // namespace
+
+ParameterTable slurm_parameters() {
+    using T = ParameterType;
+    ParameterTable table = {
+        key("partition", T::text, "partition to submit to; unset: the cluster's default"),
+        key("account", T::text, "account to charge"),
+        key("qos", T::text, "quality of service"),
+        key("time", T::text,
+            "time limit of a case, as Slurm writes it (HH:MM:SS); a case that needs more is stopped, "
+            "keeps its state and is queued again"),
+        key("gpus", T::integer, "GPUs of a case"),
+        key("cpus", T::integer, "processors of a case, and its OpenMP threads", "1"),
+        key("memory", T::text,
+            "memory of a case, as Slurm writes it (4G); unset: what the largest case is predicted to "
+            "need and a quarter more"),
+        key("max_running", T::integer, "cases that may run at once; unset: as many as the cluster takes"),
+        key("seconds_to_stop", T::integer, "seconds before its time limit at which a case is told to keep its state",
+            "120"),
+        key("setup", T::text, "shell command before each case, such as module load cuda"),
+        key("options", T::text, "further options of sbatch, on one line"),
+    };
+    for (ParameterSpec& spec : table)
+        if (spec.type == T::integer) spec.minimum = Bound{double(spec.key != "gpus")};
+    return table;
+}
+
+std::string slurm_script(const Study& study, const std::vector<const StudyCase*>& cases, Index memory) {
+    std::string text = "#!/bin/bash\n" + directives(study, cases.size(), memory);
+    text += fmt::format("\n# Cases of {} by the hashes of their decks.\ncases=(\n", study.file);
+    for (const StudyCase* a_case : cases) text += fmt::format("    {}  # {}\n", a_case->hash, a_case->name);
+    text += ")\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\n";
+    if (study.slurm.is_set("slurm", "setup")) text += study.slurm.text("slurm", "setup") + "\n";
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    return text + fmt::format(body, fmt::arg("program", quoted(program)), fmt::arg("study", quoted(study.file)));
+}
+
+}  // namespace hyperplane

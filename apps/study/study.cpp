@@ -1,0 +1,186 @@
+#include "apps/study/study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "apps/deck_schema.hpp"
+#include "apps/study/slurm.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr std::size_t max_name = 120;  // bytes; file names may have 255
+
+/// The key as a name shows it: short where that is clear.
+std::string label_of(const SweepAxis& axis, const Sweep& sweep) {
+    if (axis.key == "name") return axis.section;
+    const auto shared = std::count_if(sweep.axes.begin(), sweep.axes.end(),
+                                      [&](const SweepAxis& other) { return other.key == axis.key; });
+    return shared > 1 ? axis.name() : axis.key;
+}
+
+/// The value as a file name may hold it: 32 32 16 becomes 32x32x16, a file its stem.
+std::string label_of(const std::string& value) {
+    std::string text = value.find('/') == value.npos ? value : std::filesystem::path(value).stem().string();
+    for (char& c : text) {
+        if (c == ' ' || c == '\t') c = 'x';
+        const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                          c == '.' || c == '+' || c == '-';
+        if (!kept) c = '_';
+    }
+    return text;
+}
+
+std::string name_of(const StudyCase& a_case, const Sweep& sweep) {
+    std::string name;
+    for (const SweepAxis& axis : sweep.axes) {
+        const auto at = a_case.values.find(axis.name());
+        if (at == a_case.values.end()) continue;
+        name += fmt::format("{}{}={}", name.empty() ? "" : ",", label_of(axis, sweep), label_of(at->second));
+    }
+    return name.size() <= max_name ? name : name.substr(0, max_name) + "," + a_case.hash;
+}
+
+/// Decides which keys a case leaves out.
+class Applicability {
+public:
+    Applicability(const Sweep& sweep, const DeckSchema& schema) : schema_(schema) {
+        for (const SweepAxis& axis : sweep.axes)
+            if (axis.key == "name") swept_[axis.section] = axis.values;
+    }
+
+    /// Whether the key belongs to another component of its section that the sweep also names, and not to this one.
+    bool left_out(const std::string& section, const std::string& key,
+                  const std::map<std::string, std::string>& values) const {
+        const auto names = swept_.find(section);
+        if (names == swept_.end() || is_common(section, key)) return false;
+        if (owns(section, values.at(section + ".name"), key)) return false;
+        return std::any_of(names->second.begin(), names->second.end(),
+                           [&](const std::string& name) { return owns(section, name, key); });
+    }
+
+private:
+    bool is_common(const std::string& section, const std::string& key) const {
+        return holds(schema_.common, section, key);
+    }
+    static bool holds(const ParameterTable& table, const std::string& section, const std::string& key) {
+        return std::any_of(table.begin(), table.end(),
+                           [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
+    }
+    bool owns(const std::string& section, const std::string& name, const std::string& key) const {
+        for (const auto& component : schema_.components) {
+            const bool called =
+                component.name == name || std::count(component.aliases.begin(), component.aliases.end(), name) > 0;
+            if (component.section == section && called) return holds(component.parameters, section, key);
+        }
+        return false;
+    }
+
+    const DeckSchema& schema_;
+    std::map<std::string, std::vector<std::string>> swept_;  ///< section -> names of components
+};
+
+bool of_the_study(const std::string& section) {
+    return section == "sweep" || section == "slurm";
+}
+
+/// The deck of one combination, with the lines of the study file that its keys come from.
+Deck case_deck(const Deck& study, const Sweep& sweep, const std::map<std::string, std::string>& all,
+               const Applicability& applicability, StudyCase& a_case) {
+    Deck deck{study.file, study.source, {}, {}, study.errors};
+    for (const DeckLine& section : study.sections)
+        if (!of_the_study(section.text)) deck.sections.push_back(section);
+    for (const DeckEntry& entry : study.entries)
+        if (!of_the_study(entry.section) && all.count(entry.name()) == 0 &&
+            !applicability.left_out(entry.section, entry.key, all))
+            deck.entries.push_back(entry);
+    for (const SweepAxis& axis : sweep.axes) {
+        if (applicability.left_out(axis.section, axis.key, all)) continue;
+        const std::string& value = all.at(axis.name());
+        deck.sections.push_back({axis.line, axis.section});
+        deck.entries.push_back({axis.section, axis.key, value, axis.line});
+        a_case.values[axis.name()] = value;
+    }
+    return deck;
+}
+
+Parameters slurm_keys(const Deck& study) {
+    Deck deck{study.file, study.source, {}, {}, {}};
+    for (const DeckEntry& entry : study.entries)
+        if (entry.section == "slurm") deck.entries.push_back(entry);
+    return resolve(deck, {}, {slurm_parameters(), {}});
+}
+
+/// Cases that are not equal have different names.
+void tell_apart(std::vector<StudyCase>& cases) {
+    std::map<std::string, int> uses;
+    for (const StudyCase& a_case : cases) ++uses[a_case.name];
+    for (StudyCase& a_case : cases)
+        if (uses[a_case.name] > 1)
+            a_case.name += "," + (a_case.hash.empty() ? fmt::format("{}", a_case.number) : a_case.hash);
+}
+
+void check_output(const Deck& deck) {
+    for (const DeckEntry& entry : deck.entries)
+        if (entry.name() == "output.file")
+            throw UsageError(
+                fmt::format("{}:{}: output.file: a study names its records itself, in the folder "
+                            "sweep.folder",
+                            deck.file, entry.line));
+}
+
+}  // namespace
+
+std::string StudyCase::beside(const std::string& extension) const {
+    return record.substr(0, record.size() - std::string("h5").size()) + extension;
+}
+
+const StudyCase& Study::find(const std::string& word) const {
+    for (const StudyCase& a_case : cases)
+        if (word == a_case.hash || word == a_case.name || word == fmt::format("{}", a_case.number)) return a_case;
+    std::vector<std::string> names;
+    for (const StudyCase& a_case : cases) names.push_back(a_case.name);
+    const std::string near = nearest(word, names);
+    throw UsageError(fmt::format("{} has no case '{}'{}; either it was edited since, or see hyperplane study plan {}",
+                                 file, word, near.empty() ? "" : fmt::format("; did you mean {}?", near), file));
+}
+
+Study read_study(const std::string& file) {
+    const Deck deck = read_deck(file);
+    if (!is_study(deck))
+        throw UsageError(
+            fmt::format("{} has no section [sweep], so it is no study; hyperplane run {} runs it", file, file));
+    check_output(deck);
+    Study study{file, std::filesystem::path(file).stem().string(), "", read_sweep(deck), slurm_keys(deck), {}};
+    study.folder = study.sweep.folder.empty() ? study.name : study.sweep.folder;
+
+    const DeckSchema schema = deck_schema();
+    const Applicability applicability(study.sweep, schema);
+    std::set<std::string> known;
+    for (const auto& values : combinations(study.sweep, file)) {
+        StudyCase a_case;
+        a_case.number = int(study.cases.size());
+        a_case.deck = case_deck(deck, study.sweep, values, applicability, a_case);
+        try {
+            a_case.parameters = resolve(a_case.deck, {}, schema);
+            a_case.hash = deck_hash(a_case.parameters, not_of_a_case);
+        } catch (const UsageError& error) {
+            a_case.error = error.what();
+        }
+        if (a_case.error.empty() && !known.insert(a_case.hash).second) continue;
+        a_case.name = name_of(a_case, study.sweep);
+        study.cases.push_back(std::move(a_case));
+    }
+    tell_apart(study.cases);
+    for (StudyCase& a_case : study.cases) {
+        a_case.record = study.folder + "/" + a_case.name + ".h5";
+        a_case.deck.entries.push_back({"output", "file", a_case.record, study.sweep.line});
+    }
+    return study;
+}
+
+}  // namespace hyperplane

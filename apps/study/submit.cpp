@@ -1,0 +1,72 @@
+// hyperplane study submit STUDY
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <sys/wait.h>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "apps/study/pending.hpp"
+#include "apps/study/prediction.hpp"
+#include "apps/study/slurm.hpp"
+#include "apps/study/subverbs.hpp"
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Submits a script whose name needs no quoting apart from single quotes; what sbatch prints, and its status.
+std::pair<std::string, int> sbatch(const std::string& script) {
+    std::string command = "sbatch --parsable '";
+    for (char c : script) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    std::FILE* pipe = popen((command + "' 2>&1").c_str(), "r");
+    if (!pipe) throw FileError("sbatch cannot be started");
+    std::string printed;
+    std::array<char, 256> part;
+    while (std::fgets(part.data(), part.size(), pipe)) printed += part.data();
+    const int status = pclose(pipe);
+    while (!printed.empty() && printed.back() == '\n') printed.pop_back();
+    return {printed, WIFEXITED(status) ? WEXITSTATUS(status) : 128};
+}
+
+}  // namespace
+
+int study_submit(const Study& study, const Invocation& invocation) {
+    const Pending pending =
+        find_pending(study, {.failed = invocation.has("failed"), .retry = true, .edited = invocation.has("edited")});
+    std::vector<Prediction> predictions;
+    Index memory = 0;
+    for (const StudyCase* a_case : pending.cases) {
+        predictions.push_back(predict(*a_case));
+        memory = std::max(memory, predictions.back().bytes);
+    }
+    refuse_wrong(pending.cases, predictions);
+    if (pending.cases.empty()) {
+        spdlog::info("{}: nothing to submit, {} cases are done, {} failed, {} run", study.file, pending.done,
+                     pending.failed, pending.running);
+        return int(ExitCode::ok);
+    }
+    const std::string script = slurm_script(study, pending.cases, memory);
+    if (invocation.has("print")) {
+        fmt::print("{}", script);
+        return int(ExitCode::ok);
+    }
+    std::error_code ignored;
+    std::filesystem::create_directories(study.folder, ignored);
+    for (std::size_t at = 0; at < pending.cases.size(); ++at)
+        if (pending.replaces[at]) set_aside(*pending.cases[at]);
+    const std::string path = study.folder + "/submit.sh";
+    write_atomically(path, script);
+    const auto [printed, status] = sbatch(path);
+    if (status != 0)
+        throw FileError(fmt::format("sbatch {} ended with status {}: {}{}", path, status, printed,
+                                    status == 127 ? "; is this a machine of the cluster?" : ""));
+    fmt::print("job {}: {} cases of {}, as in {}; hyperplane study status {} shows how far they are\n", printed,
+               pending.cases.size(), study.file, path, study.file);
+    return int(ExitCode::ok);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,223 @@
+#include "apps/study/sweep.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "apps/study/expression.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr std::size_t max_cases = 100000;
+
+std::string trim(const std::string& text) {
+    const std::size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
+    return begin == text.npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+std::optional<double> number_in(const std::string& text) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+        return std::nullopt;
+    return value;
+}
+
+/// first, first + step, ... or first, first * factor, ..., as far as last.
+struct Range {
+    double first = 0.0, last = 0.0, by = 1.0;
+    bool factor = false;
+
+    double at(std::size_t i) const { return factor ? first * std::pow(by, double(i)) : first + double(i) * by; }
+    /// Rounding must not lose the last value.
+    bool holds(double value) const {
+        const double slack = 1e-9 * (factor ? std::abs(last) : std::abs(by));
+        return last >= first ? value <= last + slack : value >= last - slack;
+    }
+    /// Why it would never end, or nothing.
+    std::string wrong() const {
+        if (factor && (first * last <= 0.0 || by <= 0.0)) return "a factor needs ends of one sign and must be positive";
+        const bool grows = factor ? (by > 1.0) == (first > 0.0) : by > 0.0;
+        const bool stays = factor ? by == 1.0 : by == 0.0;
+        if (first != last && (stays || grows != (last > first)))
+            return fmt::format("{} {} does not lead from {} to {}", factor ? "factor" : "step", by, first, last);
+        return "";
+    }
+};
+
+/// `text` as a range; nothing where it is a plain value, such as a path with "..".
+std::optional<Range> range_in(const std::string& text) {
+    const std::size_t dots = text.find("..");
+    if (dots == text.npos) return std::nullopt;
+    const auto first = number_in(trim(text.substr(0, dots)));
+    if (!first) return std::nullopt;
+    Range range{*first};
+    std::string rest = text.substr(dots + 2);
+    for (const char* word : {"step", "factor"}) {
+        const std::size_t at = rest.find(word);
+        if (at == rest.npos) continue;
+        const auto by = number_in(trim(rest.substr(at + std::string(word).size())));
+        if (!by) throw UsageError(fmt::format("'{}': a number follows {}", text, word));
+        range.by = *by;
+        range.factor = word == std::string("factor");
+        rest = rest.substr(0, at);
+        break;
+    }
+    const auto last = number_in(trim(rest));
+    if (!last)
+        throw UsageError(fmt::format("'{}' is no range; write 0..3, 1..2 step 0.25 or 1e-8..1e-2 factor 100", text));
+    range.last = *last;
+    if (const std::string wrong = range.wrong(); !wrong.empty()) throw UsageError(fmt::format("'{}': {}", text, wrong));
+    return range;
+}
+
+std::vector<std::string> expand(const std::string& text) {
+    std::vector<std::string> values;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        const std::string value = trim(text.substr(begin, comma - begin));
+        if (value.empty()) throw UsageError("a value is missing between commas");
+        if (const auto range = range_in(value)) {
+            for (std::size_t i = 0; range->holds(range->at(i)) && (i == 0 || range->at(i) != range->at(i - 1)); ++i) {
+                if (i == max_cases) throw UsageError(fmt::format("'{}' has more than {} values", value, max_cases));
+                values.push_back(fmt::format("{:.12g}", range->at(i)));
+            }
+        } else {
+            values.push_back(value);
+        }
+        begin = comma + 1;
+    }
+    for (std::size_t at = 1; at < values.size(); ++at)
+        if (std::find(values.begin(), values.begin() + at, values[at]) != values.begin() + at)
+            throw UsageError(fmt::format("the value {} stands twice", values[at]));
+    return values;
+}
+
+void read_axis(const DeckEntry& entry, Sweep& sweep) {
+    const std::size_t dot = entry.key.find('.');
+    if (dot == entry.key.npos) {
+        const std::string near = nearest(entry.key, {"combine", "skip", "folder"});
+        throw UsageError(fmt::format("unknown key sweep.{}{}; keys to vary are written section.key", entry.key,
+                                     near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    }
+    SweepAxis axis{entry.key.substr(0, dot), entry.key.substr(dot + 1), entry.line, {}};
+    if (axis.section == "output" || axis.section == "sweep" || axis.section == "slurm")
+        throw UsageError(fmt::format("{}: [{}] is the same for all cases", entry.key, axis.section));
+    axis.values = expand(entry.value);
+    sweep.axes.push_back(std::move(axis));
+}
+
+void read_entry(const DeckEntry& entry, Sweep& sweep) {
+    if (entry.key == "skip") {
+        sweep.skip = entry.value;
+        sweep.skip_line = entry.line;
+    } else if (entry.key == "folder") {
+        sweep.folder = entry.value;
+    } else if (entry.key == "combine") {
+        if (entry.value != "product" && entry.value != "zip")
+            throw UsageError(fmt::format("sweep.combine: '{}' is none of product | zip", entry.value));
+        sweep.zip = entry.value == "zip";
+    } else {
+        read_axis(entry, sweep);
+    }
+}
+
+std::string lengths(const Sweep& sweep) {
+    std::vector<std::string> parts;
+    for (const SweepAxis& axis : sweep.axes) parts.push_back(fmt::format("{} has {}", axis.name(), axis.values.size()));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// How many combinations there are before any is skipped.
+std::size_t count(const Sweep& sweep, const std::string& file) {
+    std::size_t total = 1;
+    for (const SweepAxis& axis : sweep.axes) {
+        total = sweep.zip ? axis.values.size() : total * axis.values.size();
+        if (total > max_cases)
+            throw UsageError(fmt::format("{}:{}: more than {} cases: {}", file, sweep.line, max_cases, lengths(sweep)));
+    }
+    return total;
+}
+
+}  // namespace
+
+ParameterTable sweep_parameters() {
+    return {
+        {.section = "sweep",
+         .key = "combine",
+         .type = ParameterType::choice,
+         .default_value = "product",
+         .description = "product: all combinations of the values, the last key fastest; zip: the first values of all "
+                        "keys together, then the second ones",
+         .choices = {"product", "zip"}},
+        {.section = "sweep",
+         .key = "skip",
+         .type = ParameterType::text,
+         .default_value = "",
+         .description = "condition on swept keys; combinations for which it holds are left out, e.g. "
+                        "preconditioner.fill_level > 1 and grid.cells >= 128"},
+        {.section = "sweep",
+         .key = "folder",
+         .type = ParameterType::path,
+         .default_value = "",
+         .description = "folder of the records; unset: the study's name, in the current directory"},
+    };
+}
+
+bool is_study(const Deck& deck) {
+    return std::any_of(deck.sections.begin(), deck.sections.end(),
+                       [](const DeckLine& section) { return section.text == "sweep"; });
+}
+
+Sweep read_sweep(const Deck& deck) {
+    Sweep sweep;
+    std::vector<std::string> errors;
+    for (const DeckLine& section : deck.sections)
+        if (section.text == "sweep") sweep.line = section.line;
+    for (const DeckEntry& entry : deck.entries) {
+        if (entry.section != "sweep") continue;
+        try {
+            read_entry(entry, sweep);
+        } catch (const UsageError& error) {
+            errors.push_back(fmt::format("{}:{}: {}", deck.file, entry.line, error.what()));
+        }
+    }
+    if (sweep.axes.empty() && errors.empty())
+        errors.push_back(fmt::format("{}:{}: [sweep] varies nothing; write a line such as grid.cells = 16, 32, 64",
+                                     deck.file, sweep.line));
+    const auto differs = [&](const SweepAxis& axis) { return axis.values.size() != sweep.axes[0].values.size(); };
+    if (sweep.zip && errors.empty() && std::any_of(sweep.axes.begin(), sweep.axes.end(), differs))
+        errors.push_back(fmt::format("{}:{}: combine = zip needs as many values of each key: {}", deck.file, sweep.line,
+                                     lengths(sweep)));
+    if (!errors.empty()) throw UsageError(fmt::format("{}", fmt::join(errors, "\n")));
+    return sweep;
+}
+
+std::vector<std::map<std::string, std::string>> combinations(const Sweep& sweep, const std::string& file) {
+    std::vector<std::map<std::string, std::string>> found;
+    const std::size_t total = count(sweep, file);
+    for (std::size_t number = 0; number < total; ++number) {
+        std::map<std::string, std::string> values;
+        std::size_t rest = number;
+        for (auto axis = sweep.axes.rbegin(); axis != sweep.axes.rend(); ++axis) {
+            values[axis->name()] = axis->values[sweep.zip ? number : rest % axis->values.size()];
+            rest /= axis->values.size();
+        }
+        try {
+            if (!sweep.skip.empty() && holds(sweep.skip, values)) continue;
+        } catch (const UsageError& error) {
+            throw UsageError(fmt::format("{}:{}: sweep.skip: {}", file, sweep.skip_line, error.what()));
+        }
+        found.push_back(std::move(values));
+    }
+    if (found.empty()) throw UsageError(fmt::format("{}:{}: sweep.skip leaves no case", file, sweep.skip_line));
+    return found;
+}
+
+}  // namespace hyperplane
