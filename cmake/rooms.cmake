@@ -19,7 +19,7 @@ else()
   host_options(-march=x86-64-v3)
 endif()
 if(HYPERPLANE_SANITIZE)
-  host_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  host_options(-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(hyperplane_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
