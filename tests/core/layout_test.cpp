@@ -48,6 +48,7 @@ TEST_P(LayoutTest, PointsAndSlotsMatchOneToOne) {
         const Index slot = layout.slot(p);
         ASSERT_TRUE(0 <= slot && slot < layout.slots());
         ASSERT_EQ(layout.point(slot), p);
+        ASSERT_EQ(layout.point(unsigned(slot)), p);  // as GPUs count, where 32 bits hold the slots
         met.insert(slot);
         ASSERT_TRUE(layout.kind() == LayoutKind::hyperplane || slot == row);
     }
