@@ -1,0 +1,216 @@
+// Products and residuals of a StructMatrix on a GPU: against the reference, and on large grids against the CPU.
+#include <limits>
+
+#include "on_device.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+/// Kernels are compiled for each case: stencil, dof, layout, storage, periodic or not. Its grids share them.
+struct Case {
+    std::string stencil;
+    int dof;
+    LayoutKind kind;
+    MatrixStorage storage;
+    bool periodic;
+};
+
+std::vector<Box> boxes_for(const Case& c) {
+    const std::array<bool, 3> all{true, true, true}, x{true, false, false}, y{false, true, false},
+        z{false, false, true}, xz{true, false, true};
+    if (c.periodic && c.dof > 3) return {{5, 5, 7, all}, {3, 7, 2, y}};
+    if (c.periodic) return {{7, 5, 5, all}, {9, 3, 2, x}, {3, 7, 5, y}, {1, 2, 6, z}, {5, 1, 7, xz}};
+    if (c.dof > 8) return {{1, 1, 1}, {5, 3, 3}, {9, 1, 1}, {1, 7, 1}, {1, 1, 5}};
+    if (c.dof > 3) return {{1, 1, 1}, {7, 5, 3}, {1, 9, 1}, {5, 4, 1}, {3, 1, 7}, {33, 3, 1}};
+    return {{1, 1, 1}, {17, 9, 5}, {1, 1, 9}, {1, 33, 1}, {67, 1, 1}, {33, 1, 7}, {13, 7, 1}, {1, 9, 5}, {2, 2, 2}};
+}
+
+/// More points than a block of any kernel has threads.
+std::vector<Box> large_boxes_for(const Case& c) {
+    if (c.periodic) return {{19, 23, 11, {true, true, true}}};
+    if (c.dof > 8) return {{13, 11, 7}};
+    if (c.dof > 3) return {{29, 31, 7}, {9, 70, 3}};
+    return {{70, 67, 9}, {33, 130, 5}, {7, 11, 131}};
+}
+
+/// Every stencil with every dof, and layouts and storages in turns so that each meets all of either.
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    const int dofs[] = {1, 2, 3, 4, 5, 8, 17, 32};
+    const auto add = [&](int stencil, int dof, int form, bool periodic) {
+        list.push_back({reference::all_stencils()[stencil].name, dofs[dof],
+                        form % 2 ? LayoutKind::natural : LayoutKind::hyperplane,
+                        form / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full, periodic});
+    };
+    for (int stencil = 0; stencil < 7; ++stencil) {
+        for (int dof = 0; dof < 8; ++dof) add(stencil, dof, stencil + dof, false);
+        for (int form : {stencil, stencil + 3}) add(stencil, (stencil + form) % 5, form, true);
+    }
+    for (int form : {1, 2, 3}) add(0, 0, form, false);
+    return list;
+}
+
+class MatrixOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {
+protected:
+    Layout layout(const Box& box) const {
+        return Layout(GetParam().kind, reference::to_grid(box), stencil.level_map());
+    }
+    StencilMatrix data(const Box& box, int seed) const {
+        return GetParam().storage == MatrixStorage::full ? reference::random_matrix(box, named.offsets, dof, seed)
+                                                         : reference::random_spd_matrix(box, named.offsets, dof, seed);
+    }
+
+    int dof = GetParam().dof;
+    reference::NamedStencil named = reference::stencil_named(GetParam().stencil);
+    Stencil stencil = reference::to_stencil(named);
+};
+
+TEST_P(MatrixOnDevice, ProductsAreTheReferences) {
+    const Context gpu = Context::cuda();
+    for (const Box& box : boxes_for(GetParam())) {
+        SCOPED_TRACE(reference::name_of(box));
+        const StencilMatrix a = data(box, 1);
+        const Layout layout = this->layout(box);
+        const StructMatrix there =
+            in_context(gpu, reference::to_struct_matrix(gpu.host(), layout, a, GetParam().storage, named.name));
+        for (int seed : {2, 3}) {
+            const std::vector<double> x = reference::Random(seed).vector(int(there.unknowns()));
+            const reference::Product expected = reference::multiply(reference::assembled(a), x);
+            Vector y = poisoned(gpu, layout, dof);
+            there.apply(to_vector(gpu, layout, dof, x), y);
+            const std::vector<double> actual = from_vector(y);
+            for (std::size_t at = 0; at < x.size(); ++at)
+                ASSERT_NEAR(actual[at], expected.value[at], 16 * epsilon * expected.magnitude[at]) << "row " << at;
+        }
+    }
+}
+
+TEST_P(MatrixOnDevice, ResidualsAreAccurateWhereBAndAxCancel) {
+    const Context gpu = Context::cuda();
+    for (const Box& box : boxes_for(GetParam())) {
+        SCOPED_TRACE(reference::name_of(box));
+        const StencilMatrix a = data(box, 4);
+        const Layout layout = this->layout(box);
+        const StructMatrix there =
+            in_context(gpu, reference::to_struct_matrix(gpu.host(), layout, a, GetParam().storage, named.name));
+        const std::vector<double> x = reference::Random(5).vector(int(there.unknowns()));
+        const reference::BlockMatrix assembled = reference::assembled(a);
+        const reference::Product product = reference::multiply(assembled, x);
+        const std::vector<double> expected = reference::exact_residual(assembled, product.value, x);
+        Vector r = poisoned(gpu, layout, dof);
+        there.residual(to_vector(gpu, layout, dof, product.value), to_vector(gpu, layout, dof, x), r);
+        const std::vector<double> actual = from_vector(r);
+        for (std::size_t at = 0; at < x.size(); ++at)
+            ASSERT_NEAR(actual[at], expected[at], epsilon * std::abs(expected[at]) + 1e-28 * product.magnitude[at])
+                << "row " << at;
+    }
+}
+
+TEST_P(MatrixOnDevice, LargeGridsAreTheCpus) {
+    const Context gpu = Context::cuda();
+    for (const Box& box : large_boxes_for(GetParam())) {
+        SCOPED_TRACE(reference::name_of(box));
+        const Layout layout = this->layout(box);
+        const StructMatrix here = random_struct_matrix(layout, stencil, dof, GetParam().storage, 6);
+        const StructMatrix there = in_context(gpu, here);
+        const Vector x = to_vector(here.context(), layout, dof, reference::Random(7).vector(int(here.unknowns())));
+        Vector y = poisoned(here.context(), layout, dof), r = poisoned(here.context(), layout, dof);
+        here.apply(x, y);
+        here.residual(y, x, r);
+        const Vector gpu_x = in_context(gpu, x), gpu_b = in_context(gpu, y);
+        Vector gpu_y = poisoned(gpu, layout, dof), gpu_r = poisoned(gpu, layout, dof);
+        there.apply(gpu_x, gpu_y);
+        there.residual(gpu_b, gpu_x, gpu_r);
+        EXPECT_LT(reference::relative_difference(from_vector(gpu_y), from_vector(y)), 1e-14);
+        // Both are exact but for their last bits, and tiny beside b and A x.
+        EXPECT_LT(reference::relative_difference(from_vector(gpu_r), from_vector(r)), 1e-10);
+    }
+}
+
+TEST_P(MatrixOnDevice, TwentyProductsHaveTheSameBits) {
+    const Context gpu = Context::cuda();
+    const Layout layout = this->layout(large_boxes_for(GetParam()).front());
+    const StructMatrix a = in_context(gpu, random_struct_matrix(layout, stencil, dof, GetParam().storage, 8));
+    const Vector x = to_vector(gpu, layout, dof, reference::Random(9).vector(int(a.unknowns())));
+    std::vector<double> first;
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        Vector y = poisoned(gpu, layout, dof);
+        a.apply(x, y);
+        const std::vector<double> again = from_vector(y);
+        if (first.empty()) first = again;
+        ASSERT_EQ(again, first) << "repeat " << repeat;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MatrixOnDevice, testing::ValuesIn(cases()), [](const auto& info) {
+    const Case& c = info.param;
+    return c.stencil + "_dof" + std::to_string(c.dof) + "_" + to_string(c.kind) +
+           (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "");
+});
+
+class MatrixCopiesOnDevice : public DeviceTest {};
+
+TEST_F(MatrixCopiesOnDevice, KeepEveryBit) {
+    const Context gpu = Context::cuda();
+    for (const auto& named : reference::all_stencils())
+        for (LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane})
+            for (MatrixStorage storage : {MatrixStorage::full, MatrixStorage::lower})
+                for (const Box& box : {Box{7, 5, 3}, Box{7, 5, 5, {true, true, true}}, Box{1, 1, 1}, Box{1, 33, 1}}) {
+                    const Stencil stencil = reference::to_stencil(named);
+                    const Layout layout(kind, reference::to_grid(box), stencil.level_map());
+                    const StructMatrix a = random_struct_matrix(layout, stencil, 3, storage, 10);
+                    const StructMatrix there = in_context(gpu, a), again = in_context(gpu, there);
+                    EXPECT_EQ(there.backend(), Backend::cuda);
+                    const CsrMatrix expected = a.to_csr(), actual = in_context(a.context(), again).to_csr();
+                    EXPECT_EQ(actual.column, expected.column);
+                    EXPECT_EQ(actual.value, expected.value) << named.name << " " << reference::name_of(box);
+                }
+}
+
+TEST_F(MatrixCopiesOnDevice, CountInTheDevicesLedger) {
+    const Context gpu = Context::cuda();
+    const Stencil stencil = Stencil::star7();
+    const Layout layout(LayoutKind::hyperplane, reference::to_grid({17, 9, 5}), stencil.level_map());
+    {
+        const StructMatrix a = in_context(gpu, random_struct_matrix(layout, stencil, 2, MatrixStorage::full, 11));
+        EXPECT_EQ(gpu.ledger().held(), a.bytes());
+        const Vector x = poisoned(gpu, layout, 2);
+        EXPECT_EQ(gpu.ledger().held(), a.bytes() + 2 * 17 * 9 * 5 * 8);
+    }
+    EXPECT_EQ(gpu.ledger().held(), 0);
+}
+
+TEST_F(MatrixCopiesOnDevice, AnEntryCanBeSetToZero) {
+    const Context gpu = Context::cuda();
+    const Stencil stencil = Stencil::box27();
+    const Layout layout(LayoutKind::hyperplane, reference::to_grid({7, 5, 3}), stencil.level_map());
+    StructMatrix a = random_struct_matrix(layout, stencil, 2, MatrixStorage::full, 12), there = in_context(gpu, a);
+    for (int entry : {0, 13, 26}) a.set_zero(entry), there.set_zero(entry);
+    EXPECT_EQ(in_context(a.context(), there).to_csr().value, a.to_csr().value);
+}
+
+class VectorsOnDevice : public DeviceTest {};
+
+TEST_F(VectorsOnDevice, BeginWithZerosAndKeepEveryBit) {
+    const Context gpu = Context::cuda();
+    const Layout layout(LayoutKind::hyperplane, reference::to_grid({17, 9, 5}), Stencil::star7().level_map());
+    const std::vector<double> values = reference::Random(13).vector(3 * 17 * 9 * 5);
+    EXPECT_EQ(from_vector(Vector(gpu, layout, 3, "x")), std::vector<double>(values.size(), 0.0));
+    const Vector x = to_vector(gpu, layout, 3, values);
+    EXPECT_EQ(x.backend(), Backend::cuda);
+    EXPECT_EQ(from_vector(x), values);
+    EXPECT_EQ(from_vector(in_context(gpu, x)), values);
+    Vector copy;
+    EXPECT_NE(&on_host(x, copy), &x);
+    const Vector here = reference::to_vector(Context::cpu(1), layout, 3, values);
+    EXPECT_EQ(&on_host(here, copy), &here);
+}
+
+}  // namespace
+}  // namespace hyperplane

@@ -1,0 +1,139 @@
+// Pivots that cannot be used, on a GPU: counts, places and messages are the CPU's.
+#include "core/error.hpp"
+#include "on_device.hpp"
+#include "precond/bad_pivots.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+
+struct Case {
+    std::string stencil;
+    int dof, fill_level;
+    MatrixStorage storage;
+};
+
+class PivotsOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {
+protected:
+    /// A set-up's report, or the message it ends with.
+    struct Outcome {
+        SetupReport report;
+        std::string message;
+        std::vector<double> z;
+    };
+
+    Outcome outcome(const Context& context, const StencilMatrix& data, const std::string& policy) const {
+        const Layout layout = layout_for(LayoutKind::hyperplane, data, stencil, GetParam().fill_level);
+        const StructMatrix a =
+            in_context(context, reference::to_struct_matrix(context.host(), layout, data, GetParam().storage, stencil));
+        const auto m =
+            make("struct_ilu", a, {{"fill_level", std::to_string(GetParam().fill_level)}, {"pivot_policy", policy}});
+        Outcome result;
+        try {
+            result.report = m->setup(a);
+        } catch (const SetupError& error) {
+            result.message = error.what();
+            return result;
+        }
+        Vector z = poisoned(context, layout, a.dof());
+        m->apply(to_vector(context, layout, a.dof(), reference::Random(1).vector(int(a.unknowns()))), z);
+        result.z = from_vector(z);
+        return result;
+    }
+
+    /// The GPU's outcome is the CPU's; returns it.
+    Outcome expect_equal(const StencilMatrix& data, const std::string& policy) const {
+        const Outcome expected = outcome(Context::cpu(1), data, policy),
+                      actual = outcome(Context::cuda(), data, policy);
+        EXPECT_EQ(actual.message, expected.message) << policy;
+        const SetupReport &a = actual.report, &e = expected.report;
+        EXPECT_EQ(a.pivots_modified, e.pivots_modified) << policy;
+        EXPECT_EQ(a.shift, e.shift) << policy;
+        EXPECT_NEAR(a.smallest_pivot_ratio, e.smallest_pivot_ratio, 1e-12) << policy;
+        EXPECT_EQ(a.smallest_pivot_cell, e.smallest_pivot_cell) << policy;
+        EXPECT_EQ(a.modified.size(), e.modified.size()) << policy;
+        for (std::size_t at = 0; at < std::min(a.modified.size(), e.modified.size()); ++at) {
+            EXPECT_EQ(a.modified[at].cell, e.modified[at].cell) << policy << " " << at;
+            EXPECT_EQ(a.modified[at].component, e.modified[at].component) << policy << " " << at;
+            EXPECT_NEAR(a.modified[at].value, e.modified[at].value, 1e-14) << policy << " " << at;
+        }
+        EXPECT_EQ(actual.z.size(), expected.z.size()) << policy;
+        EXPECT_TRUE(expected.z.empty() || reference::relative_difference(actual.z, expected.z) < 1e-11) << policy;
+        return actual;
+    }
+    void expect_equal(const StencilMatrix& data) const {
+        for (const char* policy : {"fail", "shift", "boost"}) expect_equal(data, policy);
+    }
+
+    int dof = GetParam().dof;
+    std::string stencil = GetParam().stencil;
+    double tiny = 0x1p-50;  ///< below 1e-14, and exactly what is left of 1 + 2^-50 after elimination of 1
+};
+
+TEST_P(PivotsOnDevice, Zero) {
+    const StencilMatrix data = with_block(stencil, diagonal_block(dof, 0.0));
+    expect_equal(data);
+    const std::string message = expect_equal(data, "fail").message;
+    EXPECT_NE(message.find("(3,2,1)"), std::string::npos) << message;
+}
+
+TEST_P(PivotsOnDevice, Tiny) {
+    const StencilMatrix data = with_pair(stencil, dof, 1.0, 1.0 + tiny);
+    expect_equal(data);
+    EXPECT_FALSE(expect_equal(data, "fail").message.empty());
+    EXPECT_EQ(expect_equal(data, "boost").report.pivots_modified, 1);
+    EXPECT_GT(expect_equal(data, "shift").report.shift, 0.0);
+}
+
+TEST_P(PivotsOnDevice, SmallButOfUse) {
+    const StencilMatrix data = with_pair(stencil, dof, 1.0, 1.0 + 1e-6);
+    expect_equal(data);
+    EXPECT_NEAR(expect_equal(data, "fail").report.smallest_pivot_ratio, 1e-6, 1e-9);
+}
+
+TEST_P(PivotsOnDevice, Negative) {
+    const StencilMatrix data = with_pair(stencil, dof, 2.0, 1.0);
+    expect_equal(data);
+    EXPECT_EQ(expect_equal(data, "fail").message.empty(), GetParam().storage == MatrixStorage::full);
+}
+
+TEST_P(PivotsOnDevice, NoNumber) {
+    for (double bad : {double(NAN), double(INFINITY)})
+        for (const char* policy : {"fail", "shift", "boost"}) {
+            const StencilMatrix data = with_block(stencil, diagonal_block(dof, bad));
+            const std::string message = outcome(Context::cuda(), data, policy).message;
+            EXPECT_NE(message.find("(3,2,1)"), std::string::npos) << policy << ": " << message;
+        }
+}
+
+TEST_P(PivotsOnDevice, MoreThanAReportHolds) {
+    StencilMatrix data = with_block(stencil, diagonal_block(dof, 0.0));
+    const Dense bad = diagonal_block(dof, dof > 1 ? 0.0 : -1.0);
+    for (int row = 1; row < box.points(); row += 4) {
+        isolate(data, box.point(row));
+        data.blocks[row].at({}) = bad;
+    }
+    if (dof == 1) data.blocks[box.row(bad_cell)].at({}) = bad;
+    expect_equal(data);
+    EXPECT_TRUE(dof == 1 || expect_equal(data, "boost").report.pivots_modified > 16);
+}
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (MatrixStorage storage : storages) {
+        for (int dof : {1, 3}) list.push_back({"star7", dof, 0, storage});
+        list.push_back({"star7", 3, 1, storage});
+        list.push_back({"box27", 1, 0, storage});
+    }
+    return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PivotsOnDevice, testing::ValuesIn(cases()), [](const auto& info) {
+    const Case& c = info.param;
+    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) +
+           (c.storage == MatrixStorage::full ? "_full" : "_lower");
+});
+
+}  // namespace
+}  // namespace hyperplane

@@ -1,0 +1,312 @@
+// struct_ilu on a GPU: factors, sweeps and applications against sequential block ILU(k) on small grids, and against
+// the CPU on large ones.
+#include "on_device.hpp"
+#include "precond/struct_ilu.hpp"
+#include "precond/support.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+
+constexpr double tolerance = 1e-13;
+
+/// Kernels are compiled for each case, and for each tile shape that its tuning leaves to the grid.
+struct Case {
+    std::string stencil;
+    int dof, fill_level;
+    LayoutKind kind;
+    MatrixStorage storage;
+    StructIluTuning tuning;
+    bool periodic = false;
+};
+
+std::vector<Box> boxes_for(const Case& c) {
+    if (c.periodic)
+        return {{7, 5, 5, {true, true, true}}, {5, 4, 3, {true, false, false}}, {2, 7, 6, {false, true, true}}};
+    if (c.dof > 8) return {{1, 1, 1}, {4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
+    if (c.fill_level >= 2) return {{7, 5, 3}, {1, 9, 5}, {5, 4, 1}, {2, 1, 9}};
+    if (c.dof > 3) return {{1, 1, 1}, {7, 5, 3}, {5, 9, 1}, {1, 9, 4}, {33, 2, 1}};
+    return {{1, 1, 1}, {17, 9, 5}, {9, 1, 1}, {1, 33, 1}, {1, 1, 9}, {13, 7, 1}, {1, 9, 5}, {5, 1, 9}, {2, 2, 2}};
+}
+
+/// Several tiles along each axis, whatever their shape.
+std::vector<Box> large_boxes_for(const Case& c) {
+    if (c.periodic) return {{19, 37, 11, {true, true, true}}};
+    if (c.dof > 8) return {{9, 11, 3}};
+    if (c.fill_level >= 2) return {{11, 37, 7}};
+    if (c.dof > 3 || c.fill_level == 1) return {{13, 35, 7}};
+    return {{70, 67, 9}, {33, 130, 5}, {3, 19, 41}};
+}
+
+/// Tiles as the program chooses them for these grids, small ones of two planes, and those of huge grids.
+StructIluTuning tiles(int which, int dof) {
+    StructIluTuning tuning;
+    if (which == 1) tuning.tile_j = dof > 8 ? 4 : 8, tuning.tile_k = dof > 8 ? 1 : 2;
+    if (which == 2) tuning.tile_j = dof > 8 ? 2 : dof > 3 ? 16 : 32, tuning.tile_k = dof == 1 ? 8 : 2;
+    return tuning;
+}
+
+/// Every stencil with every dof, and layouts, storages and tiles in turns; then fill, periodic axes and every switch.
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    int turn = 0;
+    const auto add = [&](const std::string& stencil, int dof, int k, int form, StructIluTuning tuning,
+                         bool periodic = false) {
+        list.push_back({stencil, dof, k, form % 2 ? LayoutKind::natural : LayoutKind::hyperplane,
+                        form / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full, tuning, periodic});
+        ++turn;
+    };
+    int row = 0;
+    for (const auto& stencil : reference::all_stencils()) {
+        for (int dof : {1, 2, 3, 4, 5, 8, 17, 32}) add(stencil.name, dof, 0, turn + row, tiles(turn % 3, dof));
+        ++row;
+    }
+    for (int form : {0, 1, 2, 3})
+        for (int which : {0, 2}) add("star7", 1, 0, form, tiles(which, 1));
+    for (const auto& [stencil, dofs] : std::map<std::string, std::vector<int>>{{"star7", {1, 2, 3, 8}},
+                                                                               {"star13", {1, 3}},
+                                                                               {"diamond13", {1, 5}},
+                                                                               {"diamond25", {2}},
+                                                                               {"box27", {1, 3}},
+                                                                               {"skewed7", {1, 4}},
+                                                                               {"scattered11", {2}}})
+        for (int dof : dofs) add(stencil, dof, 1, turn / 2, tiles(turn % 2, dof));
+    for (int form : {0, 2}) {
+        add("star7", 1, 2, form, tiles(1, 1));
+        add("star7", 2, 3, form + 1, tiles(0, 2));
+        add("diamond13", 1, 2, form, tiles(1, 1));
+        for (int dof : {1, 2}) add("star7", dof, 0, form + dof, tiles(1, dof), true);
+        add("box27", 2, 0, form, tiles(0, 2), true);
+        add("scattered11", 1, 1, form + 1, tiles(1, 1), true);
+    }
+    for (const StructIluTuning& tuning : std::vector<StructIluTuning>{{.tile_j = 1, .tile_k = 1},
+                                                                      {.tile_j = 4, .tile_k = 4, .stages = 0},
+                                                                      {.tile_j = 8, .tile_k = 2, .pipelined = false},
+                                                                      {.tile_j = 16, .tile_k = 3, .lookahead = 1},
+                                                                      {.tile_j = 5, .tile_k = 2, .stages = 1}})
+        for (const char* stencil : {"star7", "diamond25"}) add(stencil, 2, 0, turn / 2, tuning);
+    return list;
+}
+
+struct Factors {
+    std::vector<double> lower, inverse, upper;  ///< E, D^-1 and F; no D^-1 for D-ILU
+};
+
+/// Calls body(row, point, entry) for the couplings inside the grid, wrapped ones left out.
+template <class Body>
+void for_couplings(const Grid& grid, const Stencil& stencil, const Body& body) {
+    for (Index row = 0; row < grid.points(); ++row)
+        for (int e = 0; e < stencil.size(); ++e)
+            if (grid.contains(grid.point(row) + stencil[e])) body(row, grid.point(row), e);
+}
+
+Factors factors_of(const StructIlu& m, bool shares) {
+    const StructMatrix held = in_context(Context::cpu(1), m.triangles());
+    Factors factors;
+    for_couplings(held.grid(), held.stencil(), [&](Index, Int3 p, int e) {
+        const int diagonal = held.stencil().diagonal();
+        if (shares && e == diagonal) return;
+        auto& list = e < diagonal ? factors.lower : e == diagonal ? factors.inverse : factors.upper;
+        for (int r = 0; r < held.dof(); ++r)
+            for (int c = 0; c < held.dof(); ++c) list.push_back(held.at(p, e, r, c));
+    });
+    return factors;
+}
+
+/// E_ij = L_ij U_jj, F the strict upper part of U.
+Factors factors_of(const reference::BlockIlu& ilu, const Grid& grid, const Stencil& stencil, bool shares) {
+    Factors factors;
+    for_couplings(grid, stencil, [&](Index row, Int3 p, int e) {
+        const int i = int(row), j = int(grid.row(p + stencil[e])), diagonal = stencil.diagonal();
+        if (shares && e == diagonal) return;
+        auto& list = e < diagonal ? factors.lower : e == diagonal ? factors.inverse : factors.upper;
+        const auto& rows = ilu.factors.rows;
+        const reference::Dense block = e < diagonal    ? reference::product(rows[i].at(j), rows[j].at(j))
+                                       : e == diagonal ? ilu.diagonal_inverse[i]
+                                                       : rows[i].at(j);
+        list.insert(list.end(), block.values.begin(), block.values.end());
+    });
+    return factors;
+}
+
+void expect_equal(const Factors& actual, const Factors& expected) {
+    EXPECT_LT(reference::relative_difference(actual.lower, expected.lower), tolerance) << "E";
+    EXPECT_LT(reference::relative_difference(actual.inverse, expected.inverse), tolerance) << "D^-1";
+    EXPECT_LT(reference::relative_difference(actual.upper, expected.upper), tolerance) << "F";
+}
+
+/// What the sweeps make of one vector, each from that vector.
+struct Solves {
+    std::vector<double> lower, upper, both;
+
+    friend bool operator==(const Solves&, const Solves&) = default;
+};
+
+Solves solves_of(const StructIlu& m, const StructMatrix& a, const std::vector<double>& r) {
+    const Vector in = to_vector(a.context(), a.layout(), a.dof(), r);
+    Vector y = poisoned(a.context(), a.layout(), a.dof()), z = poisoned(a.context(), a.layout(), a.dof());
+    m.lower_solve(in, y);
+    m.apply(in, z);
+    Vector x = in_context(a.context(), in);
+    m.upper_solve(x);
+    EXPECT_EQ(from_vector(in), r) << "the right-hand side was written to";
+    return {from_vector(y), from_vector(x), from_vector(z)};
+}
+
+/// y = D^-1 L^-1 r, and z = U^-1 D y.
+Solves solves_of(const reference::BlockIlu& ilu, const std::vector<double>& r) {
+    const int dof = ilu.factors.dof, n = int(ilu.factors.rows.size());
+    const std::vector<double> b = reference::lower_solve(ilu, r);
+    std::vector<double> y(r.size(), 0.0), dy(r.size(), 0.0);
+    for (int i = 0; i < n; ++i) {
+        reference::add_product(ilu.diagonal_inverse[i], &b[i * dof], 1.0, &y[i * dof]);
+        reference::add_product(ilu.factors.rows[i].at(i), &r[i * dof], 1.0, &dy[i * dof]);
+    }
+    return {y, reference::upper_solve(ilu, dy), reference::upper_solve(ilu, b)};
+}
+
+void expect_equal(const Solves& actual, const Solves& expected) {
+    EXPECT_LT(reference::relative_difference(actual.lower, expected.lower), tolerance) << "lower solve";
+    EXPECT_LT(reference::relative_difference(actual.upper, expected.upper), tolerance) << "upper solve";
+    EXPECT_LT(reference::relative_difference(actual.both, expected.both), tolerance) << "both solves";
+}
+
+class StructIluOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {
+protected:
+    StructIlu make(const Context& context) const {
+        StructIluOptions options;
+        options.fill_level = GetParam().fill_level;
+        options.tuning = GetParam().tuning;
+        return StructIlu(context, options);
+    }
+    Layout layout(const Box& box) const {
+        return Layout(GetParam().kind, reference::to_grid(box),
+                      reference::to_stencil({named.name, filled(named.name, GetParam().fill_level)}).level_map());
+    }
+    StructMatrix random(const Box& box, int seed) const {
+        return random_struct_matrix(layout(box), stencil, GetParam().dof, GetParam().storage, seed);
+    }
+    bool shares() const { return GetParam().fill_level == 0 && !stencil.eliminates_off_diagonal(); }
+
+    reference::NamedStencil named = reference::stencil_named(GetParam().stencil);
+    Stencil stencil = reference::to_stencil(named);
+};
+
+TEST_P(StructIluOnDevice, EqualsSequentialBlockIlu) {
+    const Context gpu = Context::cuda();
+    for (const Box& box : boxes_for(GetParam())) {
+        SCOPED_TRACE(reference::name_of(box));
+        const bool full = GetParam().storage == MatrixStorage::full;
+        const StencilMatrix data = full ? reference::random_matrix(box, named.offsets, GetParam().dof, 21)
+                                        : reference::random_spd_matrix(box, named.offsets, GetParam().dof, 22);
+        const reference::Pattern pattern = reference::stencil_pattern(box, filled(named.name, GetParam().fill_level));
+        const reference::BlockMatrix assembled = reference::assembled(data, false);
+        const reference::BlockIlu expected =
+            full ? reference::block_ilu(assembled, pattern) : reference::block_ic(assembled, pattern);
+        const StructMatrix a =
+            in_context(gpu, reference::to_struct_matrix(gpu.host(), layout(box), data, GetParam().storage, named.name));
+        StructIlu m = make(gpu);
+        const SetupReport report = m.setup(a);
+        EXPECT_EQ(report.pivots_modified, 0);
+        EXPECT_EQ(report.shift, 0.0);
+        expect_equal(factors_of(m, shares()), factors_of(expected, a.grid(), m.stencil(), shares()));
+        for (int seed : {5, 6, 7}) {
+            const std::vector<double> r = reference::Random(seed).vector(int(a.unknowns()));
+            expect_equal(solves_of(m, a, r), solves_of(expected, r));
+        }
+    }
+}
+
+TEST_P(StructIluOnDevice, EqualsTheCpuOnLargeGrids) {
+    const Context gpu = Context::cuda();
+    for (const Box& box : large_boxes_for(GetParam())) {
+        SCOPED_TRACE(reference::name_of(box));
+        const StructMatrix here = random(box, 31), there = in_context(gpu, here);
+        StructIlu m = make(gpu), expected = make(here.context());
+        const SetupReport report = m.setup(there), expected_report = expected.setup(here);
+        EXPECT_NEAR(report.smallest_pivot_ratio, expected_report.smallest_pivot_ratio, 1e-12);
+        EXPECT_EQ(report.smallest_pivot_cell, expected_report.smallest_pivot_cell);
+        EXPECT_EQ(report.factor_bytes, expected_report.factor_bytes);
+        expect_equal(factors_of(m, shares()), factors_of(expected, shares()));
+        for (int seed : {8, 9}) {
+            const std::vector<double> r = reference::Random(seed).vector(int(here.unknowns()));
+            expect_equal(solves_of(m, there, r), solves_of(expected, here, r));
+        }
+    }
+}
+
+TEST_P(StructIluOnDevice, TwentySolvesHaveTheSameBits) {
+    const Context gpu = Context::cuda();
+    const StructMatrix a = in_context(gpu, random(large_boxes_for(GetParam()).front(), 32));
+    const std::vector<double> r = reference::Random(10).vector(int(a.unknowns()));
+    StructIlu m = make(gpu);
+    m.setup(a);
+    const Solves first = solves_of(m, a, r);
+    const Factors factors = factors_of(m, shares());
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        if (repeat % 5 == 0) {
+            m.setup(a);
+            const Factors again = factors_of(m, shares());
+            ASSERT_TRUE(again.lower == factors.lower && again.inverse == factors.inverse &&
+                        again.upper == factors.upper)
+                << "repeat " << repeat;
+        }
+        ASSERT_EQ(solves_of(m, a, r), first) << "repeat " << repeat;
+    }
+}
+
+TEST_P(StructIluOnDevice, TwoInTurnsAndOneSetUpAgain) {
+    const Context gpu = Context::cuda();
+    const Box box = large_boxes_for(GetParam()).back();
+    const StructMatrix one = random(box, 33), other = random(box, 34);
+    StructMatrix gpu_one = in_context(gpu, one);
+    const StructMatrix gpu_other = in_context(gpu, other);
+    StructIlu m = make(gpu), n = make(gpu), expected_one = make(one.context()), expected_other = make(one.context());
+    m.setup(gpu_one), n.setup(gpu_other), expected_one.setup(one), expected_other.setup(other);
+    const std::vector<double> r = reference::Random(11).vector(int(one.unknowns())),
+                              s = reference::Random(12).vector(int(one.unknowns()));
+    const Solves of_one = solves_of(expected_one, one, r), of_other = solves_of(expected_other, other, s);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+        expect_equal(solves_of(m, gpu_one, r), of_one);
+        expect_equal(solves_of(n, gpu_other, s), of_other);
+    }
+    Vector y = to_vector(gpu, one.layout(), one.dof(), r), z = to_vector(gpu, one.layout(), one.dof(), s);
+    Vector u = poisoned(gpu, one.layout(), one.dof()), v = poisoned(gpu, one.layout(), one.dof());
+    m.lower_solve(y, u), n.lower_solve(z, v), m.upper_solve(u), n.upper_solve(v);
+    EXPECT_LT(reference::relative_difference(from_vector(u), of_one.both), tolerance);
+    EXPECT_LT(reference::relative_difference(from_vector(v), of_other.both), tolerance);
+    gpu_one.assign(other);
+    m.setup(gpu_one);
+    expect_equal(solves_of(m, gpu_one, s), of_other);
+}
+
+TEST_P(StructIluOnDevice, WhatIsNoNumberReachesWhatDependsOnIt) {
+    const Context gpu = Context::cuda();
+    const Box box = boxes_for(GetParam())[GetParam().periodic ? 0 : 1];
+    const StructMatrix here = random(box, 35), there = in_context(gpu, here);
+    StructIlu m = make(gpu), expected = make(here.context());
+    m.setup(there), expected.setup(here);
+    for (double bad : {double(NAN), double(INFINITY)}) {
+        std::vector<double> r = reference::Random(13).vector(int(here.unknowns()));
+        r[r.size() / 2] = bad;
+        Vector z(gpu, there.layout(), there.dof(), "z");
+        m.apply(to_vector(gpu, there.layout(), there.dof(), r), z);
+        const std::vector<double> actual = from_vector(z), wanted = testing_support::apply(expected, here, r);
+        for (std::size_t at = 0; at < r.size(); ++at)
+            ASSERT_FALSE(std::isfinite(actual[at]) && !std::isfinite(wanted[at])) << "row " << at;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StructIluOnDevice, testing::ValuesIn(cases()), [](const auto& info) {
+    const Case& c = info.param;
+    const auto n = [](int value) { return std::to_string(value); };
+    return n(info.index) + "_" + c.stencil + "_k" + n(c.fill_level) + "_dof" + n(c.dof) + "_" + to_string(c.kind) +
+           (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "") +
+           (c.tuning.tile_j ? "_tile" + n(c.tuning.tile_j) + "x" + n(c.tuning.tile_k) : "");
+});
+
+}  // namespace
+}  // namespace hyperplane
