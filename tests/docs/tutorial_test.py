@@ -1,0 +1,43 @@
+"""docs/tutorial.md: every command of it, in its order, and what it is said to print."""
+
+import subprocess
+import unittest
+
+from document import DocumentTest, blocks, read
+
+PYTHON = "/usr/bin/python3"
+
+
+def has(module):
+    return subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True).returncode == 0
+
+
+class Tutorial(DocumentTest):
+    def test_every_command(self):
+        """The first block, marked sh, installs and builds; it is what brought the program here."""
+        can_report, ran = has("h5py, matplotlib"), 0
+        printed = None  # of the block before; None: it was not run
+        for language, options, content in blocks(read("tutorial.md")):
+            if language == "text":
+                for line in content.splitlines() if printed is not None else ():
+                    self.assertIn(line, printed)
+                continue
+            printed = None
+            if language != "bash" or ("needs" in options and not has(options["needs"])):
+                continue
+            if not can_report:
+                content = "".join(line for line in content.splitlines(True) if not line.startswith("hyperplane report"))
+            done = self.shell(content)
+            printed = done.stdout + done.stderr
+            self.assertEqual(done.returncode, int(options.get("exit", 0)), f"{content}\n{printed}")
+            ran += 1
+        self.assertGreater(ran, 10)
+        if can_report:
+            for page in ("rock.html", "rock.pdf", "sizes.html"):
+                self.assertGreater((self.folder / page).stat().st_size, 10000)
+        else:
+            self.skipTest("the reports of the tutorial: Python with h5py and matplotlib is missing")
+
+
+if __name__ == "__main__":
+    unittest.main()
