@@ -62,6 +62,7 @@ class Sheet:
     columns: list
     good: list  # whether the row's run ended well
     runs: list  # number of the row's record; None: it has none
+    names: list  # as a plot calls the rows
     best: int = None  # row
     caption: str = "The runs"
 
@@ -94,7 +95,7 @@ def of_records(records):
         values = [as_number(record.value(key)) if key in record.deck else None for record in records]
         columns.append(Column(title, values, True))
     return Sheet(relate(columns + results(records)), [record.exit_code == 0 for record in records],
-                 list(range(len(records))))
+                 list(range(len(records))), [record.label for record in records])
 
 
 def short_name(name):
@@ -109,14 +110,15 @@ def of_study(study):
     places = {name: run for run, name in enumerate(study.records)}
     runs = [places.get(name) for name in study.cases.name]
     found = [study.records.get(name) for name in study.cases.name]
-    columns = [Column("case", list(study.cases.name))]
+    columns = [Column("case", [int(number) for number in study.cases.case])]
     for key, title in titles(study.swept).items():
         columns.append(Column(title, [as_number(value) if value else None for value in study.cases[key]], True))
     came = results(found)
     came[1].values = [status if record is None else record.stop_reason or record.status
                       for status, record in zip(study.cases.status, found)]
-    return Sheet(relate(columns + came), [record is not None and record.exit_code == 0 for record in found], runs,
-                 caption=f"The cases of {study.study}")
+    return Sheet(relate([*columns, *came, Column("name", list(study.cases.name))]),
+                 [record is not None and record.exit_code == 0 for record in found], runs,
+                 [short_name(name) for name in study.cases.name], caption=f"The cases of {study.study}")
 
 
 def of_comparison(comparison):
@@ -130,20 +132,20 @@ def of_comparison(comparison):
               in zip(rows.turns, rows.total_seconds, rows.total_least, rows.total_most)]
     return Sheet(relate([
         Column("candidate", list(rows.name)),
-        Column("solver", list(rows.solver), True),
-        Column("preconditioner", list(rows.preconditioner), True),
         Column("ended", list(rows.outcome)),
         Column("iterations", [int(count) for count in rows.iterations]),
-        Column("true residual", scaled("relative_residual", 1.0)),
+        Column("total [ms]", scaled("total_seconds", 1e3)),
+        Column("ratio", [float(value) if value > 0.0 else None for value in rows.ratio]),
+        Column("spread [%]", spread),
         Column("set-up [ms]", scaled("setup_seconds", 1e3)),
         Column("solve [ms]", scaled("solve_seconds", 1e3)),
-        Column("total [ms]", scaled("total_seconds", 1e3)),
-        Column("spread [%]", spread),
         Column("an iteration [ms]", scaled("per_iteration", 1e3)),
         Column("preconditioner [%]", scaled("preconditioner_share", 100.0)),
         Column("memory [MiB]", scaled("peak", 2.0**-20)),
-        Column("ratio", [float(value) if value > 0.0 else None for value in rows.ratio]),
-    ]), [bool(code == 0) for code in rows.exit_code], list(range(len(rows))),
+        Column("true residual", scaled("relative_residual", 1.0)),
+        Column("solver", list(rows.solver), True),
+        Column("preconditioner", list(rows.preconditioner), True),
+    ]), [bool(code == 0) for code in rows.exit_code], list(range(len(rows))), list(rows.name),
         list(rows.name).index(comparison.best) if comparison.best else None, "The candidates")
 
 
@@ -164,7 +166,8 @@ def horizontal(columns):
 
 def vertical(columns):
     """Columns that can be drawn: results that are numbers."""
-    return [at for at, column in enumerate(columns) if column.numeric and not column.swept and column.title != "unknowns"]
+    return [at for at, column in enumerate(columns)
+            if column.numeric and not column.swept and column.title not in ("case", "unknowns")]
 
 
 def preferred(columns, places, *titles):

@@ -237,7 +237,7 @@
 
   // One curve for each combination of what was swept besides the horizontal axis.
   function scaling() {
-    const { columns, rows, swept, good, runs } = data.cases;
+    const { columns, rows, swept, good, runs, names } = data.cases;
     const [across, up] = [document.getElementById("scaling-x"), document.getElementById("scaling-y")];
     const straight = document.getElementById("scaling-linear");
     let [x, y, chart] = [0, 0, null];
@@ -252,7 +252,7 @@
         if (!straight.checked && (row[x] <= 0 || row[y] <= 0)) continue;
         const name = others.filter((at) => row[at] !== null).map((at) => told(row, at)).join(", ") || columns[y].title;
         if (!groups.has(name)) groups.set(name, []);
-        groups.get(name).push({ x: row[x], y: row[y], name: row[0] });
+        groups.get(name).push({ x: row[x], y: row[y], name: names[at] });
       }
       const sets = [...groups].map(([label, points], at) => ({
         ...style({ look: data.looks[at % data.looks.length] }), label, pointRadius: 5, tension: 0,

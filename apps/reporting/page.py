@@ -109,7 +109,7 @@ def cases_table(sheet):
     hint = "words, or a column against a value: iterations&lt;50 ended=converged_rtol"
     return (f'<div class="controls" id="cases-controls"><label>Filter <input type="search" aria-describedby="cases-hint">'
             f'</label><output aria-live="polite"></output><span class="hint" id="cases-hint">{hint}</span></div>'
-            f'<div class="scroll"><table class="cases" id="cases"><caption>{escape(sheet.caption)}</caption>'
+            f'<div class="scroll wide"><table class="cases" id="cases"><caption>{escape(sheet.caption)}</caption>'
             f"{table_head([column.title for column in columns], numeric)}<tbody>{''.join(rows)}</tbody></table></div>")
 
 

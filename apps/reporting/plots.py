@@ -60,6 +60,11 @@ def look(number):
     return COLOURS[number % 6], MARKERS[(number + number // 6) % 6], LINES[(number + number // 6) % 4]
 
 
+def bar_look(number):
+    """Colour and hatch of the record of that number: colours begin again after six, hatches tell them apart."""
+    return {"facecolor": look(number)[0], "hatch": ("", "//", "..")[number // 6 % 3]}
+
+
 def curve(record, axis):
     """x, recurrence and truth over all solves of a record, a gap (NaN) between solves.
 
@@ -264,14 +269,14 @@ def grouped_bars(tables, records, unit, title, limits):
         rows = [row for row, name in enumerate(names) if name in table]
         values = [table[names[row]] for row in rows]
         places = [row + (number - (len(records) - 1) / 2) * height for row in rows]
-        axes.barh(places, values, height=0.9 * height, color=look(number)[0])
+        axes.barh(places, values, height=0.9 * height, edgecolor="white", linewidth=0.5, **bar_look(number))
         if limit:
             axes.barh(places, limit, height=0.9 * height, facecolor="none", edgecolor=look(number)[0], linewidth=1.0)
         for place, value in zip(places, values):
             share = f"  {100 * value / limit:.0f} %" if limit else ""
             axes.text(max(value, limit or 0.0) + 0.008 * most, place, f"{value:.3g}{share}", va="center", fontsize=8.5)
     finish_bars(axes, names, unit, title, 1.14 * most)
-    handles = [Patch(facecolor=look(n)[0], label=record.label) for n, record in enumerate(records)]
+    handles = [Patch(edgecolor="white", label=record.label, **bar_look(n)) for n, record in enumerate(records)]
     handles = handles if len(records) > 1 else []
     if any(limits):
         handles.append(Patch(facecolor="none", edgecolor=INK, label="outline: a copy of as many bytes"))
