@@ -30,14 +30,15 @@ std::string log_of(nvrtcProgram program) {
     return log;
 }
 
-/// ptxas -v, which NVRTC passes on: "Compiling entry function 'f' ...", "... bytes stack frame, ... spill stores",
-/// "Used 40 registers, ... bytes smem".
+/// ptxas -v, which NVRTC passes on: "Compiling entry function 'f' ...", "Function properties for f", "... bytes stack
+/// frame, ... spill stores", "Used 40 registers, ... bytes smem". Functions that f calls have properties too.
 std::vector<KernelResources> read_resources(const std::string& log) {
     std::vector<KernelResources> rows;
-    static const std::regex entry(R"(entry function '([^']*)')"),
+    static const std::regex entry(R"(entry function '([^']*)')"), properties(R"(Function properties for (\S+))"),
         stack(R"((\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads)"),
         used(R"(Used (\d+) registers)"), shared(R"((\d+) bytes smem)");
     std::smatch match;
+    std::string function;
     std::size_t begin = 0;
     while (begin < log.size()) {
         const std::size_t end = std::min(log.find('\n', begin), log.size());
@@ -45,7 +46,8 @@ std::vector<KernelResources> read_resources(const std::string& log) {
         begin = end + 1;
         if (std::regex_search(line, match, entry)) rows.push_back({.name = match[1]});
         if (rows.empty()) continue;
-        if (std::regex_search(line, match, stack)) {
+        if (std::regex_search(line, match, properties)) function = match[1];
+        if (function == rows.back().name && std::regex_search(line, match, stack)) {
             rows.back().local_bytes = std::stoll(match[1]);
             rows.back().spill_bytes = std::stoll(match[2]) + std::stoll(match[3]);
         }
