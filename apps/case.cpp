@@ -108,6 +108,24 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             layout,          plan,      std::move(preconditioner), std::move(solver), criteria};
 }
 
+/// Names the section where --set has a key, or a section, alone.
+void check_section(const std::string& text) {
+    const std::string word = text.substr(0, text.find('=')), rest = text.substr(word.size());
+    if (word.empty() || word.find('.') != word.npos) return;
+    std::vector<std::string> meant;
+    const auto look_at = [&](const ParameterSpec& spec) {
+        if (spec.key == word || (spec.section == word && spec.key == "name"))
+            if (std::find(meant.begin(), meant.end(), spec.name()) == meant.end()) meant.push_back(spec.name());
+    };
+    const DeckSchema schema = deck_schema();
+    for (const ParameterSpec& spec : schema.common) look_at(spec);
+    for (const auto& component : schema.components)
+        for (const ParameterSpec& spec : component.parameters) look_at(spec);
+    if (meant.size() == 1)
+        throw UsageError(
+            fmt::format("--set '{}': expected section.key=value; did you mean {}{}?", text, meant[0], rest));
+}
+
 }  // namespace
 
 Index MemoryPlan::total() const {
@@ -147,6 +165,7 @@ std::string Case::record_path() const {
 
 std::vector<std::string> deck_overrides(const Invocation& invocation) {
     std::vector<std::string> overrides = invocation.values("set");
+    for (const std::string& text : overrides) check_section(text);
     if (invocation.has("threads"))
         overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
     if (invocation.has("backend")) overrides.push_back("device.backend=" + invocation.value("backend"));

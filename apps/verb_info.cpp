@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "apps/build_info.hpp"
@@ -10,6 +11,8 @@
 #include "apps/environment.hpp"
 #include "apps/verbs.hpp"
 #include "apps/verdict.hpp"
+#include "core/error.hpp"
+#include "io/deck.hpp"
 #include "io/record.hpp"
 
 namespace hyperplane {
@@ -92,6 +95,9 @@ std::string outline(const Json& json, int indent) {
 
 int info_verb(const Invocation& invocation) {
     const std::string& topic = invocation.arguments[0];
+    const std::string near = nearest(topic, {"build", "device"});
+    if (std::error_code ignored; !near.empty() && near != topic && !std::filesystem::exists(topic, ignored))
+        throw FileError(fmt::format("{}: no such file; did you mean info {}?", topic, near));
     const Json json = topic == "build"    ? build_json()
                       : topic == "device" ? device_json()
                                           : record_json(read_record(topic));

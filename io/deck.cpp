@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -228,13 +230,33 @@ Deck parse_deck(const std::string& source, const std::string& file) {
     return deck;
 }
 
+namespace {
+
+/// "; did you mean case.ini?" of the decks that are in the same folder; empty where none has such a name.
+std::string deck_nearby(const std::string& path) {
+    const std::filesystem::path wanted(path);
+    std::vector<std::string> names;
+    std::error_code ignored;
+    const auto folder = wanted.has_parent_path() ? wanted.parent_path() : std::filesystem::path(".");
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+        if (entry.path().extension() == ".ini") names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    const std::string near = nearest(wanted.filename().string(), names);
+    return near.empty() ? "" : fmt::format("; did you mean {}?", (wanted.parent_path() / near).string());
+}
+
+}  // namespace
+
 Deck read_deck(const std::string& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     std::string source(max_deck_bytes + 1, '\0');
     file.read(source.data(), std::streamsize(source.size()));
-    if (!file.eof() && (!file || !file.is_open()))
-        throw FileError(fmt::format("{}: cannot read the deck: {}", path, std::strerror(errno ? errno : EIO)));
+    if (!file.eof() && (!file || !file.is_open())) {
+        const int why = errno ? errno : EIO;
+        throw FileError(fmt::format("{}: cannot read the deck: {}{}", path, std::strerror(why),
+                                    why == ENOENT ? deck_nearby(path) : ""));
+    }
     if (std::size_t(file.gcount()) > max_deck_bytes)
         throw FileError(fmt::format("{}: larger than {} bytes, so this is no deck", path, max_deck_bytes));
     source.resize(std::size_t(file.gcount()));

@@ -148,8 +148,12 @@ class Messages(ProgramTest):
                             (["run", deck, "--set", "preconditioner.name=struct_lu"], "did you mean struct_ilu?"),
                             (["help", "solver.rtl"], "did you mean solver.rtol?"),
                             (["help", "exit-code"], "did you mean exit-codes?"),
+                            (["run", deck, "--set", "rtol=1e-4"], "did you mean solver.rtol=1e-4?"),
+                            (["run", deck, "--set", "solver=cg"], "did you mean solver.name=cg?"),
                             (["list", "solver"], "did you mean solvers?")):
             self.expect(2, *words, says=says)
+        for words, says in ((["run", "b.ini"], "did you mean a.ini?"), (["info", "bild"], "did you mean info build?")):
+            self.expect(7, *words, says=says)
 
     def test_help_of_a_key_without_its_section(self):
         self.assertEqual(self.expect(0, "help", "rtol").stdout, self.expect(0, "help", "solver.rtol").stdout)
