@@ -119,6 +119,57 @@
     return { ...scale, type: "logarithmic", ticks: { callback: (value) => (round(value) ? number(value) : "") } };
   }
 
+  const selection = {
+    id: "selection", // the part that is being dragged over
+    afterDraw(chart) {
+      if (!chart.dragged) return;
+      const { ctx, chartArea: area } = chart;
+      const [from, to] = chart.dragged;
+      ctx.save();
+      ctx.globalAlpha = 0.18;
+      ctx.fillStyle = Chart.defaults.color;
+      ctx.fillRect(Math.min(from, to), area.top, Math.abs(to - from), area.bottom - area.top);
+      ctx.restore();
+    },
+  };
+
+  // Dragging over a part of a plot shows that part, + and - do so about the point in focus; Escape shows all again.
+  function zoom(chart) {
+    const show = (from, to) => {
+      Object.assign(chart.options.scales.x, { min: from, max: to });
+      chart.update("none");
+    };
+    const place = (event) => {
+      const x = event.clientX - chart.canvas.getBoundingClientRect().left;
+      return Math.min(Math.max(x, chart.chartArea.left), chart.chartArea.right);
+    };
+    chart.canvas.addEventListener("pointerdown", (event) => {
+      chart.dragged = [place(event), place(event)];
+      chart.canvas.setPointerCapture(event.pointerId);
+    });
+    chart.canvas.addEventListener("pointermove", (event) => {
+      if (!chart.dragged) return;
+      chart.dragged[1] = place(event);
+      chart.draw();
+    });
+    chart.canvas.addEventListener("pointerup", () => {
+      const ends = (chart.dragged ?? []).sort((a, b) => a - b);
+      chart.dragged = null;
+      if (ends[1] - ends[0] > 8) show(...ends.map((x) => chart.scales.x.getValueForPixel(x)));
+      else chart.draw();
+    });
+    chart.canvas.addEventListener("dblclick", () => show(undefined, undefined));
+    chart.canvas.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") return show(undefined, undefined);
+      if (event.key !== "+" && event.key !== "-") return undefined;
+      const { min, max } = chart.scales.x;
+      const [active] = chart.getActiveElements();
+      const middle = active ? chart.data.datasets[active.datasetIndex].data[active.index].x : (min + max) / 2;
+      const half = ((max - min) / 2) * (event.key === "+" ? 0.5 : 2);
+      return show(Math.max(chart.scales.x.type === "logarithmic" ? min / 2 : 0, middle - half), middle + half);
+    });
+  }
+
   // Arrow keys walk along the points of a curve and from curve to curve; the point is shown and spoken.
   function walk(chart, spoken) {
     let [curve, point] = [0, -1];
@@ -160,7 +211,7 @@
     const chart = new Chart(canvas, {
       type: "line",
       data: { datasets },
-      plugins: [levels],
+      plugins: [levels, selection],
       options: {
         animation: false,
         maintainAspectRatio: false,
@@ -182,6 +233,7 @@
       },
     });
     charts.push(chart);
+    zoom(chart);
     walk(chart, document.getElementById(`${id}-spoken`));
     return chart;
   }

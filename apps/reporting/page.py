@@ -151,7 +151,8 @@ def convergence(records):
     parts.append(f'<div class="live">{live.legend(records)}<div class="pair">{plots_live}</div>'
                  '<p class="hint">Lines are the recurrence, open markers the true residual, the dotted line the tolerance '
                  "asked for; only the true residual decides. Point at a curve to read it, or walk it with the arrow keys; "
-                 "press a name to hide its curve.</p></div>")
+                 "press a name to hide its curve; drag over a part to enlarge it (+ and −), double-click to see all again "
+                 "(Escape).</p></div>")
     parts.append(figure(plots.convergence(records), convergence_words(records),
                         "The dotted line is the tolerance asked for; only the true residual decides.", "still"))
     return "".join(parts)

@@ -150,6 +150,27 @@ class BrowserTest(unittest.TestCase):
         canvas.send_keys(Keys.ARROW_DOWN, Keys.END)
         self.assertIn("cg + jacobi, iteration 90,", spoken.get_attribute("textContent"))
 
+    def test_a_part_is_enlarged(self):
+        self.open(self.few)
+        canvas = self.one("#by-iteration")
+        self.driver.execute_script("arguments[0].scrollIntoView()", canvas)
+        size = canvas.size
+        left, right = (self.ask(f"Chart.getChart('by-iteration').scales.x.getPixelForValue({x})") for x in (20, 40))
+        ActionChains(self.driver).move_to_element_with_offset(canvas, round(left - size["width"] / 2), 0).click_and_hold() \
+            .move_by_offset(round(right - left), 0).release().perform()
+        shown = "(s => [s.min, s.max])(Chart.getChart('by-iteration').scales.x)"
+        least, most = self.ask(shown)
+        self.assertAlmostEqual(least, 20, delta=1)
+        self.assertAlmostEqual(most, 40, delta=1)
+        self.assertEqual(self.ask("Chart.getChart('by-time').scales.x.min"), 0)
+        canvas.send_keys("-")
+        self.assertGreater(self.ask(shown)[1], 45)
+        canvas.send_keys("+")
+        self.assertAlmostEqual(self.ask(shown)[1] - self.ask(shown)[0], 20, delta=2)
+        canvas.send_keys(Keys.ESCAPE)
+        self.assertEqual(self.ask(shown)[0], 0)
+        self.assertGreaterEqual(self.ask(shown)[1], 90)
+
     def test_table_sorts(self):
         self.open(self.many)
         heads = self.all("#cases thead th")
