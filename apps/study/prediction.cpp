@@ -29,7 +29,11 @@ Prediction predict(const StudyCase& a_case) {
 }
 
 Index room_for(const StudyCase& a_case) {
-    return a_case.error.empty() ? available_memory(a_case.parameters) : available_memory();
+    try {
+        return a_case.error.empty() ? available_memory(a_case.parameters) : available_memory();
+    } catch (const Error&) {  // its device is not here, and its memory not known
+        return available_memory();
+    }
 }
 
 void refuse_wrong(const std::vector<const StudyCase*>& cases, const std::vector<Prediction>& predictions) {

@@ -1,6 +1,7 @@
 // What a case of a study will need, known before it runs.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "apps/study/study.hpp"
@@ -8,9 +9,10 @@
 namespace hyperplane {
 
 struct Prediction {
-    Index bytes = -1;    ///< -1: not known
+    Index bytes = -1;    ///< -1: not known; the largest number: more than this machine has
     std::string error;   ///< why the case is refused: a contradiction that only shows when its parts are made
     std::string unsure;  ///< why the memory is not known, e.g. a device that this machine has not
+    bool known() const { return bytes >= 0 && bytes < std::numeric_limits<Index>::max(); }
     bool fits(Index room) const { return bytes >= 0 && bytes <= room; }
 };
 

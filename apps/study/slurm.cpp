@@ -29,7 +29,7 @@ Index with_room(Index bytes) {
     return bytes + bytes / 4 + (Index(256) << 20);
 }
 
-std::string directives(const Study& study, std::size_t cases, Index memory) {
+std::string directives(const Study& study, std::size_t cases, std::optional<Index> memory) {
     const Parameters& p = study.slurm;
     std::string text;
     const auto add = [&](const std::string& option) { text += "#SBATCH --" + option + "\n"; };
@@ -41,8 +41,10 @@ std::string directives(const Study& study, std::size_t cases, Index memory) {
         (p.is_set("slurm", "max_running") ? "%" + p.text("slurm", "max_running") : ""));
     for (const char* name : {"partition", "account", "qos", "time", "gpus"}) pass_on(name, name);
     pass_on("cpus", "cpus-per-task");
-    add("mem=" +
-        (p.is_set("slurm", "memory") ? p.text("slurm", "memory") : fmt::format("{}M", (with_room(memory) >> 20) + 1)));
+    if (p.is_set("slurm", "memory"))
+        add("mem=" + p.text("slurm", "memory"));
+    else if (memory)
+        add(fmt::format("mem={}M", (with_room(*memory) >> 20) + 1));
     add(fmt::format("signal=B:USR1@{}", p.text("slurm", "seconds_to_stop")));
     add("requeue");
     add("open-mode=append");
@@ -97,7 +99,7 @@ ParameterTable slurm_parameters() {
     return table;
 }
 
-std::string slurm_script(const Study& study, const std::vector<const StudyCase*>& cases, Index memory) {
+std::string slurm_script(const Study& study, const std::vector<const StudyCase*>& cases, std::optional<Index> memory) {
     std::string text = "#!/bin/bash\n" + directives(study, cases.size(), memory);
     text += fmt::format("\n# Cases of {} by the hashes of their decks.\ncases=(\n", study.file);
     for (const StudyCase* a_case : cases) text += fmt::format("    {}  # {}\n", a_case->hash, a_case->name);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "apps/study/pending.hpp"
 #include "apps/study/prediction.hpp"
@@ -32,24 +33,30 @@ std::pair<std::string, int> sbatch(const std::string& script) {
     return {printed, WIFEXITED(status) ? WEXITSTATUS(status) : 128};
 }
 
+/// Bytes of the case that needs most; nothing where that is not known of some case on this machine.
+std::optional<Index> largest(const std::vector<Prediction>& predictions) {
+    Index most = 0;
+    for (const Prediction& prediction : predictions) {
+        if (!prediction.known()) return std::nullopt;
+        most = std::max(most, prediction.bytes);
+    }
+    return most;
+}
+
 }  // namespace
 
 int study_submit(const Study& study, const Invocation& invocation) {
     const Pending pending =
         find_pending(study, {.failed = invocation.has("failed"), .retry = true, .edited = invocation.has("edited")});
     std::vector<Prediction> predictions;
-    Index memory = 0;
-    for (const StudyCase* a_case : pending.cases) {
-        predictions.push_back(predict(*a_case));
-        memory = std::max(memory, predictions.back().bytes);
-    }
+    for (const StudyCase* a_case : pending.cases) predictions.push_back(predict(*a_case));
     refuse_wrong(pending.cases, predictions);
     if (pending.cases.empty()) {
         spdlog::info("{}: nothing to submit, {} cases are done, {} failed, {} run", study.file, pending.done,
                      pending.failed, pending.running);
         return int(ExitCode::ok);
     }
-    const std::string script = slurm_script(study, pending.cases, memory);
+    const std::string script = slurm_script(study, pending.cases, largest(predictions));
     if (invocation.has("print")) {
         fmt::print("{}", script);
         return int(ExitCode::ok);

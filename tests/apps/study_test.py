@@ -306,6 +306,13 @@ class Submit(StudyTest):
         self.expect(0, "study", "run", study)
         self.expect(0, "study", "submit", study, says="nothing to submit")
 
+    def test_memory_that_is_not_known_here_is_left_to_the_cluster(self):
+        study = self.study("[sweep]\ngrid.cells = 8, 12\n[device]\nbackend = cuda\n")
+        if self.run_program("run", study, "--case", "0").returncode != 9:
+            self.skipTest("there is a GPU")
+        self.assertNotIn("--mem", self.expect(0, "study", "submit", study, "--print").stdout)
+        self.assertEqual([case["fits"] for case in self.plan(study)], [True, True])
+
     @unittest.skipIf(shutil.which("sbatch"), "Slurm is here")
     def test_no_slurm(self):
         self.expect(7, "study", "submit", self.study(), says="is this a machine of the cluster?")
