@@ -237,8 +237,7 @@ Timing time_calls(int repeats, const std::function<void()>& call) {
         call();
         seconds.push_back(omp_get_wtime() - begin);
     }
-    std::sort(seconds.begin(), seconds.end());
-    return {seconds[seconds.size() / 2], seconds.front(), seconds.back()};
+    return timing_of(std::move(seconds));
 }
 
 double copy_rate(const Context& context, int repeats) {

@@ -8,6 +8,7 @@
 #include "core/context.hpp"
 #include "core/layout.hpp"
 #include "core/stencil.hpp"
+#include "core/timer.hpp"
 
 namespace hyperplane {
 
@@ -24,11 +25,6 @@ struct BenchCase {
 /// "star7:1:96:sym, box27:4:32": stencil, dof, n; throws UsageError. "table3" are the 25 cases of the
 /// StructILU paper's Table 3 (RTX 3090 sizes), "quick" the same with a fifth of the points a side.
 std::vector<BenchCase> parse_bench_cases(const std::string& text);
-
-/// Seconds of repeated calls.
-struct Timing {
-    double median = 0.0, least = 0.0, most = 0.0;
-};
 
 struct KernelResult {
     std::string kernel;  ///< spmv, lower, upper, factorise

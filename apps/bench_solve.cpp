@@ -1,7 +1,5 @@
 #include "apps/bench_solve.hpp"
 
-#include <cmath>
-
 #include "apps/linear_system.hpp"
 #include "core/blas1.hpp"
 #include "core/timer.hpp"
@@ -11,9 +9,7 @@ namespace hyperplane {
 SolveBench bench_solve(const Case& a_case, int repeats) {
     LinearSystem system = make_system(a_case);
     Vector u = a_case.make_vector("state: u"), du = a_case.make_vector("state: du");
-    const double dt = a_case.problem->time_step();
-    a_case.problem->initial_state(u);
-    assemble(a_case, u, {std::isfinite(dt) ? dt : 0.0, dt}, system);
+    assemble_first(a_case, u, system);
 
     SolveBench bench;
     bench.setup = time_calls(repeats, [&] { a_case.preconditioner->setup(system.preconditioned()); });

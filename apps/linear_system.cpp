@@ -1,5 +1,7 @@
 #include "apps/linear_system.hpp"
 
+#include <cmath>
+
 namespace hyperplane {
 
 LinearSystem make_system(const Case& a_case) {
@@ -15,6 +17,12 @@ void assemble(const Case& a_case, const Vector& u, TimeLevel level, LinearSystem
     problem.residual(u, u, level, system.b);
     scale(-1.0, system.b);
     if (a_case.shape().constant_null_space) remove_mean(system.b);
+}
+
+void assemble_first(const Case& a_case, Vector& u, LinearSystem& system) {
+    const double dt = a_case.problem->time_step();
+    a_case.problem->initial_state(u);
+    assemble(a_case, u, {std::isfinite(dt) ? dt : 0.0, dt}, system);
 }
 
 std::vector<double> to_natural(const Vector& x) {

@@ -24,6 +24,9 @@ LinearSystem make_system(const Case& a_case);
 /// beginning of the time step.
 void assemble(const Case& a_case, const Vector& u, TimeLevel level, LinearSystem& system);
 
+/// The deck's first system, that of the first time step or of a steady problem; u becomes the initial state.
+void assemble_first(const Case& a_case, Vector& u, LinearSystem& system);
+
 /// A and M as the solver sees them: constants projected out where A is singular. Refers to both.
 class SolverOperators {
 public:

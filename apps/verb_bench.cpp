@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "apps/bench_kernels.hpp"
@@ -13,6 +12,7 @@
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
 #include "apps/verbs.hpp"
+#include "apps/verdict.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -34,15 +34,6 @@ nlohmann::json heading(const std::string& kind, const Context& context) {
 
 nlohmann::json to_json(const Timing& timing) {
     return {{"median", timing.median}, {"least", timing.least}, {"most", timing.most}};
-}
-
-/// Writes what was measured; `-` is standard output.
-void write_json(const std::string& path, const nlohmann::json& json) {
-    if (path.empty()) return;
-    if (path == "-") return fmt::print("{}\n", json.dump(2));
-    std::ofstream file(path);
-    file << json.dump(2) << '\n';
-    if (!file.flush()) throw FileError(fmt::format("{}: cannot be written", path));
 }
 
 int bench_kernel_cases(const Invocation& invocation, const Context& context, int repeats) {
@@ -92,7 +83,7 @@ int bench_kernel_cases(const Invocation& invocation, const Context& context, int
         json["geometric_mean_time_over_limit"][kernel] = over;
         if (!quiet) fmt::print("geometric mean of time/limit, {:<10} {:.2f}\n", kernel, over);
     }
-    write_json(invocation.value("json"), json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json);
     return int(ExitCode::ok);
 }
 
@@ -131,7 +122,7 @@ int bench_solves(const Invocation& invocation, int repeats) {
                        to_string(report.reason), report.iterations, bench.setup.median * 1e3, bench.spmv * 1e3,
                        bench.preconditioner * 1e3, bench.other * 1e3, per_iteration * 1e3, total * 1e3);
     }
-    write_json(invocation.value("json"), json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json);
     return int(code);
 }
 

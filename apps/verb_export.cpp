@@ -27,9 +27,7 @@ int export_verb(const Invocation& invocation) {
     const auto folder = make_folder(invocation.value("output", "."));
     Vector u = a_case.make_vector("state"), x = a_case.make_vector("correction");
     LinearSystem system = make_system(a_case);
-    const double dt = a_case.problem->time_step();
-    a_case.problem->initial_state(u);
-    assemble(a_case, u, {std::isfinite(dt) ? dt : 0.0, dt}, system);
+    assemble_first(a_case, u, system);
     a_case.preconditioner->setup(system.preconditioned());
     const SolverOperators operators(a_case, system.a);
     History history;

@@ -2,18 +2,20 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "apps/build_info.hpp"
 #include "apps/case.hpp"
+#include "apps/compare_text.hpp"
 #include "apps/environment.hpp"
 #include "apps/verbs.hpp"
 #include "apps/verdict.hpp"
 #include "core/error.hpp"
+#include "io/comparison.hpp"
 #include "io/deck.hpp"
-#include "io/record.hpp"
 
 namespace hyperplane {
 namespace {
@@ -98,6 +100,12 @@ int info_verb(const Invocation& invocation) {
     const std::string near = nearest(topic, {"build", "device"});
     if (std::error_code ignored; !near.empty() && near != topic && !std::filesystem::exists(topic, ignored))
         throw FileError(fmt::format("{}: no such file; did you mean info {}?", topic, near));
+    if (is_comparison(topic)) {
+        const ComparisonData comparison = read_comparison(topic);
+        fmt::print("{}", invocation.has("json") ? to_text(comparison_json(comparison))
+                                                : comparison_text(comparison, isatty(STDOUT_FILENO) != 0));
+        return 0;
+    }
     const Json json = topic == "build"    ? build_json()
                       : topic == "device" ? device_json()
                                           : record_json(read_record(topic));

@@ -62,9 +62,7 @@ public:
           x_(a_case.make_vector("x")),
           y_(a_case.make_vector("y")),
           work_(a_case.make_vector("work")) {
-        const double dt = case_.problem->time_step();
-        case_.problem->initial_state(x_);
-        assemble(case_, x_, {std::isfinite(dt) ? dt : 0.0, dt}, system_);
+        assemble_first(case_, x_, system_);
     }
 
     std::vector<Check> run() {

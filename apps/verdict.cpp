@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "io/atomic_file.hpp"
+
 namespace hyperplane {
 namespace {
 
@@ -136,6 +138,13 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     for (const TimerRow& row : outcome.timers.rows())
         json["timers"][row.name] = {{"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}};
     return json;
+}
+
+void write_json(const std::string& path, const nlohmann::json& json) {
+    if (path == "-")
+        fmt::print("{}", to_text(json));
+    else
+        write_atomically(path, to_text(json));
 }
 
 std::string to_text(const nlohmann::json& json) {

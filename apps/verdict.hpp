@@ -15,6 +15,9 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
 /// "ok", "failed" or "preempted", as a record's status says it.
 std::string status_of(ExitCode code);
 
+/// Writes JSON to a file, or to standard output where `path` is `-`. Throws FileError.
+void write_json(const std::string& path, const nlohmann::json& json);
+
 /// JSON as text; what is not UTF-8 is replaced, NaN and infinity become null.
 std::string to_text(const nlohmann::json& json);
 

@@ -48,6 +48,11 @@ void MemoryLedger::remove(const std::string& label, Index bytes) {
     held_ -= bytes;
 }
 
+void MemoryLedger::forget_peak() {
+    peak_ = held_;
+    peak_by_label_ = by_label_;
+}
+
 std::string MemoryLedger::table() const {
     std::vector<std::pair<std::string, Index>> rows(by_label_.begin(), by_label_.end());
     std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.second > b.second; });

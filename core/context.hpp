@@ -22,6 +22,8 @@ public:
     void remove(const std::string& label, Index bytes);
     Index held() const { return held_; }
     Index peak() const { return peak_; }
+    /// From now on the peak is that of what follows.
+    void forget_peak();
     const std::map<std::string, Index>& by_label() const { return by_label_; }            ///< held now
     const std::map<std::string, Index>& peak_by_label() const { return peak_by_label_; }  ///< at the total's peak
     /// A table "label  bytes", largest first; for messages.

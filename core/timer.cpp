@@ -4,6 +4,12 @@
 
 namespace hyperplane {
 
+Timing timing_of(std::vector<double> seconds) {
+    if (seconds.empty()) return {};
+    std::sort(seconds.begin(), seconds.end());
+    return {seconds[seconds.size() / 2], seconds.front(), seconds.back()};
+}
+
 void TimerTree::add(const std::string& name, double seconds, Index bytes) {
     auto at = std::find_if(rows_.begin(), rows_.end(), [&](const TimerRow& row) { return row.name == name; });
     if (at == rows_.end()) at = rows_.insert(rows_.end(), TimerRow{name});

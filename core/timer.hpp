@@ -16,6 +16,14 @@ struct TimerRow {
     Index bytes = 0;  ///< fewest bytes all calls together must move; 0: not known
 };
 
+/// Seconds of repeated calls.
+struct Timing {
+    double median = 0.0, least = 0.0, most = 0.0;
+};
+
+/// All zero where there are none; of an even number the upper median.
+Timing timing_of(std::vector<double> seconds);
+
 /// Accumulates rows in the order they were first met; names nest by '/': "solve/spmv".
 class TimerTree {
 public:

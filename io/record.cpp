@@ -34,10 +34,10 @@ struct RecordWriter::Impl {
     std::string part() const { return data.path + ".part"; }
 };
 
-RecordWriter::RecordWriter(std::string path, const RecordHeader& header) : impl_(std::make_unique<Impl>()) {
-    RecordData& d = impl_->data;
+RecordData begin_record(const std::string& path, const RecordHeader& header) {
+    RecordData d;
     d.schema_version = record_schema_version;
-    d.path = std::move(path);
+    d.path = path;
     d.code_version = header.code_version;
     d.git_sha = header.git_sha;
     d.status = "running";
@@ -51,7 +51,12 @@ RecordWriter::RecordWriter(std::string path, const RecordHeader& header) : impl_
     d.layout = header.layout;
     d.stencil = header.stencil;
     d.dof = header.dof;
-    { const AtomicFile possible(d.path); }  // a name that cannot be written is an error now, not after the solve
+    return d;
+}
+
+RecordWriter::RecordWriter(const std::string& path, const RecordHeader& header) : impl_(std::make_unique<Impl>()) {
+    impl_->data = begin_record(path, header);
+    { const AtomicFile possible(path); }  // a name that cannot be written is an error now, not after the solve
     publish();
 }
 
@@ -114,7 +119,10 @@ RecordData read_record(const std::string& path) try {
     RecordData record;
     record.path = path;
     const hdf5::Id file = hdf5::open_to_read(path);
-    transfer_record(hdf5::Group::root(file, hdf5::Mode::read, path), record);
+    const hdf5::Group root = hdf5::Group::root(file, hdf5::Mode::read, path);
+    if (root.has_group("candidates"))
+        throw FileError(path + ": holds a comparison, not the record of a run (hyperplane info shows it)");
+    transfer_record(root, record);
     return record;
 } catch (const std::length_error&) {
     throw FileError(path + ": claims more values than any record holds");

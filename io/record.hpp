@@ -52,7 +52,7 @@ struct RunState {
 class RecordWriter {
 public:
     /// Publishes what the header says; throws FileError when FILE or FILE.part cannot be written.
-    RecordWriter(std::string path, const RecordHeader& header);
+    RecordWriter(const std::string& path, const RecordHeader& header);
     ~RecordWriter();
     RecordWriter(RecordWriter&&) noexcept;
 
@@ -105,6 +105,9 @@ struct RecordData {
     bool has_state = false;
     RunState state;
 };
+
+/// The record of a run that has only begun.
+RecordData begin_record(const std::string& path, const RecordHeader& header);
 
 RecordData read_record(const std::string& path);
 

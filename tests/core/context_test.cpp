@@ -24,6 +24,19 @@ TEST(Ledger, KnowsWhatIsHeldAndWhatWasHeldAtThePeak) {
     EXPECT_EQ(ledger.by_label().at("krylov"), 30);
 }
 
+TEST(Ledger, APeakCanBeForgotten) {
+    MemoryLedger ledger;
+    ledger.add("matrix", 100);
+    ledger.add("factors", 50);
+    ledger.remove("factors", 50);
+    ledger.forget_peak();
+    EXPECT_EQ(ledger.peak(), 100);
+    EXPECT_EQ(ledger.peak_by_label().at("factors"), 0);
+    ledger.add("krylov", 30);
+    EXPECT_EQ(ledger.peak(), 130);
+    EXPECT_EQ(ledger.peak_by_label().at("krylov"), 30);
+}
+
 TEST(Ledger, TableNamesTheLargestFirst) {
     MemoryLedger ledger;
     ledger.add("small", 1 << 20);

@@ -1,0 +1,124 @@
+#include "io/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "io/atomic_file.hpp"
+#include "io/hdf5.hpp"
+#include "io/record_schema.hpp"
+
+namespace hyperplane {
+namespace {
+
+using hdf5::Group;
+using Row = ComparisonRow;
+
+constexpr const char* contents = "comparison";
+
+/// A candidate's name as one of a group, which '/' would cut.
+std::string group_name(std::string name) {
+    std::replace(name.begin(), name.end(), '/', '|');
+    return name;
+}
+
+void transfer_timing(const Group& g, std::vector<Row>& rows, const std::string& name, const char* what,
+                     Timing Row::*timing) {
+    const auto column = [&](const char* suffix, const char* which, double Timing::*part) {
+        const std::string text = fmt::format("{}: {} of the turns", what, which);
+        g.column(name + suffix, {"s", text.c_str()}, rows, [=](Row& row) -> double& { return row.*timing.*part; });
+    };
+    column("_seconds", "median", &Timing::median);
+    column("_least", "least", &Timing::least);
+    column("_most", "most", &Timing::most);
+}
+
+void transfer_rows(const Group& g, std::vector<Row>& rows) {
+    const auto column = [&](const char* name, const char* units, const char* text, auto member) {
+        g.column(
+            name, {units, text}, rows, [member](Row & row) -> auto& { return row.*member; });
+    };
+    column("name", "1", "candidate, SOLVER+PRECONDITIONER; its record is /candidates/NAME", &Row::name);
+    column("solver", "1", "as it was asked for", &Row::solver);
+    column("preconditioner", "1", "as it was asked for", &Row::preconditioner);
+    column("outcome", "1", "stop reason, or refused, setup_failed, out_of_memory, given_up", &Row::outcome);
+    column("reason", "1", "why it failed, empty where it converged", &Row::reason);
+    column("exit_code", "1", "what a run of it alone would return", &Row::exit_code);
+    column("iterations", "1", "iterations of the Krylov method", &Row::iterations);
+    column("relative_residual", "1", "||b - A x|| / ||b|| at the end", &Row::relative_residual);
+    column("turns", "1", "turns counted; 0: it did not converge in the warm-up, whose times are given", &Row::turns);
+    transfer_timing(g, rows, "setup", "set-up", &Row::setup);
+    transfer_timing(g, rows, "solve", "Krylov method", &Row::solve);
+    transfer_timing(g, rows, "total", "set-up and solve", &Row::total);
+    column("per_iteration", "s", "median of the solve / iterations", &Row::per_iteration);
+    column("preconditioner_share", "1", "of the solve, in the recording pass", &Row::preconditioner_share);
+    column("peak", "B", "most memory a run of it alone holds, measured", &Row::peak);
+    column("predicted", "B", "the same, as `hyperplane check` predicts it", &Row::predicted);
+    column("ratio", "1", "median of the total / the baseline's, 0 where either failed", &Row::ratio);
+    column("beaten", "1", "turns in which the best was faster", &Row::beaten);
+    column("repeatable", "1", "0: passes differed in iterations or residual", &Row::repeatable);
+}
+
+void transfer(const Group& root, ComparisonData& data) {
+    std::string kind = contents;
+    root.attribute("contents", kind);
+    if (kind != contents) root.wrong("contents", fmt::format("is '{}', not '{}'", kind, contents));
+    root.attribute("schema_version", data.schema_version);
+    if (data.schema_version != record_schema_version)
+        root.wrong("schema_version",
+                   fmt::format("is {}, this program reads {}", data.schema_version, record_schema_version));
+    root.attribute("code_version", data.code_version);
+    root.attribute("git_sha", data.git_sha);
+    root.attribute("deck", data.deck_file);
+    root.attribute("exit_code", data.exit_code);
+    root.attribute("baseline", data.baseline);
+    root.attribute("best", data.best);
+    root.attribute("recommendation", data.recommendation);
+    root.group("system").attributes(data.system);
+    transfer_rows(root.group("table"), data.rows);
+    const Group left_out = root.group("left_out");
+    left_out.column("name", {"1", "pair that cannot work together"}, data.left_out,
+                    [](LeftOut& row) -> std::string& { return row.name; });
+    left_out.column("reason", {"1", "why"}, data.left_out, [](LeftOut& row) -> std::string& { return row.reason; });
+    const Group candidates = root.group("candidates");
+    data.records.resize(data.rows.size());
+    for (std::size_t at = 0; at < data.rows.size(); ++at) {
+        data.records[at].path = data.path;
+        transfer_record(candidates.group(group_name(data.rows[at].name)), data.records[at]);
+    }
+}
+
+}  // namespace
+
+void write_comparison(ComparisonData& comparison) {
+    const hdf5::Quiet quiet;
+    std::vector<char> image;
+    {
+        const hdf5::Id file = hdf5::create_in_memory();
+        transfer(Group::root(file, hdf5::Mode::write, comparison.path), comparison);
+        image = hdf5::image_of(file);
+    }
+    write_atomically(comparison.path, {image.begin(), image.end()});
+}
+
+ComparisonData read_comparison(const std::string& path) try {
+    const hdf5::Quiet quiet;
+    ComparisonData comparison;
+    comparison.path = path;
+    const hdf5::Id file = hdf5::open_to_read(path);
+    transfer(Group::root(file, hdf5::Mode::read, path), comparison);
+    return comparison;
+} catch (const std::length_error&) {
+    throw FileError(path + ": claims more values than any comparison holds");
+}
+
+bool is_comparison(const std::string& path) try {
+    const hdf5::Quiet quiet;
+    const hdf5::Id file = hdf5::open_to_read(path);
+    return Group::root(file, hdf5::Mode::read, path).has_group("candidates");
+} catch (const FileError&) {
+    return false;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,188 @@
+// A comparison survives the way to disk and back; what is none is named.
+#include "io/comparison.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "io/record_sample.hpp"
+#include "io/scratch.hpp"
+
+namespace hyperplane {
+namespace {
+
+ComparisonData sample_comparison(const std::string& path) {
+    ComparisonData c;
+    c.path = path;
+    c.code_version = "0.1.0";
+    c.git_sha = "abc123";
+    c.deck_file = "deck.ini";
+    c.exit_code = 3;
+    c.baseline = "cg+jacobi";
+    c.best = "cg+struct_ilu:fill_level=1";
+    c.recommendation = "two\nlines\n";
+    c.system = {{"problem", "poisson"}, {"fingerprint", "0123456789abcdef"}};
+    ComparisonRow row;
+    row.name = c.best;
+    row.solver = "cg";
+    row.preconditioner = "struct_ilu:fill_level=1";
+    row.outcome = "converged_atol";
+    row.iterations = 7;
+    row.relative_residual = 1e-9;
+    row.turns = 5;
+    row.setup = {1.0, 0.5, 1.5};
+    row.solve = {2.0, 1.75, 2.5};
+    row.total = {3.0, 2.25, 4.0};
+    row.per_iteration = 0.25;
+    row.preconditioner_share = 0.125;
+    row.peak = 3000000000;
+    row.predicted = 3000000001;
+    row.ratio = 0.75;
+    row.beaten = 4;
+    row.repeatable = 0;
+    ComparisonRow failed;
+    failed.name = "cg+a:path=x/y";
+    failed.outcome = "refused";
+    failed.reason = "why";
+    failed.exit_code = 2;
+    c.rows = {row, failed};
+    c.left_out = {{"cg+none", "because"}};
+    c.records = {begin_record(path, sample_header()), begin_record(path, sample_header())};
+    c.records[0].solves = {sample_solve()};
+    c.records[0].histories = {{{0, 1.0, 1.0, 0.0}}};
+    return c;
+}
+
+std::string error_of(const std::function<void()>& body) {
+    try {
+        body();
+    } catch (const FileError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(Comparison, ComesBackAsItWas) {
+    const Scratch scratch;
+    ComparisonData written = sample_comparison(scratch.path("c.h5"));
+    write_comparison(written);
+    const ComparisonData c = read_comparison(scratch.path("c.h5"));
+    EXPECT_EQ(c.code_version, "0.1.0");
+    EXPECT_EQ(c.git_sha, "abc123");
+    EXPECT_EQ(c.deck_file, "deck.ini");
+    EXPECT_EQ(c.exit_code, 3);
+    EXPECT_EQ(c.baseline, "cg+jacobi");
+    EXPECT_EQ(c.best, "cg+struct_ilu:fill_level=1");
+    EXPECT_EQ(c.recommendation, "two\nlines\n");
+    EXPECT_EQ(c.system, written.system);
+    ASSERT_EQ(c.rows.size(), 2u);
+    const ComparisonRow& row = c.rows[0];
+    EXPECT_EQ(row.name, c.best);
+    EXPECT_EQ(row.solver, "cg");
+    EXPECT_EQ(row.preconditioner, "struct_ilu:fill_level=1");
+    EXPECT_EQ(row.outcome, "converged_atol");
+    EXPECT_EQ(row.reason, "");
+    EXPECT_TRUE(row.converged());
+    EXPECT_EQ(row.iterations, 7);
+    EXPECT_EQ(row.relative_residual, 1e-9);
+    EXPECT_EQ(row.turns, 5);
+    EXPECT_EQ(row.setup.median, 1.0);
+    EXPECT_EQ(row.setup.least, 0.5);
+    EXPECT_EQ(row.setup.most, 1.5);
+    EXPECT_EQ(row.solve.median, 2.0);
+    EXPECT_EQ(row.solve.most, 2.5);
+    EXPECT_EQ(row.total.least, 2.25);
+    EXPECT_EQ(row.per_iteration, 0.25);
+    EXPECT_EQ(row.preconditioner_share, 0.125);
+    EXPECT_EQ(row.peak, 3000000000);
+    EXPECT_EQ(row.predicted, 3000000001);
+    EXPECT_EQ(row.ratio, 0.75);
+    EXPECT_EQ(row.beaten, 4);
+    EXPECT_EQ(row.repeatable, 0);
+    EXPECT_FALSE(c.rows[1].converged());
+    EXPECT_EQ(c.rows[1].reason, "why");
+    ASSERT_EQ(c.left_out.size(), 1u);
+    EXPECT_EQ(c.left_out[0].name, "cg+none");
+    EXPECT_EQ(c.left_out[0].reason, "because");
+    ASSERT_EQ(c.records.size(), 2u);
+    EXPECT_EQ(c.records[0].solves.at(0).report.iterations, 33);
+    EXPECT_EQ(c.records[0].histories.at(0).size(), 1u);
+    EXPECT_TRUE(c.records[1].solves.empty());
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"c.h5"});
+}
+
+TEST(Comparison, IsNoRecordAndARecordIsNone) {
+    const Scratch scratch;
+    const std::string path = scratch.path("c.h5"), run = scratch.path("run.h5");
+    ComparisonData written = sample_comparison(path);
+    write_comparison(written);
+    RecordWriter(run, sample_header()).finish("ok", ExitCode::ok, "");
+    EXPECT_TRUE(is_comparison(path));
+    EXPECT_FALSE(is_comparison(run));
+    EXPECT_FALSE(is_comparison(scratch.path("none.h5")));
+    EXPECT_FALSE(is_comparison(scratch.write("text.h5", "text")));
+    EXPECT_EQ(error_of([&] { read_record(path); }),
+              path + ": holds a comparison, not the record of a run (hyperplane info shows it)");
+    EXPECT_NE(error_of([&] { read_comparison(run); }).find("/contents (an attribute) is missing"), std::string::npos);
+}
+
+TEST(Comparison, MissingPartsAreNamed) {
+    const Scratch scratch;
+    for (const char* part : {"system", "table", "table/total_least", "left_out", "candidates/cg+a:path=x|y",
+                             "candidates/cg+struct_ilu:fill_level=1/history"}) {
+        const std::string path = scratch.path("c.h5");
+        ComparisonData written = sample_comparison(path);
+        write_comparison(written);
+        const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+        ASSERT_GE(H5Ldelete(file, part, H5P_DEFAULT), 0) << part;
+        H5Fclose(file);
+        EXPECT_NE(error_of([&] { read_comparison(path); }).find(std::string("/") + part + " is missing"),
+                  std::string::npos)
+            << part;
+    }
+}
+
+/// Datasets and root attributes of a comparison, those of its candidates left out.
+std::vector<std::string> listing(const std::string& path) {
+    std::vector<std::string> names;
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const auto visit = [](hid_t id, const char* name, const H5O_info_t* info, void* found) -> herr_t {
+        const std::string object = std::string("/") + name;
+        if (info->type != H5O_TYPE_DATASET || object.rfind("/candidates/", 0) == 0) return 0;
+        static_cast<std::vector<std::string>*>(found)->push_back(object);
+        const hid_t data = H5Oopen(id, name, H5P_DEFAULT);
+        EXPECT_GT(H5Aexists(data, "units"), 0) << object;
+        EXPECT_GT(H5Aexists(data, "description"), 0) << object;
+        H5Oclose(data);
+        return 0;
+    };
+    H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, visit, &names);
+    const auto add = [](hid_t, const char* name, const H5A_info_t*, void* found) -> herr_t {
+        static_cast<std::vector<std::string>*>(found)->push_back(std::string("/@") + name);
+        return 0;
+    };
+    H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names);
+    H5Fclose(file);
+    return names;
+}
+
+TEST(Comparison, AllIsDocumented) {
+    const Scratch scratch;
+    ComparisonData written = sample_comparison(scratch.path("c.h5"));
+    write_comparison(written);
+    std::ifstream file(HYPERPLANE_DOCS "/compare.md");
+    const std::string documented{std::istreambuf_iterator<char>(file), {}};
+    const std::vector<std::string> names = listing(scratch.path("c.h5"));
+    EXPECT_GT(names.size(), 30u);
+    for (const std::string& name : names)
+        EXPECT_NE(documented.find("| `" + name + "` |"), std::string::npos) << name << " is not in docs/compare.md";
+    for (std::size_t at = documented.find("| `/"); at != std::string::npos; at = documented.find("| `/", at + 1)) {
+        const std::string name = documented.substr(at + 3, documented.find('`', at + 3) - at - 3);
+        EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is documented, not written";
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
