@@ -33,7 +33,7 @@ class Tutorial(DocumentTest):
             ran += 1
         self.assertGreater(ran, 10)
         if can_report:
-            for page in ("rock.html", "rock.pdf", "sizes.html"):
+            for page in ("rock.html", "rock.pdf", "compared.html", "sizes.html"):
                 self.assertGreater((self.folder / page).stat().st_size, 10000)
         else:
             self.skipTest("the reports of the tutorial: Python with h5py and matplotlib is missing")
