@@ -4,19 +4,17 @@
 
 #include "core/blas1.hpp"
 #include "core/error.hpp"
+#include "precond/jacobi_cuda.hpp"
 #include "precond/pivots.hpp"
 
 namespace hyperplane {
+namespace {
 
-SetupReport Jacobi::setup(const StructMatrix& a) {
+void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules, PivotInverter& inverter) {
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda) return invert_diagonal_cuda(a, inverse, rules, inverter);
     const int m = a.dof(), diagonal = a.stencil().diagonal();
-    symmetric_ = a.symmetric();
-    if (!inverse_ || !(inverse_->layout() == a.layout()) || inverse_->dof() != m) {
-        inverse_.reset();
-        inverse_.emplace(context_, a.layout(), Stencil("point", {{0, 0, 0}}), m, MatrixStorage::full, "factor");
-    }
-    PivotInverter inverter({}, a.grid(), m, false);
-    for_each_run(a.layout(), a.dof(), [&](const Run& run) {
+    for_each_run(a.layout(), m, [&](const Run& run) {
         std::array<double, max_dof * max_dof> own, block;
         const Int3 step = a.layout().step();
         Int3 point = run.first;
@@ -27,10 +25,23 @@ SetupReport Jacobi::setup(const StructMatrix& a) {
                     own[row * m + col] = block[row * m + col] = a.values(diagonal, row, col)[slot];
             inverter.invert(point, own.data(), block.data(), smallest);
             for (int row = 0; row < m; ++row)
-                for (int col = 0; col < m; ++col) inverse_->values(0, row, col)[slot] = block[row * m + col];
+                for (int col = 0; col < m; ++col) inverse.values(0, row, col)[slot] = block[row * m + col];
         }
         inverter.note(smallest);
     });
+}
+
+}  // namespace
+
+SetupReport Jacobi::setup(const StructMatrix& a) {
+    symmetric_ = a.symmetric();
+    if (!inverse_ || !(inverse_->layout() == a.layout()) || inverse_->dof() != a.dof()) {
+        inverse_.reset();
+        inverse_.emplace(context_, a.layout(), Stencil("point", {{0, 0, 0}}), a.dof(), MatrixStorage::full, "factor");
+    }
+    const PivotRules rules;
+    PivotInverter inverter(rules, a.grid(), a.dof(), false);
+    invert_diagonal(a, *inverse_, rules, inverter);
     if (inverter.failures() > 0) throw SetupError("jacobi: " + inverter.explain());
     SetupReport report;
     inverter.add_to(report);
@@ -52,6 +63,7 @@ SetupReport NoPreconditioner::setup(const StructMatrix& a) {
 }
 
 void NoPreconditioner::apply(const Vector& r, Vector& z) const {
+    if (r.backend() == Backend::cuda) return transfer(r, z);
     copy(r, z);
 }
 

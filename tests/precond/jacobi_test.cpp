@@ -1,16 +1,16 @@
-// jacobi and none.
+// jacobi and none, on a CPU and on a GPU.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "precond/support.hpp"
+#include "on_device.hpp"
+#include "precond/bad_pivots.hpp"
+#include "precond/jacobi_cuda.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
 namespace {
 
 using namespace testing_support;
-using reference::Box;
-using reference::StencilMatrix;
 
 struct Case {
     std::string stencil;
@@ -18,6 +18,13 @@ struct Case {
     Box box;
     LayoutKind kind;
 };
+
+/// M^-1 r, both in natural order, on the backend that holds the matrix.
+std::vector<double> applied(const LinearOperator& m, const StructMatrix& a, const std::vector<double>& r) {
+    Vector z = poisoned(a.context(), a.layout(), a.dof());
+    m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
+    return from_vector(z);
+}
 
 std::vector<Case> cases() {
     std::vector<Case> list;
@@ -28,39 +35,55 @@ std::vector<Case> cases() {
     return list;
 }
 
-class JacobiTest : public testing::TestWithParam<Case> {};
+/// Matrix and layout of a case in a context.
+StructMatrix matrix(const Context& context, const Case& c, const StencilMatrix& data, MatrixStorage storage) {
+    return in_context(context, reference::to_struct_matrix(context.host(), layout_for(c.kind, data, c.stencil, 0), data,
+                                                           storage, c.stencil));
+}
 
-TEST_P(JacobiTest, InvertsTheBlockDiagonal) {
-    const Context context = Context::cpu(1);
-    const auto offsets = reference::stencil_named(GetParam().stencil).offsets;
+/// jacobi's M^-1 r is the reference's, none's is r.
+void expect_inverse_of_block_diagonal(const Context& context, const Case& c) {
+    const auto offsets = reference::stencil_named(c.stencil).offsets;
     for (MatrixStorage storage : storages) {
         const StencilMatrix data = storage == MatrixStorage::full
-                                       ? reference::random_matrix(GetParam().box, offsets, GetParam().dof, 61)
-                                       : reference::random_spd_matrix(GetParam().box, offsets, GetParam().dof, 62);
-        const StructMatrix a = reference::to_struct_matrix(
-            context, layout_for(GetParam().kind, data, GetParam().stencil, 0), data, storage);
+                                       ? reference::random_matrix(c.box, offsets, c.dof, 61)
+                                       : reference::random_spd_matrix(c.box, offsets, c.dof, 62);
+        const StructMatrix a = matrix(context, c, data, storage);
         const auto m = make("jacobi", a);
         m->setup(a);
         EXPECT_TRUE(m->traits().fixed);
         EXPECT_EQ(m->traits().symmetric, storage == MatrixStorage::lower);
         const std::vector<double> r = reference::Random(8).vector(int(a.unknowns()));
         const auto expected = reference::apply_block_jacobi(reference::assembled(data), r);
-        EXPECT_LT(reference::relative_difference(apply(*m, a, r), expected), 1e-13);
+        EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13);
         for (int threads : {2, 3}) {
             const SeveralThreads several(threads);
-            EXPECT_LT(reference::relative_difference(apply(*m, a, r), expected), 1e-13) << threads << " threads";
+            EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13) << threads << " threads";
         }
         const auto none = make("none", a);
         none->setup(a);
         EXPECT_TRUE(none->traits().symmetric);
-        EXPECT_EQ(apply(*none, a, r), r);
+        EXPECT_EQ(applied(*none, a, r), r);
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, JacobiTest, testing::ValuesIn(cases()), [](const auto& info) {
+class JacobiTest : public testing::TestWithParam<Case> {};
+class JacobiOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(JacobiTest, InvertsTheBlockDiagonal) {
+    expect_inverse_of_block_diagonal(Context::cpu(1), GetParam());
+}
+
+TEST_P(JacobiOnDevice, InvertsTheBlockDiagonal) {
+    expect_inverse_of_block_diagonal(Context::cuda(), GetParam());
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
     const Case& c = info.param;
     return c.stencil + "_dof" + std::to_string(c.dof) + "_" + reference::name_of(c.box) + "_" + to_string(c.kind);
-});
+}
+INSTANTIATE_TEST_SUITE_P(All, JacobiTest, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, JacobiOnDevice, testing::ValuesIn(cases()), name_of);
 
 TEST(Jacobi, ABlockWithoutInverseNamesItsCell) {
     const Context context = Context::cpu(1);
@@ -94,7 +117,144 @@ TEST(Jacobi, ASecondSetupSeesTheNewValues) {
     m->setup(a);
     const std::vector<double> r = reference::Random(8).vector(int(a.unknowns()));
     const auto expected = reference::apply_block_jacobi(reference::assembled(data), r);
-    EXPECT_LT(reference::relative_difference(apply(*m, a, r), expected), 1e-13);
+    EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13);
+}
+
+/// What a set-up says of the pivots it met, or the message it ends with.
+struct Outcome {
+    SetupReport report;
+    std::string message;
+};
+
+Outcome outcome(const StructMatrix& a) {
+    const auto m = make("jacobi", a);
+    try {
+        return {m->setup(a), ""};
+    } catch (const SetupError& error) {
+        return {{}, error.what()};
+    }
+}
+
+/// The set-up on a GPU tells what the CPU's tells; returns it.
+Outcome expect_equal_outcome(const StructMatrix& a) {
+    const Outcome expected = outcome(a), actual = outcome(in_context(Context::cuda(), a));
+    EXPECT_EQ(actual.message, expected.message);
+    EXPECT_EQ(actual.report.pivots_modified, expected.report.pivots_modified);
+    EXPECT_EQ(actual.report.factor_bytes, expected.report.factor_bytes);
+    EXPECT_EQ(actual.report.smallest_pivot_cell, expected.report.smallest_pivot_cell);
+    EXPECT_NEAR(actual.report.smallest_pivot_ratio, expected.report.smallest_pivot_ratio,
+                1e-12 * expected.report.smallest_pivot_ratio);
+    return actual;
+}
+
+struct PivotCase {
+    int dof;
+    LayoutKind kind;
+};
+
+class JacobiPivotsOnDevice : public DeviceTest, public testing::WithParamInterface<PivotCase> {
+protected:
+    StructMatrix matrix_of(const StencilMatrix& data) const {
+        return matrix(Context::cpu(1), {"star7", dof, data.box, GetParam().kind}, data, MatrixStorage::full);
+    }
+    /// Random but for these blocks.
+    StencilMatrix with_blocks(const std::vector<std::pair<Offset, Dense>>& blocks) const {
+        StencilMatrix data = reference::random_matrix(box, reference::stencil_named("star7").offsets, dof, 66);
+        for (const auto& [cell, block] : blocks) data.blocks[box.row(cell)].at({}) = block;
+        return data;
+    }
+    /// Ones in the first row and column, identity else: elimination leaves `left` in the last pivot.
+    Dense leaving(double left) const {
+        Dense block = diagonal_block(dof, dof > 1 ? 1.0 + left : left);
+        if (dof > 1) block(0, dof - 1) = block(dof - 1, 0) = 1.0;
+        return block;
+    }
+
+    int dof = GetParam().dof;
+};
+
+TEST_P(JacobiPivotsOnDevice, ThatCannotBeUsed) {
+    for (double bad : {0.0, 0x1p-50, double(NAN), double(INFINITY)}) {
+        if (dof == 1 && bad == 0x1p-50) continue;  // a block of one number is as large as its pivot
+        const Dense block = bad == 0x1p-50 ? leaving(bad) : diagonal_block(dof, bad);
+        const std::string one = expect_equal_outcome(matrix_of(with_blocks({{bad_cell, block}}))).message;
+        EXPECT_NE(one.find("(3,2,1)"), std::string::npos) << one;
+        EXPECT_NE(one.find("(1 such pivots"), std::string::npos) << one;
+        // The first in natural order is neither the first of the hyperplane layout nor alone.
+        const std::string three =
+            expect_equal_outcome(matrix_of(with_blocks({{{0, 0, 2}, block}, {{6, 4, 1}, block}, {bad_cell, block}})))
+                .message;
+        EXPECT_NE(three.find("(3,2,1)"), std::string::npos) << three;
+        EXPECT_NE(three.find("(3 such pivots"), std::string::npos) << three;
+    }
+}
+
+TEST_P(JacobiPivotsOnDevice, InEveryBlock) {
+    StencilMatrix data = with_blocks({});
+    for (auto& row : data.blocks) row.at({}) = Dense(dof, dof);
+    const std::string message = expect_equal_outcome(matrix_of(data)).message;
+    EXPECT_NE(message.find("(0,0,0), component 0"), std::string::npos) << message;
+    EXPECT_NE(message.find("(105 such pivots"), std::string::npos) << message;
+}
+
+TEST_P(JacobiPivotsOnDevice, SmallestRatio) {
+    const Dense one = diagonal_block(dof, 1.0), small = leaving(1e-6);
+    StencilMatrix data = with_blocks({});
+    for (auto& row : data.blocks) row.at({}) = one;
+    data.blocks[box.row({6, 4, 1})].at({}) = data.blocks[box.row({0, 0, 2})].at({}) = small;
+    const SetupReport report = expect_equal_outcome(matrix_of(data)).report;
+    EXPECT_EQ(report.smallest_pivot_cell, dof > 1 ? (Int3{6, 4, 1}) : Int3{});
+    EXPECT_NEAR(report.smallest_pivot_ratio, dof > 1 ? 1e-6 : 1.0, 1e-9);
+}
+
+/// More points than the GPU works on at a time: blocks of threads take several turns.
+TEST_P(JacobiPivotsOnDevice, AmongManyPoints) {
+    Grid grid;
+    grid.nx = dof == 1 ? 151 : 37, grid.ny = dof <= 3 ? 73 : 35, grid.nz = dof <= 3 ? 67 : dof <= 8 ? 59 : 13;
+    const Layout layout(GetParam().kind, grid, LevelMap{2, 4});
+    StructMatrix a = random_struct_matrix(layout, Stencil("point", {{0, 0, 0}}), dof, MatrixStorage::full, 67);
+    for (int row = 0; row < dof; ++row)  // away from singular blocks, of which so many points would hold some
+        for (Index slot = 0; slot < layout.slots(); ++slot) a.values(0, row, row)[slot] += 2 * dof;
+    const StructMatrix there = in_context(Context::cuda(), a);
+    expect_equal_outcome(a);
+    const std::vector<double> r = reference::Random(9).vector(int(a.unknowns()));
+    const auto here_m = make("jacobi", a), there_m = make("jacobi", there);
+    here_m->setup(a), there_m->setup(there);
+    const std::vector<double> once = applied(*there_m, there, r);
+    EXPECT_LT(reference::relative_difference(once, applied(*here_m, a, r)), 1e-13);
+    there_m->setup(there);
+    EXPECT_EQ(applied(*there_m, there, r), once);
+
+    for (const Int3 cell : {Int3{grid.nx - 1, grid.ny - 1, grid.nz - 1}, Int3{17, 11, 7}, Int3{5, 3, 11}})
+        for (int row = 0; row < dof; ++row)
+            for (int col = 0; col < dof; ++col) a.values(0, row, col)[layout.slot(cell)] = 0.0;
+    const std::string message = expect_equal_outcome(a).message;
+    EXPECT_NE(message.find("(17,11,7), component 0"), std::string::npos) << message;
+    EXPECT_NE(message.find("(3 such pivots"), std::string::npos) << message;
+}
+
+std::vector<PivotCase> pivot_cases() {
+    std::vector<PivotCase> list;
+    for (int dof : {1, 2, 3, 8, 17, 32})
+        for (LayoutKind kind : layout_kinds) list.push_back({dof, kind});
+    return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, JacobiPivotsOnDevice, testing::ValuesIn(pivot_cases()), [](const auto& info) {
+    return "dof" + std::to_string(info.param.dof) + "_" + to_string(info.param.kind);
+});
+
+TEST(Jacobi, ItsKernelCompilesWithoutADeviceAndSpillsNothing) {
+    if constexpr (!cuda_built) GTEST_SKIP() << "built without CUDA";
+    if constexpr (cuda_built)
+        for (const char* architecture : {"sm_80", "sm_90", "sm_100"})
+            for (int dof : {1, 2, 3, 4, 5, 8, 17, 32}) {
+                const auto resources = compile_invert_diagonal(dof, architecture);
+                EXPECT_EQ(resources.local_bytes, 0) << architecture << ", dof " << dof;
+                EXPECT_GT(resources.registers, 0);
+                std::cout << architecture << " dof " << dof << ": " << resources.registers << " registers, "
+                          << resources.local_bytes << " bytes local\n";
+            }
 }
 
 }  // namespace
