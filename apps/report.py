@@ -3,8 +3,9 @@
 
     report.py [-o report.html] [--png OUT.png] FILE.h5 [FILE.h5 ...]
 
-Takes records of runs, comparisons and collected studies; all are drawn into the same plots. Needs h5py and matplotlib (Debian: python3-h5py,
-python3-matplotlib); with Chart.js (libjs-chart.js) the plots answer to mouse and keyboard. Exit codes as the program's: 0, 2 usage, 7 a file; 1 where a package is missing.
+Takes records of runs, comparisons and collected studies; all are drawn into the same plots. Needs h5py and
+matplotlib (Debian: python3-h5py, python3-matplotlib); with Chart.js (libjs-chart.js) the plots answer to mouse and
+keyboard. Exit codes as the program's: 0, 2 usage, 7 a file; 1 where a package is missing.
 """
 
 import argparse
@@ -48,7 +49,8 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="hyperplane report", description=__doc__.splitlines()[0])
     parser.add_argument("records", nargs="+", metavar="FILE.h5", help="records to draw, together")
     parser.add_argument("-o", "--output", default="report.html", help="page to write (default: report.html)")
-    parser.add_argument("--png", metavar="OUT.png", help="also write the convergence plot as a picture; .pdf and .svg too")
+    parser.add_argument("--png", metavar="OUT.png",
+                        help="also write the convergence plot as a picture; .pdf and .svg too")
     options = parser.parse_args(arguments)
     try:
         import hyperplane

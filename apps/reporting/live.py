@@ -59,8 +59,8 @@ def data(records, sheet):
         "looks": [look(number) for number in range(12)],
         "curves": [curve(number, record) for number, record in enumerate(records)],
         "cases": {"columns": [{"title": column.title, "leads": column.leads} for column in columns],
-                  "swept": [at for at, column in enumerate(columns) if column.swept and column.varies], "rows": rows, "good": sheet.good, "runs": sheet.runs,
-                  "names": sheet.names},
+                  "swept": [at for at, column in enumerate(columns) if column.swept and column.varies],
+                  "rows": rows, "good": sheet.good, "runs": sheet.runs, "names": sheet.names},
     }
     return json.dumps(found, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 

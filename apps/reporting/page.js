@@ -272,7 +272,9 @@
     const list = document.getElementById("legend");
     if (!list) return;
     const buttons = [...list.querySelectorAll("button[data-run]")];
-    const paint = () => buttons.forEach((button) => button.setAttribute("aria-pressed", !hidden.has(Number(button.dataset.run))));
+    const paint = () => {
+      for (const button of buttons) button.setAttribute("aria-pressed", !hidden.has(Number(button.dataset.run)));
+    };
     for (const button of buttons) button.addEventListener("click", () => {
       const run = Number(button.dataset.run);
       hidden[hidden.has(run) ? "delete" : "add"](run);
@@ -293,7 +295,8 @@
     const [across, up] = [document.getElementById("scaling-x"), document.getElementById("scaling-y")];
     const straight = document.getElementById("scaling-linear");
     let [x, y, chart] = [0, 0, null];
-    const lines = (point) => [point.name, `${columns[x].title} ${number(point.x)}`, `${columns[y].title} ${number(point.y)}`];
+    const value = (column, of) => `${columns[column].title} ${number(of)}`;
+    const lines = (point) => [point.name, value(x, point.x), value(y, point.y)];
     const draw = () => {
       [x, y] = [Number(across.value), Number(up.value)];
       const others = swept.filter((column) => column !== x && !columns[x].leads.includes(column));

@@ -107,8 +107,9 @@ def cases_table(sheet):
         kind = ' class="best"' if at == sheet.best else "" if sheet.good[at] else ' class="failed"'
         rows.append(table_row([shown(column, value) for column, value in zip(columns, values)], numeric, run + kind))
     hint = "words, or a column against a value: iterations&lt;50 ended=converged_rtol"
-    return (f'<div class="controls" id="cases-controls"><label>Filter <input type="search" aria-describedby="cases-hint">'
-            f'</label><output aria-live="polite"></output><span class="hint" id="cases-hint">{hint}</span></div>'
+    return ('<div class="controls" id="cases-controls">'
+            '<label>Filter <input type="search" aria-describedby="cases-hint"></label>'
+            f'<output aria-live="polite"></output><span class="hint" id="cases-hint">{hint}</span></div>'
             f'<div class="scroll wide"><table class="cases" id="cases"><caption>{escape(sheet.caption)}</caption>'
             f"{table_head([column.title for column in columns], numeric)}<tbody>{''.join(rows)}</tbody></table></div>")
 
@@ -149,10 +150,10 @@ def convergence(records):
     plots_live = (live.canvas("by-iteration", "Relative residual over iterations")
                   + live.canvas("by-time", "Relative residual over solve time"))
     parts.append(f'<div class="live">{live.legend(records)}<div class="pair">{plots_live}</div>'
-                 '<p class="hint">Lines are the recurrence, open markers the true residual, the dotted line the tolerance '
-                 "asked for; only the true residual decides. Point at a curve to read it, or walk it with the arrow keys; "
-                 "press a name to hide its curve; drag over a part to enlarge it (+ and −), double-click to see all again "
-                 "(Escape).</p></div>")
+                 '<p class="hint">Lines are the recurrence, open markers the true residual, the dotted line the '
+                 "tolerance asked for; only the true residual decides. Point at a curve to read it, or walk it with the "
+                 "arrow keys; press a name to hide its curve; drag over a part to enlarge it (+ and −), double-click to "
+                 "see all again (Escape).</p></div>")
     parts.append(figure(plots.convergence(records), convergence_words(records),
                         "The dotted line is the tolerance asked for; only the true residual decides.", "still"))
     return "".join(parts)
@@ -187,8 +188,8 @@ def costs(records):
                         "Wall time. Vector operations are what remains of the solve."))
     speeds = [plots.speeds(record) for record in records]
     parts.append(figure(plots.bandwidth(records), bars_words("bandwidth", "GB/s", records, speeds),
-                        "The fewest bytes a part must move, over its measured time. What still lies in a cache comes faster "
-                        "than memory delivers."))
+                        "The fewest bytes a part must move, over its measured time. What still lies in a cache comes "
+                        "faster than memory delivers."))
     sizes = [plots.sizes(record) for record in records]
     predicted = "; ".join(f"{record.label} {mebibytes(record.predicted_total)}" for record in records)
     parts.append(figure(plots.memory(records), bars_words("memory", "MiB", records, sizes),

@@ -142,8 +142,8 @@ def convergence(records):
         axes.grid(True, axis="x")
         axes.set_xlim(left=0.0)
     legend_below(figure, [
-        *(Line2D([], [], color=colour, linestyle=line, linewidth=1.7, marker=marker, markersize=6, markerfacecolor="none",
-                 markeredgewidth=1.4, label=record.label)
+        *(Line2D([], [], color=colour, linestyle=line, linewidth=1.7, marker=marker, markersize=6,
+                 markerfacecolor="none", markeredgewidth=1.4, label=record.label)
           for record, (colour, marker, line) in zip(records, map(look, range(len(records))))),
         Line2D([], [], color=INK, linewidth=1.7, label="line: recurrence"),
         Line2D([], [], color=INK, linewidth=0.0, marker="o", markersize=6, markerfacecolor="none", markeredgewidth=1.4,
@@ -293,8 +293,8 @@ def scaling(curves, across, up):
     for number, (name, points) in enumerate(curves.items()):
         colour, marker, line = look(number)
         x, y = zip(*points)
-        axes.plot(x, y, color=colour, marker=marker, linestyle=line, linewidth=1.7, markersize=6, markerfacecolor="none",
-                  markeredgewidth=1.4, label=name)
+        axes.plot(x, y, color=colour, marker=marker, linestyle=line, linewidth=1.7, markersize=6,
+                  markerfacecolor="none", markeredgewidth=1.4, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel(across)

@@ -63,4 +63,5 @@ def read_study(path, file):
     cases = read_table(file["cases"])
     return Study(
         path=path, study=text(file.attrs["study"]), source=text(file["source"][()]), cases=cases,
-        records={name: read_labelled(path, file["records"], name, name) for name in cases.name if name in file["records"]})
+        records={name: read_labelled(path, file["records"], name, name)
+                 for name in cases.name if name in file["records"]})

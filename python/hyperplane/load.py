@@ -20,7 +20,7 @@ def read_any(path, file):
 
 
 def load(path):
-    """Reads the Record of a run, a Comparison or a Study; raises RecordError naming the file and what is wrong with it."""
+    """Reads a Record, a Comparison or a Study; raises RecordError naming the file and what is wrong with it."""
     path = os.fspath(path)
     if not os.path.isfile(path):
         raise RecordError(f"{path}: no such file")

@@ -87,7 +87,7 @@ class Completion(ProgramTest):
         keys = self.ask("hyperplane", "run", "--set", "")
         for key in keys:
             self.expect(0, "help", key.rstrip("="))
-        for key in ("solver.restart=", "preconditioner.fill_level=", "output.file=", "expect.exit_code=", "grid.cells="):
+        for key in ("solver.restart=", "preconditioner.fill_level=", "output.file=", "grid.cells="):
             self.assertIn(key, keys)
 
     def test_help(self):
@@ -117,7 +117,8 @@ class Completion(ProgramTest):
                 shown += os.read(ours, 4096)
             except OSError:  # Linux's way to say that the shell has gone
                 break
-        self.assertIn(b"hyperplane check only.ini  --set solver.rtol=1e-4 --set device.layout=natural  --json", shown.replace(b"\x07", b""))
+        self.assertIn(b"hyperplane check only.ini  --set solver.rtol=1e-4 --set device.layout=natural  --json",
+                      shown.replace(b"\x07", b""))
         self.assertIn(b'"layout": "natural"', shown)
 
     def test_other_shells_are_refused(self):

@@ -53,9 +53,11 @@ class BrowserTest(unittest.TestCase):
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         cls.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
         cls.addClassCleanup(cls.driver.quit)
-        cls.few = cls.write("few", [("ilu", {}), ("jacobi", {"preconditioner": "jacobi", "iterations": (90,), "rate": 0.8})])
-        cls.many = cls.write("many", [(f"{name}_{n}", {"preconditioner": name, "cells": n, "iterations": (count * n // 8,)})
-                                      for name, count in (("struct_ilu", 10), ("jacobi", 30)) for n in (16, 32, 64)])
+        jacobi = {"preconditioner": "jacobi", "iterations": (90,), "rate": 0.8}
+        cls.few = cls.write("few", [("ilu", {}), ("jacobi", jacobi)])
+        sizes = [(f"{name}_{n}", {"preconditioner": name, "cells": n, "iterations": (count * n // 8,)})
+                 for name, count in (("struct_ilu", 10), ("jacobi", 30)) for n in (16, 32, 64)]
+        cls.many = cls.write("many", sizes)
 
     @classmethod
     def write(cls, name, records):
@@ -156,8 +158,8 @@ class BrowserTest(unittest.TestCase):
         self.driver.execute_script("arguments[0].scrollIntoView()", canvas)
         size = canvas.size
         left, right = (self.ask(f"Chart.getChart('by-iteration').scales.x.getPixelForValue({x})") for x in (20, 40))
-        ActionChains(self.driver).move_to_element_with_offset(canvas, round(left - size["width"] / 2), 0).click_and_hold() \
-            .move_by_offset(round(right - left), 0).release().perform()
+        drag = ActionChains(self.driver).move_to_element_with_offset(canvas, round(left - size["width"] / 2), 0)
+        drag.click_and_hold().move_by_offset(round(right - left), 0).release().perform()
         shown = "(s => [s.min, s.max])(Chart.getChart('by-iteration').scales.x)"
         least, most = self.ask(shown)
         self.assertAlmostEqual(least, 20, delta=1)
@@ -177,8 +179,8 @@ class BrowserTest(unittest.TestCase):
         iterations = next(head for head in heads if head.text.startswith("iterations"))
         iterations.find_element(By.TAG_NAME, "button").click()
         self.assertEqual(iterations.get_attribute("aria-sort"), "ascending")
-        self.assertEqual(self.shown_rows(), ["struct_ilu_16", "struct_ilu_32", "jacobi_16", "struct_ilu_64", "jacobi_32",
-                                             "jacobi_64"])
+        self.assertEqual(self.shown_rows(), ["struct_ilu_16", "struct_ilu_32", "jacobi_16", "struct_ilu_64",
+                                             "jacobi_32", "jacobi_64"])
         iterations.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
         self.assertEqual(self.shown_rows()[0], "jacobi_64")
 
@@ -197,7 +199,8 @@ class BrowserTest(unittest.TestCase):
 
     def test_scaling_draws_what_is_chosen(self):
         self.open(self.many)
-        self.assertEqual(self.ask("Chart.getChart('scaling').data.datasets.map(d => d.label)"), ["struct_ilu", "jacobi"])
+        labels = self.ask("Chart.getChart('scaling').data.datasets.map(d => d.label)")
+        self.assertEqual(labels, ["struct_ilu", "jacobi"])
         Select(self.one("#scaling-y")).select_by_visible_text("iterations")
         Select(self.one("#scaling-x")).select_by_visible_text("cells")
         self.assertEqual(self.ask("Chart.getChart('scaling').data.datasets[0].data.map(p => [p.x, p.y])"),

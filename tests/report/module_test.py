@@ -90,7 +90,8 @@ class ModuleTest(unittest.TestCase):
         path = self.folder / "c.h5"
         make_comparison(path, {"cg+struct_ilu": 20, "cg+jacobi": 60})
         found = hyperplane.load(path)
-        self.assertEqual((found.best, found.baseline, list(found.records)), (*2 * ["cg+struct_ilu"], ["cg+struct_ilu", "cg+jacobi"]))
+        self.assertEqual((found.best, found.baseline), ("cg+struct_ilu", "cg+struct_ilu"))
+        self.assertEqual(list(found.records), ["cg+struct_ilu", "cg+jacobi"])
         self.assertEqual(found.table.iterations.tolist(), [20, 60])
         self.assertEqual(found.records["cg+jacobi"].iterations, 60)
         self.assertEqual([record.label for record in hyperplane.load_all([path])], ["cg+struct_ilu", "cg+jacobi"])
