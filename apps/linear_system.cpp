@@ -25,20 +25,4 @@ void assemble_first(const Case& a_case, Vector& u, LinearSystem& system) {
     assemble(a_case, u, {std::isfinite(dt) ? dt : 0.0, dt}, system);
 }
 
-std::vector<double> to_natural(const Vector& x) {
-    const Grid& grid = x.layout().grid();
-    std::vector<double> values;
-    values.reserve(x.size());
-    for (Index row = 0; row < grid.points(); ++row)
-        for (int c = 0; c < x.dof(); ++c) values.push_back(x(grid.point(row), c));
-    return values;
-}
-
-void from_natural(const std::vector<double>& values, Vector& x) {
-    if (Index(values.size()) != x.size()) throw FileError("the preempted record's state does not fit this deck's grid");
-    const Grid& grid = x.layout().grid();
-    for (Index row = 0; row < grid.points(); ++row)
-        for (int c = 0; c < x.dof(); ++c) x(grid.point(row), c) = values[row * x.dof() + c];
-}
-
 }  // namespace hyperplane

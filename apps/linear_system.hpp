@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "apps/case.hpp"
 #include "core/null_space.hpp"
@@ -30,20 +29,17 @@ void assemble_first(const Case& a_case, Vector& u, LinearSystem& system);
 /// A and M as the solver sees them: constants projected out where A is singular. Refers to both.
 class SolverOperators {
 public:
-    SolverOperators(const Case& a_case, const LinearOperator& a)
-        : singular_(a_case.shape().constant_null_space), a_(a), m_(*a_case.preconditioner), free_a_(a_), free_m_(m_) {}
-    const LinearOperator& a() const { return singular_ ? free_a_ : a_; }
-    const LinearOperator& m() const { return singular_ ? free_m_ : m_; }
+    SolverOperators(const Case& a_case, const LinearOperator& a) : a_(a), m_(*a_case.preconditioner) {
+        if (!a_case.shape().constant_null_space) return;
+        free_a_.emplace(a_case.context, a_case.shape().dof, a_);
+        free_m_.emplace(a_case.context, a_case.shape().dof, m_);
+    }
+    const LinearOperator& a() const { return free_a_ ? *free_a_ : a_; }
+    const LinearOperator& m() const { return free_m_ ? *free_m_ : m_; }
 
 private:
-    bool singular_;
     const LinearOperator &a_, &m_;
-    MeanFreeOperator free_a_, free_m_;
+    std::optional<MeanFreeOperator> free_a_, free_m_;
 };
-
-/// Values by point in natural order, dof fastest.
-std::vector<double> to_natural(const Vector& x);
-/// The inverse; throws FileError where the sizes differ.
-void from_natural(const std::vector<double>& values, Vector& x);
 
 }  // namespace hyperplane

@@ -78,9 +78,14 @@ void xpby_block(const double* x, double b, double* y, Index count) {
     for (Index at = 0; at < count; ++at) y[at] = x[at] + b * y[at];
 }
 
-void axpbypcz_block(double a, const double* x, double b, const double* y, double c, double* z, Index count) {
+void add_block(const double* x, double a, const double* y, double* z, Index count) {
 #pragma omp simd
-    for (Index at = 0; at < count; ++at) z[at] = a * x[at] + b * y[at] + c * z[at];
+    for (Index at = 0; at < count; ++at) z[at] = x[at] + a * y[at];
+}
+
+void direction_block(const double* r, double c, double o, const double* v, double* p, Index count) {
+#pragma omp simd
+    for (Index at = 0; at < count; ++at) p[at] = r[at] + c * (p[at] / o - v[at]);
 }
 
 double axpy_norm2_block(double a, const double* x, double* y, Index count) {
@@ -103,21 +108,36 @@ void axpy_xpby_block(double a, double* x, const double* z, double b, double* p, 
     }
 }
 
-double axpy_pair_block(double a, const double* p, double* x, const double* q, double* r, Index count) {
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (Index at = 0; at < count; ++at) {
-        x[at] += a * p[at];
-        const double value = r[at] - a * q[at];
-        r[at] = value;
-        total += value * value;
-    }
-    return total;
-}
-
 void add_constant_block(double value, double* x, Index count) {
 #pragma omp simd
     for (Index at = 0; at < count; ++at) x[at] += value;
+}
+
+/// p = z + b p
+void xpby_or_copy_block(const double* z, double b, double* p, Index count) {
+    if (b == 0.0)
+        std::memcpy(p, z, std::size_t(count) * sizeof(double));
+    else
+        xpby_block(z, b, p, count);
+}
+
+/// The columns of one sum, each block's in a row.
+template <class Body>
+void sum_columns(Index size, std::size_t columns, Walk walk, double* h, const Body& body) {
+    std::vector<double> partial(std::size_t(blocks_of(size)) * columns);
+    for_blocks(size, walk, [&](Index at, Index first, Index count) {
+        body(first, count, partial.data() + std::size_t(at) * columns);
+    });
+    std::fill(h, h + columns, 0.0);
+    for (std::size_t at = 0; at < partial.size(); ++at) h[at % columns] += partial[at];
+}
+
+void dots_block(Columns v, const double* w, Index first, Index count, double* h) {
+    for (std::size_t m = 0; m < v.size(); ++m) h[m] = dot_block(v[m]->data() + first, w + first, count);
+}
+
+void combination_block(double sign, const double* c, Columns v, double* w, Index first, Index count) {
+    for (std::size_t m = 0; m < v.size(); ++m) axpy_block(sign * c[m], v[m]->data() + first, w + first, count);
 }
 
 }  // namespace
@@ -136,76 +156,135 @@ void copy(const Vector& x, Vector& y) {
     });
 }
 
-void scale(double a, Vector& x) {
-    update_blocks(x.size(), [&](Index at, Index count) { scale_block(a, x.data() + at, count); });
+void scale(const Ratio& a, Vector& x) {
+    const double factor = a.value();
+    update_blocks(x.size(), [&](Index at, Index count) { scale_block(factor, x.data() + at, count); });
 }
 
-void axpy(double a, const Vector& x, Vector& y) {
-    update_blocks(x.size(), [&](Index at, Index count) { axpy_block(a, x.data() + at, y.data() + at, count); });
+void divide_by_root(const double* square, Vector& x) {
+    if (*square != 0.0) scale(1.0 / std::sqrt(*square), x);
 }
 
-void xpby(const Vector& x, double b, Vector& y) {
-    update_blocks(x.size(), [&](Index at, Index count) { xpby_block(x.data() + at, b, y.data() + at, count); });
+void axpy(const Ratio& a, const Vector& x, Vector& y) {
+    const double factor = a.value();
+    if (factor == 0.0) return;
+    update_blocks(x.size(), [&](Index at, Index count) { axpy_block(factor, x.data() + at, y.data() + at, count); });
 }
 
-void axpbypcz(double a, const Vector& x, double b, const Vector& y, double c, Vector& z) {
-    update_blocks(x.size(), [&](Index at, Index count) {
-        axpbypcz_block(a, x.data() + at, b, y.data() + at, c, z.data() + at, count);
+void xpby(const Vector& x, const Ratio& b, Vector& y) {
+    const double factor = b.value();
+    update_blocks(x.size(),
+                  [&](Index at, Index count) { xpby_or_copy_block(x.data() + at, factor, y.data() + at, count); });
+}
+
+void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
+    const double factor = a.value();
+    if (factor == 0.0) return;
+    update_blocks(z.size(), [&](Index at, Index count) {
+        add_block(x.data() + at, factor, y.data() + at, z.data() + at, count);
     });
 }
 
+void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p) {
+    const double cs = c.value(), os = o.value();
+    if (cs == 0.0) return copy(r, p);
+    update_blocks(p.size(), [&](Index at, Index count) {
+        direction_block(r.data() + at, cs, os, v.data() + at, p.data() + at, count);
+    });
+}
+
+void dot(const Vector& x, const Vector& y, double* product) {
+    *product = sum_blocks(x.size(), Walk::up,
+                          [&](Index at, Index count) { return dot_block(x.data() + at, y.data() + at, count); });
+}
+
 double dot(const Vector& x, const Vector& y) {
-    return sum_blocks(x.size(), Walk::up,
-                      [&](Index at, Index count) { return dot_block(x.data() + at, y.data() + at, count); });
+    double product;
+    dot(x, y, &product);
+    return product;
 }
 
 double norm2(const Vector& x) {
     return std::sqrt(dot(x, x));
 }
 
-double axpy_norm2(double a, const Vector& x, Vector& y) {
-    return sum_blocks(x.size(), Walk::down,
-                      [&](Index at, Index count) { return axpy_norm2_block(a, x.data() + at, y.data() + at, count); });
+void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
+    double both[2];
+    sum_columns(x.size(), 2, Walk::up, both, [&](Index at, Index count, double* part) {
+        part[0] = dot_block(x.data() + at, y.data() + at, count);
+        part[1] = dot_block(y.data() + at, y.data() + at, count);
+    });
+    *xy = both[0];
+    *yy = both[1];
 }
 
-void axpy_xpby(double a, Vector& x, const Vector& z, double b, Vector& p) {
+void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
+    const double factor = a.value();
+    *yy = sum_blocks(x.size(), Walk::down, [&](Index at, Index count) {
+        return axpy_norm2_block(factor, x.data() + at, y.data() + at, count);
+    });
+}
+
+void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy) {
+    const double factor = a.value();
+    double both[2];
+    sum_columns(x.size(), 2, Walk::down, both, [&](Index at, Index count, double* part) {
+        part[0] = axpy_norm2_block(factor, x.data() + at, y.data() + at, count);
+        part[1] = dot_block(u.data() + at, y.data() + at, count);
+    });
+    *yy = both[0];
+    *uy = both[1];
+}
+
+void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
+    const double as = a.value(), bs = b.value();
+    if (as == 0.0 || bs == 0.0) {
+        axpy(as, p, x);
+        return xpby(z, bs, p);
+    }
     update_blocks(x.size(), [&](Index at, Index count) {
-        axpy_xpby_block(a, x.data() + at, z.data() + at, b, p.data() + at, count);
+        axpy_xpby_block(as, x.data() + at, z.data() + at, bs, p.data() + at, count);
     });
 }
 
-double axpy_pair(double a, const Vector& p, Vector& x, const Vector& q, Vector& r) {
-    return sum_blocks(x.size(), Walk::down, [&](Index at, Index count) {
-        return axpy_pair_block(a, p.data() + at, x.data() + at, q.data() + at, r.data() + at, count);
-    });
+void dots(Columns v, const Vector& w, double* h) {
+    sum_columns(w.size(), v.size(), Walk::up, h,
+                [&](Index at, Index count, double* part) { dots_block(v, w.data(), at, count, part); });
 }
 
-void dots(std::span<const Vector* const> v, const Vector& w, std::span<double> h) {
-    const std::size_t columns = v.size();
-    std::vector<double> partial(std::size_t(blocks_of(w.size())) * columns);
-    for_blocks(w.size(), Walk::up, [&](Index at, Index first, Index count) {
-        double* row = partial.data() + std::size_t(at) * columns;
-        for (std::size_t m = 0; m < columns; ++m) row[m] = dot_block(v[m]->data() + first, w.data() + first, count);
-    });
-    std::fill(h.begin(), h.end(), 0.0);
-    for (std::size_t at = 0; at < partial.size(); ++at) h[at % columns] += partial[at];
+void add_combination(double sign, const double* c, Columns v, Vector& w) {
+    update_blocks(w.size(), [&](Index at, Index count) { combination_block(sign, c, v, w.data(), at, count); });
 }
 
-double add_combination(std::span<const double> c, std::span<const Vector* const> v, Vector& w) {
-    return sum_blocks(w.size(), Walk::down, [&](Index at, Index count) {
-        for (std::size_t m = 0; m < v.size(); ++m) axpy_block(c[m], v[m]->data() + at, w.data() + at, count);
+void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww) {
+    *ww = sum_blocks(w.size(), Walk::down, [&](Index at, Index count) {
+        combination_block(sign, c, v, w.data(), at, count);
         return dot_block(w.data() + at, w.data() + at, count);
     });
 }
 
-double sum(const Vector& x, int component) {
-    return sum_blocks(x.layout().slots(), Walk::up,
-                      [&](Index at, Index count) { return sum_block(x.component(component) + at, count); });
+void add_combination_dots(double sign, const double* c, Columns v, Vector& w, double* h) {
+    sum_columns(w.size(), v.size(), Walk::down, h, [&](Index at, Index count, double* part) {
+        combination_block(sign, c, v, w.data(), at, count);
+        dots_block(v, w.data(), at, count, part);
+    });
 }
 
-void add_constant(Vector& x, int component, double value) {
+void sum(const Vector& x, int component, double* total) {
+    *total = sum_blocks(x.layout().slots(), Walk::up,
+                        [&](Index at, Index count) { return sum_block(x.component(component) + at, count); });
+}
+
+double sum(const Vector& x, int component) {
+    double total;
+    sum(x, component, &total);
+    return total;
+}
+
+void add_constant(Vector& x, int component, const Ratio& value) {
+    const double constant = value.value();
     update_blocks(x.layout().slots(),
-                  [&](Index at, Index count) { add_constant_block(value, x.component(component) + at, count); });
+                  [&](Index at, Index count) { add_constant_block(constant, x.component(component) + at, count); });
 }
 
 bool all_finite(const Vector& x) {

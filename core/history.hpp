@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/types.hpp"
@@ -30,6 +31,12 @@ public:
     void set_interrupt(std::function<bool()> interrupted) { interrupted_ = std::move(interrupted); }
 
     void start() { begin_ = Clock::now(); }
+    /// Goes on after these entries, their seconds included; the observer has seen them already.
+    void resume(std::vector<HistoryEntry> entries) {
+        entries_ = std::move(entries);
+        const std::chrono::duration<double> before(entries_.empty() ? 0.0 : entries_.back().seconds);
+        begin_ = Clock::now() - std::chrono::duration_cast<Clock::duration>(before);
+    }
     void add(Index iteration, double recurrence, double truth = std::numeric_limits<double>::quiet_NaN()) {
         const std::chrono::duration<double> since = Clock::now() - begin_;
         entries_.push_back({iteration, recurrence, truth, since.count()});

@@ -4,9 +4,9 @@
 
 namespace hyperplane {
 
-double LinearOperator::apply_dot(const Vector& x, Vector& y) const {
+void LinearOperator::apply_dot(const Vector& x, Vector& y, double* product) const {
     apply(x, y);
-    return dot(x, y);
+    dot(x, y, product);
 }
 
 void LinearOperator::residual(const Vector& b, const Vector& x, Vector& r) const {

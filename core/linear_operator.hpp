@@ -16,8 +16,8 @@ public:
     virtual ~LinearOperator() = default;
     /// x and y are distinct, of the operator's layout and dof.
     virtual void apply(const Vector& x, Vector& y) const = 0;
-    /// The same, and x^T y on the way: some operators need no further pass for it.
-    virtual double apply_dot(const Vector& x, Vector& y) const;
+    /// The same, and x^T y on the way, into the memory of the vectors: some operators need no further pass for it.
+    virtual void apply_dot(const Vector& x, Vector& y, double* product) const;
     /// r = b - A x, the true residual that decides convergence.
     virtual void residual(const Vector& b, const Vector& x, Vector& r) const;
     /// Fewest bytes one apply must move: each input read once, each output written once.

@@ -14,20 +14,31 @@ inline void remove_mean(Vector& x) {
 /// y = P A x with P the projection orthogonal to constants.
 class MeanFreeOperator : public LinearOperator {
 public:
-    explicit MeanFreeOperator(const LinearOperator& inner) : inner_(inner) {}
+    MeanFreeOperator(const Context& context, int dof, const LinearOperator& inner)
+        : inner_(inner), sums_(context, "sums of components", dof) {}
     void apply(const Vector& x, Vector& y) const override {
         inner_.apply(x, y);
-        remove_mean(y);
+        project(y);
     }
     /// P (b - A x); b is without mean already.
     void residual(const Vector& b, const Vector& x, Vector& r) const override {
         inner_.residual(b, x, r);
-        remove_mean(r);
+        project(r);
     }
     Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
 
 private:
+    /// remove_mean without the host.
+    void project(Vector& x) const {
+        for (int c = 0; c < x.dof(); ++c) {
+            double* total = sums_.data() + c;
+            sum(x, c, total);
+            add_constant(x, c, {-1.0 / double(x.layout().slots()), total, nullptr});
+        }
+    }
+
     const LinearOperator& inner_;
+    mutable Scalars sums_;
 };
 
 }  // namespace hyperplane

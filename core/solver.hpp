@@ -5,6 +5,7 @@
 
 #include "core/history.hpp"
 #include "core/linear_operator.hpp"
+#include "core/solver_state.hpp"
 #include "core/stop_reason.hpp"
 
 namespace hyperplane {
@@ -36,8 +37,9 @@ struct IterationCost {
 class Solver {
 public:
     virtual ~Solver() = default;
+    /// With a Continuation the solve can leave its state behind when it is interrupted, or go on from one.
     virtual SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
-                              History& history) = 0;
+                              History& history, const Continuation& continuation = {}) = 0;
     /// Vectors held besides b and x.
     virtual Index work_vectors() const = 0;
     virtual IterationCost iteration_cost() const { return {}; }

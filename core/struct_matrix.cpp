@@ -93,13 +93,13 @@ void StructMatrix::apply(const Vector& x, Vector& y) const {
     if (grid().any_periodic()) apply_wrapped(x, y);
 }
 
-double StructMatrix::apply_dot(const Vector& x, Vector& y) const {
-    if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y);
+void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const {
+    if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y, product);
     std::vector<double> partial(std::size_t(layout_.slots() / piece + 1));
     apply_flat(x, y, [&](Index at, Index first, int count) {
         for (int c = 0; c < dof_; ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
     });
-    return std::accumulate(partial.begin(), partial.end(), 0.0);
+    *product = std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
 template <class Done>

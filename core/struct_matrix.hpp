@@ -81,7 +81,7 @@ public:
     }
 
     void apply(const Vector& x, Vector& y) const override;
-    double apply_dot(const Vector& x, Vector& y) const override;
+    void apply_dot(const Vector& x, Vector& y, double* product) const override;
     /// Accurate as if computed in twice the working precision, then rounded: near convergence b and A x
     /// cancel, and in plain arithmetic the rounding of A x alone can exceed what is left.
     void residual(const Vector& b, const Vector& x, Vector& r) const override;

@@ -1,8 +1,10 @@
 // Vector: the unknowns of a grid function, component-major, slots fastest.
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/context.hpp"
 #include "core/layout.hpp"
@@ -37,5 +39,10 @@ private:
 void transfer(const Vector& from, Vector& to);
 /// The vector itself where the host can read it, else a copy that lives in `copy`.
 const Vector& on_host(const Vector& x, Vector& copy);
+
+/// Values by point in natural order, dof fastest; from either backend.
+std::vector<double> to_natural(const Vector& x);
+/// The inverse; throws FileError where the sizes differ.
+void from_natural(std::span<const double> values, Vector& x);
 
 }  // namespace hyperplane

@@ -47,7 +47,7 @@ public:
     SetupReport setup(const StructMatrix& a) override;
     void apply(const Vector& r, Vector& z) const override;
     /// For a symmetric matrix r^T z falls out of the lower sweep.
-    double apply_dot(const Vector& r, Vector& z) const override;
+    void apply_dot(const Vector& r, Vector& z, double* rz) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
     Index bytes_per_apply() const override;
 

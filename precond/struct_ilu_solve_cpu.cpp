@@ -231,9 +231,10 @@ void StructIlu::lower_solve_cpu(const Vector& r, Vector& y) const {
     sweep_pieces(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, y); });
 }
 
-double StructIlu::apply_dot(const Vector& r, Vector& z) const {
+void StructIlu::apply_dot(const Vector& r, Vector& z, double* rz) const {
     using namespace struct_ilu_cpu;
-    if (cuda_ || !a_->symmetric() || a_->layout().kind() != LayoutKind::natural) return LinearOperator::apply_dot(r, z);
+    if (cuda_ || !a_->symmetric() || a_->layout().kind() != LayoutKind::natural)
+        return LinearOperator::apply_dot(r, z, rz);
     const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
     const Grid& grid = a_->grid();
     std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // added up in order, whoever computed them
@@ -241,7 +242,7 @@ double StructIlu::apply_dot(const Vector& r, Vector& z) const {
         of_line[piece.first.y + Index(grid.ny) * piece.first.z] += lower_piece(f, piece, r, z);
     });
     upper_solve(z);
-    return std::accumulate(of_line.begin(), of_line.end(), 0.0);
+    *rz = std::accumulate(of_line.begin(), of_line.end(), 0.0);
 }
 
 void StructIlu::upper_solve_cpu(Vector& z) const {

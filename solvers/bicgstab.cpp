@@ -1,23 +1,27 @@
 #include "solvers/bicgstab.hpp"
 
-#include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/blas1.hpp"
 #include "solvers/convergence.hpp"
+#include "solvers/iteration.hpp"
+#include "solvers/requirements.hpp"
 
 namespace hyperplane {
 namespace {
 
-/// Whether `product` = u^T w stands out from the rounding of its own sum.
-bool stands_out(double product, double u_norm, double w_norm) {
-    return std::abs(product) > rounding_tolerance * u_norm * w_norm;
-}
+// Scalars of the two halves of an iteration, the slots 0 and 1; r0r0 is the host's.
+enum FirstHalf { r0v, vv, ss, r0r0 };
+enum SecondHalf { ts, tt, rr, rho };
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
 Bicgstab::Bicgstab(const Context& context, const StopCriteria& criteria)
-    : criteria_(criteria),
+    : context_(context),
+      criteria_(criteria),
       work_(context, {{"krylov: r0", 1},
                       {"krylov: r", 1},
                       {"krylov: p", 1},
@@ -26,63 +30,105 @@ Bicgstab::Bicgstab(const Context& context, const StopCriteria& criteria)
                       {"krylov: z", 1}}) {}
 
 SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
-                            History& history) {
+                            History& history, const Continuation& continuation) {
     work_.shape_like(b);
     Vector &r0 = work_[0], &r = work_[1], &p = work_[2], &v = work_[3], &t = work_[4], &z = work_[5];
     Vector& s = r;
-    std::array<double, 2> product;
+    Iteration iteration(context_, 2, 4);
+    double *first = iteration.scalars(0), *second = iteration.scalars(1);
+    // alpha = rho / r_0^T v, omega = t^T s / t^T t
+    const auto alpha = [&](double sign) {
+        return Ratio(sign, second + rho, first + r0v).if_stands_out(first + r0v, first + r0r0, first + vv);
+    };
+    const auto omega = [&](double sign) {
+        return Ratio(sign, second + ts, second + tt).if_stands_out(second + ts, first + ss, second + tt);
+    };
 
-    Convergence convergence(criteria_, a, b, x, history);
-    convergence.begin(r);  // r = b - A x
-    bool anew = true;
-    double r0_norm = 0.0, rho_old = 0.0, alpha = 0.0, omega = 0.0;
-    while (convergence.going()) {
-        if (anew) {
-            copy(r, r0);
-            r0_norm = convergence.residual_norm();
-        }
-        const double rho = dot(r0, r);  // rho = r_0^T r
-        if (!convergence.require(stands_out(rho, r0_norm, convergence.residual_norm()), rho, StopReason::breakdown))
-            break;
-        if (anew) {
-            copy(r, p);
-        } else {
-            const double beta = rho / rho_old * (alpha / omega);
-            axpbypcz(1.0, r, -beta * omega, v, beta, p);  // p = r + beta (p - omega v)
-        }
+    Index last = 1;  // the half whose correction, alpha z or omega z, x still lacks
+    Convergence convergence(criteria_, a, b, x, history, [&] {
+        if (iteration.ahead()) return;
+        axpy(last == 0 ? alpha(1.0) : omega(1.0), z, x);
+        iteration.set(0, last == 0 ? vv : ss, {infinity});  // that coefficient is 0 from now on
+    });
+    const auto begin_anew = [&] {
+        copy(r, r0);
+        last = 1;
+        const double norm = convergence.residual_norm();
+        iteration.set(0, r0v, {infinity, 0.0, infinity, norm * norm});  // p = r
+        dot(r0, r, second + rho);
+    };
 
-        m.apply(p, z);                                            // z = M^-1 p
-        a.apply(z, v);                                            // v = A z
-        dots(std::array<const Vector*, 2>{&r0, &v}, v, product);  // r_0^T v, v^T v
-        const auto [r0v, vv] = product;
-        if (!convergence.require(stands_out(r0v, r0_norm, std::sqrt(vv)), r0v, StopReason::breakdown)) break;
-        alpha = rho / r0v;
-        const double s_norm = std::sqrt(axpy_pair(alpha, z, x, v, s));  // x += alpha z, s = r - alpha v
-        if (convergence.looks_converged(s_norm)) {
-            anew = convergence.iterated(s_norm, r, t);
-            continue;
-        }
+    const auto first_half = [&] {
+        axpy(omega(1.0), z, x);  // x += omega z of the iteration before
+        // beta = rho / rho_old * alpha / omega, p = r + beta (p - omega v)
+        direction(r, {1.0, second + rho, first + r0v}, {1.0, second + ts, second + tt}, v, p);
+        m.apply(p, z);                              // z = M^-1 p
+        a.apply(z, v);                              // v = A z
+        dot_norm2(r0, v, first + r0v, first + vv);  // r_0^T v, v^T v
+        axpy_norm2(alpha(-1.0), v, s, first + ss);  // s = r - alpha v
+    };
+    const auto second_half = [&] {
+        axpy(alpha(1.0), z, x);                                            // x += alpha z
+        m.apply(s, z);                                                     // z = M^-1 s
+        a.apply(z, t);                                                     // t = A z
+        dot_norm2(s, t, second + ts, second + tt);                         // t^T s, t^T t
+        axpy_norm2_dot(omega(-1.0), t, r, r0, second + rr, second + rho);  // r = s - omega t, rho = r_0^T r
+    };
 
-        m.apply(s, z);                                           // z = M^-1 s
-        a.apply(z, t);                                           // t = A z
-        dots(std::array<const Vector*, 2>{&s, &t}, t, product);  // t^T s, t^T t
-        const auto [ts, tt] = product;
-        if (!convergence.require(stands_out(ts, s_norm, std::sqrt(tt)), ts, StopReason::breakdown)) {
-            convergence.iterated(s_norm);  // the end is at the half
-            break;
+    double s_square = 0.0, r0_square = 0.0;
+    const auto iterated = [&](double norm) {
+        const bool anew = convergence.iterated(norm, r, t);
+        if (anew) begin_anew();
+        return !anew && convergence.going();
+    };
+    const auto look_at_first = [&](const double* known) {
+        s_square = known[ss];
+        r0_square = known[r0r0];
+        if (!convergence.require(stands_out(known[r0v], r0_square, known[vv]), known[r0v], StopReason::breakdown))
+            return false;
+        const double s_norm = std::sqrt(s_square);
+        return convergence.looks_converged(s_norm) ? iterated(s_norm) : true;
+    };
+    const auto look_at_second = [&](const double* known) {
+        if (!convergence.require(stands_out(known[ts], s_square, known[tt]), known[ts], StopReason::breakdown)) {
+            convergence.iterated(std::sqrt(s_square));  // the end is at the half
+            return false;
         }
-        omega = ts / tt;
-        const double r_norm = std::sqrt(axpy_pair(omega, z, x, t, r));  // x += omega z, r = s - omega t
-        rho_old = rho;
-        anew = convergence.iterated(r_norm, r, t);
+        return iterated(std::sqrt(known[rr])) &&
+               convergence.require(stands_out(known[rho], r0_square, known[rr]), known[rho], StopReason::breakdown);
+    };
+    const Method method{.step = [&](Index half) { half == 0 ? first_half() : second_half(); },
+                        .more = [&](Index half) { return half == 0 || convergence.may_run_ahead(); },
+                        .look =
+                            [&](Index half, const double* known) {
+                                last = half;
+                                return half == 0 ? look_at_first(known) : look_at_second(known);
+                            }};
+
+    const std::pair<const char*, Vector*> held[] = {
+        {"bicgstab/x", &x}, {"bicgstab/r0", &r0}, {"bicgstab/r", &r}, {"bicgstab/p", &p}, {"bicgstab/v", &v}};
+    if (const StateStore* state = continuation.from) {
+        convergence.resume(*state);
+        for (const auto& [name, vector] : held) state->get(name, *vector);
+        iteration.set(0, 0, state->get("bicgstab/first half"));
+        iteration.set(1, 0, state->get("bicgstab/second half"));
+    } else {
+        convergence.begin(r);  // r = b - A x
+        begin_anew();
     }
-    return convergence.report(r);
+    while (convergence.going()) iteration.run(0, method);
+    if (StateStore* state = continuation.save; state && convergence.interrupted()) {
+        convergence.complete_x();
+        convergence.save(*state);
+        for (const auto& [name, vector] : held) state->put(name, *vector);
+        state->put("bicgstab/first half", iteration.get(0));
+        state->put("bicgstab/second half", iteration.get(1));
+    }
+    return convergence.report(t);
 }
 
 void Bicgstab::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
-    if (!traits.fixed)
-        throw UsageError("solver.name = bicgstab needs a preconditioner that is the same in every iteration, and " +
-                         preconditioner + " is not; only fgmres takes it");
+    require_fixed("bicgstab", preconditioner, traits);
 }
 
 RegistryRow<CreateSolver> bicgstab_row() {

@@ -1,53 +1,93 @@
 #include "solvers/cg.hpp"
 
 #include <cmath>
-#include <utility>
+#include <limits>
 
 #include "core/blas1.hpp"
 #include "solvers/convergence.hpp"
+#include "solvers/iteration.hpp"
+#include "solvers/requirements.hpp"
 
 namespace hyperplane {
+namespace {
+
+enum Scalar { rho, pq, rr, scalars };  ///< of an iteration
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 Cg::Cg(const Context& context, const StopCriteria& criteria)
-    : criteria_(criteria), work_(context, {{"krylov: r", 1}, {"krylov: p", 1}, {"krylov: z, q", 1}}) {}
+    : context_(context),
+      criteria_(criteria),
+      work_(context, {{"krylov: r", 1}, {"krylov: p", 1}, {"krylov: z, q", 1}}) {}
 
-SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history) {
+SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history,
+                      const Continuation& continuation) {
     work_.shape_like(b);
     Vector &r = work_[0], &p = work_[1], &z = work_[2], &q = work_[2];
+    Iteration iteration(context_, 2, scalars);
+    const auto of = [&](Index slot, Scalar name) { return iteration.scalars(slot) + name; };
+    // alpha = r^T z / p^T A p
+    const auto alpha = [&](double sign, Index slot) { return Ratio(sign, of(slot, rho), of(slot, pq)).if_positive(); };
 
-    double alpha = 0.0;  // x still lacks alpha p; it gets it when p is next passed over, or looked at
+    Index last = 1;  // x still lacks alpha p of this slot; it gets it when p is next passed over, or looked at
     Convergence convergence(criteria_, a, b, x, history, [&] {
-        if (alpha != 0.0) axpy(std::exchange(alpha, 0.0), p, x);
+        if (iteration.ahead()) return;
+        axpy(alpha(1.0, last), p, x);
+        iteration.set(last, pq, {infinity});  // alpha = 0 from now on
     });
-    convergence.begin(r);  // r = b - A x
-    bool anew = true;
-    double rho_old = 0.0;
-    while (convergence.going()) {
-        const double rho = m.apply_dot(r, z);  // z = M^-1 r, rho = r^T z
-        if (!convergence.require(rho > 0.0, rho, StopReason::indefinite_preconditioner)) break;
-        if (anew) {
-            copy(z, p);  // p = z
-        } else {
-            // x += alpha p, p = z + (rho / rho_old) p
-            axpy_xpby(std::exchange(alpha, 0.0), x, z, rho / rho_old, p);
-        }
-        const double pq = a.apply_dot(p, q);  // q = A p
-        if (!convergence.require(pq > 0.0, pq, StopReason::indefinite_operator)) break;
-        alpha = rho / pq;                            // alpha = r^T z / p^T A p
-        const double rr = axpy_norm2(-alpha, q, r);  // r -= alpha q, r^T r
-        rho_old = rho;
-        anew = convergence.iterated(std::sqrt(rr), r, q);
+    const auto begin_with = [&](double old_rho) {  // infinity: p = z
+        iteration.set(last = 1, rho, {old_rho, infinity});
+    };
+
+    const Method method{
+        .step =
+            [&](Index slot) {
+                const Index before = 1 - slot;
+                m.apply_dot(r, z, of(slot, rho));  // z = M^-1 r, rho = r^T z
+                // x += alpha_old p, p = z + (rho / rho_old) p
+                axpy_xpby(alpha(1.0, before), x, z, {1.0, of(slot, rho), of(before, rho)}, p);
+                a.apply_dot(p, q, of(slot, pq));                    // q = A p
+                axpy_norm2(alpha(-1.0, slot), q, r, of(slot, rr));  // r -= alpha q, r^T r
+            },
+        .more = [&](Index) { return convergence.may_run_ahead(); },
+        .look =
+            [&](Index slot, const double* known) {
+                last = slot;
+                if (!convergence.require(known[rho] > 0.0, known[rho], StopReason::indefinite_preconditioner) ||
+                    !convergence.require(known[pq] > 0.0, known[pq], StopReason::indefinite_operator))
+                    return false;
+                const bool anew = convergence.iterated(std::sqrt(known[rr]), r, q);
+                if (anew) begin_with(infinity);
+                return !anew && convergence.going();
+            }};
+
+    if (const StateStore* state = continuation.from) {
+        convergence.resume(*state);
+        state->get("cg/x", x);
+        state->get("cg/r", r);
+        state->get("cg/p", p);
+        begin_with(state->get("cg/rho").at(0));
+    } else {
+        convergence.begin(r);  // r = b - A x
+        begin_with(infinity);
     }
-    return convergence.report(r);
+    while (convergence.going()) iteration.run(0, method);
+    if (StateStore* state = continuation.save; state && convergence.interrupted()) {
+        convergence.complete_x();
+        convergence.save(*state);
+        state->put("cg/x", x);
+        state->put("cg/r", r);
+        state->put("cg/p", p);
+        state->put("cg/rho", std::vector{iteration.get(last)[rho]});
+    }
+    return convergence.report(q);
 }
 
 void Cg::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
-    if (!traits.fixed)
-        throw UsageError("solver.name = cg needs a preconditioner that is the same in every iteration, and " +
-                         preconditioner + " is not; only fgmres takes it");
-    if (!traits.symmetric)
-        throw UsageError("solver.name = cg needs a symmetric preconditioner, and " + preconditioner +
-                         " is not one here; use gmres, fgmres, bicgstab or richardson");
+    require_fixed("cg", preconditioner, traits);
+    require_symmetric("cg", preconditioner, traits);
 }
 
 void Cg::check_operator(const std::string& problem, bool symmetric) const {

@@ -6,7 +6,7 @@
 // An iteration costs 1 SpMV, 1 M^-1, 3 dots, and beside SpMV and M^-1 moves 8 numbers an unknown where
 // those give r^T z and p^T q on the way (apply_dot), 12 where they do not:
 //   x and p in one pass 5, r with r^T r 3.
-// x follows an iteration late, so that it shares p's pass.
+// x follows an iteration late, so that it shares p's pass and is never ahead of what the host has seen.
 // Holds 3 vectors: r, p, and one that is z until p is made and q = A p afterwards.
 #pragma once
 
@@ -19,8 +19,8 @@ class Cg : public Solver {
 public:
     Cg(const Context& context, const StopCriteria& criteria);
 
-    SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
-                      History& history) override;
+    SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history,
+                      const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
     IterationCost iteration_cost() const override { return {1.0, 1.0, 8.0}; }
     /// M must be symmetric and fixed.
@@ -29,6 +29,7 @@ public:
     void check_operator(const std::string& problem, bool symmetric) const override;
 
 private:
+    Context context_;
     StopCriteria criteria_;
     Workspace work_;
 };

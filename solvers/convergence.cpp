@@ -11,17 +11,27 @@ Convergence::Convergence(const StopCriteria& criteria, const LinearOperator& a, 
                          History& history, std::function<void()> complete_x)
     : criteria_(criteria), a_(a), b_(b), x_(x), history_(history), complete_x_(std::move(complete_x)) {}
 
+void Convergence::set_target() {
+    b_norm_ = norm2(b_);
+    target_ = std::max(criteria_.rtol * b_norm_, criteria_.atol);
+}
+
 void Convergence::begin(Vector& r) {
     history_.start();
-    b_norm_ = norm2(b_);
+    set_target();
     if (b_norm_ == 0.0) set_zero(x_);
-    target_ = std::max(criteria_.rtol * b_norm_, criteria_.atol);
     norm_ = residual(x_, r);
     limit_ = criteria_.divergence_tolerance * std::max(b_norm_, norm_);
     report_.recurrence_residual = norm_;
     history_.add(0, relative(norm_));
     decide(norm_);
+    stop_asked_ = history_.interrupted();
     if (going()) check_limits(norm_);
+}
+
+bool Convergence::may_run_ahead() {
+    stop_asked_ = stop_asked_ || history_.interrupted();
+    return !stop_asked_ && report_.iterations + 1 < criteria_.max_iterations;
 }
 
 bool Convergence::iterated(double r_norm) {
@@ -42,7 +52,8 @@ void Convergence::judge(Vector& r) {
 }
 
 bool Convergence::iterated(double r_norm, Vector& r, Vector& work) {
-    if (iterated(r_norm)) {
+    const bool look = iterated(r_norm);
+    if (look && !interrupted()) {
         judge(r);
         return true;
     }
@@ -102,7 +113,7 @@ void Convergence::check_limits(double r_norm) {
         reason_ = StopReason::diverged;
     } else if (report_.iterations >= criteria_.max_iterations) {
         reason_ = StopReason::max_iterations;
-    } else if (history_.interrupted()) {
+    } else if (stop_asked_) {
         reason_ = StopReason::interrupted;
     }
 }
@@ -115,7 +126,41 @@ void Convergence::confirm_failed(double truth) {
         return;
     }
     check_limits(truth);
-    if (going()) ++report_.restarts_from_true;
+    if (going() || interrupted()) ++report_.restarts_from_true;
+}
+
+void Convergence::save(StateStore& store) const {
+    store.put("convergence",
+              std::vector<double>{double(report_.iterations), report_.recurrence_residual,
+                                  double(report_.restarts_from_true), norm_, limit_, best_truth_, double(stalled_)});
+    const auto column = [&](const char* name, auto member) {
+        std::vector<double> values;
+        for (const HistoryEntry& entry : history_.entries()) values.push_back(double(entry.*member));
+        store.put(std::string("history/") + name, values);
+    };
+    column("iteration", &HistoryEntry::iteration);
+    column("recurrence", &HistoryEntry::recurrence);
+    column("truth", &HistoryEntry::truth);
+    column("seconds", &HistoryEntry::seconds);
+}
+
+void Convergence::resume(const StateStore& store) {
+    const std::vector<double> iteration = store.get("history/iteration"), recurrence = store.get("history/recurrence"),
+                              truth = store.get("history/truth"), seconds = store.get("history/seconds");
+    std::vector<HistoryEntry> entries;
+    for (std::size_t at = 0; at < iteration.size(); ++at)
+        entries.push_back({Index(iteration[at]), recurrence.at(at), truth.at(at), seconds.at(at)});
+    history_.resume(std::move(entries));
+
+    set_target();
+    const std::vector<double> known = store.get("convergence");
+    report_.iterations = Index(known.at(0));
+    report_.recurrence_residual = known.at(1);
+    report_.restarts_from_true = int(known.at(2));
+    norm_ = known.at(3);
+    limit_ = known.at(4);
+    best_truth_ = known.at(5);
+    stalled_ = int(known.at(6));
 }
 
 }  // namespace hyperplane

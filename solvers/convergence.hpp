@@ -14,15 +14,9 @@
 #include <limits>
 #include <optional>
 
-#include "core/history.hpp"
-#include "core/linear_operator.hpp"
 #include "core/solver.hpp"
 
 namespace hyperplane {
-
-/// A product this small beside its factors' norms, or the rest of a vector this small beside the
-/// vector, is rounding error and nothing else.
-inline constexpr double rounding_tolerance = 1e-14;
 
 /// Lives as long as one solve of A x = b.
 class Convergence {
@@ -35,17 +29,21 @@ public:
     /// r = b - A x and entry 0 of the history. Where b = 0, x = 0 is the solution and is set.
     void begin(Vector& r);
     bool going() const { return !reason_; }
+    bool interrupted() const { return reason_ == StopReason::interrupted; }
     /// ||r|| of the newest iterate, true after begin and judge, the recurrence's otherwise.
     double residual_norm() const { return norm_; }
     /// The recurrence's ||r|| calls for a look at b - A x.
     bool looks_converged(double r_norm) const { return r_norm <= target_; }
 
+    /// Asked once an iteration, before it is looked at: whether the next may run meanwhile. Not the one after the
+    /// last allowed, nor after a wish to stop, so that a solve stops at the end of the newest iteration.
+    bool may_run_ahead();
     /// One iteration more, `r_norm` by the recurrence. True: form x and call judge.
     bool iterated(double r_norm);
     /// r = b - A x, which decides; where the solve goes on, it does so from this r.
     void judge(Vector& r);
     /// For methods that hold x and r at every iteration: both of the above. True: r is now b - A x
-    /// and the recurrence begins anew. `work` is overwritten.
+    /// and the recurrence begins anew. `work` is overwritten. An interrupt leaves r as it is.
     bool iterated(double r_norm, Vector& r, Vector& work);
     /// For methods whose r is b - A x itself.
     void iterated_truly(double r_norm);
@@ -60,10 +58,19 @@ public:
     bool require(bool usable, double scalar, StopReason otherwise);
     void stop(StopReason reason) { reason_ = reason; }
 
+    /// Makes x the newest iterate.
+    void complete_x() const { complete_x_(); }
+
     /// The end: the true residual is always that of the x returned. `r` is overwritten where it is not known yet.
     SolveReport report(Vector& r);
 
+    /// What the object knows and the history, for a solve that goes on later.
+    void save(StateStore& store) const;
+    /// In place of begin. The interrupted solve had looked at its newest iterate, as far as it is looked at at all.
+    void resume(const StateStore& store);
+
 private:
+    void set_target();
     double residual(const Vector& y, Vector& r) const;
     void decide(double truth);
     void check_limits(double r_norm);
@@ -80,7 +87,7 @@ private:
     std::optional<StopReason> reason_;
     double b_norm_ = 0.0, target_ = 0.0, limit_ = 0.0;
     double norm_ = 0.0;
-    bool truth_known_ = false;
+    bool truth_known_ = false, stop_asked_ = false;
     double best_truth_ = std::numeric_limits<double>::infinity();  ///< of the looks that did not confirm
     int stalled_ = 0;                                              ///< restarts in a row without progress
 };

@@ -1,30 +1,22 @@
 #include "solvers/gram_schmidt.hpp"
 
 #include <cmath>
-#include <vector>
-
-#include "core/blas1.hpp"
-#include "solvers/convergence.hpp"
 
 namespace hyperplane {
 
-double orthogonalise_twice(std::span<const Vector* const> v, Vector& w, std::span<double> h) {
-    const std::size_t k = v.size();
-    std::vector<double> minus(k), again(k);
+void orthogonalise_twice(Columns v, Vector& w, const GramSchmidtScalars& scalars) {
+    dots(v, w, scalars.first);                                        // h_1 = V^T w
+    add_combination_dots(-1.0, scalars.first, v, w, scalars.second);  // w -= V h_1, h_2 = V^T w
+    add_combination(-1.0, scalars.second, v, w, scalars.square);      // w -= V h_2, w^T w
+}
 
-    dots(v, w, h);  // h = V^T w
-    for (std::size_t m = 0; m < k; ++m) minus[m] = -h[m];
-    add_combination(minus, v, w);  // w -= V h
-    dots(v, w, again);             // what rounding left along V
-    for (std::size_t m = 0; m < k; ++m) {
-        minus[m] = -again[m];
-        h[m] += again[m];
+double orthogonalised(const double* first, const double* second, double square, std::span<double> h) {
+    double hh = square;  // ||V h + w||^2, by Pythagoras
+    for (std::size_t m = 0; m < h.size(); ++m) {
+        h[m] = first[m] + second[m];
+        hh += h[m] * h[m];
     }
-    const double ww = add_combination(minus, v, w);
-
-    double hh = ww;  // ||V h + w||^2, by Pythagoras
-    for (double value : h) hh += value * value;
-    const double norm = std::sqrt(ww);
+    const double norm = std::sqrt(square);
     return norm <= rounding_tolerance * std::sqrt(hh) ? 0.0 : norm;
 }
 

@@ -4,12 +4,23 @@
 
 #include <span>
 
-#include "core/vector.hpp"
+#include "core/blas1.hpp"
 
 namespace hyperplane {
 
-/// h = V^T w, w -= V h, done twice with h summed; returns ||w||, or 0 where w lay in the span of the
-/// orthonormal V to rounding. For k vectors it moves 4 k + 6 numbers an unknown.
-double orthogonalise_twice(std::span<const Vector* const> v, Vector& w, std::span<double> h);
+/// Scalars of orthogonalise_twice for k columns.
+struct GramSchmidtScalars {
+    double* first;   ///< k: V^T w
+    double* second;  ///< k: what rounding left along V
+    double* square;  ///< ||w||^2 of the rest
+};
+
+/// w -= V h, done twice for h = V^T w. For k vectors it moves 3 k + 5 numbers an unknown where the caches hold
+/// a block of V, 4 k + 5 elsewhere.
+void orthogonalise_twice(Columns v, Vector& w, const GramSchmidtScalars& scalars);
+
+/// From those scalars, where the host can read them: h, both rounds summed, and ||w||, or 0 where w lay in the
+/// span of the orthonormal V to rounding.
+double orthogonalised(const double* first, const double* second, double square, std::span<double> h);
 
 }  // namespace hyperplane

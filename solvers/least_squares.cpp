@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solvers/convergence.hpp"
+#include "core/error.hpp"
+#include "core/scalars.hpp"
 
 namespace hyperplane {
 
@@ -31,7 +32,9 @@ bool HessenbergLeastSquares::add_column(std::span<const double> h, double below)
     return true;
 }
 
-double HessenbergLeastSquares::residual_norm() const { return std::abs(g_.back()); }
+double HessenbergLeastSquares::residual_norm() const {
+    return std::abs(g_.back());
+}
 
 std::vector<double> HessenbergLeastSquares::solve() const {
     std::vector<double> y(g_.begin(), g_.end() - 1);
@@ -41,6 +44,26 @@ std::vector<double> HessenbergLeastSquares::solve() const {
         for (Index row = 0; row < col; ++row) y[row] -= r[row] * y[col];
     }
     return y;
+}
+
+std::vector<double> HessenbergLeastSquares::state() const {
+    std::vector<double> values{double(columns())};
+    for (const Rotation& rotation : rotations_) values.insert(values.end(), {rotation.c, rotation.s});
+    values.insert(values.end(), r_.begin(), r_.end());
+    values.insert(values.end(), g_.begin(), g_.end());
+    return values;
+}
+
+HessenbergLeastSquares HessenbergLeastSquares::from_state(std::span<const double> state) {
+    const std::size_t k = state.empty() ? 0 : std::size_t(state[0]);
+    if (state.size() != 1 + 2 * k + k * (k + 1) / 2 + k + 1)
+        throw FileError("the saved state of a Hessenberg matrix is incomplete");
+    HessenbergLeastSquares problem;
+    const std::span rotations = state.subspan(1, 2 * k), rest = state.subspan(1 + 2 * k);
+    for (std::size_t at = 0; at < k; ++at) problem.rotations_.push_back({rotations[2 * at], rotations[2 * at + 1]});
+    problem.r_.assign(rest.begin(), rest.end() - std::ptrdiff_t(k + 1));
+    problem.g_.assign(rest.end() - std::ptrdiff_t(k + 1), rest.end());
+    return problem;
 }
 
 }  // namespace hyperplane

@@ -11,7 +11,7 @@ namespace hyperplane {
 
 class HessenbergLeastSquares {
 public:
-    explicit HessenbergLeastSquares(double beta) : g_{beta} {}
+    explicit HessenbergLeastSquares(double beta = 0.0) : g_{beta} {}
 
     Index columns() const { return Index(rotations_.size()); }
     /// Adds column j = columns(): h holds H(0..j, j), `below` is H(j+1, j). Returns false and adds nothing
@@ -21,6 +21,10 @@ public:
     double residual_norm() const;
     /// y = R^-1 g
     std::vector<double> solve() const;
+
+    /// Everything held, and back.
+    std::vector<double> state() const;
+    static HessenbergLeastSquares from_state(std::span<const double> state);
 
 private:
     struct Rotation {

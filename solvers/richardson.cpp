@@ -1,34 +1,72 @@
 #include "solvers/richardson.hpp"
 
+#include <array>
+#include <cmath>
+
 #include "core/blas1.hpp"
 #include "solvers/convergence.hpp"
+#include "solvers/iteration.hpp"
+#include "solvers/requirements.hpp"
 
 namespace hyperplane {
 
 Richardson::Richardson(const Context& context, const StopCriteria& criteria, double damping)
-    : criteria_(criteria), damping_(damping), work_(context, {{"krylov: r", 1}, {"krylov: z", 1}}) {}
+    : context_(context),
+      criteria_(criteria),
+      damping_(damping),
+      work_(context, {{"krylov: r", 1}, {"krylov: z", 1}, {"krylov: other x", 1}}) {}
 
 SolveReport Richardson::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
-                              History& history) {
+                              History& history, const Continuation& continuation) {
     work_.shape_like(b);
     Vector &r = work_[0], &z = work_[1];
+    const std::array<Vector*, 2> iterates{&work_[2], &x};  // of the slots
+    Iteration iteration(context_, 2, 1);
 
-    Convergence convergence(criteria_, a, b, x, history);
-    convergence.begin(r);  // r = b - A x
-    while (convergence.going()) {
-        m.apply(r, z);  // z = M^-1 r
-        if (!convergence.require(true, norm2(z), StopReason::not_finite)) break;
-        axpy(damping_, z, x);  // x += omega z
-        a.residual(b, x, r);   // r = b - A x
-        convergence.iterated_truly(norm2(r));
+    Index newest = 1;  // slot of the newest iterate that is one
+    Convergence convergence(criteria_, a, b, x, history, [&] {
+        if (newest == 0) copy(*iterates[0], x);
+        newest = 1;
+    });
+    const Method method{.step =
+                            [&](Index slot) {
+                                const double* rr_old = iteration.scalars(1 - slot);
+                                m.apply(r, z);  // z = M^-1 r
+                                // x_new = x + omega z, unless the host will not take this x
+                                const Ratio omega = Ratio(damping_).if_stands_out(rr_old, rr_old, rr_old);
+                                add(*iterates[1 - slot], omega, z, *iterates[slot]);
+                                a.residual(b, *iterates[slot], r);  // r = b - A x
+                                dot(r, r, iteration.scalars(slot));
+                            },
+                        .more = [&](Index) { return convergence.may_run_ahead(); },
+                        .look =
+                            [&](Index slot, const double* rr) {
+                                if (!convergence.require(true, *rr, StopReason::not_finite)) return false;
+                                newest = slot;
+                                convergence.iterated_truly(std::sqrt(*rr));
+                                return convergence.going();
+                            }};
+
+    if (const StateStore* state = continuation.from) {
+        convergence.resume(*state);
+        state->get("richardson/x", x);
+        state->get("richardson/r", r);
+    } else {
+        convergence.begin(r);  // r = b - A x
+    }
+    iteration.set(1, 0, {1.0});
+    while (convergence.going()) iteration.run(0, method);
+    convergence.complete_x();
+    if (StateStore* state = continuation.save; state && convergence.interrupted()) {
+        convergence.save(*state);
+        state->put("richardson/x", x);
+        state->put("richardson/r", r);
     }
     return convergence.report(r);
 }
 
 void Richardson::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
-    if (!traits.fixed)
-        throw UsageError("solver.name = richardson needs a preconditioner that is the same in every iteration, and " +
-                         preconditioner + " is not; only fgmres takes it");
+    require_fixed("richardson", preconditioner, traits);
 }
 
 RegistryRow<CreateSolver> richardson_row() {
@@ -37,7 +75,7 @@ RegistryRow<CreateSolver> richardson_row() {
             "x += damping M^-1 (b - A x), the correction iteration of the FGBILU paper",
             "Richardson's iteration; with damping 1 it is the correction iteration of the FGBILU paper (equation 3). "
             "It converges only where the preconditioner is good enough that I - damping M^-1 A contracts. Every "
-            "residual it records is the true one. 2 vectors are held.",
+            "residual it records is the true one. 3 vectors are held.",
             {{.section = "solver",
               .key = "damping",
               .type = ParameterType::real,

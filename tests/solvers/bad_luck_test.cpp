@@ -29,14 +29,13 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Solvers, BadLuck, ::testing::Values("cg", "gmres", "fgmres", "bicgstab", "richardson"),
                          solver_name);
 
-/// The first product makes the first residual. Richardson's product comes after x has moved.
+/// The first product makes the first residual.
 TEST_P(BadLuck, NanInTheOperatorAtAnyIteration) {
-    const int before = GetParam() == std::string("richardson") ? 1 : 2;
     for (int call = 1; call <= 9; ++call) {
         const auto outcome = solve(*solver(), nan_from(a, call), m, b);
         EXPECT_EQ(outcome.reason(), StopReason::not_finite) << call;
         EXPECT_TRUE(outcome.finite()) << call;
-        EXPECT_EQ(outcome.report.iterations, iterations(std::max(0, call - before))) << call;
+        EXPECT_EQ(outcome.report.iterations, iterations(std::max(0, call - 2))) << call;
         if (call > 3) {
             EXPECT_LT(residual_norm(a, b, outcome.x), norm2(b)) << "x holds what was reached, " << call;
         }

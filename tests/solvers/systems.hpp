@@ -151,15 +151,16 @@ struct Outcome {
     }
 };
 
-/// Solves from `x0` (empty: zero), with an optional wish to stop.
+/// Solves from `x0` (empty: zero), with an optional wish to stop and a state to leave or to go on from.
 inline Outcome solve(Solver& solver, const LinearOperator& a, const LinearOperator& m, const Vector& b,
-                     const std::vector<double>& x0 = {}, std::function<bool()> interrupted = {}) {
+                     const std::vector<double>& x0 = {}, std::function<bool()> interrupted = {},
+                     const Continuation& continuation = {}) {
     Vector x(Context::cpu(), b.layout(), b.dof(), "test");
     std::copy(x0.begin(), x0.end(), x.data());
     History history;
     if (interrupted) history.set_interrupt(std::move(interrupted));
     Outcome outcome;
-    outcome.report = solver.solve(a, m, b, x, history);
+    outcome.report = solver.solve(a, m, b, x, history, continuation);
     outcome.x.assign(x.data(), x.data() + x.size());
     outcome.history = history.entries();
     return outcome;

@@ -1,0 +1,53 @@
+// What gmres and fgmres share: cycles of Arnoldi's process, preconditioned from the right,
+//
+//     A Z = V H,   z_j = M_j^-1 v_j,   x = x_0 + Z y with y = argmin || ||r_0|| e_0 - H y ||
+//
+// where fgmres keeps Z, and gmres forms Z y = M^-1 V y at the end of a cycle.
+//
+// Source: Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, algorithms 9.5 and 9.6.
+#pragma once
+
+#include "solvers/least_squares.hpp"
+#include "solvers/registry.hpp"
+#include "solvers/workspace.hpp"
+
+namespace hyperplane {
+
+class Convergence;
+
+class Arnoldi : public Solver {
+public:
+    SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history,
+                      const Continuation& continuation) override;
+    Index work_vectors() const override { return work_.count(); }
+
+protected:
+    enum class Preconditioned { formed, kept };  ///< Z
+
+    /// `restart` is the steps of a cycle, which never grows longer than max_iterations.
+    Arnoldi(const char* name, const Context& context, const StopCriteria& criteria, Index restart, Preconditioned z);
+
+private:
+    Vector& basis(Index at) { return work_[at]; }
+    Vector& preconditioned(Index at) { return work_[restart_ + 1 + (z_ == Preconditioned::kept ? at : 0)]; }
+    std::vector<const Vector*> columns(Index count, Vector& (Arnoldi::*of)(Index));
+    /// u = M^-1 V y
+    void correction(const LinearOperator& m, const std::vector<double>& y, Vector& u);
+    void save(StateStore& store, const Vector& x, const HessenbergLeastSquares& least_squares,
+              const Convergence& convergence);
+    /// The cycle so far; x and the vectors are read too.
+    HessenbergLeastSquares resume(const StateStore& store, Vector& x);
+    std::string item(const char* what, Index at) const { return name_ + "/" + what + std::to_string(at); }
+
+    std::string name_;
+    Context context_;
+    StopCriteria criteria_;
+    Index restart_;
+    Preconditioned z_;
+    Workspace work_;
+};
+
+/// The keys of gmres and fgmres: solver.restart.
+ParameterTable restart_parameters();
+
+}  // namespace hyperplane

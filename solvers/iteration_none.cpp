@@ -1,0 +1,15 @@
+// Iterations of a program without CUDA.
+#include "solvers/iteration.hpp"
+
+namespace hyperplane {
+
+class Iteration::Graphs {};
+
+Iteration::Iteration(const Context& context, Index slots, Index scalars)
+    : slots_(slots), count_(scalars), scalars_(context, "krylov: scalars", 2 * scalars) {}
+
+Iteration::~Iteration() = default;
+
+void Iteration::run_ahead(Index, const Method&) {}
+
+}  // namespace hyperplane

@@ -1,0 +1,20 @@
+#include "solvers/requirements.hpp"
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+
+void require_fixed(const char* solver, const std::string& preconditioner, const PreconditionerTraits& traits) {
+    if (!traits.fixed)
+        throw UsageError(std::string("solver.name = ") + solver +
+                         " needs a preconditioner that is the same in every iteration, and " + preconditioner +
+                         " is not; only fgmres takes it");
+}
+
+void require_symmetric(const char* solver, const std::string& preconditioner, const PreconditionerTraits& traits) {
+    if (!traits.symmetric)
+        throw UsageError(std::string("solver.name = ") + solver + " needs a symmetric preconditioner, and " +
+                         preconditioner + " is not one here; use gmres, fgmres, bicgstab or richardson");
+}
+
+}  // namespace hyperplane
