@@ -1,0 +1,127 @@
+// Iterations on a GPU: CUDA graphs, and scalars that follow the host one step behind.
+#include <array>
+#include <vector>
+
+#include "core/cuda.hpp"
+#include "solvers/iteration.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Ends a capture that an exception has left open.
+class Capture {
+public:
+    explicit Capture(cudaStream_t stream) : stream_(stream) {
+        cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+    }
+    ~Capture() {
+        if (open_) end();
+        if (graph_) cudaGraphDestroy(graph_);
+    }
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+
+    cudaGraphExec_t instantiate() {
+        cuda::check(end(), "cudaStreamEndCapture");
+        cudaGraphExec_t graph = nullptr;
+        cuda::check(cudaGraphInstantiate(&graph, graph_, 0), "cudaGraphInstantiate");
+        return graph;
+    }
+
+private:
+    cudaError_t end() {
+        open_ = false;
+        return cudaStreamEndCapture(stream_, &graph_);
+    }
+
+    cudaStream_t stream_;
+    cudaGraph_t graph_ = nullptr;
+    bool open_ = true;
+};
+
+}  // namespace
+
+/// The graphs of the slots, and the scalars of two steps where the host reads them.
+class Iteration::Graphs {
+public:
+    Graphs(Index slots, Index scalars) : scalars_(scalars), replays_(slots) {
+        void* memory = nullptr;
+        cuda::check(cudaHostAlloc(&memory, std::size_t(2 * scalars) * sizeof(double), cudaHostAllocDefault),
+                    "cudaHostAlloc");
+        on_host_ = static_cast<double*>(memory);
+        for (cudaEvent_t& event : known_)
+            cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    }
+    ~Graphs() {
+        cudaStreamSynchronize(cuda::stream());  // a step that ran ahead may still write its scalars
+        for (const Replay& replay : replays_)
+            if (replay.graph) cudaGraphExecDestroy(replay.graph);
+        for (cudaEvent_t event : known_)
+            if (event) cudaEventDestroy(event);
+        cudaFreeHost(on_host_);
+    }
+    Graphs(const Graphs&) = delete;
+    Graphs& operator=(const Graphs&) = delete;
+
+    /// Queues a step; `from` holds its scalars on the device.
+    void launch(Index slot, const double* from, const std::function<void(Index)>& step) {
+        const auto give = [&] {
+            step(slot);
+            cuda::check(cudaMemcpyAsync(row(slot), from, std::size_t(scalars_) * sizeof(double), cudaMemcpyDeviceToHost,
+                                        cuda::stream()),
+                        "cudaMemcpyAsync");
+        };
+        Replay& replay = replays_[slot];
+        if (!replay.ran_before) {
+            give();
+            replay.ran_before = true;
+        } else {
+            if (!replay.graph) {
+                Capture capture(cuda::stream());
+                give();
+                replay.graph = capture.instantiate();
+            }
+            cuda::check(cudaGraphLaunch(replay.graph, cuda::stream()), "cudaGraphLaunch");
+        }
+        cuda::check(cudaEventRecord(known_[slot % 2], cuda::stream()), "cudaEventRecord");
+    }
+
+    /// The scalars of a step launched, the last of its parity.
+    const double* wait(Index slot) const {
+        cuda::check(cudaEventSynchronize(known_[slot % 2]), "cudaEventSynchronize");
+        return row(slot);
+    }
+
+private:
+    struct Replay {
+        bool ran_before = false;
+        cudaGraphExec_t graph = nullptr;
+    };
+
+    double* row(Index slot) const { return on_host_ + slot % 2 * scalars_; }
+
+    Index scalars_;
+    double* on_host_ = nullptr;
+    std::array<cudaEvent_t, 2> known_{};
+    std::vector<Replay> replays_;
+};
+
+Iteration::Iteration(const Context& context, Index slots, Index scalars)
+    : slots_(slots), count_(scalars), scalars_(context, "krylov: scalars", 2 * scalars) {
+    if (context.backend() == Backend::cuda) graphs_ = std::make_unique<Graphs>(slots, scalars);
+}
+
+Iteration::~Iteration() = default;
+
+void Iteration::run_ahead(Index first, const Method& method) {
+    graphs_->launch(first, scalars(first), method.step);
+    for (Index slot = first;;) {
+        const Index next = (slot + 1) % slots_;
+        ahead_ = method.more(slot);
+        if (ahead_) graphs_->launch(next, scalars(next), method.step);
+        if (!method.look(slot, graphs_->wait(slot)) || !ahead_) return;
+        slot = next;
+    }
+}
+
+}  // namespace hyperplane
