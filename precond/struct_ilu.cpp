@@ -149,15 +149,32 @@ void StructIlu::build(double alpha, PivotInverter& inverter) {
     factor(inverter);
 }
 
+double StructIlu::inverse_pivot(Int3 point, int row, int col) const {
+    if constexpr (cuda_built)
+        if (cuda_) {
+            const Index at = (row * a_->layout().slots() + a_->layout().slot(point)) * a_->dof() + col;
+            double value = 0.0;
+            device::copy(cuda_factors().inverse + at, &value, sizeof value);
+            return value;
+        }
+    return pivots().at(point, pivot_entry(), row, col);
+}
+
+std::string StructIlu::describe() const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->describe();
+    return {};
+}
+
 void StructIlu::lower_solve(const Vector& r, Vector& y) const {
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->lower(triangles(), inverse(), pivots().stride(), r, y, nullptr);
+        if (cuda_) return cuda_->lower(cuda_factors(), r, y);
     lower_solve_cpu(r, y);
 }
 
 void StructIlu::upper_solve(Vector& z) const {
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->upper(triangles(), inverse(), pivots().stride(), z);
+        if (cuda_) return cuda_->upper(cuda_factors(), z);
     upper_solve_cpu(z);
 }
 

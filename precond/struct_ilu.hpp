@@ -56,9 +56,11 @@ public:
     void upper_solve(Vector& z) const;  ///< in place: y in, z out
     const Stencil& stencil() const { return stencil_; }
     /// E and F, entries of stencil(); the matrix itself for D-ILU.
+    /// The kernels in use on a GPU, their tiles and shared memory; empty on a CPU.
+    std::string describe() const;
     const StructMatrix& triangles() const { return factor_ ? *factor_ : *a_; }
     /// Coefficient (row, col) of D^-1 at a point.
-    double inverse_pivot(Int3 point, int row, int col) const { return pivots().at(point, pivot_entry(), row, col); }
+    double inverse_pivot(Int3 point, int row, int col) const;
 
     static PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting);
 
@@ -70,7 +72,11 @@ private:
     void factor(PivotInverter& inverter);
 
     StructIluSystem system() const;
-    const double* inverse() const { return pivots().values(pivot_entry()); }
+    StructIluCuda::Factors cuda_factors() const {
+        // The matrices are memory only: values lie as [entry][row][slot][col], without padding.
+        const Index before = Index(pivot_entry()) * a_->dof() * a_->dof() * a_->layout().slots();
+        return {triangles(), pivots().values(0) + before};
+    }
     /// The factors of A + alpha diag(A).
     void build(double alpha, PivotInverter& inverter);
     void lower_solve_cpu(const Vector& r, Vector& y) const;

@@ -11,7 +11,8 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText struct_ilu_solve_cuh, struct_ilu_factor_cuh;
+extern const KernelText struct_ilu_solve_cuh, struct_ilu_factor_cuh, struct_ilu_factor_blocks_cuh,
+    struct_ilu_factor_rows_cuh, struct_ilu_factor_kernel_cuh;
 }
 
 namespace {
@@ -40,11 +41,35 @@ std::vector<int> first(const std::vector<int>& values, int count) {
     return {values.begin(), values.begin() + count};
 }
 
+/// Terms of a row by group: the newest, of level l - 1, in group 0; the older ones evenly in groups of about as
+/// many (StructILU paper, table 2).
+struct Groups {
+    std::vector<int> terms, begin{0};
+
+    Groups(const StructIluSystem& system, const Geometry& g, bool pipelined) {
+        std::vector<int> older;
+        for (int m = 0; m < g.lower; ++m) (g.level[m] == -1 || !pipelined || system.shares ? terms : older).push_back(m);
+        const int newest = int(terms.size());
+        begin.push_back(newest);
+        if (older.empty()) return;
+        const int wanted = std::max(newest, 3);
+        const int groups = std::min(4, (int(older.size()) + wanted - 1) / wanted);
+        for (int group = 0, taken = 0; group < groups; ++group) {
+            const int upto = int(older.size()) * (group + 1) / groups;
+            for (; taken < upto; ++taken) terms.push_back(older[taken]);
+            begin.push_back(int(terms.size()));
+        }
+    }
+    int count() const { return int(begin.size()) - 1; }
+};
+
 /// A tile's shape and what of it lies in shared memory.
 struct Shape {
     int tile_j, tile_k, stages, lookahead, halo_threads;
     Index shared;
-    int worker_threads;
+    int worker_threads, groups, loaders, blocks;
+
+    int threads() const { return (groups + loaders) * worker_threads + halo_threads; }
 
     int edge_records(const Geometry& g, int dof) const {
         return (std::min(g.halo_j, tile_j) * tile_k + std::min(g.halo_k, tile_k) * tile_j) * dof;
@@ -56,12 +81,14 @@ int worker_threads(int cells, int dof) {
     return (cells + warp_cells - 1) / warp_cells * 32;
 }
 
-constexpr Index shared_limit = 220 * 1024;
+constexpr Index shared_limit = 220 * 1024, factor_shared_limit = 200 * 1024;
 
-Index solve_shared(const Geometry& g, int dof, int tile_j, int tile_k, int stages) {
+Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups, int tile_j, int tile_k, int stages) {
+    const int dof = system.dof;
     const Index ring = Index(g.ring) * dof * (tile_j + g.halo_j) * (tile_k + g.halo_k);
     const Index threads = worker_threads(tile_j * tile_k, dof);
-    return 8 * (ring + (dof > 1 ? threads : 0) + stages * threads * (g.lower * dof + dof + 1));
+    const Index exchange = system.shares ? (dof > 1 ? 1 : 0) : 2 * (groups - 1);
+    return 8 * (ring + exchange * threads + stages * threads * (g.lower * dof + dof + 2) + 2);
 }
 
 /// Points of an average level on each multiprocessor of a large GPU.
@@ -76,6 +103,7 @@ void shrink(int& tile_j, int& tile_k) {
 
 Shape solve_shape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
     const int dof = system.dof;
+    const int groups = Groups(system, g, tuning.pipelined).count();
     int tile_j = tuning.tile_j, tile_k = tuning.tile_k;
     if (tile_j == 0) {
         const double wanted = std::clamp(points_a_level(system), 8.0, std::max(8.0, 256.0 / dof));
@@ -83,7 +111,8 @@ Shape solve_shape(const StructIluSystem& system, const Geometry& g, const Struct
         while (tile_j > 8 && tile_j * 2 > wanted) tile_j /= 2;
         tile_k = 1;
         while (tile_j * tile_k * 2 <= wanted) tile_k *= 2;
-        while (worker_threads(tile_j * tile_k, dof) > 512 || solve_shared(g, dof, tile_j, tile_k, 0) > shared_limit) {
+        while (groups * worker_threads(tile_j * tile_k, dof) > 768 ||
+               solve_shared(system, g, groups, tile_j, tile_k, 0) > shared_limit) {
             if (tile_j * tile_k == 1)
                 throw UsageError(fmt::format(
                     "struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
@@ -96,43 +125,64 @@ Shape solve_shape(const StructIluSystem& system, const Geometry& g, const Struct
     if (stages < 0) {
         stages = 4;
         const Index comfortable = 100 * 1024;
-        while (stages > 2 && solve_shared(g, dof, tile_j, tile_k, stages) > comfortable) --stages;
-        if (solve_shared(g, dof, tile_j, tile_k, stages) > shared_limit) stages = 0;
+        while (stages > 2 && solve_shared(system, g, groups, tile_j, tile_k, stages) > comfortable) --stages;
     }
+    while (stages > 0 && solve_shared(system, g, groups, tile_j, tile_k, stages) > shared_limit)
+        stages = stages > 2 ? stages - 1 : 0;
     const int records = (g.halo_j * tile_k + g.halo_k * (tile_j + g.halo_j)) * dof;
-    Shape shape{tile_j, tile_k, stages, tuning.lookahead > 0 ? tuning.lookahead : 3, 0, 0, 0};
+    Shape shape{tile_j, tile_k, stages, tuning.lookahead > 0 ? tuning.lookahead : 3, 0, 0, 0, 0, 0, 1};
     shape.halo_threads = std::min(256, (records + 31) / 32 * 32);
-    shape.shared = solve_shared(g, dof, tile_j, tile_k, stages);
+    shape.shared = solve_shared(system, g, groups, tile_j, tile_k, stages);
     shape.worker_threads = worker_threads(tile_j * tile_k, dof);
+    shape.groups = groups;
+    shape.loaders = tuning.loaders >= 0 ? tuning.loaders : 1;
+    if (stages == 0 || shape.threads() > 1024) shape.loaders = 0;
+    // As many blocks as shared memory allows, with registers enough not to spill.
+    const int threads = shape.threads(), registers = dof == 1 ? 40 : 56;
+    shape.blocks = tuning.blocks > 0 ? tuning.blocks : std::clamp(int(std::min<Index>(226 * 1024 / (shape.shared + 1024), 65536 / (registers * threads))), 1,
+                              2048 / threads);
     return shape;
 }
 
-Index factor_shared(const Geometry& g, int dof, int tile_j, int tile_k) {
-    return Index(8) * worker_threads(tile_j * tile_k, dof) * g.lower * dof;
-}
-
+/// How the factorisation shares its work out: elementwise for small blocks and stencils (all of a point is in
+/// registers), else by rows.
 struct FactorShape {
     int tile_j, tile_k;
-    bool keep_w;
+    bool blockwise, keep;
     Index shared;
-    int worker_threads;
+    int worker_threads, split;
+
+    /// Values of E that do not fit shared memory.
+    Index scratch(const StructIluSystem& system, const Geometry& g, const StructIluTiles& tiles) const {
+        return keep ? 0 : Index(tiles.tiles.size()) * g.lower * system.dof * worker_threads;
+    }
 };
 
 FactorShape factor_shape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
-    int tile_j = tuning.tile_j, tile_k = tuning.tile_k;
-    if (tile_j == 0) {
-        const double wanted = std::clamp(points_a_level(system), 8.0, std::max(8.0, 256.0 / system.dof));
-        tile_j = 32;
-        while (tile_j > 8 && tile_j * 2 > wanted) tile_j /= 2;
-        tile_k = 1;
-        while (tile_j * tile_k * 2 <= wanted) tile_k *= 2;
+    const int dof = system.dof;
+    FactorShape shape{tuning.tile_j, tuning.tile_k, dof <= 8 && g.lower <= 13 && tuning.blockwise, true, 0, 0, 1};
+    shape.split = !shape.blockwise || g.lower < 4 ? 1 : dof == 1 ? (g.lower < 8 ? 4 : 8) : dof == 2 ? 4 : dof == 4 ? 2 : 1;
+    const int point_threads = !shape.blockwise ? dof : dof >= 6 ? 32 : dof * dof * shape.split;
+    const int limit = shape.blockwise && dof >= 6 ? 256 : 512;
+    if (shape.tile_j == 0) {
+        const double wanted = std::clamp(points_a_level(system), 8.0, std::max(8.0, double(limit) / point_threads));
+        shape.tile_j = 32;
+        while (shape.tile_j > 8 && shape.tile_j * 2 > wanted) shape.tile_j /= 2;
+        shape.tile_k = 1;
+        while (shape.tile_j * shape.tile_k * 2 <= wanted) shape.tile_k *= 2;
     }
-    while (tile_j * tile_k > 1 && (worker_threads(tile_j * tile_k, system.dof) > 512 ||
-                                   factor_shared(g, system.dof, tile_j, tile_k) > shared_limit))
-        shrink(tile_j, tile_k);
-    FactorShape shape{tile_j, tile_k, true, factor_shared(g, system.dof, tile_j, tile_k), 0};
-    if (shape.shared > shared_limit) shape.keep_w = false, shape.shared = 0;
-    shape.worker_threads = worker_threads(tile_j * tile_k, system.dof);
+    const auto fit = [&] {
+        const int cells = shape.tile_j * shape.tile_k;
+        shape.worker_threads = worker_threads(cells, point_threads);
+        const int entries = system.shares || system.symmetric ? g.lower + 1 : 2 * g.lower + 1;
+        const int elements = dof >= 6 ? 2 : 1, block = dof >= 6 ? 64 : dof * dof;
+        const int columns = cells * (dof >= 6 ? 32 : dof * dof);
+        shape.shared = 8 * (shape.blockwise ? Index(entries) * elements * columns + 2 * cells * block
+                                            : Index(shape.worker_threads) * g.lower * dof);
+        return shape.worker_threads <= limit && shape.shared <= factor_shared_limit;
+    };
+    while (!fit() && shape.tile_j * shape.tile_k > 1) shrink(shape.tile_j, shape.tile_k);
+    if (shape.shared > factor_shared_limit) shape.keep = false, shape.shared = 0;
     return shape;
 }
 
@@ -165,9 +215,15 @@ rtc::Definitions solve_definitions(const StructIluSystem& system, const Geometry
     all["MIRRORED"] = system.symmetric ? "1" : "0";
     all["SKIP_OUTSIDE"] = wraps ? "1" : "0";
     all["DOT"] = dot ? "1" : "0";
+    all["LOADERS"] = std::to_string(shape.loaders);
     all["HALO_THREADS"] = std::to_string(shape.halo_threads);
     all["LOOKAHEAD"] = std::to_string(shape.lookahead);
-    all["PIPELINED"] = pipelined ? "1" : "0";
+    const Groups groups(system, g, pipelined);
+    all["BLOCKS"] = std::to_string(shape.blocks);
+    all["GROUPS"] = std::to_string(groups.count());
+    all["TERMS"] = rtc::braces(groups.terms.empty() ? std::vector<int>{0} : groups.terms);
+    all["GROUP_BEGIN"] = rtc::braces(groups.begin);
+    all["DILU"] = system.shares ? "1" : "0";
     return all;
 }
 
@@ -200,11 +256,32 @@ rtc::Definitions factor_definitions(const StructIluSystem& system, const Geometr
     all["PAIR_BEGIN"] = rtc::braces(pairs.begin);
     all["PAIR_L"] = rtc::braces(pairs.l.empty() ? std::vector<int>{0} : pairs.l);
     all["PAIR_U"] = rtc::braces(pairs.u.empty() ? std::vector<int>{0} : pairs.u);
+    if (shape.blockwise) {
+        std::vector<int> begin, u, e;
+        int most = 1;
+        for (int l = 0; l < g.lower; ++l) {
+            begin.push_back(int(u.size()));
+            for (int target = 0; target < system.stencil.size(); ++target)
+                for (int pair = pairs.begin[target]; pair < pairs.begin[target + 1]; ++pair)
+                    if (pairs.l[pair] == l) u.push_back(pairs.u[pair]), e.push_back(target);
+            most = std::max(most, int(u.size()) - begin.back());
+        }
+        begin.push_back(int(u.size()));
+        all["SPLIT"] = std::to_string(shape.split);
+        all["MOST"] = std::to_string(most);
+        all["CHUNK_BEGIN"] = rtc::braces(begin);
+        all["CHUNK_U"] = rtc::braces(u.empty() ? std::vector<int>{0} : u);
+        all["CHUNK_E"] = rtc::braces(e.empty() ? std::vector<int>{0} : e);
+    }
     all["SYMMETRIC"] = system.symmetric ? "1" : "0";
     all["SHARES"] = system.shares ? "1" : "0";
-    all["KEEP_W"] = shape.keep_w ? "1" : "0";
-    all["DEFINITE"] = system.symmetric ? "1" : "0";
+    all["KEEP"] = shape.keep ? "1" : "0";
     return all;
+}
+
+rtc::Texts factor_texts(const FactorShape& shape) {
+    return {rtc::struct_ilu_factor_cuh, shape.blockwise ? rtc::struct_ilu_factor_blocks_cuh : rtc::struct_ilu_factor_rows_cuh,
+            rtc::struct_ilu_factor_kernel_cuh};
 }
 
 // The structs below are those of the kernel texts, member by member, but for the array at their ends.
@@ -227,7 +304,7 @@ struct SolveArguments {
     Edge* edges;
     State* state;
     double *partial, *dot;
-    int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, inverse_stride;
+    int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, padding;
 };
 
 struct PivotLog {
@@ -252,8 +329,9 @@ struct FactorArguments {
     unsigned* ticket;
     PivotLog* log;
     Smallest* smallest;
+    double* scratch;
     double shift, tolerance, boost;
-    int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, x_stride;
+    int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
 };
 
 template <class T>
@@ -305,7 +383,7 @@ struct StructIluCuda::Device {
     Shape shape;
     FactorShape factor_shape;
     StructIluTiles tiles, factor_tiles;
-    rtc::Kernel lower, lower_dot, upper, factor;
+    rtc::Kernel lower, upper, dotting, factor;  // `dotting` is the sweep that yields the dot product
     StructIluTuning tuning;
     Buffer<StructIluTiles::Tile> tile_list, factor_tile_list;
     Buffer<int> tile_at, factor_tile_at, progress;
@@ -315,6 +393,7 @@ struct StructIluCuda::Device {
     Buffer<unsigned> ticket;
     Buffer<PivotLog> log;
     Buffer<Smallest> smallest;
+    Buffer<double> scratch;
 
     Device(const Context& context, const StructIluSystem& s, const StructIluTuning& t)
         : system(s),
@@ -335,7 +414,8 @@ struct StructIluCuda::Device {
           partial(context, "preconditioner: tiles", Index(tiles.tiles.size())),
           ticket(context, "preconditioner: tiles", 1),
           log(context, "preconditioner: tiles", 1),
-          smallest(context, "preconditioner: tiles", Index(factor_tiles.tiles.size())) {
+          smallest(context, "preconditioner: tiles", Index(factor_tiles.tiles.size())),
+          scratch(context, "preconditioner: scratch", factor_shape.scratch(s, geometry, factor_tiles)) {
         const auto solve = [&](bool up, bool dot) {
             const rtc::Kernel kernel =
                 rtc::load({rtc::struct_ilu_solve_cuh}, solve_definitions(system, geometry, shape, up, dot, t.pipelined),
@@ -345,17 +425,16 @@ struct StructIluCuda::Device {
         };
         lower = solve(false, false);
         upper = solve(true, false);
-        if (system.symmetric) lower_dot = solve(false, true);
-        factor = rtc::load({rtc::struct_ilu_factor_cuh}, factor_definitions(system, geometry, factor_shape),
+        if (system.symmetric) dotting = solve(!system.shares, true);
+        factor = rtc::load(factor_texts(factor_shape), factor_definitions(system, geometry, factor_shape),
                            "struct_ilu_factor");
         factor.allow_shared(factor_shape.shared);
     }
 
-    void solve(const rtc::Kernel& kernel, bool up, const StructMatrix& triangles, const double* inverse,
-               Index inverse_stride, const double* in, double* out, double* dot) {
+    void solve(const rtc::Kernel& kernel, bool up, const Factors& f, const double* in, double* out, double* dot) {
         const Grid& g = system.layout.grid();
-        const SolveArguments head{triangles.values(0),
-                                  inverse,
+        const SolveArguments head{f.triangles.values(0),
+                                  f.inverse,
                                   in,
                                   out,
                                   tile_list.data(),
@@ -370,12 +449,12 @@ struct StructIluCuda::Device {
                                   tiles.tiles_j,
                                   int(tiles.tiles.size()),
                                   int(system.layout.slots()),
-                                  int(triangles.stride()),
-                                  int(inverse_stride)};
+                                  int(f.triangles.stride()),
+                                  0};
         std::vector<int> shift;
         for (int m = 0; m < geometry.lower; ++m)
             shift.push_back(int(system.layout.slot_delta(up ? -system.stencil[m] : system.stencil[m])));
-        kernel.launch({unsigned(tiles.tiles.size())}, unsigned(shape.worker_threads + shape.halo_threads), shape.shared,
+        kernel.launch({unsigned(tiles.tiles.size())}, unsigned(shape.threads()), shape.shared,
                       rtc::argument(head, shift).data());
     }
 };
@@ -389,14 +468,14 @@ bool StructIluCuda::serves(const StructIluSystem& system) const {
     return device_->system == system;
 }
 
-void StructIluCuda::lower(const StructMatrix& triangles, const double* inverse, Index inverse_stride, const Vector& r,
-                          Vector& y, double* dot) {
-    device_->solve(dot ? device_->lower_dot : device_->lower, false, triangles, inverse, inverse_stride, r.data(),
-                   y.data(), dot);
+void StructIluCuda::lower(const Factors& f, const Vector& r, Vector& y, double* dot) {
+    const bool here = dot && device_->system.shares;
+    device_->solve(here ? device_->dotting : device_->lower, false, f, r.data(), y.data(), dot);
 }
 
-void StructIluCuda::upper(const StructMatrix& triangles, const double* inverse, Index inverse_stride, Vector& z) {
-    device_->solve(device_->upper, true, triangles, inverse, inverse_stride, z.data(), z.data(), nullptr);
+void StructIluCuda::upper(const Factors& f, Vector& z, double* dot) {
+    const bool here = dot && !device_->system.shares;
+    device_->solve(here ? device_->dotting : device_->upper, true, f, z.data(), z.data(), dot);
 }
 
 void StructIluCuda::factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules,
@@ -420,6 +499,7 @@ void StructIluCuda::factor(const StructMatrix& a, StructMatrix& x, double shift,
                                d.ticket.data(),
                                d.log.data(),
                                d.smallest.data(),
+                               d.scratch.data(),
                                shift,
                                rules.tolerance,
                                rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
@@ -430,7 +510,7 @@ void StructIluCuda::factor(const StructMatrix& a, StructMatrix& x, double shift,
                                (d.geometry.halo_j + tiles.tile_j - 1) / tiles.tile_j,
                                (d.geometry.halo_k + tiles.tile_k - 1) / tiles.tile_k,
                                int(a.stride()),
-                               int(x.stride())};
+                               int(d.system.layout.slots())};
     std::vector<int> delta;
     for (const Int3 o : d.system.stencil.offsets()) delta.push_back(int(d.system.layout.slot_delta(o)));
     d.factor.launch({unsigned(tiles.tiles.size())}, unsigned(d.factor_shape.worker_threads + 64), d.factor_shape.shared,
@@ -460,7 +540,7 @@ Index StructIluCuda::bytes(const StructIluSystem& system, const StructIluTuning&
     const Index tile = sizeof(StructIluTiles::Tile);
     return count *
                (tile + 8 + system.layout.grid().nx * shape.edge_records(geometry, system.dof) * Index(sizeof(Edge))) +
-           factor_count * (tile + 4 + Index(sizeof(Smallest))) + 4 * Index(tiles.at.size() + factor_tiles.at.size()) +
+           factor_count * (tile + 4 + Index(sizeof(Smallest))) + 8 * factor.scratch(system, geometry, factor_tiles) + 4 * Index(tiles.at.size() + factor_tiles.at.size()) +
            Index(sizeof(State) + sizeof(PivotLog)) + 4;
 }
 
@@ -478,8 +558,8 @@ std::vector<rtc::KernelResources> StructIluCuda::compile(const StructIluSystem& 
     rtc::compile({rtc::struct_ilu_solve_cuh}, solve_definitions(system, geometry, shape, true, false, tuning.pipelined),
                  architecture, &one);
     add("struct_ilu upper");
-    rtc::compile({rtc::struct_ilu_factor_cuh},
-                 factor_definitions(system, geometry, factor_shape(system, geometry, tuning)), architecture, &one);
+    const FactorShape factor = factor_shape(system, geometry, tuning);
+    rtc::compile(factor_texts(factor), factor_definitions(system, geometry, factor), architecture, &one);
     add("struct_ilu factor");
     return all;
 }
@@ -487,9 +567,9 @@ std::vector<rtc::KernelResources> StructIluCuda::compile(const StructIluSystem& 
 std::string StructIluCuda::describe() const {
     const Device& d = *device_;
     return fmt::format(
-        "solve tiles {} x {}, {} stages, {} + {} threads, {} KiB; factor tiles {} x {}, {} threads, {} KiB",
-        d.shape.tile_j, d.shape.tile_k, d.shape.stages, d.shape.worker_threads, d.shape.halo_threads,
-        d.shape.shared / 1024, d.factor_shape.tile_j, d.factor_shape.tile_k, d.factor_shape.worker_threads,
+        "solve tiles {} x {}, {} stages, ({} + {}) x {} + {} threads, {} KiB, {} blocks; factor tiles {} x {}, {} threads, {} KiB",
+        d.shape.tile_j, d.shape.tile_k, d.shape.stages, d.shape.groups, d.shape.loaders, d.shape.worker_threads, d.shape.halo_threads,
+        d.shape.shared / 1024, d.shape.blocks, d.factor_shape.tile_j, d.factor_shape.tile_k, d.factor_shape.worker_threads,
         d.factor_shape.shared / 1024);
 }
 

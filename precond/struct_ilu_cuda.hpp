@@ -32,6 +32,9 @@ struct StructIluTuning {
     int tile_j = 0, tile_k = 0;  ///< lines of a tile, of J = j + skew k and of k
     int stages = -1;             ///< levels of coefficients in shared memory, 0: none, read when needed
     int lookahead = 0;           ///< levels ahead that edges are asked for
+    int loaders = -1;            ///< groups of warps that do nothing but fetch coefficients
+    int blocks = 0;              ///< resident on a multiprocessor
+    bool blockwise = true;       ///< small blocks are factored elementwise, dof 6 to 8 on tensor cores (section 4.3)
     bool pipelined = true;       ///< terms of older levels are summed ahead (section 4.2.1)
 };
 
@@ -55,13 +58,18 @@ public:
 
     /// Whether these kernels are those of another system too.
     bool serves(const StructIluSystem& system) const;
-    /// x = the factors of A + shift diag(A); `x` is D^-1 alone for D-ILU. Reports pivots to `inverter`.
+    /// x = W, D^-1 and G of A + shift diag(A), in the places of E, D and F; D^-1 alone for D-ILU. Reports pivots
+    /// to `inverter`.
     void factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules, PivotInverter& inverter);
-    /// y = (I + D^-1 E)^-1 D^-1 r; `dot`, where given, receives r^T M^-1 r of a symmetric M.
-    void lower(const StructMatrix& triangles, const double* inverse, Index inverse_stride, const Vector& r, Vector& y,
-               double* dot);
-    /// z = (I + D^-1 F)^-1 z.
-    void upper(const StructMatrix& triangles, const double* inverse, Index inverse_stride, Vector& z);
+    struct Factors {
+        const StructMatrix& triangles;  ///< memory of W, D^-1 and G as [entry][row][slot][col]; for D-ILU the matrix
+        const double* inverse;          ///< D^-1 as [row][slot][col]
+    };
+    /// y = (I + W)^-1 r; for D-ILU y = D^-1 (I + E D^-1)^-1 r.
+    void lower(const Factors& factors, const Vector& r, Vector& y, double* dot = nullptr);
+    /// In place: y in, z out. Both sweeps are given the same `dot` or none: where it is given, one of them
+    /// writes r^T M^-1 r of a symmetric M to it.
+    void upper(const Factors& factors, Vector& z, double* dot = nullptr);
 
     /// Device memory held besides matrix, factors and vectors.
     static Index bytes(const StructIluSystem& system, const StructIluTuning& tuning = {});
