@@ -117,7 +117,10 @@ void StructIlu::prepare(const StructMatrix& a) {
 }
 
 StructIluSystem StructIlu::system() const {
-    return {a_->layout(), stencil_, a_->stencil(), a_->dof(), a_->symmetric(), !factor_};
+    // Sweeps go level by level in any layout; the natural one need not know the factors' levels.
+    const bool natural = a_->layout().kind() == LayoutKind::natural;
+    const Layout layout = natural ? Layout(LayoutKind::natural, a_->grid(), stencil_.level_map()) : a_->layout();
+    return {layout, stencil_, a_->stencil(), a_->dof(), a_->symmetric(), !factor_};
 }
 
 SetupReport StructIlu::setup(const StructMatrix& a) {
@@ -152,7 +155,9 @@ void StructIlu::build(double alpha, PivotInverter& inverter) {
 double StructIlu::inverse_pivot(Int3 point, int row, int col) const {
     if constexpr (cuda_built)
         if (cuda_) {
-            const Index at = (row * a_->layout().slots() + a_->layout().slot(point)) * a_->dof() + col;
+            const Index slots = a_->layout().slots(), slot = a_->layout().slot(point), dof = a_->dof();
+            const Index at =
+                StructIluCuda::together(int(dof)) ? (row * slots + slot) * dof + col : (row * dof + col) * slots + slot;
             double value = 0.0;
             device::copy(cuda_factors().inverse + at, &value, sizeof value);
             return value;

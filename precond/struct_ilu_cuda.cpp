@@ -48,7 +48,8 @@ struct Groups {
 
     Groups(const StructIluSystem& system, const Geometry& g, bool pipelined) {
         std::vector<int> older;
-        for (int m = 0; m < g.lower; ++m) (g.level[m] == -1 || !pipelined || system.shares ? terms : older).push_back(m);
+        for (int m = 0; m < g.lower; ++m)
+            (g.level[m] == -1 || !pipelined || system.shares ? terms : older).push_back(m);
         const int newest = int(terms.size());
         begin.push_back(newest);
         if (older.empty()) return;
@@ -106,7 +107,10 @@ Shape solve_shape(const StructIluSystem& system, const Geometry& g, const Struct
     const int groups = Groups(system, g, tuning.pipelined).count();
     int tile_j = tuning.tile_j, tile_k = tuning.tile_k;
     if (tile_j == 0) {
-        const double wanted = std::clamp(points_a_level(system), 8.0, std::max(8.0, 256.0 / dof));
+        // Large tiles where points are light: fewer edges and hops. Few points where blocks are heavy, so that
+        // tiles of an average level reach all multiprocessors.
+        const double most = dof == 1 ? (groups > 2 ? 128 : 256) : 256.0 / dof;
+        const double wanted = dof == 1 ? most : std::clamp(1.34 * points_a_level(system), 8.0, std::max(8.0, most));
         tile_j = 32;
         while (tile_j > 8 && tile_j * 2 > wanted) tile_j /= 2;
         tile_k = 1;
@@ -130,17 +134,17 @@ Shape solve_shape(const StructIluSystem& system, const Geometry& g, const Struct
     while (stages > 0 && solve_shared(system, g, groups, tile_j, tile_k, stages) > shared_limit)
         stages = stages > 2 ? stages - 1 : 0;
     const int records = (g.halo_j * tile_k + g.halo_k * (tile_j + g.halo_j)) * dof;
-    Shape shape{tile_j, tile_k, stages, tuning.lookahead > 0 ? tuning.lookahead : 3, 0, 0, 0, 0, 0, 1};
+    Shape shape{tile_j, tile_k, stages, tuning.lookahead > 0 ? tuning.lookahead : groups > 2 ? 6 : 3, 0, 0, 0, 0, 0, 1};
     shape.halo_threads = std::min(256, (records + 31) / 32 * 32);
     shape.shared = solve_shared(system, g, groups, tile_j, tile_k, stages);
     shape.worker_threads = worker_threads(tile_j * tile_k, dof);
     shape.groups = groups;
-    shape.loaders = tuning.loaders >= 0 ? tuning.loaders : 1;
+    shape.loaders = tuning.loaders >= 0 ? tuning.loaders : groups > 2 ? 0 : 1;
     if (stages == 0 || shape.threads() > 1024) shape.loaders = 0;
-    // As many blocks as shared memory allows, with registers enough not to spill.
-    const int threads = shape.threads(), registers = dof == 1 ? 40 : 56;
-    shape.blocks = tuning.blocks > 0 ? tuning.blocks : std::clamp(int(std::min<Index>(226 * 1024 / (shape.shared + 1024), 65536 / (registers * threads))), 1,
-                              2048 / threads);
+    // Two blocks where they fit without spills; more of them wait more than they work.
+    const int registers = dof == 1 ? 40 : 56;
+    const Index fit = std::min<Index>(226 * 1024 / (shape.shared + 1024), 65536 / (registers * shape.threads()));
+    shape.blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, 2));
     return shape;
 }
 
@@ -150,7 +154,7 @@ struct FactorShape {
     int tile_j, tile_k;
     bool blockwise, keep;
     Index shared;
-    int worker_threads, split;
+    int worker_threads, split, blocks;
 
     /// Values of E that do not fit shared memory.
     Index scratch(const StructIluSystem& system, const Geometry& g, const StructIluTiles& tiles) const {
@@ -160,8 +164,14 @@ struct FactorShape {
 
 FactorShape factor_shape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
     const int dof = system.dof;
-    FactorShape shape{tuning.tile_j, tuning.tile_k, dof <= 8 && g.lower <= 13 && tuning.blockwise, true, 0, 0, 1};
-    shape.split = !shape.blockwise || g.lower < 4 ? 1 : dof == 1 ? (g.lower < 8 ? 4 : 8) : dof == 2 ? 4 : dof == 4 ? 2 : 1;
+    FactorShape shape{tuning.tile_j, tuning.tile_k, dof <= 8 && g.lower <= 13 && tuning.blockwise, true, 0, 0, 1, 1};
+    shape.split = !shape.blockwise          ? 1
+                  : tuning.factor_split > 0 ? tuning.factor_split
+                  : g.lower < 4             ? 1
+                  : dof == 1                ? (g.lower < 8 ? 4 : 8)
+                  : dof == 2                ? 4
+                  : dof == 4                ? 2
+                                            : 1;
     const int point_threads = !shape.blockwise ? dof : dof >= 6 ? 32 : dof * dof * shape.split;
     const int limit = shape.blockwise && dof >= 6 ? 256 : 512;
     if (shape.tile_j == 0) {
@@ -183,6 +193,12 @@ FactorShape factor_shape(const StructIluSystem& system, const Geometry& g, const
     };
     while (!fit() && shape.tile_j * shape.tile_k > 1) shrink(shape.tile_j, shape.tile_k);
     if (shape.shared > factor_shared_limit) shape.keep = false, shape.shared = 0;
+    const int registers = shape.blockwise && (dof == 1 || dof == 2 || dof == 4) ? 64 : 128;
+    shape.blocks = tuning.factor_blocks > 0
+                       ? tuning.factor_blocks
+                       : int(std::clamp<Index>(std::min<Index>(226 * 1024 / (shape.shared + 16 * 1024),
+                                                               65536 / (registers * (shape.worker_threads + 64))),
+                                               1, 8));
     return shape;
 }
 
@@ -195,6 +211,7 @@ rtc::Definitions common(const StructIluSystem& system, const Geometry& g, int ti
             {"SKEW", n(g.skew)},
             {"TJ", n(tile_j)},
             {"TK", n(tile_k)},
+            {"TOGETHER", n(StructIluCuda::together(system.dof))},
             {"NATURAL", n(system.layout.kind() == LayoutKind::natural)}};
 }
 
@@ -275,12 +292,14 @@ rtc::Definitions factor_definitions(const StructIluSystem& system, const Geometr
     }
     all["SYMMETRIC"] = system.symmetric ? "1" : "0";
     all["SHARES"] = system.shares ? "1" : "0";
+    all["BLOCKS"] = std::to_string(shape.blocks);
     all["KEEP"] = shape.keep ? "1" : "0";
     return all;
 }
 
 rtc::Texts factor_texts(const FactorShape& shape) {
-    return {rtc::struct_ilu_factor_cuh, shape.blockwise ? rtc::struct_ilu_factor_blocks_cuh : rtc::struct_ilu_factor_rows_cuh,
+    return {rtc::struct_ilu_factor_cuh,
+            shape.blockwise ? rtc::struct_ilu_factor_blocks_cuh : rtc::struct_ilu_factor_rows_cuh,
             rtc::struct_ilu_factor_kernel_cuh};
 }
 
@@ -540,8 +559,8 @@ Index StructIluCuda::bytes(const StructIluSystem& system, const StructIluTuning&
     const Index tile = sizeof(StructIluTiles::Tile);
     return count *
                (tile + 8 + system.layout.grid().nx * shape.edge_records(geometry, system.dof) * Index(sizeof(Edge))) +
-           factor_count * (tile + 4 + Index(sizeof(Smallest))) + 8 * factor.scratch(system, geometry, factor_tiles) + 4 * Index(tiles.at.size() + factor_tiles.at.size()) +
-           Index(sizeof(State) + sizeof(PivotLog)) + 4;
+           factor_count * (tile + 4 + Index(sizeof(Smallest))) + 8 * factor.scratch(system, geometry, factor_tiles) +
+           4 * Index(tiles.at.size() + factor_tiles.at.size()) + Index(sizeof(State) + sizeof(PivotLog)) + 4;
 }
 
 std::vector<rtc::KernelResources> StructIluCuda::compile(const StructIluSystem& system, const std::string& architecture,
@@ -567,10 +586,11 @@ std::vector<rtc::KernelResources> StructIluCuda::compile(const StructIluSystem& 
 std::string StructIluCuda::describe() const {
     const Device& d = *device_;
     return fmt::format(
-        "solve tiles {} x {}, {} stages, ({} + {}) x {} + {} threads, {} KiB, {} blocks; factor tiles {} x {}, {} threads, {} KiB",
-        d.shape.tile_j, d.shape.tile_k, d.shape.stages, d.shape.groups, d.shape.loaders, d.shape.worker_threads, d.shape.halo_threads,
-        d.shape.shared / 1024, d.shape.blocks, d.factor_shape.tile_j, d.factor_shape.tile_k, d.factor_shape.worker_threads,
-        d.factor_shape.shared / 1024);
+        "solve tiles {} x {}, {} stages, ({} + {}) x {} + {} threads, {} KiB, {} blocks; factor tiles {} x {}, {} "
+        "threads, split {}, {} KiB, {} blocks",
+        d.shape.tile_j, d.shape.tile_k, d.shape.stages, d.shape.groups, d.shape.loaders, d.shape.worker_threads,
+        d.shape.halo_threads, d.shape.shared / 1024, d.shape.blocks, d.factor_shape.tile_j, d.factor_shape.tile_k,
+        d.factor_shape.worker_threads, d.factor_shape.split, d.factor_shape.shared / 1024, d.factor_shape.blocks);
 }
 
 }  // namespace hyperplane

@@ -34,6 +34,8 @@ struct StructIluTuning {
     int lookahead = 0;           ///< levels ahead that edges are asked for
     int loaders = -1;            ///< groups of warps that do nothing but fetch coefficients
     int blocks = 0;              ///< resident on a multiprocessor
+    int factor_split = 0;        ///< groups of threads that share the eliminations of a point
+    int factor_blocks = 0;       ///< blocks of the factorisation resident on a multiprocessor
     bool blockwise = true;       ///< small blocks are factored elementwise, dof 6 to 8 on tensor cores (section 4.3)
     bool pipelined = true;       ///< terms of older levels are summed ahead (section 4.2.1)
 };
@@ -56,14 +58,16 @@ public:
     StructIluCuda(const Context& context, const StructIluSystem& system, const StructIluTuning& tuning = {});
     ~StructIluCuda();
 
+    /// Whether factors lie as [entry][row][slot][col], a row of a block together; else as [entry][row][col][slot].
+    static bool together(int dof) { return dof >= 6; }
     /// Whether these kernels are those of another system too.
     bool serves(const StructIluSystem& system) const;
     /// x = W, D^-1 and G of A + shift diag(A), in the places of E, D and F; D^-1 alone for D-ILU. Reports pivots
     /// to `inverter`.
     void factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules, PivotInverter& inverter);
     struct Factors {
-        const StructMatrix& triangles;  ///< memory of W, D^-1 and G as [entry][row][slot][col]; for D-ILU the matrix
-        const double* inverse;          ///< D^-1 as [row][slot][col]
+        const StructMatrix& triangles;  ///< memory of W, D^-1 and G, without padding; for D-ILU the matrix
+        const double* inverse;          ///< D^-1
     };
     /// y = (I + W)^-1 r; for D-ILU y = D^-1 (I + E D^-1)^-1 r.
     void lower(const Factors& factors, const Vector& r, Vector& y, double* dot = nullptr);

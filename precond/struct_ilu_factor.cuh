@@ -14,12 +14,13 @@
 // depends on have completed the one before. One warp looks at their progress, one publishes this tile's, the
 // others work: struct_ilu_factor_blocks.cuh for small blocks, struct_ilu_factor_rows.cuh for any.
 //
-// Factors lie as [entry][row][slot][col]: a row of a block is contiguous, whatever slot a tile begins at.
+// Factors lie as [entry][row][slot][col] for large blocks (TOGETHER): a row of a block is contiguous, whatever slot
+// a tile begins at. Else as [entry][row][col][slot]: points are.
 //
 // Definitions: DOF, LOWER, OFFSET_X/Y/Z {2 LOWER + 1 numbers, all entries}, B, C, SKEW, TJ, TK,
 // A_ENTRY {for each entry, A's entry or -1}, PAIRS, PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U {PAIRS},
 // SYMMETRIC (one triangle, pivots must have A's sign), SHARES, KEEP (E lies in shared memory, else in `scratch`),
-// NATURAL.
+// NATURAL, TOGETHER, BLOCKS (resident on a multiprocessor).
 
 typedef unsigned long long u64;
 
@@ -44,7 +45,7 @@ struct Smallest {
 
 struct Arguments {
     const double* a;  // [A's entry][row][col][a_stride]
-    double* x;        // W, D^-1, G: [entry][row][slot][col]; D-ILU: D^-1 alone
+    double* x;        // W, D^-1, G; D-ILU: D^-1 alone
     const Tile* tiles;
     const int* tile_at;  // [K][J]
     int* progress;       // [tile]: last level completed
@@ -138,6 +139,7 @@ __device__ __forceinline__ const double* a_at(const Arguments& a, int entry, int
     return a.a + (long long)((entry * DOF + r) * DOF + c) * a.a_stride + slot;
 }
 __device__ __forceinline__ double* x_at(const Arguments& a, int entry, int r, int c, int slot) {
-    return a.x + ((long long)(entry * DOF + r) * a.slots + slot) * DOF + c;
+    if (TOGETHER) return a.x + ((long long)(entry * DOF + r) * a.slots + slot) * DOF + c;
+    return a.x + (long long)((entry * DOF + r) * DOF + c) * a.slots + slot;
 }
 constexpr int inverse_entry = SHARES ? 0 : LOWER;

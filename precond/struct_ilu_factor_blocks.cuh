@@ -202,10 +202,9 @@ struct Worker {
                 scale = isnan(other) || isnan(scale) ? nan("") : fmax(scale, other);
             }
             bool gave_up = false;
-            const bool worker = lane < warp_cells * point_threads;
 #pragma unroll
             for (int n = 0; n < elements; ++n)
-                if (worker && inside(r, c + n)) mine[r * DOF + c + n] = x.v[n];
+                if (owner && inside(r, c + n)) mine[r * DOF + c + n] = x.v[n];
             for (int p = 0; p < DOF; ++p) {
                 __syncwarp();
                 const double* const old = mine + p % 2 * block_size;
@@ -225,7 +224,7 @@ struct Worker {
 #pragma unroll
                 for (int n = 0; n < elements; ++n) {
                     const int col = c + n;
-                    if (!worker || !inside(r, col)) continue;
+                    if (!owner || !inside(r, col)) continue;
                     const double scaled = (col == p ? 1.0 : old[p * DOF + col]) * inverse;
                     next[r * DOF + col] = r == p ? scaled : (col == p ? 0.0 : old[r * DOF + col]) - old[r * DOF + p] * scaled;
                 }
@@ -233,7 +232,7 @@ struct Worker {
             __syncwarp();
 #pragma unroll
             for (int n = 0; n < elements; ++n)
-                x.v[n] = worker && inside(r, c + n) && !gave_up ? mine[DOF % 2 * block_size + r * DOF + c + n] : 0.0;
+                x.v[n] = owner && inside(r, c + n) && !gave_up ? mine[DOF % 2 * block_size + r * DOF + c + n] : 0.0;
             __syncwarp();
         }
     }

@@ -6,7 +6,7 @@ __device__ __forceinline__ int progress_of(const int* at) {
     return value;
 }
 
-extern "C" __global__ void __launch_bounds__(Worker::threads + 64, 1) struct_ilu_factor(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(Worker::threads + 64, BLOCKS) struct_ilu_factor(const __grid_constant__ Arguments a) {
     __shared__ int ticket;
     __shared__ double ratios[Worker::threads];
     __shared__ long long points[Worker::threads];

@@ -50,8 +50,8 @@ struct State {
 };
 
 struct Arguments {
-    const double* triangles;  // W and G: [entry][row][slot][col]; E and F: [entry][row][col][stride]
-    const double* inverse;    // D^-1: [row][slot][col]
+    const double* triangles;  // W and G; E and F: [entry][row][col][triangle_stride]
+    const double* inverse;    // D^-1
     const double* in;         // r, or the lower solve's result
     double* out;
     const Tile* tiles;
@@ -78,7 +78,7 @@ constexpr int threads = (GROUPS + LOADERS) * worker_threads + HALO_THREADS;
 constexpr int holder = GROUPS > 1 ? 1 : 0;  // the group that has the right-hand side
 constexpr bool scales = UPPER && !DILU;     // and D^-1 v
 
-constexpr bool pairs = DOF % 2 == 0 && !DILU;
+constexpr bool pairs = DOF % 2 == 0 && TOGETHER;
 
 /// Values a thread of a group has on the way: its coefficients, a right-hand side, a row of D^-1.
 __device__ constexpr int staged(int group) {
@@ -157,6 +157,12 @@ struct EdgeCell {
 
 __device__ __forceinline__ int edge_cell_below(int tj, int tk) { return edge_j * TK + (tk - (TK - edge_k)) * TJ + tj; }
 __device__ __forceinline__ int edge_cell_right(int tj, int tk) { return (tj - (TJ - edge_j)) * TK + tk; }
+
+/// Place of a coefficient of the factors.
+__device__ __forceinline__ long long factor_at(int slots, int entry, int row, int col, int slot) {
+    if (TOGETHER) return ((long long)(entry * DOF + row) * slots + slot) * DOF + col;
+    return (long long)((entry * DOF + row) * DOF + col) * slots + slot;
+}
 
 extern __shared__ __align__(16) double shared[];
 constexpr int ring_size = (RING * DOF * plane_size + 1) / 2 * 2;
@@ -283,8 +289,8 @@ struct Worker {
         if (DILU)
             coefficients = a.triangles + (long long)(UPPER && MIRRORED ? row : row * DOF) * a.triangle_stride;
         else
-            coefficients = a.triangles + (UPPER && MIRRORED ? row : (long long)row * a.slots * DOF);
-        inverse = a.inverse + (long long)row * a.slots * DOF;
+            coefficients = a.triangles + factor_at(a.slots, 0, UPPER && MIRRORED ? 0 : row, UPPER && MIRRORED ? row : 0, 0);
+        inverse = a.inverse + factor_at(a.slots, 0, row, 0, 0);
     }
 
     // A thread's values lie in pairs where its coefficients come in pairs, 16 bytes a copy.
@@ -308,11 +314,11 @@ struct Worker {
             int there = slot + a.shift[m];
             if (there >= a.slots) there -= a.slots;
             if (DILU) return coefficients + (long long)((m * DOF + col) * DOF) * a.triangle_stride + there;
-            return coefficients + ((long long)(m * DOF + col) * a.slots + there) * DOF;
+            return coefficients + factor_at(a.slots, m, col, 0, there);
         }
         const int entry = UPPER ? 2 * LOWER - m : m;
         if (DILU) return coefficients + (long long)(entry * DOF * DOF + col) * a.triangle_stride + slot;
-        return coefficients + ((long long)entry * DOF * a.slots + slot) * DOF + col;
+        return coefficients + factor_at(a.slots, entry, 0, col, slot);
     }
     __device__ __forceinline__ void advance(int& slot) const {
         if (NATURAL) {
@@ -341,12 +347,12 @@ struct Worker {
 #pragma unroll
                     for (int c = 0; c < DOF; ++c) copy_async(&stage(at, t * DOF + c), coefficient(term_of[begin + t], c, slot_ahead));
             if (DILU || (scales && group == holder)) {
-                const double* const from = inverse + (long long)slot_ahead * DOF;
                 if (pairs)
-                    copy_row(at, inverse_place, from);
+                    copy_row(at, inverse_place, inverse + factor_at(a.slots, 0, 0, 0, slot_ahead));
                 else
 #pragma unroll
-                    for (int c = 0; c < DOF; ++c) copy_async(&stage(at, inverse_place + c), from + c);
+                    for (int c = 0; c < DOF; ++c)
+                        copy_async(&stage(at, inverse_place + c), inverse + factor_at(a.slots, 0, 0, c, slot_ahead));
             }
             if (group == holder) copy_async(&stage(at, rhs_place), a.in + (long long)row * a.slots + slot_ahead);
             advance(slot_ahead);
@@ -367,7 +373,7 @@ struct Worker {
         return sum;
     }
     __device__ __forceinline__ double inverse_at(int at, int c, int slot) const {
-        return whole_stages ? stage(at, inverse_place + c) : inverse[(long long)slot * DOF + c];
+        return whole_stages ? stage(at, inverse_place + c) : inverse[factor_at(a.slots, 0, 0, c, slot)];
     }
     /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
     __device__ __forceinline__ double right_hand_side(int at, int slot, double& dot) const {
