@@ -233,6 +233,11 @@ void StructIlu::lower_solve_cpu(const Vector& r, Vector& y) const {
 
 void StructIlu::apply_dot(const Vector& r, Vector& z, double* rz) const {
     using namespace struct_ilu_cpu;
+    if constexpr (cuda_built)
+        if (cuda_ && a_->symmetric()) {
+            cuda_->lower(cuda_factors(), r, z, rz);
+            return cuda_->upper(cuda_factors(), z, rz);
+        }
     if (cuda_ || !a_->symmetric() || a_->layout().kind() != LayoutKind::natural)
         return LinearOperator::apply_dot(r, z, rz);
     const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
