@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -163,6 +164,26 @@ double StructIlu::inverse_pivot(Int3 point, int row, int col) const {
             return value;
         }
     return pivots().at(point, pivot_entry(), row, col);
+}
+
+StructMatrix StructIlu::factors_on_host() const {
+    const StructMatrix& held = pivots();
+    StructMatrix host(Context::cpu(), held.layout(), held.stencil(), held.dof(), held.storage(), "factor");
+    if (!cuda_) {
+        host.assign(held);
+        return host;
+    }
+    const Index slots = held.layout().slots(), dof = held.dof();
+    std::vector<double> raw(std::size_t(held.stored_entries() * dof * dof * slots));
+    device::copy(held.values(0), raw.data(), Index(raw.size() * sizeof(double)));
+    for (int e = 0; e < held.stored_entries(); ++e)
+        for (Index row = 0; row < dof; ++row)
+            for (Index col = 0; col < dof; ++col)
+                for (Index slot = 0; slot < slots; ++slot)
+                    host.values(e, int(row), int(col))[slot] =
+                        raw[StructIluCuda::together(int(dof)) ? ((e * dof + row) * slots + slot) * dof + col
+                                                              : ((e * dof + row) * dof + col) * slots + slot];
+    return host;
 }
 
 std::string StructIlu::describe() const {

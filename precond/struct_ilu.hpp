@@ -55,6 +55,11 @@ public:
     void lower_solve(const Vector& r, Vector& y) const;
     void upper_solve(Vector& z) const;  ///< in place: y in, z out
     const Stencil& stencil() const { return stencil_; }
+    /// On a GPU the factors of other matrices than D-ILU's are kept as M = (I + W) D (I + G), W = E D^-1 and
+    /// G = D^-1 F, so that both sweeps are unit triangular: lower_solve gives D y, upper_solve takes it.
+    bool unit_triangular() const { return cuda_ && factor_; }
+    /// Copies on the host: E, D^-1 and F, or W, D^-1 and G, as entries of stencil(); D^-1 alone for D-ILU.
+    StructMatrix factors_on_host() const;
     /// E and F, entries of stencil(); the matrix itself for D-ILU.
     /// The kernels in use on a GPU, their tiles and shared memory; empty on a CPU.
     std::string describe() const;
