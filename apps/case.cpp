@@ -66,10 +66,11 @@ void check_expectations(const Parameters& p, Contradictions& found) {
 
 void check_checkpoints(const Parameters& p, const Problem& problem) {
     if (std::isfinite(problem.time_step())) return;
-    for (const char* key : {"checkpoint_every", "checkpoint_minutes"})
-        if (p.is_given("output", key))
-            throw UsageError(fmt::format("{}: {} is steady, and checkpoints are made between time steps",
-                                         p.where("output", key), p.text("problem", "name")));
+    if (p.is_given("output", "checkpoint_every"))
+        throw UsageError(
+            fmt::format("{}: {} is steady, so there are no time steps to count; "
+                        "output.checkpoint_minutes makes checkpoints within a solve",
+                        p.where("output", "checkpoint_every"), p.text("problem", "name")));
 }
 
 std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {

@@ -81,8 +81,7 @@ ParameterTable output_parameters() {
          .key = "checkpoint_minutes",
          .type = ParameterType::real,
          .default_value = "",
-         .description = "a checkpoint also after the first time step that ends so long after the last one",
-         .unit = "minutes",
+         .description = "minutes between checkpoints, which are then also made within a solve, between two iterations",
          .minimum = Bound{0, true}},
     };
 }

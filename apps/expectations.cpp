@@ -1,7 +1,6 @@
 #include "apps/expectations.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 namespace hyperplane {
 namespace {
@@ -21,11 +20,6 @@ public:
     }
 
     void iterations(const Outcome& outcome) {
-        if (outcome.resumed && (given("iterations") || given("min_iterations") || given("max_iterations"))) {
-            spdlog::warn(
-                "[expect] does not judge iterations of a run that was interrupted: the Krylov method began anew");
-            return;
-        }
         for (const SolveRow& row : outcome.solves) {
             const Index n = row.report.iterations;
             const std::string found = fmt::format("{} iterations in step {}", n, row.step);

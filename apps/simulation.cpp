@@ -19,8 +19,16 @@ void Simulation::resume(RecordData before) {
     start_ = std::move(before.state);
     outcome_.resumed = true;
     for (const RecordData::Step& step : before.steps) record_.add_step(step.step, step.time, step.dt);
-    for (std::size_t s = 0; s < before.solves.size(); ++s) record_.add_solve(before.solves[s], before.histories[s]);
-    outcome_.solves = std::move(before.solves);
+    for (std::size_t s = 0; s < before.solves.size(); ++s) {
+        const SolveRow& row = before.solves[s];
+        if (row.report.reason == StopReason::interrupted) {  // this run ends it, and its row will tell of all of it
+            setup_before_ += row.setup_seconds;
+            solve_before_ += row.solve_seconds;
+            continue;
+        }
+        record_.add_solve(row, before.histories[s]);
+        outcome_.solves.push_back(row);
+    }
 }
 
 Outcome Simulation::run() {
@@ -48,7 +56,8 @@ void Simulation::march() {
     checkpoint_time_ = published;
     for (Index step = start_.step + 1; step <= case_.steps(); ++step) {
         if (!advance(step)) break;
-        checkpoint(step);
+        if (step < case_.steps() && (steps_call_for_checkpoint(step) || clock_calls_for_checkpoint()))
+            checkpoint(step + 1, 0, {});
         if (const auto now = std::chrono::steady_clock::now(); now - published > std::chrono::seconds(5)) {
             record_.publish();
             published = now;
@@ -84,19 +93,28 @@ SetupReport Simulation::set_up(TimeLevel level) {
     return report;
 }
 
-void Simulation::solve(SolveRow& row, History& history) {
+SolverItems Simulation::solve(SolveRow& row, History& history) {
     set_zero(du_);
-    if (!start_.correction.empty()) from_natural(std::exchange(start_.correction, {}), du_);
+    SolverState state;
+    for (const auto& [name, values] : std::exchange(start_.solver, {})) state.put(name, values);
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
-    history.set_interrupt([] { return stop_signal() != 0; });
+    history.set_interrupt([this] { return stop_signal() != 0 || clock_calls_for_checkpoint(); });
     progress_.begin(case_.steps() > 1 ? fmt::format("step {} of {}", row.step, case_.steps()) : "");
 
     const SolverOperators operators(case_, system_->a);
     const TimedOperator a(operators.a(), outcome_.timers, "solve/spmv");
     const TimedOperator m(operators.m(), outcome_.timers, "solve/preconditioner");
     TimerScope scope(outcome_.timers, "solve");
-    row.report = case_.solver->solve(a, m, system_->b, du_, history);
+    while (true) {
+        SolverState reached;
+        const StateStore* from = state.items().empty() ? nullptr : &state;
+        row.report = case_.solver->solve(a, m, system_->b, du_, history, {.save = &reached, .from = from});
+        state = std::move(reached);
+        if (row.report.reason != StopReason::interrupted || stop_signal()) break;
+        checkpoint(row.step, row.report.iterations, state.items());
+    }
     progress_.end(row.report.b_norm > 0.0 ? row.report.true_residual / row.report.b_norm : row.report.true_residual);
+    return row.report.reason == StopReason::interrupted ? state.items() : SolverItems{};
 }
 
 double Simulation::time_after(Index step) const {
@@ -107,7 +125,7 @@ double Simulation::time_after(Index step) const {
 bool Simulation::advance(Index step) {
     const TimeLevel level{time_after(step), case_.problem->time_step()};
     if (stop_signal()) {
-        preempt(step, 0, false);
+        preempt(step, start_.iterations, std::exchange(start_.solver, {}));
         return false;
     }
     const StructMatrix& a = system_->a;
@@ -121,15 +139,16 @@ bool Simulation::advance(Index step) {
         spdlog::warn("{}: {} pivots modified, shift {:g}", case_.name("preconditioner"), row.setup.pivots_modified,
                      row.setup.shift);
     History history;
-    solve(row, history);
-    row.setup_seconds = outcome_.timers.seconds("setup") - setup_before;
-    row.solve_seconds = outcome_.timers.seconds("solve") - solve_before;
+    SolverItems state = solve(row, history);
+    start_.iterations = 0;
+    row.setup_seconds = outcome_.timers.seconds("setup") - setup_before + std::exchange(setup_before_, 0.0);
+    row.solve_seconds = outcome_.timers.seconds("solve") - solve_before + std::exchange(solve_before_, 0.0);
     record_.add_solve(row, history.entries());
     outcome_.solves.push_back(row);
 
     const StopReason reason = row.report.reason;
     if (reason == StopReason::interrupted) {
-        preempt(step, row.report.iterations, true);
+        preempt(step, row.report.iterations, std::move(state));
         return false;
     }
     outcome_.code = exit_code(reason);
@@ -140,7 +159,7 @@ bool Simulation::advance(Index step) {
     return true;
 }
 
-void Simulation::preempt(Index step, Index iterations, bool has_correction) {
+void Simulation::preempt(Index step, Index iterations, SolverItems solver) {
     outcome_.code = ExitCode::checkpointed;
     outcome_.message =
         fmt::format("stopped by signal {} in step {} after {} iterations; run the same deck again to go on",
@@ -149,23 +168,30 @@ void Simulation::preempt(Index step, Index iterations, bool has_correction) {
                        .time = time_after(step - 1),
                        .iterations = iterations,
                        .u = to_natural(u_),
-                       .correction = has_correction ? to_natural(du_) : start_.correction});
+                       .solver = std::move(solver)});
 }
 
-void Simulation::checkpoint(Index step) {
-    const Parameters& p = case_.parameters;
-    const Index every = p.integer("output", "checkpoint_every");
-    const auto now = std::chrono::steady_clock::now();
-    const bool enough_steps = every > 0 && step - checkpoint_step_ >= every;
-    const bool enough_time =
-        p.is_set("output", "checkpoint_minutes") &&
-        now - checkpoint_time_ >= std::chrono::duration<double, std::ratio<60>>(p.real("output", "checkpoint_minutes"));
-    if ((!enough_steps && !enough_time) || step == case_.steps()) return;
-    TimerScope scope(outcome_.timers, "output");
-    slots_.write(record_, {.step = step, .time = time_after(step), .u = to_natural(u_), .correction = {}});
-    spdlog::debug("checkpoint after step {}", step);
-    checkpoint_step_ = step;
-    checkpoint_time_ = now;
+bool Simulation::steps_call_for_checkpoint(Index step) const {
+    const Index every = case_.parameters.integer("output", "checkpoint_every");
+    return every > 0 && step - checkpoint_step_ >= every;
+}
+
+bool Simulation::clock_calls_for_checkpoint() const {
+    using Minutes = std::chrono::duration<double, std::ratio<60>>;
+    return case_.parameters.is_set("output", "checkpoint_minutes") &&
+           std::chrono::steady_clock::now() - checkpoint_time_ >=
+               Minutes(case_.parameters.real("output", "checkpoint_minutes"));
+}
+
+void Simulation::checkpoint(Index step, Index iterations, SolverItems solver) {
+    slots_.write(record_, {.step = step - 1,
+                           .time = time_after(step - 1),
+                           .iterations = iterations,
+                           .u = to_natural(u_),
+                           .solver = std::move(solver)});
+    spdlog::debug("checkpoint in step {}, iteration {}", step, iterations);
+    checkpoint_step_ = step - 1;
+    checkpoint_time_ = std::chrono::steady_clock::now();
 }
 
 void Simulation::verify(const Vector& u) {

@@ -2,13 +2,14 @@
 //
 //   for each time step (one for a steady problem)
 //     A = F'(u), P = the matrix the preconditioner is built from, M = setup(P)
-//     solve A du = -F(u) from du = 0, or from where a preempted run stopped;  u += du
+//     solve A du = -F(u) from du = 0, or as a run that stopped within this solve would have gone on;  u += du
 //   norms of the error; fields
 //
 // A linear problem takes one Newton step, which is exact up to the Krylov method's tolerance.
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct Outcome {
     bool resumed = false;
 };
 
+/// The items of a SolverState.
+using SolverItems = std::map<std::string, std::vector<double>>;
+
 class Simulation {
 public:
     Simulation(const Case& a_case, RecordWriter& record, Progress progress)
@@ -51,10 +55,14 @@ private:
     /// One implicit step; false where the run must end, with the reason in the outcome.
     bool advance(Index step);
     SetupReport set_up(TimeLevel level);
-    void solve(SolveRow& row, History& history);
-    void preempt(Index step, Index iterations, bool has_correction);
-    /// Between time steps: a checkpoint where one is due.
-    void checkpoint(Index step);
+    /// Returns the method's state where a signal broke the solve off.
+    SolverItems solve(SolveRow& row, History& history);
+    /// Leaves what a run needs to go on from within `step`, in whose solve the method's state is `solver`.
+    void preempt(Index step, Index iterations, SolverItems solver);
+    /// The same as a checkpoint.
+    void checkpoint(Index step, Index iterations, SolverItems solver);
+    bool steps_call_for_checkpoint(Index step) const;
+    bool clock_calls_for_checkpoint() const;
     /// 0 for a steady problem.
     double time_after(Index step) const;
     void verify(const Vector& u);
@@ -64,7 +72,8 @@ private:
     RecordWriter& record_;
     Progress progress_;
     Outcome outcome_;
-    RunState start_;  ///< where this run begins
+    RunState start_;                                  ///< where this run begins
+    double setup_before_ = 0.0, solve_before_ = 0.0;  ///< seconds that earlier runs spent on the solve under way
     CheckpointSlots slots_;
     Index checkpoint_step_ = 0;                              ///< of the newest checkpoint, or where this run began
     std::chrono::steady_clock::time_point checkpoint_time_;  ///< of the newest checkpoint, or when this run began

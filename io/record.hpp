@@ -46,7 +46,8 @@ struct RunState {
     double time = 0.0;               ///< at the end of the last completed step
     Index iterations = 0;            ///< of the solve under way
     std::vector<double> u;           ///< state at the beginning of the step under way, natural order, dof fastest
-    std::vector<double> correction;  ///< the Krylov iterate of the solve under way; empty: none
+    /// The Krylov method's own state, by item (core/solver_state.hpp); empty between solves.
+    std::map<std::string, std::vector<double>> solver;
 };
 
 class RecordWriter {

@@ -171,13 +171,32 @@ void transfer_memory(const Group& g, RecordData& r) {
     if (!g.writing()) r.peak_by_label = {rows.begin(), rows.end()};
 }
 
+void transfer_solver_state(const Group& g, std::map<std::string, std::vector<double>>& items) {
+    std::vector<std::string> names;
+    std::vector<Index> offset{0};
+    std::vector<double> all;
+    for (const auto& [name, values] : items) {
+        names.push_back(name);
+        all.insert(all.end(), values.begin(), values.end());
+        offset.push_back(Index(all.size()));
+    }
+    g.dataset("name", {"1", "item of the Krylov method's state; none between solves"}, names);
+    g.dataset("offset", {"1", "item i has the values offset[i] to offset[i + 1] - 1"}, offset);
+    g.dataset("value", {"1", "vectors in natural order, dof fastest; scalars; the history so far"}, all);
+    if (g.writing()) return;
+    const bool fits = offset.size() == names.size() + 1 && offset.front() == 0 && offset.back() == Index(all.size()) &&
+                      std::is_sorted(offset.begin(), offset.end());
+    if (!fits) g.wrong("offset", "does not cut the values into the items named");
+    for (std::size_t i = 0; i < names.size(); ++i)
+        items[names[i]].assign(all.begin() + offset[i], all.begin() + offset[i + 1]);
+}
+
 void transfer_state(const Group& g, RunState& state) {
     g.scalar("step", {"1", "time steps completed"}, state.step);
     g.scalar("time", {"1", "at the end of the last completed step"}, state.time);
     g.scalar("iterations", {"1", "of the solve under way"}, state.iterations);
     g.dataset("u", {"1", "state at the beginning of the step under way; natural order, dof fastest"}, state.u);
-    g.dataset("correction", {"1", "Krylov iterate of the solve under way, empty where there is none"},
-              state.correction);
+    transfer_solver_state(g.group("solver"), state.solver);
 }
 
 }  // namespace

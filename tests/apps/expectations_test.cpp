@@ -95,12 +95,5 @@ TEST(Expectations, APreemptedRunIsNotJudged) {
     EXPECT_EQ(judged({{"max_iterations", "5"}, {"exit_code", "0"}}, stopped), ExitCode::checkpointed);
 }
 
-TEST(Expectations, IterationsOfAResumedRunAreNotJudged) {
-    Outcome outcome = good_outcome();
-    outcome.resumed = true;
-    EXPECT_EQ(judged({{"max_iterations", "5"}}, outcome), ExitCode::ok);
-    EXPECT_EQ(judged({{"max_error", "0.1"}}, outcome), ExitCode::expectation);
-}
-
 }  // namespace
 }  // namespace hyperplane
