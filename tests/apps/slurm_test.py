@@ -119,7 +119,7 @@ class JobArray(study_test.StudyTest):
 
     def expect_the_bits_of_plain_runs(self):
         deck = self.write("plain.ini", TRANSPORT.format(cells=32, steps=60))
-        for name in (NAMES[KILLED], NAMES[5]):  # the others may have stopped within a solve
+        for name in (NAMES[KILLED], NAMES[PREEMPTED], NAMES[SIGNALLED], NAMES[5]):
             self.expect(0, "run", deck, "--set", "problem.viscosity=" + name.split("=")[1], "--set", "output.fields=true")
             self.assertEqual(self.file_of(name, "vtkhdf").read_bytes(), (self.folder / "plain.vtkhdf").read_bytes(), name)
 
