@@ -4,156 +4,18 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <random>
-#include <sstream>
 
+#include "apps/bench_rows.hpp"
 #include "core/blas1.hpp"
 #include "core/error.hpp"
-#include "core/random.hpp"
 #include "core/struct_matrix.hpp"
-#include "precond/struct_ilu.hpp"
+#include "precond/cusparse_ilu.hpp"
 
 namespace hyperplane {
 namespace {
 
-void fill_random(StructMatrix& a) {
-    const int m = a.dof();
-    const double weight = a.stencil().size() * m;
-    for_each_point(a.layout(), [&](Int3 p, Index slot) {
-        const std::uint64_t row = std::uint64_t(a.grid().row(p)) * a.stencil().size();
-        for (int e = 0; e < a.stored_entries(); ++e) {
-            if (!a.grid().contains(p + a.stencil()[e])) continue;
-            for (int r = 0; r < m; ++r)
-                for (int c = 0; c < m; ++c) {
-                    const bool mirrored = a.symmetric() && e == a.stencil().diagonal() && c < r;
-                    const int i = mirrored ? c : r, j = mirrored ? r : c;
-                    const double value = random_symmetric(0, (row + e) * m * m + i * m + j);
-                    a.values(e, r, c)[slot] = e == a.stencil().diagonal() && r == c ? weight + value : value;
-                }
-        }
-    });
-}
-
-void fill_random(Vector& x, std::uint64_t seed) {
-    for_each_point(x.layout(), [&](Int3 p, Index slot) {
-        for (int c = 0; c < x.dof(); ++c)
-            x.component(c)[slot] = random_symmetric(seed, std::uint64_t(x.layout().grid().row(p)) * x.dof() + c);
-    });
-}
-
-/// Points whose rows are recomputed: corners, and a few hundred at random.
-std::vector<Int3> sample_points(const Grid& grid) {
-    std::vector<Int3> points{
-        {0, 0, 0}, {grid.nx - 1, 0, 0}, {0, grid.ny - 1, 0}, {grid.nx - 1, grid.ny - 1, grid.nz - 1}};
-    std::mt19937_64 random(20260101);
-    for (int at = 0; at < 300; ++at) points.push_back(grid.point(Index(random() % std::uint64_t(grid.points()))));
-    return points;
-}
-
-/// sum over entries [first, last) of A_e x at a point, one row, from the definition.
-double row_product(const StructMatrix& a, const Vector& x, Int3 p, int row, int first, int last) {
-    double sum = 0.0;
-    for (int e = first; e < last; ++e)
-        if (a.grid().contains(p + a.stencil()[e]))
-            for (int col = 0; col < a.dof(); ++col) sum += a.at(p, e, row, col) * x(p + a.stencil()[e], col);
-    return sum;
-}
-
-double spmv_error(const StructMatrix& a, const Vector& x, const Vector& y) {
-    double largest = 0.0;
-    for (Int3 p : sample_points(a.grid()))
-        for (int row = 0; row < a.dof(); ++row)
-            largest = std::max(largest, std::abs(y(p, row) - row_product(a, x, p, row, 0, a.stencil().size())));
-    return largest / (a.stencil().size() * a.dof());
-}
-
-/// out[m] = sum over entries [first, last) of A_e x at a point.
-std::vector<double> block_row(const StructMatrix& a, const Vector& x, Int3 p, int first, int last) {
-    std::vector<double> sums(a.dof());
-    for (int row = 0; row < a.dof(); ++row) sums[row] = row_product(a, x, p, row, first, last);
-    return sums;
-}
-
-/// y = D^-1 (r - E y) and z = y - D^-1 F z, checked where they are defined.
-double lower_error(const StructIlu& ilu, const Vector& r, const Vector& y) {
-    double largest = 0.0;
-    for (Int3 p : sample_points(r.layout().grid())) {
-        const auto sums = block_row(ilu.triangles(), y, p, 0, ilu.stencil().diagonal());
-        for (int row = 0; row < r.dof(); ++row) {
-            double value = 0.0;
-            for (int col = 0; col < r.dof(); ++col) value += ilu.inverse_pivot(p, row, col) * (r(p, col) - sums[col]);
-            largest = std::max(largest, std::abs(value - y(p, row)));
-        }
-    }
-    return largest / norm2(y) * std::sqrt(double(y.size()));
-}
-
-double upper_error(const StructIlu& ilu, const Vector& y, const Vector& z) {
-    double largest = 0.0;
-    for (Int3 p : sample_points(z.layout().grid())) {
-        const auto sums = block_row(ilu.triangles(), z, p, ilu.stencil().diagonal() + 1, ilu.stencil().size());
-        for (int row = 0; row < z.dof(); ++row) {
-            double value = y(p, row);
-            for (int col = 0; col < z.dof(); ++col) value -= ilu.inverse_pivot(p, row, col) * sums[col];
-            largest = std::max(largest, std::abs(value - z(p, row)));
-        }
-    }
-    return largest / norm2(z) * std::sqrt(double(z.size()));
-}
-
-/// A small dense block, row-major.
-using Block = std::vector<double>;
-
-Block block_at(const StructMatrix& a, Int3 p, int entry) {
-    Block block(std::size_t(a.dof()) * a.dof());
-    for (int row = 0; row < a.dof(); ++row)
-        for (int col = 0; col < a.dof(); ++col) block[row * a.dof() + col] = a.at(p, entry, row, col);
-    return block;
-}
-
-Block product(const Block& a, const Block& b, int m) {
-    Block c(a.size());
-    for (int row = 0; row < m; ++row)
-        for (int q = 0; q < m; ++q)
-            for (int col = 0; col < m; ++col) c[row * m + col] += a[row * m + q] * b[q * m + col];
-    return c;
-}
-
-/// X_e = A_e - sum over l + u = e of E_l D^-1(p+l) F_u(p+l): equal to E_e or F_e, and the inverse of D^-1.
-double factor_error(const StructMatrix& a, const StructIlu& ilu) {
-    const int m = a.dof();
-    const Stencil& stencil = ilu.stencil();
-    double largest = 0.0;
-    for (Int3 p : sample_points(a.grid()))
-        for (int e = 0; e < stencil.size(); ++e) {
-            if (!a.grid().contains(p + stencil[e])) continue;
-            const int own = a.stencil().find(stencil[e]);
-            Block x = own >= 0 ? block_at(a, p, own) : Block(std::size_t(m) * m);
-            for (int l = 0; l < stencil.diagonal(); ++l) {
-                const Int3 before = p + stencil[l];
-                const int u = stencil.find(stencil[e] + -stencil[l]);
-                if (u <= stencil.diagonal() || !a.grid().contains(before)) continue;
-                Block inverse(std::size_t(m) * m);
-                for (int at = 0; at < m * m; ++at) inverse[at] = ilu.inverse_pivot(before, at / m, at % m);
-                const Block update = product(product(block_at(ilu.triangles(), p, l), inverse, m),
-                                             block_at(ilu.triangles(), before, u), m);
-                for (int at = 0; at < m * m; ++at) x[at] -= update[at];
-            }
-            Block expected = block_at(ilu.triangles(), p, e);
-            if (e == stencil.diagonal()) {
-                Block inverse(std::size_t(m) * m);
-                for (int at = 0; at < m * m; ++at) inverse[at] = ilu.inverse_pivot(p, at / m, at % m);
-                x = product(inverse, x, m);
-                for (int at = 0; at < m * m; ++at) expected[at] = at / m == at % m ? 1.0 : 0.0;
-            }
-            for (int at = 0; at < m * m; ++at) largest = std::max(largest, std::abs(x[at] - expected[at]));
-        }
-    return largest;
-}
-
-/// Multiply-adds count two.
+/// Multiply-adds of one point count two.
 double factor_flops(const Stencil& stencil, int m, bool symmetric) {
     double products = 0.0;
     for (int l = 0; l < stencil.diagonal(); ++l) {
@@ -166,130 +28,272 @@ double factor_flops(const Stencil& stencil, int m, bool symmetric) {
     return 2.0 * (products + 1.0) * m * m * m;
 }
 
-KernelResult checked(KernelResult result, const BenchCase& setting) {
-    constexpr double bound = 1e-11;
-    if (!(result.largest_error <= bound))
-        throw Error(ExitCode::expectation,
-                    fmt::format("bench {}: {} is wrong by {:.2e} (relative; at most {:g}); not timed", setting.name(),
-                                result.kernel, result.largest_error, bound));
+/// The fewest bytes and the flops of each kernel. Every stored value counts once, those outside the grid too, which
+/// are zeros. The lower solve counts the unit triangle E, r and y; the upper one F, D^-1, y and z, so that a pair reads
+/// the factors once. A factorisation reads the matrix and writes factors as large; with D-ILU it writes D^-1 alone.
+std::vector<KernelResult> work_of(const StructMatrix& a) {
+    const Stencil& stencil = a.stencil();
+    const double m = a.dof(), points = double(a.layout().slots()), vectors = 2 * points * m * 8.0;
+    const double block = points * m * m * 8.0, half = stencil.lower_size();
+    const double stored = a.stored_entries(), written = stencil.eliminates_off_diagonal() ? stored : 1.0;
+    const double inside = double(a.nonzeros()), triangle = (inside + points * m * m) / 2.0;
+    const double lower = half * block + vectors, upper = (half + 1) * block + vectors;
+    return {{"spmv", {}, stored * block + vectors, stored * block + vectors, 2 * inside},
+            {"lower", {}, lower, lower + block, 2 * triangle},
+            {"upper", {}, upper, upper, 2 * triangle},
+            {"factorise",
+             {},
+             2 * stored * block,
+             (stored + written) * block,
+             factor_flops(stencil, a.dof(), a.symmetric()) * points}};
+}
+
+const KernelResult& named(const std::vector<KernelResult>& kernels, const std::string& name) {
+    return *std::find_if(kernels.begin(), kernels.end(), [&](auto& k) { return k.kernel == name; });
+}
+
+/// Times calls whose errors were found small enough; a kernel that is wrong gets no time.
+class Stopwatch {
+public:
+    Stopwatch(const Context& context, const BenchCase& setting, const StructMatrix& a, int repeats)
+        : context_(context), setting_(setting), work_(work_of(a)), repeats_(repeats) {}
+
+    /// Unit triangular factors: D^-1 is the upper solve's alone.
+    void lower_reads_no_pivots() {
+        for (KernelResult& kernel : work_)
+            if (kernel.kernel == "lower") kernel.own_bytes = kernel.bytes;
+    }
+    void require(const std::string& what, double error, double bound) const {
+        if (!(error <= bound))
+            throw Error(ExitCode::expectation, fmt::format("bench {}: {} is wrong by {:.2e} (relative; at most {:g}); "
+                                                           "not timed",
+                                                           setting_.name(), what, error, bound));
+    }
+    KernelResult time(
+        const std::string& kernel, double error, const std::function<void()>& call,
+        const std::function<void()>& before = [] {}) const {
+        KernelResult result = named(work_, kernel);
+        result.largest_error = error;
+        result.seconds = time_calls(context_, repeats_, call, before);
+        return result;
+    }
+
+private:
+    const Context& context_;
+    const BenchCase& setting_;
+    std::vector<KernelResult> work_;
+    int repeats_;
+};
+
+constexpr double definition_bound = 1e-11, agreement_bound = 1e-10;
+
+/// Vectors every kernel works on: y = A x, z = M^-1 x.
+struct Vectors {
+    Vector x, y, z;
+    Vectors(const Context& context, const Layout& layout, int dof)
+        : x(context, layout, dof, "bench"), y(context, layout, dof, "bench"), z(context, layout, dof, "bench") {
+        fill_random(x, 7);
+    }
+};
+
+/// Where struct_ilu keeps its factors.
+FactorsAt factors_of(const StructIlu& ilu, const Context& context) {
+    FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit_triangular()};
+    if (context.backend() == Backend::cuda) {
+        factors.pivot_order = StructIluCuda::together(ilu.pivots().dof()) ? BlockOrder::rows : BlockOrder::packed;
+        if (factors.unit) factors.triangle_order = factors.pivot_order;
+    }
+    return factors;
+}
+
+/// SpMV and struct_ilu, checked and timed; leaves z = M^-1 x and y = A x.
+std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCase& setting, const StructMatrix& a,
+                                          const StructIluTuning& tuning, int repeats, Vectors& v) {
+    Stopwatch watch(context, setting, a, repeats);
+    std::vector<KernelResult> kernels;
+    const auto add = [&](const std::string& kernel, double error, const std::function<void()>& call) {
+        watch.require(kernel, error, definition_bound);
+        kernels.push_back(watch.time(kernel, error, call));
+    };
+    a.apply(v.x, v.y);
+    add("spmv", spmv_error(a, v.x, v.y), [&] { a.apply(v.x, v.y); });
+
+    StructIluOptions options;
+    options.tuning = tuning;
+    StructIlu ilu(context, options);
+    ilu.setup(a);
+    const FactorsAt factors = factors_of(ilu, context);
+    if (ilu.unit_triangular()) watch.lower_reads_no_pivots();
+    const double factor = factor_error(a, factors);
+    ilu.lower_solve(v.x, v.y);
+    add("lower", lower_error(factors, v.x, v.y), [&] { ilu.lower_solve(v.x, v.y); });
+    transfer(v.y, v.z);
+    ilu.upper_solve(v.z);
+    add("upper", upper_error(factors, v.y, v.z), [&] { ilu.upper_solve(v.z); });
+    add("factorise", factor, [&] { ilu.setup(a); });
+    ilu.apply(v.x, v.z);
+    a.apply(v.x, v.y);
+    context.synchronize();
+    return kernels;
+}
+
+#if HYPERPLANE_CUSPARSE_BUILT
+/// v.y = A x and v.z = M^-1 x are what cuSPARSE's must agree with.
+void time_cusparse(const Context& context, const BenchCase& setting, const StructMatrix& a, RowFormat format,
+                   int repeats, const Vectors& v, BaselineResult& result) {
+    const Stopwatch watch(context, setting, a, repeats);
+    Vector found(context, a.layout(), a.dof(), "bench");
+    {
+        const CusparseProduct product(context, a, format);
+        product.apply(v.x, found);
+        const double error = difference(context, found, v.y);
+        watch.require("our SpMV beside cuSPARSE's " + result.format, error, agreement_bound);
+        result.kernels.push_back(watch.time("spmv", error, [&] { product.multiply(); }));
+    }
+    CusparseIlu ilu(context, {format});
+    ilu.setup(a);
+    ilu.apply(v.x, found);
+    const double error = difference(context, found, v.z);
+    watch.require("our M^-1 r beside cuSPARSE's " + result.format, error, agreement_bound);
+    result.kernels.push_back(watch.time("lower", error, [&] { ilu.lower_solve(); }));
+    result.kernels.push_back(watch.time("upper", error, [&] { ilu.upper_solve(); }));
+    result.vectors = time_calls(context, repeats, [&] {
+                         ilu.load(v.x);
+                         ilu.store(found);
+                     }).median;
+    result.kernels.push_back(watch.time(
+        "factorise", error, [&] { ilu.factorise(); }, [&] { ilu.restore(a); }));
+    result.analysis = ilu.costs().analysis;
+    result.conversion = ilu.costs().conversion;
+    result.work_bytes = ilu.costs().work_bytes;
+}
+
+BaselineResult time_baseline(const Context& context, const BenchCase& setting, const StructMatrix& a, RowFormat format,
+                             int repeats, const Vectors& v) {
+    BaselineResult result;
+    result.format = format == RowFormat::csr ? "csr" : "bsr";
+    try {
+        time_cusparse(context, setting, a, format, repeats, v, result);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::expectation) throw;
+        result.refused = error.what();
+    }
     return result;
 }
+#endif
 
-int parse_number(const std::string& text, const std::string& word) {
-    std::size_t end = 0;
-    const int value = !word.empty() && word.size() < 6 && std::isdigit(word[0]) ? std::stoi(word, &end) : 0;
-    if (value < 1 || end != word.size())
-        throw UsageError(fmt::format("--cases: '{}' in '{}' is not a positive whole number", word, text));
-    return value;
-}
-
-BenchCase parse_case(const std::string& text) {
-    std::vector<std::string> words;
-    std::istringstream stream(text);
-    for (std::string word; std::getline(stream, word, ':');) words.push_back(word);
-    if (words.size() < 3 || words.size() > 4 || (words.size() == 4 && words[3] != "sym"))
-        throw UsageError(fmt::format("--cases: '{}' is not STENCIL:DOF:N or STENCIL:DOF:N:sym", text));
-    BenchCase setting{Stencil::by_name(words[0]), parse_number(text, words[1]), parse_number(text, words[2]),
-                      words.size() == 4};
-    if (setting.dof > max_dof) throw UsageError(fmt::format("--cases: '{}': the dof is at most {}", text, max_dof));
-    return setting;
-}
-
-/// The paper's Table 3, RTX 3090 column: grid sides for dof 1, 2, 4, 6, 8.
-std::vector<BenchCase> table3(int divisor) {
-    const std::vector<std::pair<std::string, std::vector<int>>> sides{{"star7", {512, 336, 208, 160, 128}},
-                                                                      {"star13", {432, 272, 160, 128, 96}},
-                                                                      {"diamond13", {432, 272, 160, 128, 96}},
-                                                                      {"diamond25", {336, 208, 128, 96, 80}},
-                                                                      {"box27", {336, 208, 128, 96, 80}}};
-    const std::vector<int> dofs{1, 2, 4, 6, 8};
-    std::vector<BenchCase> cases;
-    for (std::size_t at = 0; at < dofs.size(); ++at)
-        for (const auto& [stencil, n] : sides)
-            cases.push_back({Stencil::by_name(stencil), dofs[at], n[at] / divisor, false});
-    return cases;
+VariantResult time_variant(const Context& context, const BenchCase& setting, const StructMatrix& a,
+                           const Variant& variant, int repeats, Vectors& v) {
+    VariantResult result{variant.name, variant.what, "", {}};
+    try {
+        if (!variant.other_layout) {
+            result.kernels = time_struct_ilu(context, setting, a, variant.tuning, repeats, v);
+            return result;
+        }
+        const LayoutKind other =
+            a.layout().kind() == LayoutKind::natural ? LayoutKind::hyperplane : LayoutKind::natural;
+        const Layout layout(other, a.grid(), a.layout().levels());
+        StructMatrix moved(context, layout, a.stencil(), a.dof(), a.storage());
+        fill_random(moved);
+        Vectors vectors(context, layout, a.dof());
+        result.kernels = time_struct_ilu(context, setting, moved, variant.tuning, repeats, vectors);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::expectation) throw;
+        result.refused = error.what();
+    }
+    return result;
 }
 
 }  // namespace
 
-std::string BenchCase::name() const {
-    return fmt::format("{}:{}:{}{}", stencil.name(), dof, n, symmetric ? ":sym" : "");
+std::vector<Variant> variants(Backend backend) {
+    std::vector<Variant> all{{"other layout", "natural in place of hyperplane, or the other way round", {}, true}};
+    if (backend == Backend::cpu) return all;
+    const auto add = [&](std::string name, std::string what, StructIluTuning tuning) {
+        all.push_back({std::move(name), std::move(what), tuning});
+    };
+    add("not pipelined", "no terms summed ahead (StructILU paper, 4.2.1)", {.pipelined = false});
+    add("no stages", "coefficients read when needed", {.stages = 0});
+    add("2 stages", "levels of coefficients in shared memory", {.stages = 2});
+    add("4 stages", "levels of coefficients in shared memory", {.stages = 4});
+    add("8 stages", "levels of coefficients in shared memory", {.stages = 8});
+    add("lookahead 1", "levels ahead that edges are asked for", {.lookahead = 1});
+    add("lookahead 6", "levels ahead that edges are asked for", {.lookahead = 6});
+    add("no loaders", "no warps that only fetch coefficients", {.loaders = 0});
+    add("1 loader", "groups of warps that only fetch coefficients", {.loaders = 1});
+    add("1 block", "of the solves resident on a multiprocessor", {.blocks = 1});
+    add("2 blocks", "of the solves resident on a multiprocessor", {.blocks = 2});
+    add("not blockwise", "no elementwise factorisation, no tensor cores (4.3)", {.blockwise = false});
+    add("factor split 1", "one group of threads factors a point (4.2.2)", {.factor_split = 1});
+    add("factor split 4", "groups of threads that share a point's eliminations (4.2.2)", {.factor_split = 4});
+    add("1 factor block", "of the factorisation resident on a multiprocessor", {.factor_blocks = 1});
+    add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
+    add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
+    add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
+    add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
+    return all;
 }
 
-std::vector<BenchCase> parse_bench_cases(const std::string& text) {
-    if (text == "table3") return table3(1);
-    if (text == "quick") return table3(5);
-    std::vector<BenchCase> cases;
-    std::istringstream stream(text);
-    for (std::string word; std::getline(stream, word, ',');) {
-        word.erase(std::remove(word.begin(), word.end(), ' '), word.end());
-        if (!word.empty()) cases.push_back(parse_case(word));
-    }
-    if (cases.empty()) throw UsageError("--cases: no case is named; write STENCIL:DOF:N, table3 or quick");
-    return cases;
+std::optional<double> BenchResult::best_baseline(const std::string& kernel) const {
+    std::optional<double> best;
+    for (const BaselineResult& baseline : baselines)
+        for (const KernelResult& one : baseline.kernels)
+            if (one.kernel == kernel) best = std::min(best.value_or(one.seconds.median), one.seconds.median);
+    return best;
 }
 
-Timing time_calls(int repeats, const std::function<void()>& call) {
-    call();
-    std::vector<double> seconds;
-    for (int at = 0; at < repeats; ++at) {
+Timing time_calls(const Context& context, int repeats, const std::function<void()>& call,
+                  const std::function<void()>& before) {
+    const auto once = [&] {
+        before();
+        if (context.backend() == Backend::cuda) return device::seconds_of(call);
         const double begin = omp_get_wtime();
         call();
-        seconds.push_back(omp_get_wtime() - begin);
-    }
+        return omp_get_wtime() - begin;
+    };
+    for (int warm_up = 0; warm_up < 2; ++warm_up) once();
+    std::vector<double> seconds;
+    for (int at = 0; at < repeats; ++at) seconds.push_back(once());
     return timing_of(std::move(seconds));
 }
 
 double copy_rate(const Context& context, int repeats) {
+    const bool cuda = context.backend() == Backend::cuda;
     Grid grid;
-    grid.nx = grid.ny = grid.nz = 288;  // 2 x 182 MiB, beyond every cache
+    grid.nx = grid.ny = grid.nz = cuda ? 640 : 288;  // 2 x 2.0 GiB, 2 x 182 MiB: beyond every cache
     const Layout layout(LayoutKind::natural, grid, {});
     Vector from(context, layout, 1, "bench"), to(context, layout, 1, "bench");
     fill_random(from, 1);
-    const Timing seconds = time_calls(repeats, [&] { copy(from, to); });
-    return 2.0 * double(from.size()) * sizeof(double) / seconds.median;
+    const Index bytes = from.size() * Index(sizeof(double));
+    const Timing seconds = time_calls(context, repeats, [&] {
+        if (cuda)
+            device::copy(from.data(), to.data(), bytes);
+        else
+            copy(from, to);
+    });
+    return 2.0 * double(bytes) / seconds.median;
 }
 
-BenchResult bench_kernels(const Context& context, const BenchCase& setting, LayoutKind kind, int repeats) {
+BenchResult bench_kernels(const Context& context, const BenchCase& setting, const BenchOptions& options) {
     Grid grid;
     grid.nx = grid.ny = grid.nz = setting.n;
-    const Layout layout(kind, grid, setting.stencil.level_map());
+    const Layout layout(options.layout, grid, setting.stencil.level_map());
     StructMatrix a(context, layout, setting.stencil, setting.dof,
                    setting.symmetric ? MatrixStorage::lower : MatrixStorage::full);
-    Vector x(context, layout, setting.dof, "bench"), y(context, layout, setting.dof, "bench"),
-        z(context, layout, setting.dof, "bench");
     fill_random(a);
-    fill_random(x, 7);
-    StructIlu ilu(context, {});
-
-    const double m = setting.dof, points = double(grid.points()), blocks = double(a.nonzeros()) / (m * m);
-    const double half = (blocks - points) / 2.0, vector = points * m * 8.0, block = m * m * 8.0;
-    // A triangle is read once whether it is stored for one sweep or for both.
-    const double stored = setting.symmetric ? half + points : blocks;
-    const double written = setting.stencil.eliminates_off_diagonal() ? stored : points;
-    BenchResult result{setting, a.unknowns(), layout.level_count(), {}};
-    const auto add = [&](KernelResult kernel, const std::function<void()>& call) {
-        checked(kernel, setting);
-        kernel.seconds = time_calls(repeats, call);
-        result.kernels.push_back(kernel);
-    };
-    a.apply(x, y);
-    add({"spmv", {}, stored * block + 2 * vector, 2 * blocks * m * m, spmv_error(a, x, y)}, [&] { a.apply(x, y); });
-    ilu.setup(a);
-    ilu.lower_solve(x, y);
-    // E or F without pivots is what a unit triangle needs; D^-1 is counted once, in the upper sweep.
-    add({"lower", {}, half * block + 2 * vector, 2 * (half + points) * m * m, lower_error(ilu, x, y)},
-        [&] { ilu.lower_solve(x, y); });
-    copy(y, z);
-    ilu.upper_solve(z);
-    add({"upper", {}, (half + points) * block + 2 * vector, 2 * (half + points) * m * m, upper_error(ilu, y, z)},
-        [&] { ilu.upper_solve(z); });
-    add({"factorise",
-         {},
-         (stored + written) * block,
-         factor_flops(setting.stencil, setting.dof, setting.symmetric) * points,
-         factor_error(a, ilu)},
-        [&] { ilu.setup(a); });
+    Vectors v(context, layout, setting.dof);
+    BenchResult result{setting, a.unknowns(), layout.level_count(), {}, {}, {}};
+    result.kernels = time_struct_ilu(context, setting, a, {}, options.repeats, v);
+#if HYPERPLANE_CUSPARSE_BUILT
+    if (context.backend() == Backend::cuda && options.baselines) {
+        result.baselines.push_back(time_baseline(context, setting, a, RowFormat::csr, options.repeats, v));
+        if (setting.dof > 1)
+            result.baselines.push_back(time_baseline(context, setting, a, RowFormat::bsr, options.repeats, v));
+    }
+#endif
+    if (options.ablate)
+        for (const Variant& variant : variants(context.backend()))
+            result.variants.push_back(time_variant(context, setting, a, variant, options.repeats, v));
     return result;
 }
 

@@ -1,37 +1,51 @@
-// Times of the kernels under a solve, beside the fewest bytes they must move.
+// Times of the kernels under a solve, beside the fewest bytes they must move and beside cuSPARSE's.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/bench_cases.hpp"
 #include "core/context.hpp"
 #include "core/layout.hpp"
-#include "core/stencil.hpp"
 #include "core/timer.hpp"
+#include "precond/struct_ilu.hpp"
 
 namespace hyperplane {
-
-/// One matrix to time kernels on: n^3 points, random entries, diagonally dominant.
-struct BenchCase {
-    Stencil stencil = Stencil::star7();
-    int dof = 1;
-    int n = 64;
-    bool symmetric = false;  ///< one triangle stored, incomplete Cholesky
-
-    std::string name() const;  ///< "star7:1:512", ":sym" appended
-};
-
-/// "star7:1:96:sym, box27:4:32": stencil, dof, n; throws UsageError. "table3" are the 25 cases of the
-/// StructILU paper's Table 3 (RTX 3090 sizes), "quick" the same with a fifth of the points a side.
-std::vector<BenchCase> parse_bench_cases(const std::string& text);
 
 struct KernelResult {
     std::string kernel;  ///< spmv, lower, upper, factorise
     Timing seconds;
-    double bytes = 0.0;  ///< fewest it must move
+    double bytes = 0.0;      ///< fewest it must move: as `bytes_of` counts
+    double own_bytes = 0.0;  ///< fewest this implementation's factors leave, e.g. D-ILU writes D^-1 alone
     double flops = 0.0;
-    double largest_error = 0.0;  ///< against the reference rows, relative
+    double largest_error = 0.0;  ///< against rows recomputed from the definition, relative
+};
+
+/// One of cuSPARSE's formats on the same matrix.
+struct BaselineResult {
+    std::string format;   ///< csr, bsr
+    std::string refused;  ///< why it could not be timed; empty: it was
+    std::vector<KernelResult> kernels;
+    double analysis = 0.0, conversion = 0.0;  ///< seconds, once: analysis, and making the compressed rows
+    double vectors = 0.0;                     ///< seconds of an apply's conversions of vectors
+    Index work_bytes = 0;                     ///< cuSPARSE's buffers
+};
+
+/// One way to run the kernels of struct_ilu, for --ablate.
+struct Variant {
+    std::string name, what;
+    StructIluTuning tuning;
+    bool other_layout = false;  ///< natural where the default is hyperplane, and the other way round
+};
+/// The variants that make sense on a backend.
+std::vector<Variant> variants(Backend backend);
+
+struct VariantResult {
+    std::string name, what;
+    std::string refused;  ///< why it could not be run; empty: it was
+    std::vector<KernelResult> kernels;
 };
 
 struct BenchResult {
@@ -39,16 +53,31 @@ struct BenchResult {
     Index unknowns = 0;
     int levels = 0;
     std::vector<KernelResult> kernels;
+    std::vector<BaselineResult> baselines;  ///< on a GPU
+    std::vector<VariantResult> variants;    ///< with --ablate
+
+    /// The fastest cuSPARSE time of a kernel; none without a baseline.
+    std::optional<double> best_baseline(const std::string& kernel) const;
+};
+
+struct BenchOptions {
+    LayoutKind layout = LayoutKind::natural;
+    int repeats = 9;
+    bool ablate = false;
+    bool baselines = true;  ///< cuSPARSE, on a GPU
 };
 
 /// Read plus write rate of a large copy, bytes a second: the ceiling of everything here.
 double copy_rate(const Context& context, int repeats);
 
-/// Builds the case, checks every kernel on rows recomputed from the matrix's definition, then times it.
+/// Builds the case where the context is, checks every kernel on rows recomputed from the definition (bench_rows.hpp),
+/// then times it. cuSPARSE's product and M^-1 r must agree with ours to 1e-10 before theirs are.
 /// Throws Error(expectation) where a check fails: a wrong kernel gets no time.
-BenchResult bench_kernels(const Context& context, const BenchCase& setting, LayoutKind layout, int repeats);
+BenchResult bench_kernels(const Context& context, const BenchCase& setting, const BenchOptions& options);
 
-/// A warm-up, then `repeats` calls.
-Timing time_calls(int repeats, const std::function<void()>& call);
+/// Two warm-ups, then `repeats` calls: by events on a GPU, by the clock on a CPU. `before` precedes each, untimed.
+Timing time_calls(
+    const Context& context, int repeats, const std::function<void()>& call,
+    const std::function<void()>& before = [] {});
 
 }  // namespace hyperplane

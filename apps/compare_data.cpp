@@ -128,7 +128,8 @@ ComparisonData summarise(const Comparison& comparison, const Deck& deck, const s
     const std::vector<Trial>& trials = comparison.trials();
     std::vector<std::size_t> order;
     for (std::size_t at = 0; at < trials.size(); ++at) {
-        if (setting.automatic && trials[at].outcome == "refused" && !trials[at].solved)
+        const bool unfit = trials[at].outcome == "refused" || trials[at].outcome == "no_device";
+        if (setting.automatic && unfit && !trials[at].solved)
             data.left_out.push_back({trials[at].name, trials[at].reason});
         else
             order.push_back(at);

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <sstream>
 
 #include "apps/build_info.hpp"
 
@@ -36,6 +38,24 @@ std::string in_gib(Index bytes) {
 std::string describe(const device::Properties& gpu) {
     return fmt::format("{}, {}, compute capability {}.{}, CUDA {}", gpu.name, in_gib(gpu.memory), gpu.major, gpu.minor,
                        gpu.driver);
+}
+
+std::map<std::string, std::string> gpu_state(int ordinal) {
+    const std::string command = fmt::format(
+        "nvidia-smi -i {} --query-gpu=driver_version,clocks.sm,clocks.mem --format=csv,noheader,nounits 2>/dev/null",
+        ordinal);
+    std::array<char, 256> line{};
+    if (std::FILE* pipe = popen(command.c_str(), "r")) {
+        if (!std::fgets(line.data(), int(line.size()), pipe)) line[0] = 0;
+        pclose(pipe);
+    }
+    std::istringstream stream(line.data());
+    std::map<std::string, std::string> state;
+    std::string value;
+    for (const char* name : {"driver", "sm_clock_MHz", "memory_clock_MHz"})
+        if (std::getline(stream >> std::ws, value, ','))
+            state[name] = value.substr(0, value.find_last_not_of(" \n") + 1);
+    return state;
 }
 
 std::map<std::string, std::string> environment(const Context& context, const std::string& device) {

@@ -19,6 +19,9 @@ std::string describe(const device::Properties& gpu);
 /// "7.5 GiB"
 std::string in_gib(Index bytes);
 
+/// The display driver and the clocks in MHz now, as nvidia-smi tells them; empty where it cannot be asked.
+std::map<std::string, std::string> gpu_state(int ordinal);
+
 /// Name and value of what a record keeps of the environment.
 std::map<std::string, std::string> environment(const Context& context, const std::string& device);
 

@@ -3,12 +3,15 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "apps/backend.hpp"
 #include "apps/bench_kernels.hpp"
 #include "apps/bench_solve.hpp"
+#include "apps/bench_tables.hpp"
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
 #include "apps/verbs.hpp"
@@ -23,104 +26,157 @@ constexpr const char* default_cases =
     "star7:8:32";
 
 nlohmann::json heading(const std::string& kind, const Context& context) {
-    return {{"kind", kind},
-            {"version", build_info().version},
-            {"git_sha", build_info().git_sha},
-            {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-            {"host", host_name()},
-            {"device", processor_name()},
-            {"threads", context.threads()}};
+    nlohmann::json json{{"kind", kind},
+                        {"version", build_info().version},
+                        {"git_sha", build_info().git_sha},
+                        {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+                        {"host", host_name()},
+                        {"backend", to_string(context.backend())},
+                        {"processor", processor_name()},
+                        {"threads", context.threads()}};
+    json["device"] = context.backend() == Backend::cuda ? device::properties().name : processor_name();
+    if (context.backend() == Backend::cuda) json["cuda_driver"] = device::properties().driver;
+    return json;
 }
 
-nlohmann::json to_json(const Timing& timing) {
-    return {{"median", timing.median}, {"least", timing.least}, {"most", timing.most}};
+/// Driver and clocks, as nvidia-smi sees them now: what the times belong to.
+void add_clocks(nlohmann::json& json, const Context& context) {
+    if (context.backend() != Backend::cuda) return;
+    for (const auto& [name, value] : gpu_state(device::properties().ordinal)) {
+        nlohmann::json& seen = json["seen"][name];
+        if (std::find(seen.begin(), seen.end(), value) == seen.end()) seen.push_back(value);
+    }
 }
 
-int bench_kernel_cases(const Invocation& invocation, const Context& context, int repeats) {
-    const std::string layout_name = invocation.value("layout", "natural");
-    if (layout_name != "natural" && layout_name != "hyperplane")
-        throw UsageError(fmt::format("--layout: '{}' is none of natural | hyperplane", layout_name));
-    const LayoutKind layout = layout_name == "natural" ? LayoutKind::natural : LayoutKind::hyperplane;
+LayoutKind read_layout(const Invocation& invocation, Backend backend) {
+    const std::string name = invocation.value("layout", backend == Backend::cuda ? "hyperplane" : "natural");
+    if (name != "natural" && name != "hyperplane")
+        throw UsageError(fmt::format("--layout: '{}' is none of natural | hyperplane", name));
+    return name == "natural" ? LayoutKind::natural : LayoutKind::hyperplane;
+}
+
+Context read_device(const Invocation& invocation) {
+    const std::string name = invocation.value("device", "cpu");
+    if (name == "cuda") return Context::cuda();
+    if (name != "cpu") throw UsageError(fmt::format("--device: '{}' is none of cpu | cuda", name));
+    return Context::cpu(invocation.has("threads") ? parse_count("threads", invocation.value("threads"), 1) : 0);
+}
+
+int bench_kernel_cases(const Invocation& invocation, int repeats) {
+    const Context context = read_device(invocation);
+    BenchOptions options;
+    options.layout = read_layout(invocation, context.backend());
+    options.repeats = repeats;
+    options.ablate = invocation.has("ablate");
     const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
 
     nlohmann::json json = heading("kernels", context);
     const double rate = copy_rate(context, repeats);
+    add_clocks(json, context);
     json["copy_rate"] = rate;
-    json["layout"] = layout_name;
-    json["cases"] = nlohmann::json::array();
-    const bool quiet = invocation.value("json") == "-";
-    if (!quiet) {
-        fmt::print("{}, {} thread{}, {} layout; a copy moves {:.1f} GB/s, read plus write: the limit\n",
-                   processor_name(), context.threads(), context.threads() == 1 ? "" : "s", layout_name, rate * 1e-9);
-        fmt::print("{:<18} {:<10} {:>10} {:>8} {:>9} {:>9} {:>11} {:>9}\n", "case", "kernel", "ms", "spread", "GB/s",
-                   "Gflop/s", "time/limit", "us/level");
-    }
-    std::map<std::string, std::pair<double, int>> means;  // sum of logarithms, count
+    json["layout"] = to_string(options.layout);
+    json["repeats"] = repeats;
+    const bool print = invocation.value("json") != "-";
+    if (print)
+        fmt::print("{}, {} layout; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(context),
+                   to_string(options.layout), rate * 1e-9);
+    KernelTable table(rate, print);
+    table.head();
     for (const BenchCase& setting : cases) {
-        const BenchResult result = bench_kernels(context, setting, layout, repeats);
-        nlohmann::json entry = {
-            {"stencil", setting.stencil.name()}, {"dof", setting.dof},          {"n", setting.n},
-            {"symmetric", setting.symmetric},    {"unknowns", result.unknowns}, {"levels", result.levels}};
-        for (const KernelResult& kernel : result.kernels) {
-            const double seconds = kernel.seconds.median, over = seconds / (kernel.bytes / rate);
-            const double spread = (kernel.seconds.most - kernel.seconds.least) / seconds;
-            means[kernel.kernel].first += std::log(over);
-            means[kernel.kernel].second += 1;
-            entry["kernels"][kernel.kernel] = {{"seconds", to_json(kernel.seconds)},
-                                               {"bytes", kernel.bytes},
-                                               {"flops", kernel.flops},
-                                               {"time_over_limit", over},
-                                               {"largest_error", kernel.largest_error}};
-            if (!quiet)
-                fmt::print("{:<18} {:<10} {:>10.3f} {:>7.0f}% {:>9.1f} {:>9.2f} {:>11.2f} {:>9.2f}\n", setting.name(),
-                           kernel.kernel, seconds * 1e3, spread * 100, kernel.bytes / seconds * 1e-9,
-                           kernel.flops / seconds * 1e-9, over, seconds * 1e6 / result.levels);
-        }
-        json["cases"].push_back(entry);
+        table.add(bench_kernels(context, setting, options));
+        std::fflush(stdout);
+        add_clocks(json, context);
     }
-    for (const auto& [kernel, mean] : means) {
-        const double over = std::exp(mean.first / mean.second);
-        json["geometric_mean_time_over_limit"][kernel] = over;
-        if (!quiet) fmt::print("geometric mean of time/limit, {:<10} {:.2f}\n", kernel, over);
-    }
+    table.finish(json);
     if (invocation.has("json")) write_json(invocation.value("json"), json);
     return int(ExitCode::ok);
+}
+
+/// A line of the table of solves, and its JSON.
+nlohmann::json add_solve(const std::string& deck, const Case& a_case, const SolveBench& bench, bool print) {
+    const SolveReport& report = bench.report;
+    const double per_iteration = report.iterations > 0 ? bench.solve.median / double(report.iterations) : 0.0;
+    const std::string& preconditioner = a_case.name("preconditioner");
+    nlohmann::json json{{"deck", deck},
+                        {"solver", a_case.name("solver")},
+                        {"preconditioner", preconditioner},
+                        {"stop_reason", to_string(report.reason)},
+                        {"iterations", report.iterations},
+                        {"relative_residual", report.b_norm > 0 ? report.true_residual / report.b_norm : 0.0},
+                        {"factorise", to_json(bench.factorise)},
+                        {"solve", to_json(bench.solve)},
+                        {"spmv", bench.spmv},
+                        {"preconditioner_apply", bench.preconditioner},
+                        {"other", bench.other},
+                        {"per_iteration", per_iteration},
+                        {"total", bench.total()}};
+    if (preconditioner == "cusparse_ilu") {
+        json["format"] = a_case.parameters.text("preconditioner", "format");
+        json["analysis"] = bench.analysis;
+        json["work_bytes"] = bench.work_bytes;
+    }
+    if (print)
+        fmt::print("{:<28} {:<12} {:<14} {:>5} {:>10.2f} {:>9.2f} {:>10.2f} {:>9.2f} {:>9.3f} {:>10.2f}\n", deck,
+                   preconditioner, to_string(report.reason), report.iterations, bench.factorise.median * 1e3,
+                   bench.spmv * 1e3, bench.preconditioner * 1e3, bench.other * 1e3, per_iteration * 1e3,
+                   bench.total() * 1e3);
+    std::fflush(stdout);
+    return json;
+}
+
+/// The same system by cuSPARSE, in the formats that make sense; `ours` is struct_ilu's total.
+void add_baselines(const Invocation& invocation, const std::string& deck, int dof, double ours, int repeats, bool print,
+                   nlohmann::json& solves) {
+    for (const char* format : {"csr", "bsr"}) {
+        if (dof == 1 && std::string(format) == "bsr") continue;
+        try {
+            std::vector<std::string> overrides = deck_overrides(invocation);
+            overrides.push_back("preconditioner.name=cusparse_ilu");
+            overrides.push_back(std::string("preconditioner.format=") + format);
+            const Case a_case = build_case(read_deck(deck), overrides);
+            const SolveBench bench = bench_solve(a_case, repeats);
+            nlohmann::json json = add_solve(deck, a_case, bench, print);
+            json["total_over_struct_ilu"] = bench.total() / ours;
+            solves.push_back(json);
+            if (print)
+                fmt::print(
+                    "{:<28} cuSPARSE {} takes {:.2f} times as long; not counted: analysis {:.1f} ms; buffers "
+                    "{:.2f} GiB\n",
+                    "", format, bench.total() / ours, bench.analysis * 1e3, double(bench.work_bytes) / (1 << 30));
+        } catch (const Error& error) {
+            solves.push_back(
+                {{"deck", deck}, {"preconditioner", "cusparse_ilu"}, {"format", format}, {"refused", error.what()}});
+            if (print) fmt::print("{:<28} cuSPARSE {}: not possible: {}\n", "", format, error.what());
+        }
+    }
 }
 
 int bench_solves(const Invocation& invocation, int repeats) {
     if (invocation.arguments.size() < 2) throw UsageError("bench solve: name one or more decks");
     nlohmann::json json;
-    const bool quiet = invocation.value("json") == "-";
-    if (!quiet)
-        fmt::print("{:<28} {:<14} {:>5} {:>10} {:>9} {:>10} {:>9} {:>9} {:>10}\n", "deck", "stopped", "its",
-                   "factor ms", "SpMV ms", "precond ms", "other ms", "ms/it", "total ms");
+    const bool print = invocation.value("json") != "-";
+    if (print)
+        fmt::print("{:<28} {:<12} {:<14} {:>5} {:>10} {:>9} {:>10} {:>9} {:>9} {:>10}\n", "deck", "precond", "stopped",
+                   "its", "factor ms", "SpMV ms", "precond ms", "other ms", "ms/it", "total ms");
     ExitCode code = ExitCode::ok;
     for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
         const std::string& deck = invocation.arguments[at];
-        const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
-        if (json.empty()) json = heading("solve", a_case.context);
-        const SolveBench bench = bench_solve(a_case, repeats);
-        const SolveReport& report = bench.report;
-        if (!converged(report.reason)) code = exit_code(report.reason);
-        const double per_iteration = report.iterations > 0 ? bench.solve.median / double(report.iterations) : 0.0;
-        const double total = bench.setup.median + bench.solve.median;
-        json["solves"].push_back({{"deck", deck},
-                                  {"solver", a_case.name("solver")},
-                                  {"preconditioner", a_case.name("preconditioner")},
-                                  {"stop_reason", to_string(report.reason)},
-                                  {"iterations", report.iterations},
-                                  {"relative_residual", report.b_norm > 0 ? report.true_residual / report.b_norm : 0.0},
-                                  {"factorise", to_json(bench.setup)},
-                                  {"solve", to_json(bench.solve)},
-                                  {"spmv", bench.spmv},
-                                  {"preconditioner_apply", bench.preconditioner},
-                                  {"other", bench.other},
-                                  {"per_iteration", per_iteration},
-                                  {"total", total}});
-        if (!quiet)
-            fmt::print("{:<28} {:<14} {:>5} {:>10.2f} {:>9.2f} {:>10.2f} {:>9.2f} {:>9.3f} {:>10.2f}\n", deck,
-                       to_string(report.reason), report.iterations, bench.setup.median * 1e3, bench.spmv * 1e3,
-                       bench.preconditioner * 1e3, bench.other * 1e3, per_iteration * 1e3, total * 1e3);
+        double ours = 0.0;
+        int dof = 1;
+        bool beside_cusparse = false;
+        {
+            const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
+            if (json.empty()) json = heading("solve", a_case.context);
+            const SolveBench bench = bench_solve(a_case, repeats);
+            if (!converged(bench.report.reason)) code = exit_code(bench.report.reason);
+            json["solves"].push_back(add_solve(deck, a_case, bench, print));
+            add_clocks(json, a_case.context);
+            ours = bench.total();
+            dof = a_case.shape().dof;
+            beside_cusparse =
+                a_case.context.backend() == Backend::cuda && a_case.name("preconditioner") == "struct_ilu";
+        }
+        if (beside_cusparse) add_baselines(invocation, deck, dof, ours, repeats, print, json["solves"]);
     }
     if (invocation.has("json")) write_json(invocation.value("json"), json);
     return int(code);
@@ -134,8 +190,7 @@ int bench_verb(const Invocation& invocation) {
     if (kind == "solve") return bench_solves(invocation, repeats);
     if (kind != "kernels" || invocation.arguments.size() > 1)
         throw UsageError("bench: expected `bench kernels` or `bench solve DECK...`");
-    const int threads = invocation.has("threads") ? parse_count("threads", invocation.value("threads"), 1) : 0;
-    return bench_kernel_cases(invocation, Context::cpu(threads), repeats);
+    return bench_kernel_cases(invocation, repeats);
 }
 
 }  // namespace hyperplane

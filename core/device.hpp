@@ -4,6 +4,7 @@
 // another. In a program built without CUDA nothing is available and `require` says so.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,5 +46,7 @@ void zero(void* memory, Index bytes);
 void copy(const void* from, void* to, Index bytes);
 /// Waits for all work queued; throws the errors it met, naming the last kernel launched.
 void synchronize();
+/// Seconds the device takes for what `call` queues, between two events.
+double seconds_of(const std::function<void()>& call);
 
 }  // namespace hyperplane::device

@@ -6,6 +6,25 @@
 namespace hyperplane {
 namespace {
 
+/// A mark in the stream.
+class Event {
+public:
+    Event() { cuda::check(cudaEventCreate(&event_), "cudaEventCreate"); }
+    ~Event() { cudaEventDestroy(event_); }
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    void record() { cuda::check(cudaEventRecord(event_, cuda::stream()), "cudaEventRecord"); }
+    double seconds_since(const Event& begin) const {
+        float milliseconds = 0.0f;
+        cuda::check(cudaEventSynchronize(event_), "cudaEventSynchronize");
+        cuda::check(cudaEventElapsedTime(&milliseconds, begin.event_, event_), "cudaEventElapsedTime");
+        return 1e-3 * double(milliseconds);
+    }
+
+private:
+    cudaEvent_t event_{};
+};
+
 struct Chosen {
     bool made = false;
     device::Properties properties;
@@ -131,6 +150,14 @@ void copy(const void* from, void* to, Index bytes) {
 
 void synchronize() {
     cuda::check(cudaStreamSynchronize(cuda::stream()), "cudaStreamSynchronize");
+}
+
+double seconds_of(const std::function<void()>& call) {
+    Event begin, end;
+    begin.record();
+    call();
+    end.record();
+    return end.seconds_since(begin);
 }
 
 }  // namespace device

@@ -1,12 +1,13 @@
 #include "precond/registry.hpp"
 
+#include "precond/cusparse_ilu.hpp"
 #include "precond/jacobi.hpp"
 #include "precond/struct_ilu.hpp"
 
 namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners() {
-    static const std::vector<PreconditionerRow> rows{struct_ilu_row(), jacobi_row(), none_row()};
+    static const std::vector<PreconditionerRow> rows{struct_ilu_row(), jacobi_row(), cusparse_ilu_row(), none_row()};
     return rows;
 }
 

@@ -67,6 +67,10 @@ public:
     /// Coefficient (row, col) of D^-1 at a point.
     double inverse_pivot(Int3 point, int row, int col) const;
 
+    /// D^-1 is entry pivot_entry() of this.
+    const StructMatrix& pivots() const { return factor_ ? *factor_ : *inverse_; }
+    int pivot_entry() const { return factor_ ? stencil_.diagonal() : 0; }
+
     static PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting);
 
 private:
@@ -86,8 +90,6 @@ private:
     void build(double alpha, PivotInverter& inverter);
     void lower_solve_cpu(const Vector& r, Vector& y) const;
     void upper_solve_cpu(Vector& z) const;
-    const StructMatrix& pivots() const { return factor_ ? *factor_ : *inverse_; }
-    int pivot_entry() const { return factor_ ? stencil_.diagonal() : 0; }
 
     Context context_;
     StructIluOptions options_;

@@ -1,0 +1,26 @@
+// The matrices that kernels are timed on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/stencil.hpp"
+
+namespace hyperplane {
+
+/// One matrix to time kernels on: n^3 points, random entries, diagonally dominant.
+struct BenchCase {
+    Stencil stencil = Stencil::star7();
+    int dof = 1;
+    int n = 64;
+    bool symmetric = false;  ///< one triangle stored, incomplete Cholesky
+
+    std::string name() const;  ///< "star7:1:512", ":sym" appended
+};
+
+/// "star7:1:96:sym, box27:4:32": stencil, dof, n; or a file of such cases, one or more a line, # for comments; throws
+/// UsageError. "table3" are the 25 cases of the StructILU paper's Table 3 (RTX 3090 sizes), "table3-small" the same
+/// with a fifth of the points a side ("quick" is another name for it).
+std::vector<BenchCase> parse_bench_cases(const std::string& text);
+
+}  // namespace hyperplane

@@ -1,0 +1,133 @@
+// cuSPARSE's factorisations against struct_ilu on the host, which equals the reference.
+#include "precond/cusparse_ilu.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "precond/support.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+
+TEST(CusparseIlu, IsRefusedOnACpu) {
+    const Context context = Context::cpu(1);
+    const StructMatrix a(context, Layout(LayoutKind::natural, {5, 4, 3}, {}), Stencil::star7(), 1);
+    EXPECT_THROW(make("cusparse_ilu", a), DeviceError);
+    EXPECT_THROW(find_preconditioner("cusparse_ilu").plan(parameters_of("cusparse_ilu", {}), setting_of(a)),
+                 DeviceError);
+}
+
+#if HYPERPLANE_CUSPARSE_BUILT
+class CusparseIluOnDevice : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (const std::string why = cusparse_unavailable(); !why.empty()) GTEST_SKIP() << why;
+    }
+};
+
+/// The same matrix on host and device.
+struct Pair {
+    Context host = Context::cpu(1), device = Context::cuda();
+    StructMatrix on_host, on_device;
+
+    Pair(const std::string& stencil, int dof, LayoutKind kind, MatrixStorage storage, int fill_level = 0)
+        : on_host(made(host, stencil, dof, kind, storage, fill_level)),
+          on_device(device, on_host.layout(), on_host.stencil(), dof, storage) {
+        on_device.assign(on_host);
+    }
+
+    static StructMatrix made(const Context& context, const std::string& stencil, int dof, LayoutKind kind,
+                             MatrixStorage storage, int fill_level) {
+        const auto data = reference::random_spd_matrix({17, 9, 5}, reference::stencil_named(stencil).offsets, dof, 5);
+        return reference::to_struct_matrix(context, layout_for(kind, data, stencil, fill_level), data, storage,
+                                           stencil);
+    }
+
+    /// m applied on the device, to numbers that depend on the point alone.
+    Vector applied(const LinearOperator& m, bool on_a_device) const {
+        Vector r(host, on_host.layout(), on_host.dof(), "r"), z(host, on_host.layout(), on_host.dof(), "z");
+        for (Index slot = 0; slot < r.layout().slots(); ++slot)
+            for (int c = 0; c < r.dof(); ++c) {
+                const Int3 p = r.layout().point(slot);
+                r.component(c)[slot] = std::sin(1.0 + p.x + 3.0 * p.y + 7.0 * p.z + 0.1 * c);
+            }
+        if (!on_a_device) {
+            m.apply(r, z);
+            return z;
+        }
+        Vector there(device, r.layout(), r.dof(), "r"), result(device, r.layout(), r.dof(), "z");
+        transfer(r, there);
+        m.apply(there, result);
+        transfer(result, z);
+        return z;
+    }
+};
+
+void expect_close(const Vector& found, const Vector& expected) {
+    double largest = 0.0, scale = 0.0;
+    for (Index at = 0; at < found.size(); ++at) {
+        EXPECT_TRUE(std::isfinite(found.data()[at]));
+        largest = std::max(largest, std::abs(found.data()[at] - expected.data()[at]));
+        scale = std::max(scale, std::abs(expected.data()[at]));
+    }
+    EXPECT_LE(largest, 1e-12 * scale);
+    EXPECT_GT(scale, 0.0);
+}
+
+TEST_F(CusparseIluOnDevice, EqualsStructIlu) {
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 3})
+            for (LayoutKind kind : layout_kinds)
+                for (MatrixStorage storage : storages)
+                    for (int fill_level : {0, 1})
+                        for (const char* format : {"csr", "bsr"}) {
+                            if (fill_level == 1 && std::string(stencil) == "box27") continue;
+                            if (dof == 1 && std::string(format) == "bsr") continue;
+                            SCOPED_TRACE(std::string(stencil) + " dof " + std::to_string(dof) + " " + to_string(kind) +
+                                         (storage == MatrixStorage::lower ? " lower " : " full ") + format + " level " +
+                                         std::to_string(fill_level));
+                            const Pair pair(stencil, dof, kind, storage, fill_level);
+                            const std::string level = std::to_string(fill_level);
+                            const auto expected = make("struct_ilu", pair.on_host, {{"fill_level", level}});
+                            const auto found =
+                                make("cusparse_ilu", pair.on_device, {{"fill_level", level}, {"format", format}});
+                            expected->setup(pair.on_host);
+                            for (int time = 0; time < 2; ++time) {  // the second set-up keeps the analysis
+                                found->setup(pair.on_device);
+                                expect_close(pair.applied(*found, true), pair.applied(*expected, false));
+                            }
+                        }
+}
+
+TEST_F(CusparseIluOnDevice, ProductEqualsTheMatrix) {
+    for (int dof : {1, 3})
+        for (RowFormat format : {RowFormat::csr, RowFormat::bsr}) {
+            if (dof == 1 && format == RowFormat::bsr) continue;
+            const Pair pair("diamond25", dof, LayoutKind::hyperplane, MatrixStorage::full);
+            const CusparseProduct product(pair.device, pair.on_device, format);
+            expect_close(pair.applied(product, true), pair.applied(pair.on_host, false));
+        }
+}
+
+TEST_F(CusparseIluOnDevice, NamesTheCellOfAZeroPivot) {
+    for (const char* format : {"csr", "bsr"}) {
+        Pair pair("star7", 2, LayoutKind::hyperplane, MatrixStorage::full);
+        const Int3 cell{3, 2, 1};
+        for (int e = 0; e < pair.on_host.stencil().size(); ++e)
+            for (int c = 0; c < 2; ++c) pair.on_host.values(e, 0, c)[pair.on_host.layout().slot(cell)] = 0.0;
+        pair.on_device.assign(pair.on_host);
+        const auto m = make("cusparse_ilu", pair.on_device, {{"format", format}});
+        try {
+            m->setup(pair.on_device);
+            ADD_FAILURE() << "no error from " << format;
+        } catch (const SetupError& error) {
+            EXPECT_NE(std::string(error.what()).find("(3,2,1)"), std::string::npos) << error.what();
+        }
+    }
+}
+#endif
+
+}  // namespace
+}  // namespace hyperplane
