@@ -115,15 +115,15 @@ Shape solve_shape(const StructIluSystem& system, const Geometry& g, const Struct
         while (tile_j > 8 && tile_j * 2 > wanted) tile_j /= 2;
         tile_k = 1;
         while (tile_j * tile_k * 2 <= wanted) tile_k *= 2;
-        while (groups * worker_threads(tile_j * tile_k, dof) > 768 ||
-               solve_shared(system, g, groups, tile_j, tile_k, 0) > shared_limit) {
-            if (tile_j * tile_k == 1)
-                throw UsageError(fmt::format(
-                    "struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
-                    "fill_level or device.backend = cpu",
-                    dof, system.stencil.name()));
-            shrink(tile_j, tile_k);
-        }
+    }
+    while (groups * worker_threads(tile_j * tile_k, dof) > 768 ||
+           solve_shared(system, g, groups, tile_j, tile_k, 0) > shared_limit) {
+        if (tile_j * tile_k == 1)
+            throw UsageError(
+                fmt::format("struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
+                            "fill_level or device.backend = cpu",
+                            dof, system.stencil.name()));
+        shrink(tile_j, tile_k);
     }
     int stages = tuning.stages;
     if (stages < 0) {
@@ -181,6 +181,9 @@ FactorShape factor_shape(const StructIluSystem& system, const Geometry& g, const
         shape.tile_k = 1;
         while (shape.tile_j * shape.tile_k * 2 <= wanted) shape.tile_k *= 2;
     }
+    // Elementwise, threads are dealt out over the points of a tile evenly.
+    while (shape.tile_j & (shape.tile_j - 1)) shape.tile_j &= shape.tile_j - 1;
+    while (shape.tile_k & (shape.tile_k - 1)) shape.tile_k &= shape.tile_k - 1;
     const auto fit = [&] {
         const int cells = shape.tile_j * shape.tile_k;
         shape.worker_threads = worker_threads(cells, point_threads);

@@ -241,6 +241,7 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int lan
 #pragma unroll
         for (int d = 0; d < LOOKAHEAD; ++d) {
             if (level <= tile.last) {
+                __syncwarp();
                 __syncthreads();  // the workers begin `level`, which needs the levels before
                 fetch(value[(d + LOOKAHEAD - 1) % LOOKAHEAD], seen[(d + LOOKAHEAD - 1) % LOOKAHEAD]);
 #pragma unroll
@@ -341,7 +342,7 @@ struct Worker {
             if (level == line.start) slot_ahead = slot_of(a, line, level);
 #pragma unroll
             for (int t = 0; t < count; ++t)
-                if (pairs && !(UPPER && MIRRORED)) {
+                if (pairs && !DILU && !(UPPER && MIRRORED)) {
                     copy_row(at, t * DOF, coefficient(term_of[begin + t], 0, slot_ahead));
                 } else
 #pragma unroll
