@@ -140,7 +140,7 @@ Shape solve_shape(const StructIluSystem& system, const Geometry& g, const Struct
     shape.worker_threads = worker_threads(tile_j * tile_k, dof);
     shape.groups = groups;
     shape.loaders = tuning.loaders >= 0 ? tuning.loaders : groups > 2 ? 0 : 1;
-    if (stages == 0 || shape.threads() > 1024) shape.loaders = 0;
+    if (stages < 2 || shape.threads() > 1024) shape.loaders = 0;
     // Two blocks where they fit without spills; more of them wait more than they work.
     const int registers = dof == 1 ? 40 : 56;
     const Index fit = std::min<Index>(226 * 1024 / (shape.shared + 1024), 65536 / (registers * shape.threads()));
