@@ -34,7 +34,8 @@ double gigabytes_a_second(const TimerTree& timers, const std::string& name) {
     return 0.0;
 }
 
-/// Iterations timed in this run, those of a run it goes on from left out.
+/// Iterations timed in this run, those of a run it goes on from left out; 0 on a GPU, where an iteration's parts are
+/// not timed.
 Index timed_iterations(const TimerTree& timers) {
     for (const TimerRow& row : timers.rows())
         if (row.name == "solve/preconditioner") return row.calls;
@@ -58,7 +59,8 @@ std::string residual_text(const SolveReport& report) {
 
 std::string time_text(const Outcome& outcome) {
     const TimerTree& t = outcome.timers;
-    const Index applies = std::max<Index>(1, timed_iterations(t));
+    const Index timed = timed_iterations(t),
+                applies = std::max<Index>(1, timed > 0 ? timed : total_iterations(outcome));
     return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration",
                        t.seconds("assemble"), t.seconds("setup"), t.seconds("solve"),
                        1e3 * t.seconds("solve") / double(applies));
@@ -91,9 +93,10 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     }
     for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
     text += line("time", time_text(outcome));
-    text += line("speed", fmt::format("SpMV {:.1f} GB/s, preconditioner {:.1f} GB/s",
-                                      gigabytes_a_second(outcome.timers, "solve/spmv"),
-                                      gigabytes_a_second(outcome.timers, "solve/preconditioner")));
+    if (timed_iterations(outcome.timers) > 0)
+        text += line("speed", fmt::format("SpMV {:.1f} GB/s, preconditioner {:.1f} GB/s",
+                                          gigabytes_a_second(outcome.timers, "solve/spmv"),
+                                          gigabytes_a_second(outcome.timers, "solve/preconditioner")));
     text +=
         line("memory", fmt::format("{} at the peak, {} predicted", in_mib(outcome.peak), in_mib(outcome.predicted)));
     text +=
