@@ -577,6 +577,12 @@ std::vector<rtc::KernelResources> StructIluCuda::compile(const StructIluSystem& 
     rtc::compile({rtc::struct_ilu_solve_cuh},
                  solve_definitions(system, geometry, shape, false, false, tuning.pipelined), architecture, &one);
     add("struct_ilu lower");
+    if (system.symmetric) {
+        rtc::compile({rtc::struct_ilu_solve_cuh},
+                     solve_definitions(system, geometry, shape, !system.shares, true, tuning.pipelined), architecture,
+                     &one);
+        add("struct_ilu r^T z");
+    }
     rtc::compile({rtc::struct_ilu_solve_cuh}, solve_definitions(system, geometry, shape, true, false, tuning.pipelined),
                  architecture, &one);
     add("struct_ilu upper");

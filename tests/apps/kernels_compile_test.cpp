@@ -1,0 +1,145 @@
+// Every kernel that a deck in inputs/ or a case of the paper's Table 3 asks of a GPU, compiled by NVRTC without one:
+// registers and spills. A spill is an error where a point has 8 unknowns or fewer.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "apps/bench_kernels.hpp"
+#include "apps/case.hpp"
+#include "core/struct_matrix_cuda.hpp"
+#include "precond/struct_ilu_cuda.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// What kernels are specialised on.
+struct System {
+    Grid grid;
+    Stencil stencil;
+    int dof;
+    bool symmetric;
+    int fill_level;  ///< of struct_ilu; -1: another preconditioner
+
+    std::string name() const {
+        std::string wraps;
+        for (int axis = 0; axis < 3; ++axis)
+            if (grid.periodic[axis]) wraps += "xyz"[axis];
+        return fmt::format("{}_dof{}_{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
+                           fill_level < 0 ? "" : fmt::format("_k{}", fill_level),
+                           wraps.empty() ? "" : "_periodic_" + wraps);
+    }
+};
+
+struct Demand {
+    std::map<std::string, System> systems;  ///< by name, the largest grid of each
+    std::vector<std::string> unread;        ///< decks that could not be read, and why
+
+    void add(const System& system) {
+        const auto found = systems.find(system.name());
+        if (found == systems.end())
+            systems.emplace(system.name(), system);
+        else if (found->second.grid.points() < system.grid.points())
+            found->second = system;
+    }
+    void add_deck(const std::string& file) {
+        try {
+            const Case a_case = build_case(read_deck(file), {"device.backend=cpu"});
+            const SystemShape& shape = a_case.shape();
+            const bool ilu = a_case.name("preconditioner") == "struct_ilu";
+            add({shape.grid, shape.stencil, shape.dof, shape.symmetric,
+                 ilu ? int(a_case.parameters.integer("preconditioner", "fill_level")) : -1});
+        } catch (const std::exception& error) {
+            unread.push_back(file + ": " + error.what());
+        }
+    }
+};
+
+Demand make_demand() {
+    Demand demand;
+    for (const BenchCase& one : parse_bench_cases("table3")) {
+        Grid grid;
+        grid.nx = grid.ny = grid.nz = one.n;
+        demand.add({grid, one.stencil, one.dof, one.symmetric, 0});
+    }
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
+        if (entry.path().extension() == ".ini") demand.add_deck(entry.path().string());
+    return demand;
+}
+
+const Demand& demand() {
+    static const Demand made = make_demand();
+    return made;
+}
+
+struct Job {
+    System system;
+    std::string architecture;
+
+    std::string name() const { return system.name() + "_" + architecture; }
+    friend std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name(); }
+};
+
+/// All of one architecture and a third of the two others, or the remaining ones.
+std::vector<Job> jobs(bool remaining) {
+    std::vector<Job> list;
+    int turn = 0;
+    for (const auto& [name, system] : demand().systems) {
+        int other = turn++;
+        for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
+            const bool at_once = std::string(architecture) == "sm_90" || other++ % 3 == 0;
+            if (at_once != remaining) list.push_back({system, architecture});
+        }
+    }
+    return list;
+}
+
+std::vector<rtc::KernelResources> compile(const Job& job) {
+    const System& s = job.system;
+    const Stencil filled = s.stencil.filled(std::max(0, s.fill_level));
+    const Layout layout(LayoutKind::hyperplane, s.grid, filled.level_map());
+    const MatrixStorage storage = s.symmetric ? MatrixStorage::lower : MatrixStorage::full;
+    auto rows = StructMatrixCuda::compile(layout, s.stencil, s.dof, storage, job.architecture);
+    if (s.fill_level < 0) return rows;
+    const bool shares = filled.size() == s.stencil.size() && !filled.eliminates_off_diagonal();
+    for (auto& row : StructIluCuda::compile({layout, filled, s.stencil, s.dof, s.symmetric, shares}, job.architecture))
+        rows.push_back(row);
+    return rows;
+}
+
+void expect_no_spills(const Job& job) {
+    const auto rows = compile(job);
+    EXPECT_GE(rows.size(), job.system.fill_level < 0 ? 2u : 5u);
+    for (const auto& row : rows) {
+        fmt::print("{:<40} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
+                   row.registers, row.local_bytes, row.spill_bytes, row.shared_bytes);
+        EXPECT_GT(row.registers, 0) << row.name;
+        if (job.system.dof <= 8) {
+            EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << job.name();
+        }
+    }
+}
+
+TEST(Decks, AreAllRead) {
+    for (const std::string& problem : demand().unread) ADD_FAILURE() << problem;
+    EXPECT_GE(demand().systems.size(), 25u + 5u);
+}
+
+const auto name_of = [](const testing::TestParamInfo<Job>& info) { return info.param.name(); };
+
+class Kernels : public testing::TestWithParam<Job> {};
+TEST_P(Kernels, CompileWithoutSpills) {
+    expect_no_spills(GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(jobs(false)), name_of);
+
+class OtherKernels : public testing::TestWithParam<Job> {};
+TEST_P(OtherKernels, CompileWithoutSpills) {
+    expect_no_spills(GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(All, OtherKernels, testing::ValuesIn(jobs(true)), name_of);
+
+}  // namespace
+}  // namespace hyperplane
