@@ -222,7 +222,7 @@ class Stopped(StudyTest):
 
     def setUp(self):
         super().setUp()
-        self.text = self.study(self.SWEEP, TRANSPORT.format(cells=20, steps=40))
+        self.text = self.study(self.SWEEP, TRANSPORT.format(cells=20, steps=400))
         self.expect(0, "study", "run", self.text)
         self.whole = {name: self.file_of(name, "vtkhdf").read_bytes() for name in self.NAMES}
         shutil.rmtree(self.folder / "s")
