@@ -65,7 +65,7 @@ void check_expectations(const Parameters& p, Contradictions& found) {
 }
 
 void check_checkpoints(const Parameters& p, const Problem& problem) {
-    if (std::isfinite(problem.time_step())) return;
+    if (problem.shape().regime != Regime::steady) return;
     if (p.is_given("output", "checkpoint_every"))
         throw UsageError(
             fmt::format("{}: {} is steady, so there are no time steps to count; "
@@ -142,7 +142,7 @@ std::string MemoryPlan::table() const {
 }
 
 Index Case::steps() const {
-    return std::isfinite(problem->time_step()) ? parameters.integer("time", "steps") : 1;
+    return shape().regime != Regime::steady ? parameters.integer("time", "steps") : 1;
 }
 
 MemoryPlan Case::memory_plan() const {

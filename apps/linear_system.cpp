@@ -1,7 +1,5 @@
 #include "apps/linear_system.hpp"
 
-#include <cmath>
-
 namespace hyperplane {
 
 LinearSystem make_system(const Case& a_case) {
@@ -10,19 +8,24 @@ LinearSystem make_system(const Case& a_case) {
     return system;
 }
 
-void assemble(const Case& a_case, const Vector& u, TimeLevel level, LinearSystem& system) {
+void assemble(const Case& a_case, const Vector& u, const TimeLevel& level, LinearSystem& system) {
     const Problem& problem = *a_case.problem;
     problem.jacobian(u, level, system.a);
     if (system.p) problem.preconditioner_jacobian(u, level, *system.p);
-    problem.residual(u, u, level, system.b);
+    problem.residual(u, level, system.b);
     scale(-1.0, system.b);
     if (a_case.shape().constant_null_space) remove_mean(system.b);
 }
 
+TimeLevel level_from(const Case& a_case, Index step, double time, const Vector& u) {
+    if (a_case.shape().regime == Regime::steady) return {.step = step};
+    const double dt = a_case.problem->time_step(u);
+    return implicit_euler(step, time + dt, dt, u);
+}
+
 void assemble_first(const Case& a_case, Vector& u, LinearSystem& system) {
-    const double dt = a_case.problem->time_step();
     a_case.problem->initial_state(u);
-    assemble(a_case, u, {std::isfinite(dt) ? dt : 0.0, dt}, system);
+    assemble(a_case, u, level_from(a_case, 1, 0.0, u), system);
 }
 
 }  // namespace hyperplane

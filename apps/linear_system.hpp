@@ -21,7 +21,10 @@ LinearSystem make_system(const Case& a_case);
 
 /// A = F'(u), b = -F(u), orthogonal to constants where A is singular. u is also the state at the
 /// beginning of the time step.
-void assemble(const Case& a_case, const Vector& u, TimeLevel level, LinearSystem& system);
+void assemble(const Case& a_case, const Vector& u, const TimeLevel& level, LinearSystem& system);
+
+/// The implicit Euler step number `step` from u at `time`, as long as the problem wants it; none when steady.
+TimeLevel level_from(const Case& a_case, Index step, double time, const Vector& u);
 
 /// The deck's first system, that of the first time step or of a steady problem; u becomes the initial state.
 void assemble_first(const Case& a_case, Vector& u, LinearSystem& system);

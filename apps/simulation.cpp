@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <cmath>
 #include <filesystem>
 #include <new>
 #include <ratio>
@@ -81,7 +80,7 @@ void Simulation::allocate() {
         from_natural(start_.u, u_);
 }
 
-SetupReport Simulation::set_up(TimeLevel level) {
+SetupReport Simulation::set_up(const TimeLevel& level) {
     {
         TimerScope scope(outcome_.timers, "assemble");
         assemble(case_, u_, level, *system_);
@@ -118,12 +117,11 @@ SolverItems Simulation::solve(SolveRow& row, History& history) {
 }
 
 double Simulation::time_after(Index step) const {
-    const double dt = case_.problem->time_step();
-    return std::isfinite(dt) ? double(step) * dt : 0.0;
+    return case_.shape().regime != Regime::steady ? double(step) * case_.problem->time_step(u_) : 0.0;
 }
 
 bool Simulation::advance(Index step) {
-    const TimeLevel level{time_after(step), case_.problem->time_step()};
+    const TimeLevel level = level_from(case_, step, time_after(step - 1), u_);
     if (stop_signal()) {
         preempt(step, start_.iterations, std::exchange(start_.solver, {}));
         return false;

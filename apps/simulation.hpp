@@ -54,7 +54,7 @@ private:
     void allocate();
     /// One implicit step; false where the run must end, with the reason in the outcome.
     bool advance(Index step);
-    SetupReport set_up(TimeLevel level);
+    SetupReport set_up(const TimeLevel& level);
     /// Returns the method's state where a signal broke the solve off.
     SolverItems solve(SolveRow& row, History& history);
     /// Leaves what a run needs to go on from within `step`, in whose solve the method's state is `solver`.

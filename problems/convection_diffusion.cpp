@@ -19,15 +19,19 @@ public:
           rows_(shape_.stencil, keys.domain, TransportRow(keys), keys.source == SourceKind::row_sum) {}
 
     const SystemShape& shape() const override { return shape_; }
-    double time_step() const override { return keys_.time_step; }
+    double time_step(const Vector&) const override { return keys_.time_step; }
     void initial_state(Vector& u) const override { set_points(TransportStart{rows_}, u); }
-    void residual(const Vector& u, const Vector& old, TimeLevel level, Vector& f) const override {
-        residual_rows(TransportStep{rows_of(keys_.scheme, level), view(old)}, u, f);
+    void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
+        const auto inertia = inertia_of(level);
+        TransportStep step{rows_of(keys_.scheme, level), {}, {-inertia[1], -inertia[2]}};
+        if (level.old) step.before[0] = view(*level.old);
+        if (level.older) step.before[1] = view(*level.older);
+        residual_rows(step, u, f);
     }
-    void jacobian(const Vector&, TimeLevel level, StructMatrix& a) const override {
+    void jacobian(const Vector&, const TimeLevel& level, StructMatrix& a) const override {
         assemble_rows(rows_of(keys_.scheme, level), a);
     }
-    void preconditioner_jacobian(const Vector&, TimeLevel level, StructMatrix& p) const override {
+    void preconditioner_jacobian(const Vector&, const TimeLevel& level, StructMatrix& p) const override {
         assemble_rows(rows_of(keys_.preconditioner_scheme, level), p);
     }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
@@ -48,11 +52,17 @@ public:
     }
 
 private:
-    TransportRows rows_of(Scheme scheme, TimeLevel level) const {
+    TransportRows rows_of(Scheme scheme, const TimeLevel& level) const {
         TransportRows rows = rows_;
         rows.interior.scheme = scheme;
-        rows.interior.mass = rows.interior.h * rows.interior.h / level.dt;
+        rows.interior.mass = inertia_of(level)[0];
         return rows;
+    }
+    /// h^2 times the rates of u, old and older; of implicit Euler h^2 / dt, rounded once.
+    std::array<double, 3> inertia_of(const TimeLevel& level) const {
+        const double square = rows_.interior.h * rows_.interior.h;
+        if (!level.older) return {square / level.dt, -square / level.dt, 0.0};
+        return {square * level.rate[0], square * level.rate[1], square * level.rate[2]};
     }
     SystemShape shape_;
     TransportKeys keys_;
@@ -67,6 +77,7 @@ std::unique_ptr<Problem> create_convection_diffusion(const Parameters& parameter
                       .stencil = Stencil::star7(),
                       .constant_null_space = keys.singular(),
                       .separate_preconditioner_matrix = keys.preconditioner_scheme != keys.scheme,
+                      .regime = keys.steady() ? Regime::steady : Regime::transient,
                       .components = {"u"}};
     return std::make_unique<ConvectionDiffusion>(std::move(shape), keys);
 }

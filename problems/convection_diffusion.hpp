@@ -5,8 +5,8 @@
 //   upwind    c_P = D + max(B, 0)       c_N = -D + min(B, 0)       first order, an M-matrix
 //   central   c_P = D + B / 2           c_N = -D + B / 2           second order, oscillates where |B| > 2 D
 //   sg        c_P = D Ber(-B / D)       c_N = -D Ber(B / D)        second order, an M-matrix
-// Ber(t) = t / (e^t - 1) (Scharfetter, Gummel 1969). Implicit Euler adds h^2 / dt to the diagonal and
-// h^2 u_old / dt to the right-hand side h^2 f.
+// Ber(t) = t / (e^t - 1) (Scharfetter, Gummel 1969). The time derivative adds h^2 rate[0] to the diagonal and
+// -h^2 (rate[1] old + rate[2] older) to the right-hand side h^2 f: implicit Euler h^2 / dt and h^2 u_old / dt.
 #pragma once
 
 #include <cmath>

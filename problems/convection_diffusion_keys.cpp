@@ -12,13 +12,9 @@ namespace {
 
 ParameterTable equation_parameters() {
     return {
-        {.section = "problem",
-         .key = "regime",
-         .type = ParameterType::choice,
-         .default_value = "transient",
-         .description =
-             "transient: implicit Euler steps of section [time], cfl = 38 unless given; steady: no time term",
-         .choices = {"transient", "steady"}},
+        regime_parameter({Regime::transient, Regime::steady},
+                         "transient: implicit Euler steps of section [time], cfl = 38 unless given; steady: no time "
+                         "term"),
         {.section = "problem",
          .key = "viscosity",
          .type = ParameterType::real,
@@ -223,7 +219,7 @@ TransportKeys read_transport_keys(const Parameters& parameters) {
     const std::string& preconditioner = parameters.text("problem", "preconditioner_scheme");
     keys.scheme = scheme_called(parameters.text("problem", "scheme"));
     keys.preconditioner_scheme = preconditioner == "same" ? keys.scheme : scheme_called(preconditioner);
-    if (parameters.text("problem", "regime") == "steady")
+    if (read_regime(parameters) == Regime::steady)
         refuse_time_keys(parameters, "problem.regime = steady takes no time steps");
     else
         keys.time_step = chosen_time_step(parameters, 38.0, largest_velocity(keys), keys.domain.mean_spacing());

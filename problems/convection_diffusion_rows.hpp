@@ -16,7 +16,7 @@ struct TransportRow {
     TransportKeys keys;
     Scheme scheme;
     double h;                         ///< mean spacing
-    double mass = 0.0;                ///< h^2 / dt, 0 when steady
+    double mass = 0.0;                ///< h^2 times the rate of u, 0 when steady
     std::array<double, 3> diffusion;  ///< D along each axis
     std::array<double, 3> area;       ///< h^2 / h_d
 
@@ -44,7 +44,7 @@ struct TransportRow {
             }
         }
     }
-    /// h^2 f, without h^2 u_old / dt. A manufactured f = b . grad(u) - nu Laplace(u).
+    /// h^2 f, without the states before. A manufactured f = b . grad(u) - nu Laplace(u).
     HYPERPLANE_HD double source(Int3 p) const {
         if (keys.source != SourceKind::exact) return h * h * plain_source(keys.source, keys.seed, keys.domain.grid, p);
         const Position at = keys.domain.position(p);
@@ -62,13 +62,17 @@ struct TransportRow {
 
 using TransportRows = DirichletNodes<TransportRow>;
 
-/// The rows of an implicit step from `old`.
+/// The rows of an implicit step from the states before it.
 struct TransportStep : TransportRows {
-    ConstVectorView old;
+    std::array<ConstVectorView, 2> before;  ///< old and older
+    std::array<double, 2> weight;           ///< of each in the right-hand side; 0 where there is none
 
     HYPERPLANE_HD double right_hand_side(Int3 p, int = 0) const {
-        const double b = TransportRows::right_hand_side(p);
-        return interior.mass == 0.0 || domain.on_boundary(p) ? b : b + interior.mass * old(p);
+        double b = TransportRows::right_hand_side(p);
+        if (domain.on_boundary(p)) return b;
+        for (int k = 0; k < 2; ++k)
+            if (weight[k] != 0.0) b += weight[k] * before[k](p);
+        return b;
     }
 };
 

@@ -5,6 +5,13 @@
 #include "core/error.hpp"
 
 namespace hyperplane {
+namespace {
+
+std::string regime_name(Regime regime) {
+    return regime == Regime::steady ? "steady" : regime == Regime::transient ? "transient" : "pseudo_transient";
+}
+
+}  // namespace
 
 ParameterTable time_parameters() {
     return {
@@ -37,16 +44,38 @@ void refuse_time_keys(const Parameters& parameters, const std::string& why) {
             throw UsageError(fmt::format("{}: {}; remove the key", parameters.where("time", key), why));
 }
 
-double chosen_time_step(const Parameters& parameters, double default_cfl, double velocity, double spacing) {
+ParameterSpec regime_parameter(const std::vector<Regime>& offered, const std::string& description) {
+    ParameterSpec spec{.section = "problem",
+                       .key = "regime",
+                       .type = ParameterType::choice,
+                       .default_value = regime_name(offered.at(0)),
+                       .description = description};
+    for (Regime regime : offered) spec.choices.push_back(regime_name(regime));
+    return spec;
+}
+
+Regime read_regime(const Parameters& parameters) {
+    const std::string& name = parameters.text("problem", "regime");
+    for (Regime regime : {Regime::steady, Regime::transient})
+        if (name == regime_name(regime)) return regime;
+    return Regime::pseudo_transient;
+}
+
+StepRule step_rule(const Parameters& parameters, double default_cfl) {
     const bool step = parameters.is_given("time", "time_step"), cfl = parameters.is_given("time", "cfl");
     if (step && cfl)
         throw UsageError(fmt::format("{}: contradicts {}; give one of them", parameters.where("time", "cfl"),
                                      parameters.where("time", "time_step")));
-    if (step) return parameters.real("time", "time_step");
-    if (velocity == 0.0)
+    if (step) return {.time_step = parameters.real("time", "time_step")};
+    return {.cfl = cfl ? parameters.real("time", "cfl") : default_cfl};
+}
+
+double chosen_time_step(const Parameters& parameters, double default_cfl, double velocity, double spacing) {
+    const StepRule rule = step_rule(parameters, default_cfl);
+    if (rule.time_step == 0.0 && velocity == 0.0)
         throw UsageError(fmt::format("{}: a Courant number needs a velocity, and the wind is zero; give time.time_step",
                                      parameters.where("time", "cfl")));
-    return (cfl ? parameters.real("time", "cfl") : default_cfl) * spacing / velocity;
+    return rule.time_step > 0.0 ? rule.time_step : rule.cfl * spacing / velocity;
 }
 
 }  // namespace hyperplane

@@ -111,7 +111,7 @@ TEST(ConvectionDiffusion, UpwindObeysTheMaximumPrinciple) {
                                                                    {"problem.viscosity", "0.01"},
                                                                    {"problem.scheme", scheme},
                                                                    {"time.cfl", "2"}});
-        const System system(*problem, LayoutKind::natural, {problem->time_step(), problem->time_step()});
+        const System system(*problem);
         Vector u = system.initial();
         double low = 0.0, high = 0.0;
         for (int step = 0; step < 4; ++step) {
@@ -141,9 +141,9 @@ TEST(ConvectionDiffusion, WaveDecaysAtTheRateOfImplicitEuler) {
                                                                {"problem.wind_velocity", "0 0 0"},
                                                                {"problem.viscosity", "0.2"},
                                                                {"time.time_step", "0.05"}});
-    ASSERT_EQ(problem->time_step(), 0.05);
     ASSERT_FALSE(problem->shape().constant_null_space);
-    const System system(*problem, LayoutKind::natural, {0.05, 0.05});
+    const System system(*problem);
+    ASSERT_EQ(system.level.dt, 0.05);
     Vector old = system.vector();
     for (int i = 0; i < 16; ++i) old({i, 0, 0}) = std::cos(2 * std::numbers::pi * i / 16);
     const Vector u = solve_linear(system, system.vector(), old);
@@ -152,10 +152,13 @@ TEST(ConvectionDiffusion, WaveDecaysAtTheRateOfImplicitEuler) {
 }
 
 TEST(ConvectionDiffusion, StepsFollowTheCourantNumber) {
-    EXPECT_NEAR(make_problem("cd", {{"grid.cells", "11"}})->time_step(), 38 * 0.1, 1e-12);
-    EXPECT_NEAR(make_problem("cd", {{"grid.cells", "11"}, {"problem.wind", "abc"}, {"time.cfl", "3"}})->time_step(),
-                3 * 0.1 / 2, 1e-12);
-    EXPECT_TRUE(std::isinf(make_problem("cd", {{"grid.cells", "11"}, {"problem.regime", "steady"}})->time_step()));
+    const auto time_step = [](Keys keys) {
+        keys.push_back({"grid.cells", "11"});
+        return System(*make_problem("cd", keys)).level.dt;
+    };
+    EXPECT_NEAR(time_step({}), 38 * 0.1, 1e-12);
+    EXPECT_NEAR(time_step({{"problem.wind", "abc"}, {"time.cfl", "3"}}), 3 * 0.1 / 2, 1e-12);
+    EXPECT_TRUE(std::isinf(time_step({{"problem.regime", "steady"}})));
 }
 
 TEST(ConvectionDiffusion, PecletIsAnotherWayToGiveTheViscosity) {

@@ -57,10 +57,9 @@ void compare(const Variant& variant) {
     const Context gpu = Context::cuda();
     const auto here = make_problem(variant.problem, variant.keys, files());
     const auto there = make_problem(variant.problem, variant.keys, files(), gpu);
-    const TimeLevel level{here->time_step(), here->time_step()};
     const double tolerance = state_tolerance(variant, *here);
     for (LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane}) {
-        const System host(*here, kind, level), device(*there, kind, level, gpu);
+        const System host(*here, kind), device(*there, kind, gpu);
         const std::string layout = " in layout " + to_string(kind);
         for (MatrixStorage storage : {MatrixStorage::full, MatrixStorage::lower}) {
             const StructMatrix a = host.matrix(storage), b = device.matrix(storage);

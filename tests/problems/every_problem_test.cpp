@@ -9,8 +9,7 @@ namespace {
 class EveryProblem : public testing::TestWithParam<Variant> {
 protected:
     std::unique_ptr<Problem> problem_ = make_problem(GetParam().problem, GetParam().keys, files());
-    TimeLevel level_{problem_->time_step(), problem_->time_step()};
-    System system_{*problem_, LayoutKind::natural, level_};
+    System system_{*problem_};
 };
 
 TEST_P(EveryProblem, MatrixIsTheDerivativeOfTheResidualOnTheDeclaredStencil) {
@@ -59,7 +58,7 @@ TEST_P(EveryProblem, UsesEveryOffsetAndNoneOutsideTheGrid) {
 
 /// To the last bit.
 TEST_P(EveryProblem, BothLayoutsGiveTheSameSystem) {
-    const System other(*problem_, LayoutKind::hyperplane, level_);
+    const System other(*problem_, LayoutKind::hyperplane);
     EXPECT_EQ(system_.matrix().to_csr().value, other.matrix().to_csr().value);
     const Vector f = system_.residual(system_.random(1), system_.random(2));
     const Vector g = other.residual(other.random(1), other.random(2));
@@ -77,7 +76,7 @@ TEST_P(EveryProblem, NumberOfThreadsDoesNotMatter) {
     for (int threads : {1, 3}) {
         const SeveralThreads several(threads);
         const auto problem = make_problem(GetParam().problem, GetParam().keys, files());
-        const System system(*problem, LayoutKind::hyperplane, level_);
+        const System system(*problem, LayoutKind::hyperplane);
         std::vector<double>& result = results[threads / 2];
         result = system.matrix().to_csr().value;
         const Vector f = system.residual(system.random(1), system.random(2));

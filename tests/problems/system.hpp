@@ -42,31 +42,50 @@ inline std::string refusal(const std::string& name, const Keys& keys, const Inpu
     return "";
 }
 
-/// A problem with its vectors and matrices in one layout.
+/// A problem with its vectors and matrices in one layout, in the first step of a run; `level` can be made another.
 struct System {
     const Problem& problem;
     Context context;
     Layout layout;
-    TimeLevel level;
+    TimeLevel level;  ///< its states before are what matrix() and residual() are given
 
-    explicit System(const Problem& p, LayoutKind kind = LayoutKind::natural, TimeLevel at = {},
-                    const Context& on = Context::cpu())
-        : problem(p), context(on), layout(kind, p.shape().grid, p.shape().stencil.level_map()), level(at) {}
+    explicit System(const Problem& p, LayoutKind kind = LayoutKind::natural, const Context& on = Context::cpu())
+        : problem(p), context(on), layout(kind, p.shape().grid, p.shape().stencil.level_map()) {
+        if (p.shape().regime == Regime::steady) return;
+        const double dt = p.time_step(initial());
+        level = implicit_euler(1, dt, dt, Vector());
+        level.old = nullptr;
+    }
 
     Vector vector() const { return Vector(context, layout, problem.shape().dof, "test"); }
-    StructMatrix matrix(MatrixStorage storage = MatrixStorage::full) const {
-        StructMatrix a(context, layout, problem.shape().stencil, problem.shape().dof, storage);
-        problem.jacobian(vector(), level, a);
-        return a;
-    }
     Vector initial() const {
         Vector u = vector();
         problem.initial_state(u);
         return u;
     }
+    /// The level, from `old`; with rate[2] != 0 also from `older`, which is `old` unless given.
+    TimeLevel from(const Vector& old, const Vector* older = nullptr) const {
+        TimeLevel at = level;
+        const bool steady = problem.shape().regime == Regime::steady;
+        at.old = steady ? nullptr : &old;
+        at.older = steady || level.rate[2] == 0.0 ? nullptr : older ? older : &old;
+        return at;
+    }
+    /// F'(u) in the step from `old`.
+    StructMatrix matrix(const Vector& u, const Vector& old, MatrixStorage storage = MatrixStorage::full) const {
+        StructMatrix a(context, layout, problem.shape().stencil, problem.shape().dof, storage);
+        problem.jacobian(u, from(old), a);
+        return a;
+    }
+    /// The same at the initial state.
+    StructMatrix matrix(MatrixStorage storage = MatrixStorage::full) const {
+        const Vector u = initial();
+        return matrix(u, u, storage);
+    }
+    /// F(u) in the step from `old`.
     Vector residual(const Vector& u, const Vector& old) const {
         Vector f = vector();
-        problem.residual(u, old, level, f);
+        problem.residual(u, from(old), f);
         return f;
     }
     Vector random(unsigned seed) const {
