@@ -32,6 +32,9 @@ void sum(const Vector& x, int component, double* total);
 void add_constant(Vector& x, int component, const Ratio& value);
 void count_not_finite(const Vector& x, double* count);
 
+/// The first of values[slot] in the order of comes_before (core/point_values.hpp); waits.
+void smallest(const Layout& layout, const double* values, double* value, Index* slot);
+
 /// A scalar on the GPU for results the host is about to read.
 double* scratch();
 
