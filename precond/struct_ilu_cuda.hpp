@@ -1,5 +1,5 @@
-// StructILU's kernels on a GPU, specialised for one stencil, dof and grid; struct_ilu_factor.cuh and
-// struct_ilu_solve.cuh are their texts. Everything here can be compiled without a device (`compile`).
+// StructILU's kernels on a GPU, specialised for one stencil, dof and grid: the sweeps (struct_ilu_solve_cuda.hpp) and
+// the factorisation (struct_ilu_factor_cuda.hpp). All of them can be compiled without a device (`compile`).
 #pragma once
 
 #include <memory>
@@ -38,18 +38,6 @@ struct StructIluTuning {
     int factor_blocks = 0;       ///< blocks of the factorisation resident on a multiprocessor
     bool blockwise = true;       ///< small blocks are factored elementwise, dof 6 to 8 on tensor cores (section 4.3)
     bool pipelined = true;       ///< terms of older levels are summed ahead (section 4.2.1)
-};
-
-/// Lines of points along x, in tiles ordered by their lowest level.
-struct StructIluTiles {
-    struct Tile {
-        int j, k, first, last;
-    };
-    int tile_j = 0, tile_k = 0, tiles_j = 0;
-    std::vector<Tile> tiles;
-    std::vector<int> at;  ///< [K][J]: position in `tiles`, -1 where a tile has no line
-
-    StructIluTiles(const Layout& layout, int skew, int tile_j, int tile_k);
 };
 
 /// Both kernels of one system, with what they need besides matrix and factors.

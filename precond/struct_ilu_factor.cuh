@@ -14,19 +14,10 @@
 // depends on have completed the one before. One warp looks at their progress, one publishes this tile's, the
 // others work: struct_ilu_factor_blocks.cuh for small blocks, struct_ilu_factor_rows.cuh for any.
 //
-// Factors lie as [entry][row][slot][col] for large blocks (TOGETHER): a row of a block is contiguous, whatever slot
-// a tile begins at. Else as [entry][row][col][slot]: points are.
-//
-// Definitions: DOF, LOWER, OFFSET_X/Y/Z {2 LOWER + 1 numbers, all entries}, B, C, SKEW, TJ, TK,
-// A_ENTRY {for each entry, A's entry or -1}, PAIRS, PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U {PAIRS},
-// SYMMETRIC (one triangle, pivots must have A's sign), SHARES, KEEP (E lies in shared memory, else in `scratch`),
-// NATURAL, TOGETHER, BLOCKS (resident on a multiprocessor).
-
-typedef unsigned long long u64;
-
-struct Tile {
-    int j, k, first, last;
-};
+// Definitions, besides those of struct_ilu_lines.cuh: LOWER (2 LOWER + 1 entries), A_ENTRY
+// {for each entry, A's entry or -1}, PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U {PAIR_BEGIN's last}, SYMMETRIC (one
+// triangle, pivots must have A's sign), SHARES, KEEP (E lies in shared memory, else in `scratch`), BLOCKS (resident on
+// a multiprocessor).
 
 /// What went wrong, the first events in natural order.
 struct PivotLog {
@@ -51,17 +42,13 @@ struct Arguments {
     int* progress;       // [tile]: last level completed
     unsigned* ticket;
     PivotLog* log;
-    Smallest* smallest;  // [tile]
-    double* scratch;     // [tile][LOWER][DOF][worker_threads]
+    Smallest* smallest;              // [tile]
+    double* scratch;                 // [tile][LOWER][DOF][worker_threads]
     double shift, tolerance, boost;  // boost 0: a pivot that cannot be used is a failure
     int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
     int delta[2 * LOWER + 1];  // slot of p + o minus slot of p, modulo the slots, in [0, slots)
 };
 
-#define TABLE __constant__ const int
-TABLE offset_x[] = OFFSET_X;
-TABLE offset_y[] = OFFSET_Y;
-TABLE offset_z[] = OFFSET_Z;
 TABLE a_entry[] = A_ENTRY;
 TABLE pair_begin[] = PAIR_BEGIN;
 TABLE pair_l[] = PAIR_L;
@@ -71,7 +58,9 @@ constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : 2 * LOWER + 1;  // com
 extern __shared__ double shared[];
 
 /// Through the second-level cache, where other tiles' results are.
-__device__ __forceinline__ double load(const double* at) { return __ldcg(at); }
+__device__ __forceinline__ double load(const double* at) {
+    return __ldcg(at);
+}
 
 __device__ void keep_first(u64* rows, double* values, int* size, int capacity, u64 row, double value) {
     int at = *size < capacity ? (*size)++ : capacity - 1;
@@ -96,9 +85,9 @@ __device__ __noinline__ void record(PivotLog* log, bool boosted, u64 row, double
         }
 }
 
-
 /// The pivot to divide by: the one met, a boosted one, or 0 where it cannot be used. `first`: this thread logs it.
-__device__ double usable_pivot(const Arguments& a, double pivot, double own, double scale, u64 point, int component, bool first) {
+__device__ double usable_pivot(const Arguments& a, double pivot, double own, double scale, u64 point, int component,
+                               bool first) {
     const bool wrong_sign = SYMMETRIC && pivot * own < 0.0;
     if (isfinite(pivot) && fabs(pivot) > a.tolerance * scale && !wrong_sign) return pivot;
     const bool mend = a.boost > 0.0 && isfinite(pivot) && isfinite(scale) && scale > 0.0;
@@ -112,34 +101,13 @@ __device__ double pivot_ratio(double pivot, double own) {
     return SYMMETRIC && pivot * own < 0.0 ? 0.0 : fabs(pivot / own);
 }
 
-/// Where a thread's line of points is.
-struct Line {
-    int j, k, start;
-    bool exists;
-
-    __device__ Line(const Arguments& a, const Tile& tile, int cell, bool valid)
-        : j(tile.j + cell % TJ - SKEW * (tile.k + cell / TJ)), k(tile.k + cell / TJ), start(B * j + C * k) {
-        exists = valid && cell < TJ * TK && j >= 0 && j < a.ny && k < a.nz;
-    }
-    __device__ int slot(const Arguments& a, int level) const {
-        return NATURAL ? level - start + a.nx * (j + a.ny * k) : ((level % a.nx) * a.nz + k) * a.ny + j;
-    }
-    __device__ bool in_grid(const Arguments& a, int i, int e) const {
-        return unsigned(i + offset_x[e]) < unsigned(a.nx) && unsigned(j + offset_y[e]) < unsigned(a.ny) &&
-               unsigned(k + offset_z[e]) < unsigned(a.nz);
-    }
-    __device__ long long point(const Arguments& a, int i) const { return i + a.nx * (j + (long long)a.ny * k); }
-};
-
 __device__ __forceinline__ int near(const Arguments& a, int slot, int entry) {
-    const int there = slot + a.delta[entry];
-    return there >= a.slots ? there - a.slots : there;
+    return wrapped(slot + a.delta[entry], a.slots);
 }
 __device__ __forceinline__ const double* a_at(const Arguments& a, int entry, int r, int c, int slot) {
     return a.a + (long long)((entry * DOF + r) * DOF + c) * a.a_stride + slot;
 }
 __device__ __forceinline__ double* x_at(const Arguments& a, int entry, int r, int c, int slot) {
-    if (TOGETHER) return a.x + ((long long)(entry * DOF + r) * a.slots + slot) * DOF + c;
-    return a.x + (long long)((entry * DOF + r) * DOF + c) * a.slots + slot;
+    return a.x + factor_at(a.slots, entry, r, c, slot);
 }
 constexpr int inverse_entry = SHARES ? 0 : LOWER;

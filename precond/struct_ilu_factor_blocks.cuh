@@ -16,7 +16,7 @@ constexpr int group_threads = tensor ? 32 : DOF * DOF;
 constexpr int point_threads = group_threads * SPLIT;
 constexpr int elements = tensor ? 2 : 1;
 constexpr int warp_cells = 32 / point_threads;
-constexpr int worker_threads = (TJ * TK + warp_cells - 1) / warp_cells * 32;
+constexpr int worker_threads = tile_threads(warp_cells);
 constexpr int block_size = tensor ? 64 : DOF * DOF;
 constexpr int cells = TJ * TK, columns = cells * group_threads;
 constexpr int share = (MOST + SPLIT - 1) / SPLIT;  // eliminations of one l by a group
@@ -69,20 +69,23 @@ struct Worker {
     /// neighbouring threads. `then_prefetch`: those of the level after into the second-level cache.
     __device__ void fetch(int level) const {
         const int i = level - fetched_line.start;
-        const bool active = fetched_line.exists && unsigned(i) < unsigned(a.nx), next = fetched_line.exists && unsigned(i + 1) < unsigned(a.nx);
-        const int at = active ? fetched_line.slot(a, level) : 0, ahead = next ? fetched_line.slot(a, level + 1) : 0;
+        const bool active = fetched_line.valid && unsigned(i) < unsigned(a.nx);
+        const bool next = fetched_line.valid && unsigned(i + 1) < unsigned(a.nx);
+        const int at = active ? fetched_line.slot(a, level) : 0;
+        const int ahead = next ? fetched_line.slot(a, level + 1) : 0;
         constexpr int stride = worker_threads / cells;
 #pragma unroll 4
         for (int q = threadIdx.x / cells; q < entries * DOF * DOF; q += stride) {
             const int e = q / (DOF * DOF), row = q / DOF % DOF, col = q % DOF, from = a_entry[e];
-            const double value = active && from >= 0 && fetched_line.in_grid(a, i, e) ? __ldcs(a_at(a, from, row, col, at)) : 0.0;
+            const bool met = active && from >= 0 && fetched_line.in_grid(a, i, e);
+            const double value = met ? __ldcs(a_at(a, from, row, col, at)) : 0.0;
             const int place = tensor ? (e * 2 + col % 2) * columns + row * 4 + col / 2 : e * columns + row * DOF + col;
             shared[place + fetched * group_threads] = value;
             if (next && from >= 0) asm volatile("prefetch.global.L2 [%0];" ::"l"(a_at(a, from, row, col, ahead)));
         }
     }
 
-    __device__ bool exists() const { return line.exists; }
+    __device__ bool exists() const { return line.valid; }
     __device__ long long smallest_point() const { return line.point(a, ratio_x); }
 
     // ---- blocks in memory
@@ -94,7 +97,9 @@ struct Worker {
 #pragma unroll
         for (int n = 0; n < elements; ++n) {
             const int row = tensor ? lane % 4 + 4 * n : r, col = tensor ? lane / 4 : c;
-            x.v[n] = active && inside(row, col) ? load(transposed ? x_at(a, entry, col, row, at) : x_at(a, entry, row, col, at)) : 0.0;
+            x.v[n] = active && inside(row, col)
+                         ? load(transposed ? x_at(a, entry, col, row, at) : x_at(a, entry, row, col, at))
+                         : 0.0;
         }
         return x;
     }
@@ -104,7 +109,9 @@ struct Worker {
 #pragma unroll
         for (int n = 0; n < elements; ++n) {
             const int row = tensor ? lane % 4 + 4 * n : r, col = tensor ? lane / 4 : c;
-            x.v[n] = active && inside(row, col) ? __ldg(transposed ? a_at(a, entry, col, row, at) : a_at(a, entry, row, col, at)) : 0.0;
+            x.v[n] = active && inside(row, col)
+                         ? __ldg(transposed ? a_at(a, entry, col, row, at) : a_at(a, entry, row, col, at))
+                         : 0.0;
         }
         return x;
     }
@@ -185,7 +192,8 @@ struct Worker {
             if (!active) return;
             const double met = x.v[0], diagonal = own.v[0];
             if (const double here = pivot_ratio(met, diagonal); here < ratio) ratio = here, ratio_x = i;
-            const double pivot = usable_pivot(a, met, diagonal, fmax(fabs(diagonal), fabs(met)), line.point(a, i), 0, group == 0);
+            const double pivot =
+                usable_pivot(a, met, diagonal, fmax(fabs(diagonal), fabs(met)), line.point(a, i), 0, group == 0);
             x.v[0] = pivot == 0.0 ? 0.0 : 1.0 / pivot;
         } else {
             double largest = 0.0;
@@ -226,7 +234,8 @@ struct Worker {
                     const int col = c + n;
                     if (!owner || !inside(r, col)) continue;
                     const double scaled = (col == p ? 1.0 : old[p * DOF + col]) * inverse;
-                    next[r * DOF + col] = r == p ? scaled : (col == p ? 0.0 : old[r * DOF + col]) - old[r * DOF + p] * scaled;
+                    next[r * DOF + col] =
+                        r == p ? scaled : (col == p ? 0.0 : old[r * DOF + col]) - old[r * DOF + p] * scaled;
                 }
             }
             __syncwarp();
@@ -260,7 +269,8 @@ struct Worker {
         for (int n = 0; n < share; ++n) {
             const int pair = n * SPLIT + group;
             const bool here = active && pair < count;
-            const int u = chunk_u[begin + (here ? pair : 0)], e = chunk_e[begin + (here ? pair : 0)], mirror = 2 * LOWER - u;
+            const int u = chunk_u[begin + (here ? pair : 0)], e = chunk_e[begin + (here ? pair : 0)];
+            const int mirror = 2 * LOWER - u;
             if (SHARES) {
                 if (!SYMMETRIC) ahead.upper[n] = matrix_operand(a_entry[u], there, false, here);
             } else if (!SYMMETRIC) {
@@ -302,7 +312,7 @@ struct Worker {
     }
 
     __device__ void point(int level) {
-        const bool active = line.exists && unsigned(level - line.start) < unsigned(a.nx);
+        const bool active = line.valid && unsigned(level - line.start) < unsigned(a.nx);
         const int i = level - line.start, at = active ? line.slot(a, level) : 0;
         Ahead ahead[depth];
 #pragma unroll

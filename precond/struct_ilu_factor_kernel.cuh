@@ -6,7 +6,8 @@ __device__ __forceinline__ int progress_of(const int* at) {
     return value;
 }
 
-extern "C" __global__ void __launch_bounds__(Worker::threads + 64, BLOCKS) struct_ilu_factor(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(Worker::threads + 64, BLOCKS)
+    struct_ilu_factor(const __grid_constant__ Arguments a) {
     __shared__ int ticket;
     __shared__ double ratios[Worker::threads];
     __shared__ long long points[Worker::threads];
@@ -43,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(Worker::threads + 64, BLOCKS) struc
             __syncthreads();
             if (thread == Worker::threads + 32 && level > tile.first) {
                 __threadfence();
-                asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(a.progress + ticket), "r"(level - 1) : "memory");
+                asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(a.progress + ticket), "r"(level - 1)
+                             : "memory");
             }
         }
         __syncthreads();

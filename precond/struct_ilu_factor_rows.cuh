@@ -1,7 +1,7 @@
 // The factorisation with a thread for each row of a point: any stencil, any dof. Definitions: struct_ilu_factor.cuh.
 
 constexpr int warp_cells = 32 / DOF;
-constexpr int worker_threads = (TJ * TK + warp_cells - 1) / warp_cells * 32;
+constexpr int worker_threads = tile_threads(warp_cells);
 constexpr int unroll_pairs = DOF <= 2 && LOWER < 14 ? 128 : 1;
 constexpr int unroll_entries = DOF == 1 && LOWER < 14 ? 2 * LOWER + 1 : 1;
 
@@ -114,13 +114,13 @@ struct Worker {
     }
 
     static constexpr int threads = worker_threads;
-    __device__ bool exists() const { return line.exists; }
+    __device__ bool exists() const { return line.valid; }
     __device__ long long smallest_point() const { return line.point(a, ratio_x); }
 
     __device__ void fetch(int) const {}
 
     __device__ void point(int level) {
-        const bool active = line.exists && unsigned(level - line.start) < unsigned(a.nx);
+        const bool active = line.active(a, level);
         const int i = level - line.start, at = active ? line.slot(a, level) : 0;
         double inverse[DOF];
 #pragma unroll(unroll_entries)

@@ -1,0 +1,74 @@
+// The factorisation of StructILU on a GPU: shapes, launch and what is told of pivots; struct_ilu_factor.cuh begins the
+// kernels' text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "precond/struct_ilu_geometry.hpp"
+
+namespace hyperplane::struct_ilu {
+
+/// How the factorisation shares its work out: elementwise for small blocks and stencils (all of a point is in
+/// registers), else by rows.
+struct FactorShape {
+    TileShape tile;
+    bool blockwise, keep = true;
+    Index shared = 0;
+    int worker_threads = 0, split, blocks;
+
+    FactorShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
+    /// Those that work, one that looks at other tiles' progress and one that publishes this one's.
+    int threads() const { return worker_threads + 64; }
+    /// Values of E that do not fit shared memory.
+    Index scratch(const StructIluSystem& system, const Geometry& geometry, const Tiles& tiles) const;
+};
+
+/// struct_ilu_factor.cuh's PivotLog.
+struct PivotLog {
+    static constexpr int capacity = 16;
+    std::uint64_t failures, boosts;
+    int lock, failed_size, boosted_size, padding;
+    std::uint64_t failed[1], boosted[capacity];
+    double failed_value[1], boosted_value[capacity];
+};
+
+/// struct_ilu_factor.cuh's Smallest.
+struct Smallest {
+    double ratio;
+    long long point;
+};
+
+class Factorisation {
+public:
+    Factorisation(const Context& context, const StructIluSystem& system, const Geometry& geometry,
+                  const StructIluTuning& tuning);
+
+    /// StructIluCuda::factor.
+    void factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules, PivotInverter& inverter);
+
+    /// Device memory held.
+    static Index bytes(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
+    static std::vector<rtc::KernelResources> compile(const StructIluSystem& system, const Geometry& geometry,
+                                                     const StructIluTuning& tuning, const std::string& architecture);
+    std::string describe() const;
+
+private:
+    void reset();
+    void report(PivotInverter& inverter) const;
+
+    const StructIluSystem system_;
+    FactorShape shape_;
+    Tiles tiles_;
+    int reach_j_, reach_k_;  // tiles that a tile's halo extends over
+    DeviceTiles device_tiles_;
+    Buffer<int> progress_;
+    Buffer<unsigned> ticket_;
+    Buffer<PivotLog> log_;
+    Buffer<Smallest> smallest_;
+    Buffer<double> scratch_;
+    rtc::Kernel kernel_;
+};
+
+}  // namespace hyperplane::struct_ilu

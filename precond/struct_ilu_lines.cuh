@@ -1,0 +1,81 @@
+// Lines of points along x in tiles, and where their values lie: what StructILU's sweeps and its factorisation on a GPU
+// have in common.
+//
+// A tile is TJ x TK lines on the skewed coordinate J = j + SKEW k and walks the levels l = i + B j + C k; a line has
+// one point, i = l - B j - C k, at a level. The upper sweep (UPPER) sees the grid from its far corner, p -> n - 1 - p:
+// coordinates and levels are of that view, slots are the grid's own.
+//
+// Definitions: DOF, OFFSET_X/Y/Z {of the entries, from the first on}, B, C, SKEW, TJ, TK, UPPER, NATURAL (the layout),
+// TOGETHER (factors lie as [entry][row][slot][col]: a row of a block is contiguous, whatever slot a tile begins at;
+// else as [entry][row][col][slot]: points are).
+
+typedef unsigned long long u64;
+
+struct Tile {
+    int j, k, first, last;  // first line's J and k; levels
+};
+
+#define TABLE __constant__ const int
+TABLE offset_x[] = OFFSET_X;
+TABLE offset_y[] = OFFSET_Y;
+TABLE offset_z[] = OFFSET_Z;
+
+/// A line of points: where it is, when it is active, where its slots are. Every kernel's arguments have nx, ny, nz.
+struct Line {
+    int j, k, start;  // level of its first point
+    bool valid;
+
+    template <class Arguments>
+    __device__ Line(const Arguments& a, int skewed, int k_) : j(skewed - SKEW * k_), k(k_), start(B * j + C * k_) {
+        valid = j >= 0 && j < a.ny && k >= 0 && k < a.nz;
+    }
+    /// Of a cell of a tile.
+    template <class Arguments>
+    __device__ Line(const Arguments& a, const Tile& tile, int cell, bool exists)
+        : j(tile.j + cell % TJ - SKEW * (tile.k + cell / TJ)), k(tile.k + cell / TJ), start(B * j + C * k) {
+        valid = exists && cell < TJ * TK && j >= 0 && j < a.ny && k < a.nz;
+    }
+
+    template <class Arguments>
+    __device__ bool active(const Arguments& a, int level) const {
+        return valid && unsigned(level - start) < unsigned(a.nx);
+    }
+    /// Slot of the point of `level`: ((l mod nx) nz + k) ny + j in the grid's own coordinates.
+    template <class Arguments>
+    __device__ __forceinline__ int slot(const Arguments& a, int level) const {
+        if (NATURAL) {
+            const int natural = level - start + a.nx * (j + a.ny * k);
+            return UPPER ? a.nx * a.ny * a.nz - 1 - natural : natural;
+        }
+        if (UPPER) {
+            const int last = a.nx - 1 + B * (a.ny - 1) + C * (a.nz - 1);
+            return (((last - level) % a.nx) * a.nz + a.nz - 1 - k) * a.ny + a.ny - 1 - j;
+        }
+        return ((level % a.nx) * a.nz + k) * a.ny + j;
+    }
+    /// Whether the neighbour at offset e of point i lies in the grid.
+    template <class Arguments>
+    __device__ bool in_grid(const Arguments& a, int i, int e) const {
+        return unsigned(i + offset_x[e]) < unsigned(a.nx) && unsigned(j + offset_y[e]) < unsigned(a.ny) &&
+               unsigned(k + offset_z[e]) < unsigned(a.nz);
+    }
+    /// Point i in natural order.
+    template <class Arguments>
+    __device__ long long point(const Arguments& a, int i) const { return i + a.nx * (j + (long long)a.ny * k); }
+};
+
+/// A slot below 2 `slots`, modulo the slots.
+__device__ __forceinline__ int wrapped(int slot, int slots) {
+    return slot >= slots ? slot - slots : slot;
+}
+
+/// Place of a coefficient of the factors.
+__device__ __forceinline__ long long factor_at(int slots, int entry, int row, int col, int slot) {
+    if (TOGETHER) return ((long long)(entry * DOF + row) * slots + slot) * DOF + col;
+    return (long long)((entry * DOF + row) * DOF + col) * slots + slot;
+}
+
+/// Threads of a tile whose warps hold `warp_cells` lines each.
+__device__ constexpr int tile_threads(int warp_cells) {
+    return (TJ * TK + warp_cells - 1) / warp_cells * 32;
+}

@@ -1,0 +1,224 @@
+#include "precond/struct_ilu_solve_cuda.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText struct_ilu_lines_cuh, struct_ilu_solve_cuh, struct_ilu_solve_edges_cuh,
+    struct_ilu_solve_terms_cuh, struct_ilu_solve_kernel_cuh;
+}
+
+namespace struct_ilu {
+namespace {
+
+/// Terms of a row by group: the newest, of level l - 1, in group 0; the older ones evenly in groups of about as
+/// many (StructILU paper, table 2).
+struct Groups {
+    std::vector<int> terms, begin{0};
+
+    Groups(const StructIluSystem& system, const Geometry& g, bool pipelined) {
+        std::vector<int> older;
+        for (int m = 0; m < g.lower; ++m)
+            (g.level[m] == -1 || !pipelined || system.shares ? terms : older).push_back(m);
+        const int newest = int(terms.size());
+        begin.push_back(newest);
+        if (older.empty()) return;
+        const int wanted = std::max(newest, 3);
+        const int groups = std::min(4, (int(older.size()) + wanted - 1) / wanted);
+        for (int group = 0, taken = 0; group < groups; ++group) {
+            const int upto = int(older.size()) * (group + 1) / groups;
+            for (; taken < upto; ++taken) terms.push_back(older[taken]);
+            begin.push_back(int(terms.size()));
+        }
+    }
+    int count() const { return int(begin.size()) - 1; }
+};
+
+constexpr Index shared_limit = 220 * 1024;
+
+Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups, TileShape tile, int stages) {
+    const int dof = system.dof;
+    const Index ring = Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k);
+    const Index threads = worker_threads(tile.cells(), dof);
+    const Index exchange = system.shares ? (dof > 1 ? 1 : 0) : 2 * (groups - 1);
+    return 8 * (ring + exchange * threads + stages * threads * (g.lower * dof + dof + 2) + 2);
+}
+
+rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const SolveShape& shape, bool upper,
+                             bool dot, bool pipelined) {
+    rtc::Definitions all = line_definitions(system, g, shape.tile, g.lower, upper);
+    const bool wraps = system.layout.grid().any_periodic() && system.shares;
+    all["OFFSET_LEVEL"] = rtc::braces({g.level.begin(), g.level.begin() + g.lower});
+    all["HALO_J"] = std::to_string(g.halo_j);
+    all["HALO_K"] = std::to_string(g.halo_k);
+    all["RING"] = std::to_string(g.ring);
+    all["MAX_LEVEL"] = std::to_string(g.max_level);
+    all["STAGES"] = std::to_string(shape.stages);
+    all["MIRRORED"] = system.symmetric ? "1" : "0";
+    all["SKIP_OUTSIDE"] = wraps ? "1" : "0";
+    all["DOT"] = dot ? "1" : "0";
+    all["LOADERS"] = std::to_string(shape.loaders);
+    all["HALO_THREADS"] = std::to_string(shape.halo_threads);
+    all["LOOKAHEAD"] = std::to_string(shape.lookahead);
+    const Groups groups(system, g, pipelined);
+    all["BLOCKS"] = std::to_string(shape.blocks);
+    all["GROUPS"] = std::to_string(groups.count());
+    all["TERMS"] = array_of(groups.terms);
+    all["GROUP_BEGIN"] = rtc::braces(groups.begin);
+    all["DILU"] = system.shares ? "1" : "0";
+    return all;
+}
+
+rtc::Texts texts() {
+    return {rtc::struct_ilu_lines_cuh, rtc::struct_ilu_solve_cuh, rtc::struct_ilu_solve_edges_cuh,
+            rtc::struct_ilu_solve_terms_cuh, rtc::struct_ilu_solve_kernel_cuh};
+}
+
+/// Those of struct_ilu_solve.cuh but for the array at their end.
+struct Arguments {
+    const double *triangles, *inverse, *in;
+    double* out;
+    const Tile* tiles;
+    const int* tile_at;
+    Edge* edges;
+    State* state;
+    double *partial, *dot;
+    int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, padding;
+};
+
+}  // namespace
+
+SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
+    : tile{tuning.tile_j, tuning.tile_k} {
+    const int dof = system.dof;
+    groups = Groups(system, g, tuning.pipelined).count();
+    if (tuning.tile_j == 0) {
+        // Large tiles where points are light: fewer edges and hops. Few points where blocks are heavy, so that
+        // tiles of an average level reach all multiprocessors.
+        const double most = dof == 1 ? (groups > 2 ? 128 : 256) : 256.0 / dof;
+        const double wanted = dof == 1 ? most : std::clamp(1.34 * points_a_level(system), 8.0, std::max(8.0, most));
+        tile = TileShape::of(wanted);
+    }
+    while (groups * struct_ilu::worker_threads(tile.cells(), dof) > 768 ||
+           solve_shared(system, g, groups, tile, 0) > shared_limit) {
+        if (tile.cells() == 1)
+            throw UsageError(
+                fmt::format("struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
+                            "fill_level or device.backend = cpu",
+                            dof, system.stencil.name()));
+        tile.halve();
+    }
+    stages = tuning.stages;
+    if (stages < 0) {
+        stages = 4;
+        const Index comfortable = 100 * 1024;
+        while (stages > 2 && solve_shared(system, g, groups, tile, stages) > comfortable) --stages;
+    }
+    while (stages > 0 && solve_shared(system, g, groups, tile, stages) > shared_limit)
+        stages = stages > 2 ? stages - 1 : 0;
+    const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
+    halo_threads = std::min(256, (records + 31) / 32 * 32);
+    lookahead = tuning.lookahead > 0 ? tuning.lookahead : groups > 2 ? 6 : 3;
+    shared = solve_shared(system, g, groups, tile, stages);
+    worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
+    loaders = tuning.loaders >= 0 ? tuning.loaders : groups > 2 ? 0 : 1;
+    if (stages < 2 || threads() > 1024) loaders = 0;
+    // Two blocks where they fit without spills; more of them wait more than they work.
+    const int registers = dof == 1 ? 40 : 56;
+    const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
+    blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, 2));
+}
+
+int SolveShape::edge_records(const Geometry& g, int dof) const {
+    return (std::min(g.halo_j, tile.j) * tile.k + std::min(g.halo_k, tile.k) * tile.j) * dof;
+}
+
+Solves::Solves(const Context& context, const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
+    : system_(system),
+      shape_(system, g, tuning),
+      tiles_(system.layout, g.skew, shape_.tile),
+      device_tiles_(context, tiles_),
+      edges_(context, "preconditioner: edges",
+             tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
+      state_(to_device(context, std::vector<State>{{0, 0, 1}})),
+      partial_(context, "preconditioner: tiles", tiles_.count()) {
+    const auto load = [&](bool upper, bool dot) {
+        const rtc::Kernel kernel =
+            rtc::load(texts(), definitions(system, g, shape_, upper, dot, tuning.pipelined), "struct_ilu_solve");
+        kernel.allow_shared(shape_.shared);
+        return kernel;
+    };
+    lower_ = load(false, false);
+    upper_ = load(true, false);
+    if (system.symmetric) dotting_ = load(!system.shares, true);
+}
+
+void Solves::lower(const StructIluCuda::Factors& f, const double* in, double* out, double* dot) {
+    launch(dot && system_.shares ? dotting_ : lower_, false, f, in, out, dot);
+}
+
+void Solves::upper(const StructIluCuda::Factors& f, const double* in, double* out, double* dot) {
+    launch(dot && !system_.shares ? dotting_ : upper_, true, f, in, out, dot);
+}
+
+void Solves::launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::Factors& f, const double* in,
+                    double* out, double* dot) {
+    const Grid& g = system_.layout.grid();
+    const Arguments head{f.triangles.values(0),
+                         f.inverse,
+                         in,
+                         out,
+                         device_tiles_.tiles.data(),
+                         device_tiles_.at.data(),
+                         edges_.data(),
+                         state_.data(),
+                         partial_.data(),
+                         dot,
+                         g.nx,
+                         g.ny,
+                         g.nz,
+                         tiles_.tiles_j,
+                         int(tiles_.count()),
+                         int(system_.layout.slots()),
+                         int(f.triangles.stride()),
+                         0};
+    std::vector<int> shift;
+    for (int m = 0; m < system_.stencil.lower_size(); ++m)
+        shift.push_back(int(system_.layout.slot_delta(upper ? -system_.stencil[m] : system_.stencil[m])));
+    kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared,
+                  rtc::argument(head, shift).data());
+}
+
+Index Solves::bytes(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
+    const SolveShape shape(system, g, tuning);
+    const Tiles tiles(system.layout, g.skew, shape.tile);
+    const Index edges = system.layout.grid().nx * shape.edge_records(g, system.dof);
+    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + Index(sizeof(double))) + Index(sizeof(State));
+}
+
+std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system, const Geometry& g,
+                                                  const StructIluTuning& tuning, const std::string& architecture) {
+    const SolveShape shape(system, g, tuning);
+    std::vector<rtc::KernelResources> all, one;
+    const auto add = [&](const char* name, bool upper, bool dot) {
+        rtc::compile(texts(), definitions(system, g, shape, upper, dot, tuning.pipelined), architecture, &one);
+        for (auto& row : one) row.name = name, all.push_back(row);
+    };
+    add("struct_ilu lower", false, false);
+    if (system.symmetric) add("struct_ilu r^T z", !system.shares, true);
+    add("struct_ilu upper", true, false);
+    return all;
+}
+
+std::string Solves::describe() const {
+    return fmt::format("solve tiles {} x {}, {} stages, ({} + {}) x {} + {} threads, {} KiB, {} blocks", shape_.tile.j,
+                       shape_.tile.k, shape_.stages, shape_.groups, shape_.loaders, shape_.worker_threads,
+                       shape_.halo_threads, shape_.shared / 1024, shape_.blocks);
+}
+
+}  // namespace struct_ilu
+}  // namespace hyperplane
