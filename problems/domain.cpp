@@ -32,12 +32,12 @@ std::array<bool, 3> periodic_flags(const Parameters& parameters) {
     return periodic;
 }
 
-void check_extent(const Parameters& parameters, const Domain& domain, int axis) {
+void check_extent(const Parameters& parameters, const Domain& domain, int axis, int fewest) {
     const int n = domain.extent(axis);
     if (domain.grid.periodic[axis] && n < 3)
         throw UsageError(fmt::format("{}: {} along periodic axis {} are too few for any stencil; give 3 or more",
                                      parameters.where("grid", "cells"), n, "xyz"[axis]));
-    if (domain.centring == Centring::node_keep && domain.bounded(axis) && n < 3)
+    if (domain.centring == Centring::node_keep && domain.bounded(axis) && n < fewest)
         throw UsageError(
             fmt::format("{}: both points along {} lie on the boundary; give 3 or more, or 1 for a flat axis",
                         parameters.where("grid", "cells"), "xyz"[axis]));
@@ -99,7 +99,8 @@ Centring node_centring(const Parameters& parameters) {
     return parameters.text("problem", "boundary_rows") == "keep" ? Centring::node_keep : Centring::node_drop;
 }
 
-Domain make_domain(const Parameters& parameters, Centring centring, const std::array<double, 3>& default_lengths) {
+Domain make_domain(const Parameters& parameters, Centring centring, const std::array<double, 3>& default_lengths,
+                   int fewest) {
     Domain domain;
     domain.centring = centring;
     const auto cells = for_three_axes(parameters, "cells", parameters.integers("grid", "cells"));
@@ -116,7 +117,7 @@ Domain make_domain(const Parameters& parameters, Centring centring, const std::a
         throw UsageError(parameters.where("grid", "cells") +
                          ": one point alone has no neighbours; give some axis 2 or more");
     for (int axis = 0; axis < 3; ++axis) {
-        check_extent(parameters, domain, axis);
+        check_extent(parameters, domain, axis, fewest);
         const double length = domain.lengths[axis];
         const int n = domain.extent(axis);
         double& h = grid.spacing[axis];

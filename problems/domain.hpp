@@ -58,10 +58,10 @@ ParameterSpec boundary_rows_parameter();
 Centring node_centring(const Parameters& parameters);
 
 /// The domain of [grid]. `default_lengths` serve where grid.lengths is not given. Throws UsageError
-/// for a grid without an axis of two points, a bounded axis without an interior node, or a periodic
-/// axis of fewer than three points.
+/// for a grid without an axis of two points, a bounded axis of fewer than `fewest` nodes whose boundary rows are
+/// kept, or a periodic axis of fewer than three points.
 Domain make_domain(const Parameters& parameters, Centring centring,
-                   const std::array<double, 3>& default_lengths = {1.0, 1.0, 1.0});
+                   const std::array<double, 3>& default_lengths = {1.0, 1.0, 1.0}, int fewest = 3);
 
 /// "x, y and z" of the periodic axes, for messages.
 std::string periodic_axes(const Grid& grid);

@@ -4,6 +4,7 @@
 #include "problems/convection_diffusion.hpp"
 #include "problems/domain.hpp"
 #include "problems/matrix_market.hpp"
+#include "problems/navier_stokes.hpp"
 #include "problems/poisson.hpp"
 #include "problems/time_parameters.hpp"
 
@@ -30,6 +31,16 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
          "in a rotating wind, one implicit Euler step at a Courant number of 38.",
          convection_diffusion_parameters(),
          create_convection_diffusion},
+        {"navier_stokes",
+         {"ns"},
+         "Incompressible flow: lid-driven cavities, Kovasznay's and Ethier and Steinman's flows",
+         "u_t + u . grad u + grad p - nu Laplace(u) = 0, p_t / beta + div u = 0: artificial compressibility, "
+         "stabilised\n"
+         "trilinear elements on a tensor grid, four unknowns a node (box27). Steps in pseudo-time to a steady state, "
+         "or\n"
+         "in time; two nodes along z make a plane flow. By default a cubic cavity at Reynolds number 100.",
+         navier_stokes_parameters(),
+         create_navier_stokes},
         {"block_laplacian",
          {"bsr3"},
          "A Laplacian of three coupled unknowns a point",

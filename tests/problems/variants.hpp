@@ -113,6 +113,14 @@ inline std::vector<Variant> variants() {
           {"problem.regime", "steady"},
           {"problem.boundary_rows", "drop"}}},
     };
+    for (const char* more : {"cavity", "stretched", "half", "plane", "kovasznay", "ethier_steinman"}) {
+        const std::string name = more;
+        Variant flow{"flow_" + name, "navier_stokes", {{"grid.cells", name == "plane" ? "6 5 2" : "5 4 3"}}};
+        if (name == "kovasznay" || name == "ethier_steinman") flow.keys.push_back({"problem.case", more});
+        if (name == "stretched") flow.keys.push_back({"problem.stretching", "1 2 0.5"});
+        if (name == "half") flow.keys.push_back({"problem.symmetry", "y"});
+        all.push_back(std::move(flow));
+    }
     for (const char* weights : {"hpcg", "mehr"})
         all.push_back({std::string("box27_") + weights,
                        "poisson",

@@ -1,0 +1,121 @@
+#include "problems/navier_stokes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/point_values.hpp"
+#include "problems/navier_stokes_keys.hpp"
+#include "problems/navier_stokes_loops.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Coordinates and inverse spacings along x, y and z, one after the other.
+Buffer<double> mesh_tables(const FlowKeys& keys, const Context& context) {
+    std::vector<double> table;
+    for (const auto& x : keys.nodes) table.insert(table.end(), x.begin(), x.end());
+    for (const auto& x : keys.nodes)
+        for (std::size_t i = 1; i < x.size(); ++i) table.push_back(1.0 / (x[i] - x[i - 1]));
+    Buffer<double> made(context.host(), "coordinates", Index(table.size()));
+    std::copy(table.begin(), table.end(), made.begin());
+    return moved_to(context, "coordinates", std::move(made));
+}
+
+Flow on_tables(const FlowKeys& keys, const double* table) {
+    Flow flow = keys.flow;
+    for (int axis = 0; axis < 3; ++axis) {
+        flow.mesh.nodes[axis] = table;
+        table += keys.nodes[axis].size();
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        flow.mesh.inverse_h[axis] = table;
+        table += keys.nodes[axis].size() - 1;
+    }
+    return flow;
+}
+
+class NavierStokes final : public Problem {
+public:
+    NavierStokes(SystemShape shape, FlowKeys keys, const Context& context)
+        : shape_(std::move(shape)),
+          keys_(std::move(keys)),
+          tables_(mesh_tables(keys_, context)),
+          flow_(on_tables(keys_, tables_.data())),
+          energy_(context, shape_.grid, "kinetic energy") {}
+
+    const SystemShape& shape() const override { return shape_; }
+    void initial_state(Vector& u) const override { flow_initial_state(flow_, u); }
+    double time_step(const Vector&) const override { return keys_.step.length(keys_.least_spacing()); }
+    void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
+        flow_residual(step_of(u, level), f);
+    }
+    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
+        flow_jacobian(step_of(u, level), a);
+    }
+    std::vector<Diagnostic> diagnostics(const Vector& u) const override {
+        flow_kinetic_energy(flow_, u, energy_.view(u.layout()));
+        return {{"kinetic_energy", energy_.sum(), "kinetic energy, the integral of |u|^2 / 2", "velocity^2 volume"}};
+    }
+    std::vector<ErrorNorm> errors(const Vector& u, double time) const override;
+
+private:
+    FlowStep step_of(const Vector& u, const TimeLevel& level) const {
+        return {.flow = flow_,
+                .u = view(u),
+                .old = view(*level.old),
+                .older = level.older ? view(*level.older) : ConstVectorView{},
+                .rate = {level.rate[0], level.rate[1], level.rate[2]},
+                .damping = flow_.pseudo ? 0.0 : 2.0 / level.dt,
+                .time = level.time};
+    }
+
+    SystemShape shape_;
+    FlowKeys keys_;
+    Buffer<double> tables_;
+    Flow flow_;
+    mutable PointValues energy_;
+};
+
+/// Of the velocity the largest error and the RMS of its components' errors; of the pressure the RMS, means removed.
+std::vector<ErrorNorm> NavierStokes::errors(const Vector& u, double time) const {
+    if (flow_.kind == FlowCase::cavity) return {};
+    const auto& x = keys_.nodes;
+    const auto exact = [&](Int3 p, int c) {
+        const Position at{x[0][p.x], x[1][p.y], x[2][p.z]};
+        return flow_.kind == FlowCase::kovasznay ? kovasznay(c, at, flow_.viscosity)
+                                                 : ethier_steinman(c, at, time, flow_.viscosity);
+    };
+    const Grid& grid = shape_.grid;
+    double largest = 0.0, velocity = 0.0, pressure = 0.0, mean = 0.0;
+    for (Index row = 0; row < grid.points(); ++row) mean += u(grid.point(row), 3) - exact(grid.point(row), 3);
+    mean /= double(grid.points());
+    for (Index row = 0; row < grid.points(); ++row) {
+        const Int3 p = grid.point(row);
+        for (int c = 0; c < 3; ++c) {
+            const double error = u(p, c) - exact(p, c);
+            largest = std::fmax(largest, std::abs(error));
+            velocity += error * error;
+        }
+        const double error = u(p, 3) - exact(p, 3) - mean;
+        pressure += error * error;
+    }
+    const double components = double(grid.points()) * (grid.nz == 2 || flow_.kind == FlowCase::kovasznay ? 2 : 3);
+    return {{"max", largest},
+            {"velocity_rms", std::sqrt(velocity / components)},
+            {"pressure_rms", std::sqrt(pressure / double(grid.points()))}};
+}
+
+}  // namespace
+
+std::unique_ptr<Problem> create_navier_stokes(const Parameters& parameters, const Context& context, const InputFiles&) {
+    FlowKeys keys = read_flow_keys(parameters);
+    SystemShape shape{.grid = keys.domain.grid,
+                      .stencil = Stencil::box27(),
+                      .dof = 4,
+                      .linear = false,
+                      .regime = keys.regime,
+                      .components = {"u", "v", "w", "p"}};
+    return std::make_unique<NavierStokes>(std::move(shape), std::move(keys), context);
+}
+
+}  // namespace hyperplane

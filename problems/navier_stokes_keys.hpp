@@ -1,0 +1,26 @@
+// The keys of navier_stokes.hpp, read and checked against each other.
+#pragma once
+
+#include <vector>
+
+#include "problems/navier_stokes_rows.hpp"
+#include "problems/time_parameters.hpp"
+
+namespace hyperplane {
+
+struct FlowKeys {
+    Domain domain;
+    Flow flow;                                 ///< but for the mesh's tables
+    std::array<std::vector<double>, 3> nodes;  ///< coordinates along each axis
+    bool stretched = false;
+    Regime regime = Regime::pseudo_transient;
+    StepRule step;
+
+    /// The smallest distance of two nodes, along the axes that carry flow.
+    double least_spacing() const;
+};
+
+/// Throws UsageError for keys that contradict each other.
+FlowKeys read_flow_keys(const Parameters& parameters);
+
+}  // namespace hyperplane

@@ -1,0 +1,233 @@
+// Stabilised elements for incompressible flow: derivatives, exact flows, boundary rows, plane flows.
+#include "problems/navier_stokes.hpp"
+
+#include "problems/dual.hpp"
+#include "problems/navier_stokes_keys.hpp"
+#include "problems/system.hpp"
+
+namespace hyperplane::test {
+namespace {
+
+using Seeds = Dual<32>;
+
+/// An element of unequal edges in a random state; unknown number 4 c + k is component k at corner c.
+template <class T>
+q1::Element<T, double> random_element(unsigned seed) {
+    std::mt19937 engine(seed);
+    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+    q1::Element<T, double> element;
+    for (int c = 0; c < 8; ++c)
+        for (int k = 0; k < 4; ++k) {
+            element.value[k][c] = T(uniform(engine));
+            element.known[k][c] = uniform(engine);
+            if constexpr (!std::is_same_v<T, double>) element.value[k][c].d[4 * c + k] = 1.0;
+        }
+    const double h[3] = {0.5, 0.3, 0.4};
+    for (int axis = 0; axis < 3; ++axis) element.inverse_h[axis] = 1.0 / h[axis];
+    element.weight = h[0] * h[1] * h[2] / 8;
+    element.tau = 0.07;
+    element.scale = 1.0;
+    element.mass = 1.7;
+    element.viscosity = 0.05;
+    element.compliance = 0.6;
+    return element;
+}
+
+/// The 32 x 32 Jacobian of an element as the rows of the matrix take it.
+void element_jacobian(const q1::Element<double, double>& element, double (&jacobian)[32][32]) {
+    const q1::Box<double> box{{element.inverse_h[0], element.inverse_h[1], element.inverse_h[2]}, element.weight};
+    for (int a = 0; a < 8; ++a) {
+        double values[q1::CornerTerms<double>::count];
+        const q1::CornerTerms<double> terms{values, 1};
+        q1::store_corner_terms(element, a, terms);
+        for (int bz = 0; bz < 2; ++bz)
+            for (int i = 0; i < 4; ++i) {
+                double momentum[4][4] = {}, column[4] = {};
+                if (i < 3) q1::add_momentum(box, terms, i, a, bz, momentum);
+                if (i < 3) q1::add_continuity(box, terms, element.mass, i, a, bz, column);
+                if (i == 3) q1::add_pressure(box, terms, element.mass * element.compliance, a, bz, column);
+                for (int b = 0; b < 4; ++b) {
+                    for (int j = 0; j < 4 && i < 3; ++j) jacobian[4 * a + i][4 * (b + 4 * bz) + j] = momentum[b][j];
+                    jacobian[4 * a + 3][4 * (b + 4 * bz) + i] = column[b];
+                }
+            }
+    }
+}
+
+TEST(FlowElement, JacobianIsTheDerivativeByDualNumbers) {
+    for (unsigned seed : {1u, 2u, 3u}) {
+        double jacobian[32][32];
+        element_jacobian(random_element<double>(seed), jacobian);
+        const auto dual = random_element<Seeds>(seed);
+        double scale = 0.0;
+        for (const auto& row : jacobian)
+            for (double value : row) scale = std::fmax(scale, std::abs(value));
+        for (int a = 0; a < 8; ++a) {
+            Seeds f[4];
+            q1::add_residual(dual, a, f);
+            for (int k = 0; k < 4; ++k)
+                for (int at = 0; at < 32; ++at)
+                    ASSERT_NEAR(jacobian[4 * a + k][at], f[k].d[at], 1e-12 * scale)
+                        << "corner " << a << " row " << k << " unknown " << at;
+        }
+    }
+}
+
+/// F of an element, written out from the equations at the head of navier_stokes.hpp, point by point.
+void plain_residual(const q1::Element<double, double>& e, int a, double (&f)[4]) {
+    const double near = (1 + 1 / std::sqrt(3.0)) / 2;
+    for (double& value : f) value = 0.0;
+    for (int q = 0; q < 8; ++q) {
+        double n[8], dn[8][3];
+        for (int c = 0; c < 8; ++c) {
+            double at[3], slope[3];
+            for (int d = 0; d < 3; ++d) {
+                at[d] = (c >> d & 1) == (q >> d & 1) ? near : 1 - near;
+                slope[d] = (c >> d & 1 ? 1 : -1) * e.inverse_h[d];
+            }
+            n[c] = at[0] * at[1] * at[2];
+            dn[c][0] = slope[0] * at[1] * at[2];
+            dn[c][1] = at[0] * slope[1] * at[2];
+            dn[c][2] = at[0] * at[1] * slope[2];
+        }
+        double u[4] = {}, du[4][3] = {}, rate[4] = {};
+        for (int c = 0; c < 8; ++c)
+            for (int k = 0; k < 4; ++k) {
+                u[k] += n[c] * e.value[k][c];
+                rate[k] += n[c] * (e.mass * e.value[k][c] + e.known[k][c]);
+                for (int d = 0; d < 3; ++d) du[k][d] += dn[c][d] * e.value[k][c];
+            }
+        double advection = 0.0, divergence = 0.0, stabilised = 0.0;
+        for (int d = 0; d < 3; ++d) advection += u[d] * dn[a][d];
+        for (int i = 0; i < 3; ++i) {
+            double r = rate[i] + du[3][i], viscous = 0.0;
+            for (int d = 0; d < 3; ++d) {
+                r += u[d] * du[i][d];
+                viscous += dn[a][d] * du[i][d];
+            }
+            divergence += du[i][i];
+            stabilised += dn[a][i] * r;
+            f[i] +=
+                e.weight * (n[a] * (r - du[3][i]) + e.viscosity * viscous - dn[a][i] * u[3] + e.tau * advection * r);
+        }
+        f[3] += e.weight * (n[a] * (e.compliance * rate[3] + divergence) + e.tau * stabilised);
+    }
+}
+
+TEST(FlowElement, ResidualIsTheWeakFormPointByPoint) {
+    const auto element = random_element<double>(4);
+    for (int a = 0; a < 8; ++a) {
+        double f[4] = {}, plain[4];
+        q1::add_residual(element, a, f);
+        plain_residual(element, a, plain);
+        for (int k = 0; k < 4; ++k) EXPECT_NEAR(f[k], plain[k], 1e-14) << a << " " << k;
+    }
+}
+
+TEST(FlowElement, LanesOfAPackHaveTheBitsOfDoubles) {
+    q1::Element<Pack, Pack> packed;
+    for (int l = 0; l < Pack::lanes; ++l) {
+        const auto one = random_element<double>(10 + l);
+        for (int k = 0; k < 4; ++k)
+            for (int c = 0; c < 8; ++c) {
+                packed.value[k][c].v[l] = one.value[k][c];
+                packed.known[k][c].v[l] = one.known[k][c];
+            }
+    }
+    const auto shape = random_element<double>(1);
+    for (int axis = 0; axis < 3; ++axis) packed.inverse_h[axis] = shape.inverse_h[axis];
+    packed.weight = shape.weight;
+    packed.tau = shape.tau;
+    packed.mass = shape.mass;
+    packed.viscosity = shape.viscosity;
+    packed.compliance = shape.compliance;
+    Pack rows[4] = {0.0, 0.0, 0.0, 0.0};
+    q1::add_residual(packed, 5, rows);
+    for (int l = 0; l < Pack::lanes; ++l) {
+        double f[4] = {};
+        q1::add_residual(random_element<double>(10 + l), 5, f);
+        for (int k = 0; k < 4; ++k) EXPECT_EQ(f[k], rows[k].v[l]);
+    }
+}
+
+/// A step at a random state, with earlier states as different as can be: BDF2 where the step is one of time.
+struct FlowSystem {
+    std::unique_ptr<Problem> problem;
+    System system;
+
+    explicit FlowSystem(const Keys& keys) : problem(make_problem("navier_stokes", keys)), system(*problem) {
+        if (problem->shape().regime == Regime::transient) system.level.rate = {1.5 / 0.1, -2 / 0.1, 0.5 / 0.1};
+    }
+    Vector residual(const Vector& u) const {
+        const Vector old = system.random(11), older = system.random(12);
+        Vector f = system.vector();
+        problem->residual(u, system.from(old, &older), f);
+        return f;
+    }
+    StructMatrix jacobian(const Vector& u) const {
+        const Vector old = system.random(11), older = system.random(12);
+        StructMatrix a(system.context, system.layout, problem->shape().stencil, 4);
+        problem->jacobian(u, system.from(old, &older), a);
+        return a;
+    }
+};
+
+/// Columns of points 3 apart do not meet in a row: 27 x 4 differences give every entry of the matrix; where no column
+/// of the stencil was moved, F has not changed at all.
+void expect_exact_derivative(const Keys& keys) {
+    const FlowSystem flow(keys);
+    const Vector u = flow.system.random(5);
+    const StructMatrix a = flow.jacobian(u);
+    const Grid& grid = a.grid();
+    double scale = 0.0;
+    for (Index at = 0; at < a.bytes() / Index(sizeof(double)); ++at)
+        scale = std::fmax(scale, std::abs(a.values(0)[at]));
+    for (int colour = 0; colour < 27; ++colour)
+        for (int c = 0; c < 4; ++c) {
+            constexpr double step = 1e-5;
+            const auto moved = [&](Int3 p) {
+                return p.x % 3 == colour % 3 && p.y % 3 == colour / 3 % 3 && p.z % 3 == colour / 9;
+            };
+            const auto shifted = [&](double by) {
+                Vector v = flow.system.random(5);
+                for (Index row = 0; row < grid.points(); ++row)
+                    if (const Int3 p = grid.point(row); moved(p)) v(p, c) += by;
+                return flow.residual(v);
+            };
+            const Vector plus = shifted(step), minus = shifted(-step);
+            for (Index row = 0; row < grid.points(); ++row) {
+                const Int3 p = grid.point(row);
+                int entry = -1;
+                for (int e = 0; e < 27; ++e)
+                    if (const Int3 q = p + a.stencil()[e]; grid.contains(q) && moved(q)) entry = e;
+                for (int r = 0; r < 4; ++r) {
+                    const double difference = plus(p, r) - minus(p, r);
+                    if (entry < 0)
+                        ASSERT_EQ(difference, 0.0) << "a derivative outside the stencil";
+                    else
+                        ASSERT_NEAR(a.at(p, entry, r, c), difference / (2 * step), 1e-6 * scale)
+                            << "point " << p.x << " " << p.y << " " << p.z << " entry " << entry << " " << r << c;
+                }
+            }
+        }
+}
+
+TEST(NavierStokes, JacobianIsTheDerivativeOfTheResidual) {
+    expect_exact_derivative({{"grid.cells", "6"}});
+    expect_exact_derivative({{"grid.cells", "6 5 7"}, {"grid.lengths", "1 0.5 2"}, {"problem.symmetry", "y"}});
+    expect_exact_derivative({{"grid.cells", "6"}, {"problem.stretching", "1 0 2"}, {"problem.regime", "transient"}});
+    expect_exact_derivative({{"grid.cells", "7 6 2"}});
+    expect_exact_derivative({{"grid.cells", "6 5 3"}, {"problem.case", "kovasznay"}});
+    expect_exact_derivative({{"grid.cells", "5 6 4"}, {"problem.case", "ethier_steinman"}});
+}
+
+TEST(NavierStokes, AllBlocksAreFull) {
+    const FlowSystem flow(Keys{{"grid.cells", "5"}});
+    const StructMatrix a = flow.jacobian(flow.system.random(5));
+    for (int e = 0; e < 27; ++e)
+        for (int r = 0; r < 4; ++r)
+            for (int c = 0; c < 4; ++c) EXPECT_NE(a.at({2, 2, 2}, e, r, c), 0.0) << e << " " << r << c;
+}
+
+}  // namespace
+}  // namespace hyperplane::test
