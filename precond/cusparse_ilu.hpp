@@ -4,8 +4,8 @@
 //     bsr   bsrilu02 and bsrsv2, blocks of dof x dof; a symmetric matrix is factored as any other
 //
 // The matrix is copied to compressed rows in natural order (compressed_rows.hpp), which is the order cuSPARSE's
-// analysis finds its levels in. CUDA 13 marks the factorisations for removal: cusparse_ilu_cuda.cpp alone calls
-// cuSPARSE, and where the toolkit has them no more the program is built without it and says so.
+// analysis finds its levels in. CUDA 13 marks the factorisations for removal: files with cusparse_calls.hpp alone call
+// cuSPARSE, and where the toolkit has them no more the program is built without them and says so.
 #pragma once
 
 #include <memory>
