@@ -3,6 +3,7 @@
 #include "problems/block_laplacian.hpp"
 #include "problems/convection_diffusion.hpp"
 #include "problems/domain.hpp"
+#include "problems/euler.hpp"
 #include "problems/matrix_market.hpp"
 #include "problems/navier_stokes.hpp"
 #include "problems/poisson.hpp"
@@ -41,6 +42,16 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
          "in time; two nodes along z make a plane flow. By default a cubic cavity at Reynolds number 100.",
          navier_stokes_parameters(),
          create_navier_stokes},
+        {"euler",
+         {},
+         "The compressible Euler equations: pulse, vortex, shock tube, blast, vortex array",
+         "U_t + div F(U) = 0 of an ideal gas, U = (rho, rho u, rho v, rho w, E), on cells: slopes of density, velocity "
+         "and\n"
+         "pressure, limited or not, and HLLC or Rusanov fluxes (star13). The matrix is the exact derivative or one "
+         "with\n"
+         "upwind slopes; the preconditioner may be built from another one, by default the latter.",
+         euler_parameters(),
+         create_euler},
         {"block_laplacian",
          {"bsr3"},
          "A Laplacian of three coupled unknowns a point",

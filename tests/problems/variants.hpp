@@ -46,6 +46,28 @@ inline InputFiles files() {
     return made;
 }
 
+inline std::vector<Variant> gas_variants() {
+    return {
+        {"gas_pulse", "euler", {{"grid.cells", "6 5 4"}}, false},
+        {"gas_pulse_wide", "euler", {{"grid.cells", "5"}, {"problem.preconditioner_jacobian", "same"}}},
+        {"gas_rusanov", "euler", {{"grid.cells", "6 5 4"}, {"problem.flux", "rusanov"}}, false},
+        {"gas_kappa", "euler", {{"grid.cells", "5 4 3"}, {"problem.reconstruction", "kappa"}}, false},
+        {"gas_first_order", "euler", {{"grid.cells", "5 4 3"}, {"problem.reconstruction", "first_order"}}},
+        {"gas_walls",
+         "euler",
+         {{"grid.cells", "5 4 3"}, {"problem.case", "blast"}, {"grid.lengths", "1 0.7 0.5"}},
+         false},
+        {"gas_two_cells_walls", "euler", {{"grid.cells", "2 3 2"}, {"problem.case", "blast"}}, false},
+        {"gas_two_cells_outflow", "euler", {{"grid.cells", "2 3 2"}}, false},
+        {"gas_farfield", "euler", {{"grid.cells", "5 4 3"}, {"problem.boundary", "farfield"}}, false},
+        {"gas_mixed", "euler", {{"grid.cells", "5"}, {"grid.periodic", "y"}, {"problem.boundary_z", "wall"}}},
+        {"gas_array", "euler", {{"grid.cells", "6 5 7"}, {"problem.case", "taylor_green"}}},
+        {"gas_vortex", "euler", {{"grid.cells", "7 6 1"}, {"problem.case", "vortex"}}, false},
+        {"gas_tube", "euler", {{"grid.cells", "9 1 1"}, {"problem.case", "sod"}, {"problem.boundary", "exact"}}, false},
+        {"gas_tube_x_z", "euler", {{"grid.cells", "3 1 7"}, {"problem.case", "sod"}}, false},
+    };
+}
+
 inline std::vector<Variant> variants() {
     const char* cells = "7 5 4";
     std::vector<Variant> all{
@@ -121,6 +143,7 @@ inline std::vector<Variant> variants() {
         if (name == "half") flow.keys.push_back({"problem.symmetry", "y"});
         all.push_back(std::move(flow));
     }
+    for (Variant& gas : gas_variants()) all.push_back(std::move(gas));
     for (const char* weights : {"hpcg", "mehr"})
         all.push_back({std::string("box27_") + weights,
                        "poisson",

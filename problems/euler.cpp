@@ -1,0 +1,151 @@
+#include "problems/euler.hpp"
+
+#include "core/blas1.hpp"
+#include "core/point_values.hpp"
+#include "problems/error_norms.hpp"
+#include "problems/euler_keys.hpp"
+#include "problems/euler_points.hpp"
+
+namespace hyperplane {
+namespace {
+
+class Euler final : public Problem {
+public:
+    Euler(SystemShape shape, const GasKeys& keys, const Context& context)
+        : shape_(std::move(shape)), keys_(keys), values_(context, shape_.grid, "values at cells") {
+        rows_.flow = keys.flow;
+        rows_.reconstruction = keys.reconstruction;
+        rows_.boundary = keys.boundary;
+        rows_.set_entries(shape_.stencil);
+    }
+
+    const SystemShape& shape() const override { return shape_; }
+    void initial_state(Vector& u) const override { visit(u, "initial state", GasStart{keys_.flow, view(u)}); }
+
+    double time_step(const Vector& u) const override {
+        if (keys_.steps.time_step > 0.0) return keys_.steps.time_step;
+        visit(u, "time step", GasCrossing{keys_.flow, view(u), values_.view(u.layout())});
+        return keys_.steps.length(values_.smallest(u.layout()).value);
+    }
+    void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
+        const GasRows rows = rows_at(u, level);
+        if (keys_.flux == FluxKind::hllc)
+            visit(u, "residual", GasResidual<FluxKind::hllc>{rows, view(f)});
+        else
+            visit(u, "residual", GasResidual<FluxKind::rusanov>{rows, view(f)});
+    }
+    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
+        assemble(keys_.jacobian, u, level, a);
+    }
+    void preconditioner_jacobian(const Vector& u, const TimeLevel& level, StructMatrix& p) const override {
+        assemble(keys_.preconditioner_jacobian, u, level, p);
+    }
+    double admissible_step(const Vector& u, const Vector& du) const override {
+        visit(u, "admissible step", GasBound{keys_.flow.gas, view(u), view(du), values_.view(u.layout())});
+        return values_.smallest(u.layout()).value;
+    }
+    std::optional<BadState> bad_state(const Vector& u) const override {
+        visit(u, "bad state", GasBadness{keys_.flow.gas, view(u), values_.view(u.layout())});
+        const PointValue worst = values_.smallest(u.layout());
+        if (worst.value > 0.0) return std::nullopt;
+        Vector copy;
+        const bool dense = on_host(u, copy)(worst.point, 0) > 0.0;
+        return BadState{worst.point, dense ? "pressure" : "density", worst.value};
+    }
+    std::vector<Diagnostic> diagnostics(const Vector& u) const override {
+        const double volume = cell_volume();
+        const char* names[] = {"mass", "momentum_x", "momentum_y", "momentum_z", "energy"};
+        const char* formulas[] = {"integral of rho", "integral of rho u", "integral of rho v", "integral of rho w",
+                                  "integral of E"};
+        std::vector<Diagnostic> all;
+        for (int c = 0; c < 5; ++c) all.push_back({names[c], volume * sum(u, c), formulas[c]});
+        visit(u, "kinetic energy", GasKineticEnergy{view(u), values_.view(u.layout())});
+        all.push_back({"kinetic_energy", volume * values_.sum(), "integral of rho |u|^2 / 2"});
+        return all;
+    }
+    std::vector<ErrorNorm> errors(const Vector& u, double time) const override {
+        const GasFlow& flow = keys_.flow;
+        if (!GasFlow::has_exact_state(flow.kind)) return {};
+        return density_errors(u, [&](Int3 p) { return flow.state(flow.domain.position(p), time)[0]; });
+    }
+
+private:
+    /// Norms of the error of the density: means over the cells.
+    template <class Exact>
+    std::vector<ErrorNorm> density_errors(const Vector& u, const Exact& exact) const {
+        const Grid& grid = shape_.grid;
+        const Index lines = Index(grid.ny) * grid.nz;
+        std::vector<double> largest(lines, 0.0), sums(lines, 0.0), squares(lines, 0.0);
+#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
+        for (Index line = 0; line < lines; ++line)
+            for (int i = 0; i < grid.nx; ++i) {
+                const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
+                const double error = std::abs(u(p, 0) - exact(p));
+                largest[line] = std::fmax(largest[line], error);
+                sums[line] += error;
+                squares[line] += error * error;
+            }
+        double max = 0.0, sum = 0.0, square = 0.0;
+        for (Index line = 0; line < lines; ++line) {
+            max = std::fmax(max, largest[line]);
+            sum += sums[line];
+            square += squares[line];
+        }
+        const double points = double(grid.points());
+        return {{"max", max}, {"rms", std::sqrt(square / points)}, {"l1", sum / points}};
+    }
+
+    double cell_volume() const {
+        const auto& h = shape_.grid.spacing;
+        return h[0] * h[1] * h[2];
+    }
+    GasRows rows_at(const Vector& u, const TimeLevel& level) const {
+        GasRows rows = rows_;
+        rows.u = view(u);
+        rows.time = level.time;
+        rows.rate = level.rate;
+        if (level.old) rows.old = view(*level.old);
+        if (level.older) rows.older = view(*level.older);
+        return rows;
+    }
+    template <FluxKind flux>
+    void assemble_with(GasJacobian kind, const GasRows& rows, const Vector& u, StructMatrix& a) const {
+        switch (kind) {
+            case GasJacobian::exact: return visit(u, "matrix", GasMatrix<flux, GasJacobian::exact>{rows, view(a)});
+            case GasJacobian::upwind2: return visit(u, "matrix", GasMatrix<flux, GasJacobian::upwind2>{rows, view(a)});
+            case GasJacobian::first: return visit(u, "matrix", GasMatrix<flux, GasJacobian::first>{rows, view(a)});
+        }
+    }
+    void assemble(GasJacobian kind, const Vector& u, const TimeLevel& level, StructMatrix& a) const {
+        const GasRows rows = rows_at(u, level);
+        if (keys_.flux == FluxKind::hllc)
+            assemble_with<FluxKind::hllc>(kind, rows, u, a);
+        else
+            assemble_with<FluxKind::rusanov>(kind, rows, u, a);
+    }
+    template <class Body>
+    static void visit(const Vector& u, const char* name, const Body& body) {
+        visit_gas(u.backend(), u.layout(), name, body);
+    }
+
+    SystemShape shape_;
+    GasKeys keys_;
+    GasRows rows_;
+    mutable PointValues values_;
+};
+
+}  // namespace
+
+std::unique_ptr<Problem> create_euler(const Parameters& parameters, const Context& context, const InputFiles&) {
+    const GasKeys keys = read_gas_keys(parameters);
+    SystemShape shape{.grid = keys.flow.domain.grid,
+                      .stencil = keys.stencil(),
+                      .dof = 5,
+                      .separate_preconditioner_matrix = keys.preconditioner_jacobian != keys.jacobian,
+                      .linear = false,
+                      .regime = keys.regime,
+                      .components = {"density", "momentum_x", "momentum_y", "momentum_z", "energy"}};
+    return std::make_unique<Euler>(std::move(shape), keys, context);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,80 @@
+// States at the faces of a cell, by slopes of the primitive variables q (MUSCL).
+//
+// With a = q_i - q_{i-1} and b = q_{i+1} - q_i a cell reaches q_i + upper / 2 at its upper face, q_i - lower / 2
+// at its lower one:
+//   van_albada    lower = upper = ((b^2 + e) a + (a^2 + e) b) / (a^2 + b^2 + 2 e)      (van Albada, van Leer, Roberts
+//                 1982; e = limiter_epsilon q_ref^2 leaves smooth extrema alone)
+//   kappa         upper = ((1 - kappa) a + (1 + kappa) b) / 2, lower with a and b exchanged; no limiter
+//   first_order   0
+#pragma once
+
+#include "problems/euler_flux.hpp"
+
+namespace hyperplane {
+
+enum class ReconstructionKind { van_albada, kappa, first_order };
+
+/// Slopes of one variable in a cell.
+template <class T>
+struct CellSlopes {
+    T lower, upper;
+};
+
+/// Their derivatives with respect to a and b.
+struct SlopeDerivatives {
+    double lower_a, lower_b, upper_a, upper_b;
+};
+
+struct Reconstruction {
+    ReconstructionKind kind = ReconstructionKind::van_albada;
+    double kappa = 1.0 / 3.0;
+    GasState<double> epsilon{};  ///< e of each variable
+
+    template <class T>
+    HYPERPLANE_HD CellSlopes<T> slopes(int variable, const T& a, const T& b) const {
+        switch (kind) {
+            case ReconstructionKind::van_albada: {
+                const double e = epsilon[variable];
+                const T sigma = ((b * b + e) * a + (a * a + e) * b) / (a * a + b * b + 2 * e);
+                return {sigma, sigma};
+            }
+            case ReconstructionKind::kappa:
+                return {0.5 * ((1 - kappa) * b + (1 + kappa) * a), 0.5 * ((1 - kappa) * a + (1 + kappa) * b)};
+            case ReconstructionKind::first_order: break;
+        }
+        return {0.0 * a, 0.0 * a};
+    }
+
+    HYPERPLANE_HD SlopeDerivatives derivatives(int variable, double a, double b) const {
+        switch (kind) {
+            case ReconstructionKind::van_albada: {
+                const double e = epsilon[variable], inverse = 1.0 / (a * a + b * b + 2 * e);
+                const double sigma = ((b * b + e) * a + (a * a + e) * b) * inverse;
+                const double by_a = (b * b + e + 2 * a * (b - sigma)) * inverse;
+                const double by_b = (a * a + e + 2 * b * (a - sigma)) * inverse;
+                return {by_a, by_b, by_a, by_b};
+            }
+            case ReconstructionKind::kappa: {
+                const double far = 0.5 * (1 - kappa), near = 0.5 * (1 + kappa);
+                return {near, far, far, near};
+            }
+            case ReconstructionKind::first_order: break;
+        }
+        return {0.0, 0.0, 0.0, 0.0};
+    }
+};
+
+/// The flux through the face between cells 1 and 2 of four cells in a row.
+template <FluxKind kind, class T>
+HYPERPLANE_HD GasState<T> face_flux(const Gas& gas, const Reconstruction& reconstruction, const GasState<T>& q0,
+                                    const GasState<T>& q1, const GasState<T>& q2, const GasState<T>& q3) {
+    GasState<T> L, R;
+    for (int c = 0; c < 5; ++c) {
+        const T middle = q2[c] - q1[c];
+        L[c] = q1[c] + 0.5 * reconstruction.slopes(c, q1[c] - q0[c], middle).upper;
+        R[c] = q2[c] - 0.5 * reconstruction.slopes(c, middle, q3[c] - q2[c]).lower;
+    }
+    return numerical_flux<kind>(gas, L, R);
+}
+
+}  // namespace hyperplane

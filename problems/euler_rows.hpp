@@ -1,0 +1,295 @@
+// The rows of the Euler equations, as euler.hpp gives them: point formulas for host and device.
+//
+// A row needs the cells up to two away along each axis. Along an axis everything is written in the frame of its
+// faces (euler_flux.hpp): component r of that frame is component face_component(axis, r) of the grid's.
+#pragma once
+
+#include "core/stencil.hpp"
+#include "core/views.hpp"
+#include "problems/euler_flow.hpp"
+#include "problems/euler_reconstruction.hpp"
+
+namespace hyperplane {
+
+enum class GasBoundary { outflow, wall, farfield, exact };
+
+/// exact: of the residual; upwind2: the flux' derivatives at the reconstructed states, these taken as
+/// q_i + (q_i - q_{i-1}) / 2 and its mirror; first: of the first-order scheme.
+enum class GasJacobian { exact, upwind2, first };
+
+/// Component of the grid's frame that component r of an axis' frame is: rho, u_axis and the velocities along the face,
+/// p are (0, 1, 2, 3, 4), (0, 2, 3, 1, 4) and (0, 3, 1, 2, 4).
+HYPERPLANE_HD constexpr int face_component(int axis, int r) {
+    return r == 0 || r == 4 ? r : axis + r > 3 ? axis + r - 3 : axis + r;
+}
+
+/// From an axis' frame to the next one's; after three axes everything is where it was.
+template <class T>
+HYPERPLANE_HD void turn(std::array<T, 5>& x) {
+    const T first = x[1];
+    x[1] = x[2];
+    x[2] = x[3];
+    x[3] = first;
+}
+
+/// Row `row` of dF/dq becomes one of dF/dU: times dq/dU at the state q.
+HYPERPLANE_HD inline GasState<double> by_conserved(const Gas& gas, const GasState<double>& row,
+                                                   const GasState<double>& q) {
+    const double over_rho = 1.0 / q[0], p = (gas.gamma - 1) * row[4];
+    const double along = row[1] * q[1] + row[2] * q[2] + row[3] * q[3];
+    return {row[0] - over_rho * along + p * gas.kinetic(q), over_rho * row[1] - p * q[1], over_rho * row[2] - p * q[2],
+            over_rho * row[3] - p * q[3], p};
+}
+
+/// The five cells around one along an axis, in the frame of its faces.
+struct GasLine {
+    GasState<double> q[5];
+
+    HYPERPLANE_HD const GasState<double>& at(int offset) const { return q[offset + 2]; }
+};
+
+/// What a row is made of.
+struct GasRows {
+    GasFlow flow;
+    Reconstruction reconstruction;
+    std::array<GasBoundary, 3> boundary{};
+    std::array<std::array<int, 5>, 3> entry{};  ///< of the stencil, by axis and offset + 2; -1 where it has none
+    double time = 0.0;                          ///< of prescribed states beyond the boundary
+    std::array<double, 3> rate{};               ///< u_t = rate[0] u + rate[1] old + rate[2] older
+    ConstVectorView u, old{}, older{};
+
+    void set_entries(const Stencil& stencil) {
+        for (int o = -2; o <= 2; ++o) {
+            entry[0][o + 2] = stencil.find({o, 0, 0});
+            entry[1][o + 2] = stencil.find({0, o, 0});
+            entry[2][o + 2] = stencil.find({0, 0, o});
+        }
+    }
+
+    HYPERPLANE_HD static Int3 moved(Int3 p, int axis, int offset) {
+        return {p.x + (axis == 0 ? offset : 0), p.y + (axis == 1 ? offset : 0), p.z + (axis == 2 ? offset : 0)};
+    }
+    /// q at a cell of the grid.
+    HYPERPLANE_HD GasState<double> inside(Int3 p, int axis) const {
+        const Index slot = u.layout.slot(p);
+        return flow.gas.primitive(GasState<double>{u.at(slot, 0), u.at(slot, face_component(axis, 1)),
+                                                   u.at(slot, face_component(axis, 2)),
+                                                   u.at(slot, face_component(axis, 3)), u.at(slot, 4)});
+    }
+    /// q at a cell `offset` away from p, beyond the boundary as that says.
+    HYPERPLANE_HD GasState<double> cell(Int3 p, int axis, int offset) const {
+        const Domain& domain = flow.domain;
+        const int at = Domain::component(p, axis) + offset, n = domain.extent(axis);
+        if ((at >= 0 && at < n) || !domain.bounded(axis))
+            return inside(domain.grid.wrapped(moved(p, axis, offset)), axis);
+        const int to_edge = at < 0 ? -at : n - 1 - at;  // from that cell to the last one inside
+        switch (boundary[axis]) {
+            case GasBoundary::outflow: return inside(moved(p, axis, offset + to_edge), axis);
+            case GasBoundary::wall: {
+                GasState<double> q = inside(moved(p, axis, offset + 2 * to_edge + (at < 0 ? -1 : 1)), axis);
+                q[1] = -q[1];
+                return q;
+            }
+            case GasBoundary::farfield: return turned(flow.far(domain.position(moved(p, axis, offset))), axis);
+            case GasBoundary::exact: break;
+        }
+        return turned(flow.state(domain.position(moved(p, axis, offset)), time), axis);
+    }
+    HYPERPLANE_HD GasLine line(Int3 p, int axis) const {
+        return {{cell(p, axis, -2), cell(p, axis, -1), inside(p, axis), cell(p, axis, 1), cell(p, axis, 2)}};
+    }
+    HYPERPLANE_HD static GasState<double> turned(GasState<double> q, int axis) {
+        for (int turns = 0; turns < axis; ++turns) turn(q);
+        return q;
+    }
+};
+
+/// F at a point: the rate of change, and the difference of the fluxes over the spacing along each axis.
+template <FluxKind flux>
+struct GasResidual {
+    static constexpr bool few_points = true;
+    GasRows rows;
+    VectorView f;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        GasState<double> sum;
+        for (int c = 0; c < 5; ++c) {
+            sum[c] = rows.rate[0] * rows.u.at(slot, c);
+            if (rows.rate[1] != 0.0) sum[c] += rows.rate[1] * rows.old.at(slot, c);
+            if (rows.rate[2] != 0.0) sum[c] += rows.rate[2] * rows.older.at(slot, c);
+        }
+        for (int axis = 0; axis < 3; ++axis, turn(sum))
+            if (!rows.flow.domain.flat(axis)) add_axis(p, axis, sum);
+        for (int c = 0; c < 5; ++c) f.at(slot, c) = sum[c];
+    }
+
+private:
+    HYPERPLANE_HD void add_axis(Int3 p, int axis, GasState<double>& sum) const {
+        const GasLine line = rows.line(p, axis);
+        const double over_h = 1.0 / rows.flow.domain.grid.spacing[axis];
+        const auto& q = line.q;
+        const GasState<double> lower = face_flux<flux>(rows.flow.gas, rows.reconstruction, q[0], q[1], q[2], q[3]);
+        const GasState<double> upper = face_flux<flux>(rows.flow.gas, rows.reconstruction, q[1], q[2], q[3], q[4]);
+        for (int r = 0; r < 5; ++r) sum[r] += (upper[r] - lower[r]) * over_h;
+    }
+};
+
+/// How the states beside a face follow the cells around: of variable c, the weights of cells -1, 0, 1 in the
+/// state a cell 0 reaches at its upper and at its lower face.
+struct StateWeights {
+    double upper[3], lower[3];
+};
+
+template <GasJacobian kind>
+HYPERPLANE_HD StateWeights state_weights([[maybe_unused]] const Reconstruction& reconstruction, [[maybe_unused]] int c,
+                                         [[maybe_unused]] double a, [[maybe_unused]] double b) {
+    if constexpr (kind == GasJacobian::upwind2) {
+        return {{-0.5, 1.5, 0.0}, {0.0, 1.5, -0.5}};
+    } else if constexpr (kind == GasJacobian::first) {
+        return {{0.0, 1.0, 0.0}, {0.0, 1.0, 0.0}};
+    } else {
+        const SlopeDerivatives d = reconstruction.derivatives(c, a, b);
+        return {{-0.5 * d.upper_a, 1 + 0.5 * (d.upper_a - d.upper_b), 0.5 * d.upper_b},
+                {0.5 * d.lower_a, 1 - 0.5 * (d.lower_a - d.lower_b), -0.5 * d.lower_b}};
+    }
+}
+
+/// The row of the Jacobian at a point. Blocks along an axis are written when that axis is done; the diagonal one is
+/// summed as dF/dq, in the frame of the axis at hand, and becomes dF/dU at the end.
+template <FluxKind flux, GasJacobian kind>
+struct GasMatrix {
+    static constexpr bool few_points = true;
+    GasRows rows;
+    MatrixView a;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        Block diagonal{};
+        for (int axis = 0; axis < 3; ++axis) {
+            if (!rows.flow.domain.flat(axis)) add_axis(p, axis, slot, diagonal);
+            turn(diagonal);
+            for (auto& row : diagonal) turn(row);
+        }
+        const GasState<double> q = rows.inside(p, 0);
+        write_diagonal<0>(diagonal, q, slot);
+        write_diagonal<1>(diagonal, q, slot);
+        write_diagonal<2>(diagonal, q, slot);
+        write_diagonal<3>(diagonal, q, slot);
+        write_diagonal<4>(diagonal, q, slot);
+    }
+
+private:
+    using Block = std::array<GasState<double>, 5>;  ///< rows
+
+    /// What the rows of an axis' faces are made of.
+    template <class Derivative>
+    struct Faces {
+        GasLine line;
+        StateWeights weights[3][5];  ///< of cells -1, 0 and 1
+        Derivative lower, upper;
+        double over_h;
+        int axis, below, above;  ///< cells from this one to the two ends, 2 where there are more
+    };
+
+    HYPERPLANE_HD void add_axis(Int3 p, int axis, Index slot, Block& diagonal) const {
+        const Domain& domain = rows.flow.domain;
+        const GasLine line = rows.line(p, axis);
+        GasState<double> L[2], R[2];  // the states beside the lower face and the upper one
+        for (int c = 0; c < 5; ++c) {
+            const double d[4] = {line.q[1][c] - line.q[0][c], line.q[2][c] - line.q[1][c], line.q[3][c] - line.q[2][c],
+                                 line.q[4][c] - line.q[3][c]};
+            CellSlopes<double> slopes[3] = {};
+            if constexpr (kind != GasJacobian::first)
+                for (int s = 0; s < 3; ++s) slopes[s] = rows.reconstruction.slopes(c, d[s], d[s + 1]);
+            for (int f = 0; f < 2; ++f) {
+                L[f][c] = line.q[f + 1][c] + 0.5 * slopes[f].upper;
+                R[f][c] = line.q[f + 2][c] - 0.5 * slopes[f + 1].lower;
+            }
+        }
+        constexpr bool frozen = kind != GasJacobian::exact;
+        using Derivative = decltype(flux_derivative<flux>(rows.flow.gas, L[0], R[0], frozen));
+        const int at = Domain::component(p, axis), last = domain.extent(axis) - 1;
+        const bool bounded = domain.bounded(axis);
+        Faces<Derivative> faces{line,
+                                {},
+                                flux_derivative<flux>(rows.flow.gas, L[0], R[0], frozen),
+                                flux_derivative<flux>(rows.flow.gas, L[1], R[1], frozen),
+                                1.0 / domain.grid.spacing[axis],
+                                axis,
+                                bounded && at < 2 ? at : 2,
+                                bounded && last - at < 2 ? last - at : 2};
+        for (int s = 0; s < 3; ++s)
+            for (int c = 0; c < 5; ++c)
+                faces.weights[s][c] = state_weights<kind>(rows.reconstruction, c, line.q[s + 1][c] - line.q[s][c],
+                                                          line.q[s + 2][c] - line.q[s + 1][c]);
+        add_row<0>(faces, slot, diagonal);
+        add_row<1>(faces, slot, diagonal);
+        add_row<2>(faces, slot, diagonal);
+        add_row<3>(faces, slot, diagonal);
+        add_row<4>(faces, slot, diagonal);
+    }
+
+    /// Row r: b[2 + o] = d(F_upper - F_lower) / dq at the cell o away, over h.
+    template <int r, class Derivative>
+    HYPERPLANE_HD void add_row(const Faces<Derivative>& faces, Index slot, Block& diagonal) const {
+        const FaceGradient below = faces.lower.template gradient<r>(), above = faces.upper.template gradient<r>();
+        const auto& w = faces.weights;
+        GasState<double> b[5] = {};
+        for (int c = 0; c < 5; ++c) {
+            for (int s = 0; s < 3; ++s) {
+                b[s][c] -= below.left[c] * w[0][c].upper[s];
+                b[s + 1][c] += above.left[c] * w[1][c].upper[s] - below.right[c] * w[1][c].lower[s];
+                b[s + 2][c] += above.right[c] * w[2][c].lower[s];
+            }
+            for (int o = 0; o < 5; ++o) b[o][c] *= faces.over_h;
+        }
+        fold(b, rows.boundary[faces.axis], faces.below, faces.above);
+        for (int c = 0; c < 5; ++c) diagonal[r][c] += b[2][c];
+        const int row = face_component(faces.axis, r);
+        write(faces.axis, -2, row, slot, b[0], faces.line.q[0]);
+        write(faces.axis, -1, row, slot, b[1], faces.line.q[1]);
+        write(faces.axis, 1, row, slot, b[3], faces.line.q[3]);
+        write(faces.axis, 2, row, slot, b[4], faces.line.q[4]);
+    }
+
+    /// What cells beyond a boundary would be multiplied with goes to the cells that they follow, and is zero then.
+    HYPERPLANE_HD static void fold(GasState<double> (&b)[5], GasBoundary boundary, int below, int above) {
+        const bool wall = boundary == GasBoundary::wall;
+        if (below == 0) {
+            move(b[1], b[2], boundary);
+            move(b[0], wall ? b[3] : b[2], boundary);
+        } else if (below == 1) {
+            move(b[0], b[1], boundary);
+        }
+        if (above == 0) {
+            move(b[3], b[2], boundary);
+            move(b[4], wall ? b[1] : b[2], boundary);
+        } else if (above == 1) {
+            move(b[4], b[3], boundary);
+        }
+    }
+    HYPERPLANE_HD static void move(GasState<double>& from, GasState<double>& to, GasBoundary boundary) {
+        const bool follows = boundary == GasBoundary::outflow || boundary == GasBoundary::wall;
+        for (int c = 0; c < 5; ++c) {
+            if (follows) to[c] += boundary == GasBoundary::wall && c == 1 ? -from[c] : from[c];
+            from[c] = 0.0;
+        }
+    }
+    /// A row of the block at an offset along an axis, zero where that leaves the grid.
+    HYPERPLANE_HD void write(int axis, int offset, int row, Index slot, const GasState<double>& by_q,
+                             const GasState<double>& q) const {
+        const int e = rows.entry[axis][offset + 2];
+        if (e < 0 || e >= a.stored_entries) return;
+        const GasState<double> by_U = by_conserved(rows.flow.gas, by_q, q);
+        for (int c = 0; c < 5; ++c) a.at(e, row, face_component(axis, c), slot) = by_U[c];
+    }
+    template <int r>
+    HYPERPLANE_HD void write_diagonal(const Block& by_q, const GasState<double>& q, Index slot) const {
+        const int e = rows.entry[0][2];
+        if (e >= a.stored_entries) return;
+        GasState<double> by_U = by_conserved(rows.flow.gas, by_q[r], q);
+        by_U[r] += rows.rate[0];
+        for (int c = 0; c < 5; ++c) a.at(e, r, c, slot) = by_U[c];
+    }
+};
+
+}  // namespace hyperplane
