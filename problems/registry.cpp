@@ -1,5 +1,6 @@
 #include "problems/registry.hpp"
 
+#include "problems/artificial_compressibility.hpp"
 #include "problems/block_laplacian.hpp"
 #include "problems/convection_diffusion.hpp"
 #include "problems/domain.hpp"
@@ -52,6 +53,16 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
          "upwind slopes; the preconditioner may be built from another one, by default the latter.",
          euler_parameters(),
          create_euler},
+        {"artificial_compressibility",
+         {"ac7"},
+         "Lid-driven cavities by finite volumes, 4 unknowns a cell, and up to 32 made of several flows",
+         "Upwind fluxes with |A| and third-order states in the residual, a first-order matrix on star7: steps correct "
+         "a\n"
+         "defect towards the steady state. Several sets and scalars give 4 to 32 unknowns a cell; a Householder "
+         "reflection\n"
+         "makes their blocks full without changing how solvers converge. Plane flow where there is one cell along z.",
+         artificial_compressibility_parameters(),
+         create_artificial_compressibility},
         {"block_laplacian",
          {"bsr3"},
          "A Laplacian of three coupled unknowns a point",

@@ -12,6 +12,7 @@ struct Variant {
     std::string label, problem;
     Keys keys;
     bool fills_stencil = true;  ///< every offset of the stencil is used somewhere
+    bool is_derivative = true;  ///< the matrix is the derivative of the residual; else it corrects a defect
 
     friend void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.label; }
 };
@@ -143,6 +144,32 @@ inline std::vector<Variant> variants() {
         if (name == "half") flow.keys.push_back({"problem.symmetry", "y"});
         all.push_back(std::move(flow));
     }
+    const std::string ac = "artificial_compressibility";
+    for (const char* cells_of : {"5 4 3", "4 5 1", "2 3 2"}) {
+        const bool fills = cells_of[4] != '1';
+        const std::string name = fills ? cells_of[0] == '5' ? "volumes" : "volumes_few" : "volumes_plane";
+        all.push_back({name, ac, {{"grid.cells", cells_of}}, fills, false});
+    }
+    all.push_back({"volumes_first_order",
+                   ac,
+                   {{"grid.cells", "5 4 3"}, {"grid.lengths", "1 2 0.5"}, {"problem.reconstruction", "first_order"}},
+                   true,
+                   false});
+    all.push_back({"volumes_6",
+                   ac,
+                   {{"grid.cells", "4 3 3"}, {"problem.scalars", "2"}, {"problem.coupling", "householder"}},
+                   true,
+                   false});
+    all.push_back({"volumes_12",
+                   ac,
+                   {{"grid.cells", "3 3 2"}, {"problem.sets", "3"}, {"problem.step_factor", "1 2 0.5"}},
+                   true,
+                   false});
+    all.push_back({"volumes_16",
+                   ac,
+                   {{"grid.cells", "3 3 2"}, {"problem.sets", "4"}, {"problem.coupling", "householder"}},
+                   true,
+                   false});
     for (Variant& gas : gas_variants()) all.push_back(std::move(gas));
     for (const char* weights : {"hpcg", "mehr"})
         all.push_back({std::string("box27_") + weights,
