@@ -32,4 +32,33 @@ std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exac
     return {{"max", max}, {"rms", std::sqrt(sum / double(u.size()))}};
 }
 
+/// Norms of the error of one component; means over the points.
+struct FieldError {
+    double max, l1, rms;
+};
+
+/// Of component c of u against exact(p), u in the host's memory; the same bits for any number of threads.
+template <class Exact>
+FieldError field_error(const Vector& u, const Grid& grid, int c, const Exact& exact) {
+    const Index lines = Index(grid.ny) * grid.nz;
+    std::vector<FieldError> of_line(lines, {0.0, 0.0, 0.0});
+#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
+    for (Index line = 0; line < lines; ++line)
+        for (int i = 0; i < grid.nx; ++i) {
+            const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
+            const double error = std::abs(u(p, c) - exact(p));
+            of_line[line].max = std::fmax(of_line[line].max, error);
+            of_line[line].l1 += error;
+            of_line[line].rms += error * error;
+        }
+    FieldError all{0.0, 0.0, 0.0};
+    for (const FieldError& line : of_line) {
+        all.max = std::fmax(all.max, line.max);
+        all.l1 += line.l1;
+        all.rms += line.rms;
+    }
+    const double points = double(grid.points());
+    return {all.max, all.l1 / points, std::sqrt(all.rms / points)};
+}
+
 }  // namespace hyperplane

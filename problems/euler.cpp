@@ -66,35 +66,12 @@ public:
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override {
         const GasFlow& flow = keys_.flow;
         if (!GasFlow::has_exact_state(flow.kind)) return {};
-        return density_errors(u, [&](Int3 p) { return flow.state(flow.domain.position(p), time)[0]; });
+        const FieldError error =
+            field_error(u, shape_.grid, 0, [&](Int3 p) { return flow.state(flow.domain.position(p), time)[0]; });
+        return {{"max", error.max}, {"rms", error.rms}, {"l1", error.l1}};
     }
 
 private:
-    /// Norms of the error of the density: means over the cells.
-    template <class Exact>
-    std::vector<ErrorNorm> density_errors(const Vector& u, const Exact& exact) const {
-        const Grid& grid = shape_.grid;
-        const Index lines = Index(grid.ny) * grid.nz;
-        std::vector<double> largest(lines, 0.0), sums(lines, 0.0), squares(lines, 0.0);
-#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
-        for (Index line = 0; line < lines; ++line)
-            for (int i = 0; i < grid.nx; ++i) {
-                const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
-                const double error = std::abs(u(p, 0) - exact(p));
-                largest[line] = std::fmax(largest[line], error);
-                sums[line] += error;
-                squares[line] += error * error;
-            }
-        double max = 0.0, sum = 0.0, square = 0.0;
-        for (Index line = 0; line < lines; ++line) {
-            max = std::fmax(max, largest[line]);
-            sum += sums[line];
-            square += squares[line];
-        }
-        const double points = double(grid.points());
-        return {{"max", max}, {"rms", std::sqrt(square / points)}, {"l1", sum / points}};
-    }
-
     double cell_volume() const {
         const auto& h = shape_.grid.spacing;
         return h[0] * h[1] * h[2];

@@ -2,6 +2,7 @@
 
 #include "problems/artificial_compressibility.hpp"
 #include "problems/block_laplacian.hpp"
+#include "problems/cahn_hilliard.hpp"
 #include "problems/convection_diffusion.hpp"
 #include "problems/domain.hpp"
 #include "problems/euler.hpp"
@@ -63,6 +64,17 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
          "makes their blocks full without changing how solvers converge. Plane flow where there is one cell along z.",
          artificial_compressibility_parameters(),
          create_artificial_compressibility},
+        {"cahn_hilliard",
+         {"ch"},
+         "Phases that separate: a copolymer in a homopolymer, or one field",
+         "tau u_t = Laplace(W_u - eps_u^2 Laplace u) for two coupled fields u and v, the second with a long-range "
+         "term, "
+         "or\n"
+         "for u alone; cells, fourth derivatives (diamond25). The energy is recorded at every step; it falls for any "
+         "step\n"
+         "with problem.scheme = avf.",
+         cahn_hilliard_parameters(),
+         create_cahn_hilliard},
         {"block_laplacian",
          {"bsr3"},
          "A Laplacian of three coupled unknowns a point",

@@ -20,10 +20,10 @@ bool transports(const Variant& variant) {
     return variant.problem == "cd" || variant.problem == "convdiff" || variant.problem == "convection_diffusion";
 }
 
-/// Winds of sines, and Scharfetter and Gummel's expm1.
+/// Winds of sines, Scharfetter and Gummel's expm1; matrices at initial states of exp, pow, sin and cos.
 double matrix_tolerance(const Variant& variant) {
-    const bool gas = variant.problem == "euler";  // matrices at initial states of exp, pow, sin and cos
-    return gas || has(variant, "wind", "abc") || has(variant, "scheme", "sg") ? transcendental : 0.0;
+    const bool curved = variant.problem == "euler" || variant.problem == "cahn_hilliard" || variant.problem == "ch";
+    return curved || has(variant, "wind", "abc") || has(variant, "scheme", "sg") ? transcendental : 0.0;
 }
 
 /// What the matrix has; manufactured sources and boundary values; the Gaussian that transient transport begins with;

@@ -118,9 +118,9 @@ inline double max_difference(const Vector& x, const Vector& y) {
     return largest;
 }
 
-/// u - A^-1 F(u) by BiCGSTAB with the inverse diagonal as preconditioner, to a relative residual `rtol`.
-inline Vector solve_linear(const System& system, Vector u, const Vector& old, double rtol = 1e-11) {
-    const StructMatrix a = system.matrix();
+/// u - A^-1 F(u) by BiCGSTAB with the inverse diagonal as preconditioner, to a relative residual `rtol`; A at u.
+inline Vector solve_newton_step(const System& system, Vector u, const Vector& old, double rtol = 1e-11) {
+    const StructMatrix a = system.matrix(u, old);
     const int m = a.dof();
     Vector r = system.residual(u, old), x = system.vector();
     const auto each = [&](const auto& body) {
@@ -156,6 +156,11 @@ inline Vector solve_linear(const System& system, Vector u, const Vector& old, do
     EXPECT_LE(std::sqrt(dot_product(r, r)), target) << "the test's own solver did not converge";
     each([&](Index at) { u.data()[at] += x.data()[at]; });
     return u;
+}
+
+/// The same for a problem whose matrix does not depend on u.
+inline Vector solve_linear(const System& system, Vector u, const Vector& old, double rtol = 1e-11) {
+    return solve_newton_step(system, std::move(u), old, rtol);
 }
 
 /// The error norm `name` of a solved problem.

@@ -69,6 +69,34 @@ inline std::vector<Variant> gas_variants() {
     };
 }
 
+inline std::vector<Variant> mixture_variants() {
+    return {
+        {"mixture", "cahn_hilliard", {{"grid.cells", "6 5 4"}}},
+        {"mixture_two_cells", "cahn_hilliard", {{"grid.cells", "2 3 2"}}, false},
+        {"mixture_unequal",
+         "ch",
+         {{"grid.cells", "5 4 3"}, {"grid.lengths", "0.2 0.1 0.3"}, {"problem.coupling_b1", "2"}}},
+        {"mixture_avf", "ch", {{"grid.cells", "5 4 3"}, {"problem.scheme", "avf"}, {"time.time_step", "1e-3"}}},
+        {"mixture_periodic",
+         "ch",
+         {{"grid.cells", "5 6 7"}, {"grid.periodic", "x y z"}, {"problem.initial_condition", "random"}}},
+        {"mixture_manufactured", "ch", {{"grid.cells", "5 4 3"}, {"problem.right_hand_side", "manufactured"}}},
+        {"mixture_plane", "ch", {{"grid.cells", "6 5 1"}}, false},
+        {"mixture_line_z", "ch", {{"grid.cells", "1 1 9"}}, false},
+        {"mixture_one", "ch", {{"grid.cells", "6 5 4"}, {"problem.fields", "one"}, {"problem.sigma", "5"}}},
+        {"mixture_one_wall",
+         "ch",
+         {{"grid.cells", "9 1 1"}, {"problem.fields", "one"}, {"problem.initial_condition", "wall"}},
+         false},
+        {"mixture_one_manufactured",
+         "ch",
+         {{"grid.cells", "5 4 3"},
+          {"problem.fields", "one"},
+          {"problem.scheme", "avf"},
+          {"problem.right_hand_side", "manufactured"}}},
+    };
+}
+
 inline std::vector<Variant> variants() {
     const char* cells = "7 5 4";
     std::vector<Variant> all{
@@ -170,7 +198,7 @@ inline std::vector<Variant> variants() {
                    {{"grid.cells", "3 3 2"}, {"problem.sets", "4"}, {"problem.coupling", "householder"}},
                    true,
                    false});
-    for (Variant& gas : gas_variants()) all.push_back(std::move(gas));
+    for (const auto& more : {gas_variants(), mixture_variants()}) all.insert(all.end(), more.begin(), more.end());
     for (const char* weights : {"hpcg", "mehr"})
         all.push_back({std::string("box27_") + weights,
                        "poisson",

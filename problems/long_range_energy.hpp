@@ -1,0 +1,79 @@
+// The energy of a long-range attraction, |(-L)^(-1/2) (f - mean)|^2 / 2, with L the Laplacian of seven points on cells.
+//
+// L is diagonal in products of cosines of each axis, or of cosines and sines where an axis is periodic:
+//   q_m(i) ~ cos(pi m (i + 1/2) / n),  lambda_m = 2 (1 - cos(pi m / n)) / h^2       no flux
+//   q_m(i) ~ cos, sin (2 pi k i / n),  lambda_m = 2 (1 - cos(2 pi k / n)) / h^2     periodic, m = 2k - 1 and 2k
+// With orthonormal q the energy is volume / 2 times the sum of f^2 / lambda over all modes but the constant one.
+// Transforms are dense along an axis, 2 (nx + ny + nz) operations a cell: a diagnostic, next to nothing beside a solve.
+#pragma once
+
+#include <array>
+
+#include "core/point_values.hpp"
+#include "problems/domain.hpp"
+
+namespace hyperplane {
+
+class LongRangeEnergy {
+public:
+    /// Holds two values a cell, and n^2 for each axis.
+    LongRangeEnergy(const Context& context, const Domain& domain);
+
+    /// Of one component of u less `mean`; sigma times this is part of the energy.
+    double of(const Vector& u, int component, double mean);
+
+private:
+    Domain domain_;
+    std::array<Buffer<double>, 3> basis_, eigenvalues_;  ///< q_m(i) at m n + i; lambda_m
+    PointValues values_, others_;
+};
+
+// The loops, instantiated in long_range_energy_loops.cpp.
+
+struct CentredField {
+    ConstVectorView u;
+    int component;
+    double mean;
+    VectorView value;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const { value.at(slot) = u(p, component) - mean; }
+};
+
+/// Coefficients of the modes along an axis, in the place of the points.
+struct AxisTransform {
+    int axis, n;
+    Index stride;  ///< from a point to the next along the axis
+    const double* basis;
+    const double* from;
+    VectorView to;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        const int m = Domain::component(p, axis);
+        const double* const line = from + (slot - m * stride);
+        const double* const mode = basis + Index(m) * n;
+        double sum[4] = {};  // four chains of additions instead of one
+        int i = 0;
+        for (; i + 4 <= n; i += 4)
+            for (int k = 0; k < 4; ++k) sum[k] += mode[i + k] * line[(i + k) * stride];
+        for (; i < n; ++i) sum[0] += mode[i] * line[i * stride];
+        to.at(slot) = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+};
+
+/// f^2 / (2 lambda) of a mode.
+struct ModeEnergy {
+    std::array<const double*, 3> eigenvalues;
+    const double* coefficients;
+    VectorView value;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        const double lambda = eigenvalues[0][p.x] + eigenvalues[1][p.y] + eigenvalues[2][p.z];
+        const bool constant = p == Int3{0, 0, 0};
+        value.at(slot) = constant ? 0.0 : 0.5 * coefficients[slot] * coefficients[slot] / lambda;
+    }
+};
+
+template <class Body>
+void visit_modes(Backend backend, const Layout& layout, const char* name, const Body& body);
+
+}  // namespace hyperplane

@@ -1,0 +1,15 @@
+#include "core/for_each_point.hpp"
+#include "problems/long_range_energy.hpp"
+
+namespace hyperplane {
+
+template <class Body>
+void visit_modes(Backend backend, const Layout& layout, const char* name, const Body& body) {
+    for_each_point(backend, layout, name, body);
+}
+
+template void visit_modes(Backend, const Layout&, const char*, const CentredField&);
+template void visit_modes(Backend, const Layout&, const char*, const AxisTransform&);
+template void visit_modes(Backend, const Layout&, const char*, const ModeEnergy&);
+
+}  // namespace hyperplane
