@@ -10,12 +10,14 @@
 namespace hyperplane {
 namespace {
 
-/// Coordinates and inverse spacings along x, y and z, one after the other.
+/// Of x, y and z one after the other: coordinates, then spacings, then their inverses.
 Buffer<double> mesh_tables(const FlowKeys& keys, const Context& context) {
     std::vector<double> table;
     for (const auto& x : keys.nodes) table.insert(table.end(), x.begin(), x.end());
-    for (const auto& x : keys.nodes)
-        for (std::size_t i = 1; i < x.size(); ++i) table.push_back(1.0 / (x[i] - x[i - 1]));
+    for (bool inverse : {false, true})
+        for (const auto& x : keys.nodes)
+            for (std::size_t i = 1; i < x.size(); ++i)
+                table.push_back(inverse ? 1.0 / (x[i] - x[i - 1]) : x[i] - x[i - 1]);
     Buffer<double> made(context.host(), "coordinates", Index(table.size()));
     std::copy(table.begin(), table.end(), made.begin());
     return moved_to(context, "coordinates", std::move(made));
@@ -23,14 +25,15 @@ Buffer<double> mesh_tables(const FlowKeys& keys, const Context& context) {
 
 Flow on_tables(const FlowKeys& keys, const double* table) {
     Flow flow = keys.flow;
-    for (int axis = 0; axis < 3; ++axis) {
-        flow.mesh.nodes[axis] = table;
-        table += keys.nodes[axis].size();
-    }
-    for (int axis = 0; axis < 3; ++axis) {
-        flow.mesh.inverse_h[axis] = table;
-        table += keys.nodes[axis].size() - 1;
-    }
+    const auto take = [&](const double*(&of)[3], int fewer) {
+        for (int axis = 0; axis < 3; ++axis) {
+            of[axis] = table;
+            table += keys.nodes[axis].size() - fewer;
+        }
+    };
+    take(flow.mesh.nodes, 0);
+    take(flow.mesh.h, 1);
+    take(flow.mesh.inverse_h, 1);
     return flow;
 }
 

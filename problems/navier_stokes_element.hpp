@@ -9,6 +9,9 @@
 // and of earlier states.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "problems/pack.hpp"
 
 namespace hyperplane::q1 {
@@ -33,6 +36,21 @@ HYPERPLANE_HD constexpr int without(int axis, int q) {
 /// The inverse: `side` becomes the bit of `axis`.
 HYPERPLANE_HD constexpr int with(int axis, int r, int side) {
     return axis == 0 ? r << 1 | side : axis == 1 ? (r & 1) | side << 1 | r >> 1 << 2 : r | side << 2;
+}
+
+/// body(0), ..., body(N - 1) with numbers known when compiled: what they index stays in registers.
+template <int N, class Body>
+HYPERPLANE_HD void for_constants(const Body& body) {
+    const auto each = [&]<int... k>(std::integer_sequence<int, k...>) {
+        (body(std::integral_constant<int, k>{}), ...);
+    };
+    each(std::make_integer_sequence<int, N>{});
+}
+
+/// One of three, by a number known at run time only, without an address.
+template <class T>
+HYPERPLANE_HD const T& one_of(const T (&three)[3], int which) {
+    return which == 0 ? three[0] : which == 1 ? three[1] : three[2];
 }
 
 /// Along one axis, corners to Gauss points, or the sums of N_b f.
@@ -75,11 +93,11 @@ HYPERPLANE_HD void slope_along(const T (&f)[8], const G& inverse_h, T (&s)[4]) {
         }
 }
 
-/// What an element is computed from.
-template <class T, class G>
-struct Element {
-    T value[4][8];   ///< u, v, w, p at the corners
-    G known[4][8];   ///< what the time derivative takes from earlier states
+/// What an element is computed from, but for its states. An Element has further
+///     T value(int k, int c) const;   u, v, w or p at corner c
+///     G known(int k, int c) const;   what its time derivative takes from earlier states
+template <class G>
+struct ElementTerms {
     G inverse_h[3];  ///< 1 / h along each axis
     G weight;        ///< of a Gauss point, an eighth of the volume; 0 where there is no element
     G tau;           ///< of the stabilisation
@@ -109,24 +127,35 @@ struct Corner {
     }
 };
 
-template <class T, class G>
-HYPERPLANE_HD void velocity_at_points(const Element<T, G>& element, T (&u)[3][8]) {
+template <class Element, class T>
+HYPERPLANE_HD void values_at_corners(const Element& element, int k, T (&f)[8]) {
+    for (int c = 0; c < 8; ++c) f[c] = element.value(k, c);
+}
+template <class Element, class T>
+HYPERPLANE_HD void velocity_at_points(const Element& element, T (&u)[3][8]) {
     for (int d = 0; d < 3; ++d) {
-        for (int c = 0; c < 8; ++c) u[d][c] = element.value[d][c];
+        values_at_corners(element, d, u[d]);
         blend_all(u[d]);
     }
 }
+/// What the time derivative of unknown k is at the Gauss points.
+template <class Element, class T>
+HYPERPLANE_HD void rate_at_points(const Element& element, int k, T (&rate)[8]) {
+    for (int c = 0; c < 8; ++c) rate[c] = fused(T(element.mass), element.value(k, c), T(element.known(k, c)));
+    blend_all(rate);
+}
 
 /// Slopes of u_i, and R_i = u_t + u . grad u_i + dp/dx_i at the Gauss points.
-template <int i, class T, class G>
-HYPERPLANE_HD void momentum_at_points(const Element<T, G>& element, const T (&u)[3][8], T (&slope)[3][4], T (&r)[8]) {
-    slope_along<0>(element.value[i], element.inverse_h[0], slope[0]);
-    slope_along<1>(element.value[i], element.inverse_h[1], slope[1]);
-    slope_along<2>(element.value[i], element.inverse_h[2], slope[2]);
-    T pressure[4];
-    slope_along<i>(element.value[3], element.inverse_h[i], pressure);
-    for (int c = 0; c < 8; ++c) r[c] = fused(element.mass, element.value[i][c], T(element.known[i][c]));
-    blend_all(r);
+template <int i, class Element, class T>
+HYPERPLANE_HD void momentum_at_points(const Element& element, const T (&u)[3][8], T (&slope)[3][4], T (&r)[8]) {
+    T corners[8], pressure[4];
+    values_at_corners(element, 3, corners);
+    slope_along<i>(corners, element.inverse_h[i], pressure);
+    values_at_corners(element, i, corners);
+    slope_along<0>(corners, element.inverse_h[0], slope[0]);
+    slope_along<1>(corners, element.inverse_h[1], slope[1]);
+    slope_along<2>(corners, element.inverse_h[2], slope[2]);
+    rate_at_points(element, i, r);
     for (int q = 0; q < 8; ++q) {
         T sum = r[q] + pressure[without(i, q)];
         for (int j = 0; j < 3; ++j) sum = fused(u[j][q], slope[j][without(j, q)], sum);
@@ -135,59 +164,57 @@ HYPERPLANE_HD void momentum_at_points(const Element<T, G>& element, const T (&u)
 }
 
 /// w tau u . grad N_a at the Gauss points.
-template <class T, class G>
-HYPERPLANE_HD void streamline_weight(const Element<T, G>& element, const Corner<G>& corner, const T (&u)[3][8],
+template <class Element, class G, class T>
+HYPERPLANE_HD void streamline_weight(const Element& element, const Corner<G>& corner, const T (&u)[3][8],
                                      T (&advection)[8]) {
     const G scale = element.weight * element.tau;
     for (int q = 0; q < 8; ++q) {
         T sum = u[0][q] * corner.gradient(0, without(0, q));
-        for (int d = 1; d < 3; ++d) sum = fused(u[d][q], corner.gradient(d, without(d, q)), sum);
+        for (int d = 1; d < 3; ++d) sum = fused(u[d][q], T(corner.gradient(d, without(d, q))), sum);
         advection[q] = sum * scale;
     }
 }
 
-/// What corner a's row of momentum i gets.
-template <int i, class T, class G>
-HYPERPLANE_HD T momentum_residual(const Element<T, G>& element, const Corner<G>& corner, const T (&u)[3][8],
+/// What corner a's row of momentum i gets; pressure_row += the part of div u and grad N_a . R that is along i.
+template <int i, class Element, class G, class T>
+HYPERPLANE_HD T momentum_residual(const Element& element, const Corner<G>& corner, const T (&u)[3][8],
                                   const T (&advection)[8], const T (&p)[8], T& pressure_row) {
-    T slope[3][4], r[8], pressure[4];
+    T slope[3][4], r[8], corners[8], pressure[4];
     momentum_at_points<i>(element, u, slope, r);
-    slope_along<i>(element.value[3], element.inverse_h[i], pressure);
+    values_at_corners(element, 3, corners);
+    slope_along<i>(corners, element.inverse_h[i], pressure);
     T sum = T(0.0), tested = T(0.0), divergence = T(0.0), stabilised = T(0.0);
     for (int q = 0; q < 8; ++q) {
         T plain = -(p[q] * corner.gradient(i, without(i, q)));
         for (int d = 0; d < 3; ++d)
-            plain = fused(slope[d][without(d, q)], element.viscosity * corner.gradient(d, without(d, q)), plain);
-        plain = fused(corner.at(q), r[q] - pressure[without(i, q)], plain);
+            plain = fused(slope[d][without(d, q)], T(element.viscosity * corner.gradient(d, without(d, q))), plain);
+        plain = fused(T(corner.at(q)), r[q] - pressure[without(i, q)], plain);
         sum += plain;
         tested = fused(advection[q], r[q], tested);
-        divergence = fused(corner.at(q), slope[i][without(i, q)], divergence);
-        stabilised = fused(r[q], corner.gradient(i, without(i, q)), stabilised);
+        divergence = fused(T(corner.at(q)), slope[i][without(i, q)], divergence);
+        stabilised = fused(r[q], T(corner.gradient(i, without(i, q))), stabilised);
     }
     pressure_row += (divergence + stabilised * element.tau) * element.weight;
-    return fused(sum, element.weight, tested);
+    return fused(sum, T(element.weight), tested);
 }
 
 /// f += the residual of corner a's four rows:
 ///   F_i = sum w {N_a (R_i - dp/dx_i) + nu grad N_a . grad u_i - dN_a/dx_i p + tau (u . grad N_a) R_i}
 ///   F_p = sum w {N_a [p_t / beta + div u] + tau grad N_a . R}
-template <class T, class G>
-HYPERPLANE_HD void add_residual(const Element<T, G>& element, int a, T (&f)[4]) {
-    const Corner<G> corner(a, element.inverse_h);
+template <class Element, class T>
+HYPERPLANE_HD void add_residual(const Element& element, int a, T (&f)[4]) {
+    const Corner corner(a, element.inverse_h);
     T u[3][8], advection[8], p[8], rate[8];
     velocity_at_points(element, u);
     streamline_weight(element, corner, u, advection);
-    for (int c = 0; c < 8; ++c) {
-        p[c] = element.value[3][c];
-        rate[c] = fused(element.mass, p[c], T(element.known[3][c]));
-    }
+    values_at_corners(element, 3, p);
     blend_all(p);
-    blend_all(rate);
     f[0] += momentum_residual<0>(element, corner, u, advection, p, f[3]);
     f[1] += momentum_residual<1>(element, corner, u, advection, p, f[3]);
     f[2] += momentum_residual<2>(element, corner, u, advection, p, f[3]);
+    rate_at_points(element, 3, rate);
     T sum = T(0.0);
-    for (int q = 0; q < 8; ++q) sum = fused(corner.at(q), rate[q], sum);
+    for (int q = 0; q < 8; ++q) sum = fused(T(corner.at(q)), rate[q], sum);
     f[3] += sum * (element.compliance * element.weight);
 }
 

@@ -10,6 +10,7 @@ namespace {
 class PackPatch {
 public:
     using Number = Pack;
+    using Place = int;
     const FlowStep& step;
 
     PackPatch(const FlowStep& of, const Run& run, int begin) : step(of) {
@@ -60,6 +61,35 @@ private:
     q1::Box<Pack> boxes_[8];
 };
 
+template <class Terms, class Store>
+void store_momentum(const PackPatch& patch, const Terms& terms, int i, const Store& store) {
+    MomentumRow<Pack> quarters[4];
+    for (int number = 0; number < 4; ++number) quarters[number] = momentum_row(patch, terms, i, Quarter(number));
+    const Pack::Flags fixed = patch.fixed(i);
+    const Pack scale = quarters[1].scale + quarters[2].scale;
+    for (int block = 0; block < 9; ++block)
+        for (int c = 0; c < 4; ++c) {
+            const auto put = [&](int layer, const Pack& value) {
+                store(9 * layer + block, i, c, momentum_entry(fixed, layer == 1 && block == 4 && c == i, scale, value));
+            };
+            put(0, quarters[0].blocks[block][c]);
+            put(1, quarters[1].blocks[block][c] + quarters[2].blocks[block][c]);
+            put(2, quarters[3].blocks[block][c]);
+        }
+}
+
+template <class Terms, class Store>
+void store_continuity(const PackPatch& patch, const Terms& terms, int column, const Store& store) {
+    ContinuityColumn<Pack> quarters[4];
+    for (int number = 0; number < 4; ++number)
+        quarters[number] = continuity_column(patch, terms, column, Quarter(number));
+    for (int block = 0; block < 9; ++block) {
+        store(block, 3, column, quarters[0].blocks[block]);
+        store(9 + block, 3, column, quarters[1].blocks[block] + quarters[2].blocks[block]);
+        store(18 + block, 3, column, quarters[3].blocks[block]);
+    }
+}
+
 /// body(patch, first slot, points) for all points, Pack::lanes at a time.
 template <class Body>
 void for_each_pack(const FlowStep& step, const Body& body) {
@@ -84,13 +114,14 @@ void flow_jacobian_on_host(const FlowStep& step, const MatrixView& a) {
     for_each_pack(step, [&](const PackPatch& patch, Index slot, int points) {
         Pack values[8 * q1::CornerTerms<Pack>::count];
         const auto terms = [&](int n) { return q1::CornerTerms<Pack>{values + n * q1::CornerTerms<Pack>::count, 1}; };
-        for (int n = 0; n < 8; ++n) q1::store_corner_terms(element_of(patch, n), 7 - n, terms(n));
-        for (int part = 0; part < jacobian_parts; ++part)
-            jacobian_part(patch, terms, part, [&](int entry, int row, int col, const Pack& value) {
-                if (entry >= a.stored_entries) return;
-                double* to = &a.at(entry, row, col, slot);
-                for (int l = 0; l < points; ++l) to[l] = value.v[l];
-            });
+        for (int n = 0; n < 8; ++n) q1::store_corner_terms(PatchElement(patch, n), 7 - n, terms(n));
+        const auto store = [&](int entry, int row, int col, const Pack& value) {
+            if (entry >= a.stored_entries) return;
+            double* to = &a.at(entry, row, col, slot);
+            for (int l = 0; l < points; ++l) to[l] = value.v[l];
+        };
+        for (int i = 0; i < 3; ++i) store_momentum(patch, terms, i, store);
+        for (int column = 0; column < 4; ++column) store_continuity(patch, terms, column, store);
     });
 }
 

@@ -8,8 +8,8 @@
 //   K(p, p)     = w {N_a N_b c / beta + tau grad N_a . grad N_b}
 //
 // Stage 1 takes an element and one of its corners a, and stores what rows and columns of the 4 x 4 blocks have in
-// common (CornerTerms). Stage 2, a part, makes for one point a row of the three momentum equations, or two columns of
-// the pressure's, in the 9 blocks of one layer of neighbours in z: few enough sums for registers.
+// common (CornerTerms). Stage 2 makes for one point a row of the three momentum equations, or a column of the
+// pressure's, in the 9 blocks of one layer of neighbours in z: few enough sums for registers.
 #pragma once
 
 #include "problems/navier_stokes_element.hpp"
@@ -24,7 +24,7 @@ struct CornerTerms {
     int stride;
 
     HYPERPLANE_HD T& at(int k) const { return values[k * stride]; }
-    HYPERPLANE_HD T& advection(int q) const { return at(q); }                     ///< w tau u . grad N_a
+    HYPERPLANE_HD T& test(int q) const { return at(q); }                          ///< w S_a
     HYPERPLANE_HD T& transport(int b) const { return at(8 + b); }                 ///< delta_ij's part of K(u_i, u_j)
     HYPERPLANE_HD T& momentum(int i, int q) const { return at(16 + 8 * i + q); }  ///< w tau R_i
     HYPERPLANE_HD T& slope(int i, int j, int r) const { return at(40 + 12 * i + 4 * j + r); }  ///< du_i/dx_j
@@ -33,19 +33,19 @@ struct CornerTerms {
     HYPERPLANE_HD T& scale() const { return at(101); }          ///< Element::scale
 };
 
-template <int i, class T>
-HYPERPLANE_HD void store_momentum(const Element<T, T>& element, const T (&u)[3][8], const CornerTerms<T>& terms) {
-    const T scale = element.weight * element.tau;
+template <int i, class Element, class T>
+HYPERPLANE_HD void store_momentum(const Element& element, const T (&u)[3][8], const CornerTerms<T>& terms) {
     T slope[3][4], r[8];
     momentum_at_points<i>(element, u, slope, r);
+    const T scale = element.weight * element.tau;
     for (int q = 0; q < 8; ++q) terms.momentum(i, q) = scale * r[q];
     for (int j = 0; j < 3; ++j)
         for (int at = 0; at < 4; ++at) terms.slope(i, j, at) = slope[j][at];
 }
 
 /// Stage 1, for corner a of an element.
-template <class T>
-HYPERPLANE_HD void store_corner_terms(const Element<T, T>& element, int a, const CornerTerms<T>& terms) {
+template <class Element, class T>
+HYPERPLANE_HD void store_corner_terms(const Element& element, int a, const CornerTerms<T>& terms) {
     const Corner<T> corner(a, element.inverse_h);
     T u[3][8], advection[8];
     velocity_at_points(element, u);
@@ -53,8 +53,8 @@ HYPERPLANE_HD void store_corner_terms(const Element<T, T>& element, int a, const
     const T diffusion = element.weight * T(element.viscosity);
     T sums[8], along[3][8];
     for (int q = 0; q < 8; ++q) {
-        terms.advection(q) = advection[q];
         const T test = fused(T(corner.at(q)), element.weight, advection[q]);
+        terms.test(q) = test;
         sums[q] = test * T(element.mass);
         for (int d = 0; d < 3; ++d) {
             terms.velocity(d, q) = u[d][q];
@@ -141,7 +141,7 @@ template <class T>
 HYPERPLANE_HD T slope_overlap(int axis, int a, int b, const T (&inverse_h)[3]) {
     const int d = axis == 0 ? 1 : 0, e = axis == 2 ? 1 : 2;
     const double across = overlap(bit(a, d), bit(b, d)) * overlap(bit(a, e), bit(b, e));
-    return inverse_h[axis] * T(bit(a, axis) ? across : -across);
+    return one_of(inverse_h, axis) * T(bit(a, axis) ? across : -across);
 }
 /// Sum of grad N_a . grad N_b over the Gauss points of weight 1.
 template <class T>
@@ -163,59 +163,63 @@ struct Box {
     T weight;
 };
 
-/// Row i of momentum, corner a, the corners b of layer bz: sums[b][column], b = x + 2 y.
-template <class T>
-HYPERPLANE_HD void add_momentum(const Box<T>& box, const CornerTerms<T>& terms, int i, int a, int bz, T (&sums)[4][4]) {
+/// Row i of momentum, corner a, the corners b = 0..3 (x + 2 y) of layer bz: add(b, column, value).
+template <class T, class Add>
+HYPERPLANE_HD void add_momentum(const Box<T>& box, const CornerTerms<T>& terms, int i, int a, int bz, const Add& add) {
     const Corner<T> corner(a, box.inverse_h);
-    T advection[8], f[8];
-    for (int q = 0; q < 8; ++q) advection[q] = terms.advection(q);
-    for (int j = 0; j < 3; ++j) {
-        for (int q = 0; q < 8; ++q) {
-            const T test = fused(T(corner.at(q)), box.weight, advection[q]);
-            f[q] =
-                fused(test, terms.slope(i, j, without(j, q)), terms.momentum(i, q) * corner.gradient(j, without(j, q)));
-        }
+    T f[8];
+    for_constants<3>([&](auto j) {
+        for (int q = 0; q < 8; ++q)
+            f[q] = fused(terms.test(q), terms.slope(i, j, without(j, q)),
+                         terms.momentum(i, q) * corner.gradient(j, without(j, q)));
         blend_layer(bz, f);
         blend_plane<1>(f);
         blend_plane<0>(f);
-        for (int b = 0; b < 4; ++b) sums[b][j] += i == j ? f[b] + terms.transport(b + 4 * bz) : f[b];
-    }
-    derivative_sums(i, bz, advection, box.inverse_h[i]);
-    for (int b = 0; b < 4; ++b)
-        sums[b][3] += advection[b] - box.weight * slope_overlap(i, a, b + 4 * bz, box.inverse_h);
+        for_constants<4>([&](auto b) { add(b, j, i == j ? f[b] + terms.transport(b + 4 * bz) : f[b]); });
+    });
+    // tau (u . grad N_a) = S_a - N_a
+    for (int q = 0; q < 8; ++q) f[q] = terms.test(q);
+    derivative_sums(i, bz, f, one_of(box.inverse_h, i));
+    for_constants<4>([&](auto b) {
+        const int corner = b + 4 * bz;
+        const T plain = slope_overlap(i, a, corner, box.inverse_h) + slope_overlap(i, corner, a, box.inverse_h);
+        add(b, std::integral_constant<int, 3>{}, f[b] - box.weight * plain);
+    });
 }
 
-/// Column j of the pressure's row, as add_momentum.
-template <class T>
+/// Column j of the pressure's row, as add_momentum: add(b, value).
+template <class T, class Add>
 HYPERPLANE_HD void add_continuity(const Box<T>& box, const CornerTerms<T>& terms, double mass, int j, int a, int bz,
-                                  T (&sums)[4]) {
+                                  const Add& add) {
     const Corner<T> corner(a, box.inverse_h);
-    const T scale = terms.stabilisation();
-    T f[8], along[3][8];
+    T factor[3][2], f[8], along[3][8];  // the derivative of N_a along j, axis by axis
+    for (int axis = 0; axis < 3; ++axis)
+        for (int q = 0; q < 2; ++q) factor[axis][q] = axis == j ? corner.slope[axis] : T(corner.value[axis][q]);
     for (int q = 0; q < 8; ++q) {
-        const T gradient = scale * corner.gradient(j, without(j, q));
+        const T gradient = factor[0][bit(q, 0)] * (factor[1][bit(q, 1)] * factor[2][bit(q, 2)]);
         T sum = gradient * T(mass);
         for (int i = 0; i < 3; ++i) {
-            const T slope = scale * corner.gradient(i, without(i, q));
-            sum = fused(slope, terms.slope(i, j, without(j, q)), sum);
+            sum = fused(corner.gradient(i, without(i, q)), terms.slope(i, j, without(j, q)), sum);
             along[i][q] = gradient * terms.velocity(i, q);
         }
         f[q] = sum;
     }
     layer_sums(bz, along, f, box.inverse_h);
-    for (int b = 0; b < 4; ++b) sums[b] += f[b] + box.weight * slope_overlap(j, b + 4 * bz, a, box.inverse_h);
+    for_constants<4>([&](auto b) {
+        add(b, fused(terms.stabilisation(), f[b], box.weight * slope_overlap(j, b + 4 * bz, a, box.inverse_h)));
+    });
 }
 
-/// The pressure's own column, as add_momentum; `compliance` is c / beta.
-template <class T>
+/// The pressure's own column, as add_continuity; `compliance` is c / beta.
+template <class T, class Add>
 HYPERPLANE_HD void add_pressure(const Box<T>& box, const CornerTerms<T>& terms, double compliance, int a, int bz,
-                                T (&sums)[4]) {
-    for (int b = 0; b < 4; ++b) {
+                                const Add& add) {
+    for_constants<4>([&](auto b) {
         const int corner = b + 4 * bz;
         const double both =
             overlap(bit(a, 0), bit(corner, 0)) * overlap(bit(a, 1), bit(corner, 1)) * overlap(bit(a, 2), bz);
-        sums[b] += fused(terms.stabilisation(), stiffness(a, corner, box.inverse_h), box.weight * T(compliance * both));
-    }
+        add(b, fused(terms.stabilisation(), stiffness(a, corner, box.inverse_h), box.weight * T(compliance * both)));
+    });
 }
 
 }  // namespace hyperplane::q1

@@ -21,7 +21,8 @@ enum class FaceKind { velocity, symmetry };  ///< all components prescribed, or 
 struct FlowMesh {
     Grid grid;
     const double* nodes[3];      ///< coordinate by node
-    const double* inverse_h[3];  ///< 1 / h by element
+    const double* h[3];          ///< spacing by element
+    const double* inverse_h[3];  ///< 1 / h
 
     HYPERPLANE_HD int elements(int axis) const { return (axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz) - 1; }
     HYPERPLANE_HD Position position(Int3 p) const { return {nodes[0][p.x], nodes[1][p.y], nodes[2][p.z]}; }
@@ -108,6 +109,7 @@ struct FlowStep {
 /// The neighbourhood of one point, read as needed.
 struct PointPatch {
     using Number = double;
+    using Place = Index;
     const FlowStep& step;
     Int3 point;
 
@@ -123,56 +125,64 @@ struct PointPatch {
     HYPERPLANE_HD q1::Box<double> box(int element) const {
         q1::Box<double> made;
         bool inside = true;
+        double volume = 1.0;
         for (int axis = 0; axis < 3; ++axis) {
             const int at = Domain::component(point, axis) + q1::bit(element, axis) - 1,
                       n = step.flow.mesh.elements(axis);
             inside = inside && at >= 0 && at < n;
-            made.inverse_h[axis] = step.flow.mesh.inverse_h[axis][at < 0 ? 0 : at >= n ? n - 1 : at];
+            const int nearest = at < 0 ? 0 : at >= n ? n - 1 : at;
+            made.inverse_h[axis] = step.flow.mesh.inverse_h[axis][nearest];
+            volume *= step.flow.mesh.h[axis][nearest];
         }
-        made.weight = inside ? 0.125 / (made.inverse_h[0] * made.inverse_h[1] * made.inverse_h[2]) : 0.0;
+        made.weight = inside ? 0.125 * volume : 0.0;
         return made;
     }
     HYPERPLANE_HD bool fixed(int i) const { return step.flow.fixed(point, i); }
     HYPERPLANE_HD double boundary_value(int i) const { return step.flow.boundary_value(i, point, step.time); }
 };
 
-/// Element n around the point of a patch. tau = [damping^2 + 4 sum (u_d / h_d)^2 + (4 nu sum h_d^-2)^2]^-1/2 with the
-/// velocity at the element's centre at the beginning of the step.
-template <class Patch, class T = typename Patch::Number>
-HYPERPLANE_HD q1::Element<T, T> element_of(const Patch& patch, int n) {
-    const FlowStep& step = patch.step;
-    q1::Element<T, T> element;
-    const q1::Box<T> box = patch.box(n);
-    T centre[3] = {T(0.0), T(0.0), T(0.0)};
-    for (int c = 0; c < 8; ++c) {
-        const auto at = patch.place(
-            {q1::bit(n, 0) - 1 + q1::bit(c, 0), q1::bit(n, 1) - 1 + q1::bit(c, 1), q1::bit(n, 2) - 1 + q1::bit(c, 2)});
-        for (int k = 0; k < 4; ++k) {
-            const T before = patch.old(at, k);
-            element.value[k][c] = patch.value(at, k);
-            element.known[k][c] = before * T(step.rate[1]);
-            if (step.older.values)
-                element.known[k][c] = fused(T(step.rate[2]), patch.older(at, k), element.known[k][c]);
-            if (k < 3) centre[k] += before;
+/// Element n around the point of a patch; its states are read as needed.
+/// tau = [damping^2 + 4 sum (u_d / h_d)^2 + (4 nu sum h_d^-2)^2]^-1/2 with the velocity at the element's centre at the
+/// beginning of the step.
+template <class Patch>
+class PatchElement : public q1::ElementTerms<typename Patch::Number> {
+public:
+    using T = typename Patch::Number;
+
+    HYPERPLANE_HD PatchElement(const Patch& patch, int n) : patch_(patch) {
+        const FlowStep& step = patch.step;
+        const q1::Box<T> box = patch.box(n);
+        for (int c = 0; c < 8; ++c)
+            place_[c] = patch.place({q1::bit(n, 0) - 1 + q1::bit(c, 0), q1::bit(n, 1) - 1 + q1::bit(c, 1),
+                                     q1::bit(n, 2) - 1 + q1::bit(c, 2)});
+        T convection = T(0.0), diffusion = T(0.0);
+        for (int d = 0; d < 3; ++d) {
+            T sum = patch.old(place_[0], d);
+            for (int c = 1; c < 8; ++c) sum += patch.old(place_[c], d);
+            const T crossing = T(0.125) * sum * box.inverse_h[d];
+            convection = fused(crossing, crossing, convection);
+            diffusion = fused(box.inverse_h[d], box.inverse_h[d], diffusion);
+            this->inverse_h[d] = box.inverse_h[d];
         }
+        diffusion = diffusion * T(4.0 * step.flow.viscosity);
+        const T rate = root(fused(T(4.0), convection, fused(diffusion, diffusion, T(step.damping * step.damping))));
+        this->weight = box.weight;
+        this->tau = T(1.0) / rate;
+        this->scale = box.weight * (rate + T(step.rate[0]));
+        this->mass = step.rate[0];
+        this->viscosity = step.flow.viscosity;
+        this->compliance = step.flow.compliance;
     }
-    T convection = T(0.0), diffusion = T(0.0);
-    for (int d = 0; d < 3; ++d) {
-        const T crossing = T(0.125) * centre[d] * box.inverse_h[d];
-        convection = fused(crossing, crossing, convection);
-        diffusion = fused(box.inverse_h[d], box.inverse_h[d], diffusion);
-        element.inverse_h[d] = box.inverse_h[d];
+    HYPERPLANE_HD T value(int k, int c) const { return patch_.value(place_[c], k); }
+    HYPERPLANE_HD T known(int k, int c) const {
+        const T sum = patch_.old(place_[c], k) * T(patch_.step.rate[1]);
+        return patch_.step.older.values ? fused(T(patch_.step.rate[2]), patch_.older(place_[c], k), sum) : sum;
     }
-    diffusion = diffusion * T(4.0 * step.flow.viscosity);
-    const T rate = root(fused(T(4.0), convection, fused(diffusion, diffusion, T(step.damping * step.damping))));
-    element.weight = box.weight;
-    element.tau = T(1.0) / rate;
-    element.mass = step.rate[0];
-    element.scale = box.weight * (rate + T(step.rate[0]));
-    element.viscosity = step.flow.viscosity;
-    element.compliance = step.flow.compliance;
-    return element;
-}
+
+private:
+    const Patch& patch_;
+    typename Patch::Place place_[8];
+};
 
 /// The four rows of F at a point; where a velocity is prescribed, scale (u - g).
 template <class Patch, class T = typename Patch::Number>
@@ -180,7 +190,7 @@ HYPERPLANE_HD void residual_row(const Patch& patch, T (&f)[4]) {
     T scale = T(0.0);
     for (T& value : f) value = T(0.0);
     for (int n = 0; n < 8; ++n) {
-        const q1::Element<T, T> element = element_of(patch, n);
+        const PatchElement<Patch> element(patch, n);
         q1::add_residual(element, 7 - n, f);
         scale += element.scale;
     }
@@ -189,20 +199,24 @@ HYPERPLANE_HD void residual_row(const Patch& patch, T (&f)[4]) {
         f[i] = chosen(patch.fixed(i), scale * (patch.value(here, i) - patch.boundary_value(i)), f[i]);
 }
 
-/// Parts of a point's rows that are computed apart: three momentum rows, two halves of the pressure's row, each in
-/// three layers.
-inline constexpr int jacobian_parts = 15;
+/// A quarter of a point's elements and of their corners: the 4 elements on one side in z, the corners of those in one
+/// layer. Quarters 1 and 2 meet in the point's own layer, their sums are added.
+struct Quarter {
+    int elements;  ///< 0: towards smaller z, 1: towards larger z
+    int corners;   ///< layer of corners in them
 
-/// body(n, bz, first) for the elements n that reach layer z = layer - 1, ascending: bz is the layer among the element's
-/// corners, `first`, known when compiled, the block in x and y of its first corner. Sums by block stay in registers.
+    HYPERPLANE_HD explicit Quarter(int number) : elements(number >> 1), corners(number & 1) {}
+};
+
+/// body(n, first) for a quarter's elements: `first`, known when compiled, is the block in x and y of the first corner
+/// in the layer, so that sums by block stay in registers.
 template <class Body>
-HYPERPLANE_HD void for_elements_of_layer(int layer, const Body& body) {
-    for (int nz = layer == 2 ? 1 : 0; nz <= (layer == 0 ? 0 : 1); ++nz) {
-        body(4 * nz, layer - nz, std::integral_constant<int, 0>{});
-        body(4 * nz + 1, layer - nz, std::integral_constant<int, 1>{});
-        body(4 * nz + 2, layer - nz, std::integral_constant<int, 3>{});
-        body(4 * nz + 3, layer - nz, std::integral_constant<int, 4>{});
-    }
+HYPERPLANE_HD void for_elements(Quarter quarter, const Body& body) {
+    const int n = 4 * quarter.elements;
+    body(n, std::integral_constant<int, 0>{});
+    body(n + 1, std::integral_constant<int, 1>{});
+    body(n + 2, std::integral_constant<int, 3>{});
+    body(n + 3, std::integral_constant<int, 4>{});
 }
 
 /// Block of corner b = x + 2 y of an element whose first corner is block `first`.
@@ -210,63 +224,53 @@ HYPERPLANE_HD constexpr int block_of(int first, int b) {
     return first + (b & 1) + 3 * (b >> 1);
 }
 
-/// Row i of momentum in a layer: sink(block, row, column, value), blocks 0..8 of the layer. `terms(n)` are the
-/// CornerTerms of element n.
-template <class Patch, class Terms, class Sink, class T = typename Patch::Number>
-HYPERPLANE_HD void momentum_part(const Patch& patch, const Terms& terms, int i, int layer, const Sink& sink) {
-    T sums[9][4], scale = T(0.0);
-    for (auto& block : sums)
+/// Row i of momentum in the 9 blocks of a layer, and the scale of a row that prescribes a velocity; a quarter's share.
+template <class T>
+struct MomentumRow {
+    T blocks[9][4], scale;
+};
+
+/// `terms(n)` are the CornerTerms of element n.
+template <class Patch, class Terms, class T = typename Patch::Number>
+HYPERPLANE_HD MomentumRow<T> momentum_row(const Patch& patch, const Terms& terms, int i, Quarter quarter) {
+    MomentumRow<T> row;
+    row.scale = T(0.0);
+    for (auto& block : row.blocks)
         for (T& value : block) value = T(0.0);
-    for_elements_of_layer(layer, [&](int n, int bz, auto first) {
-        T part[4][4];
-        for (auto& block : part)
-            for (T& value : block) value = T(0.0);
-        q1::add_momentum(patch.box(n), terms(n), i, 7 - n, bz, part);
-        for (int b = 0; b < 4; ++b)
-            for (int column = 0; column < 4; ++column) sums[block_of(first, b)][column] += part[b][column];
-        scale += terms(n).scale();
+    for_elements(quarter, [&](int n, auto first) {
+        q1::add_momentum(patch.box(n), terms(n), i, 7 - n, quarter.corners,
+                         [&](auto b, auto column, const T& value) { row.blocks[block_of(first, b)][column] += value; });
+        row.scale += terms(n).scale();
     });
-    const auto fixed = patch.fixed(i);
-    for (int block = 0; block < 9; ++block)
-        for (int column = 0; column < 4; ++column) {
-            const bool diagonal = layer == 1 && block == 4 && column == i;
-            sink(block, i, column, chosen(fixed, diagonal ? scale : T(0.0), sums[block][column]));
-        }
+    return row;
 }
 
-/// Columns 2 half and 2 half + 1 of the pressure's row in a layer, as momentum_part.
-template <class Patch, class Terms, class Sink, class T = typename Patch::Number>
-HYPERPLANE_HD void continuity_part(const Patch& patch, const Terms& terms, int half, int layer, const Sink& sink) {
+/// One column of the pressure's row, as momentum_row.
+template <class T>
+struct ContinuityColumn {
+    T blocks[9];
+};
+
+template <class Patch, class Terms, class T = typename Patch::Number>
+HYPERPLANE_HD ContinuityColumn<T> continuity_column(const Patch& patch, const Terms& terms, int column,
+                                                    Quarter quarter) {
     const FlowStep& step = patch.step;
-    T sums[2][9];
-    for (auto& column : sums)
-        for (T& value : column) value = T(0.0);
-    for_elements_of_layer(layer, [&](int n, int bz, auto first) {
-        const q1::Box<T> box = patch.box(n);
-        for (int column = 0; column < 2; ++column) {
-            T part[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};
-            if (half == 1 && column == 1)
-                q1::add_pressure(box, terms(n), step.rate[0] * step.flow.compliance, 7 - n, bz, part);
-            else
-                q1::add_continuity(box, terms(n), step.rate[0], 2 * half + column, 7 - n, bz, part);
-            for (int b = 0; b < 4; ++b) sums[column][block_of(first, b)] += part[b];
-        }
+    ContinuityColumn<T> sums;
+    for (T& value : sums.blocks) value = T(0.0);
+    for_elements(quarter, [&](int n, auto first) {
+        const auto add = [&](auto b, const T& value) { sums.blocks[block_of(first, b)] += value; };
+        if (column == 3)
+            q1::add_pressure(patch.box(n), terms(n), step.rate[0] * step.flow.compliance, 7 - n, quarter.corners, add);
+        else
+            q1::add_continuity(patch.box(n), terms(n), step.rate[0], column, 7 - n, quarter.corners, add);
     });
-    for (int block = 0; block < 9; ++block)
-        for (int column = 0; column < 2; ++column) sink(block, 3, 2 * half + column, sums[column][block]);
+    return sums;
 }
 
-/// Part 0 .. jacobian_parts - 1 of a point's rows: sink(entry of the stencil, row, column, value).
-template <class Patch, class Terms, class Sink>
-HYPERPLANE_HD void jacobian_part(const Patch& patch, const Terms& terms, int part, const Sink& sink) {
-    const int layer = part < 9 ? part / 3 : (part - 9) / 2;
-    const auto into_layer = [&](int block, int row, int column, const auto& value) {
-        sink(9 * layer + block, row, column, value);
-    };
-    if (part < 9)
-        momentum_part(patch, terms, part % 3, layer, into_layer);
-    else
-        continuity_part(patch, terms, (part - 9) % 2, layer, into_layer);
+/// The coefficient of a row of momentum, where the velocity is not prescribed and where it is.
+template <class Flags, class T>
+HYPERPLANE_HD T momentum_entry(const Flags& fixed, bool diagonal, const T& scale, const T& value) {
+    return chosen(fixed, diagonal ? scale : T(0.0), value);
 }
 
 }  // namespace hyperplane

@@ -10,17 +10,27 @@ namespace {
 
 using Seeds = Dual<32>;
 
+/// An element whose states are given.
+template <class T, class G>
+struct Element : q1::ElementTerms<G> {
+    T values[4][8];
+    G knowns[4][8];
+
+    const T& value(int k, int c) const { return values[k][c]; }
+    const G& known(int k, int c) const { return knowns[k][c]; }
+};
+
 /// An element of unequal edges in a random state; unknown number 4 c + k is component k at corner c.
 template <class T>
-q1::Element<T, double> random_element(unsigned seed) {
+Element<T, double> random_element(unsigned seed) {
     std::mt19937 engine(seed);
     std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-    q1::Element<T, double> element;
+    Element<T, double> element;
     for (int c = 0; c < 8; ++c)
         for (int k = 0; k < 4; ++k) {
-            element.value[k][c] = T(uniform(engine));
-            element.known[k][c] = uniform(engine);
-            if constexpr (!std::is_same_v<T, double>) element.value[k][c].d[4 * c + k] = 1.0;
+            element.values[k][c] = T(uniform(engine));
+            element.knowns[k][c] = uniform(engine);
+            if constexpr (!std::is_same_v<T, double>) element.values[k][c].d[4 * c + k] = 1.0;
         }
     const double h[3] = {0.5, 0.3, 0.4};
     for (int axis = 0; axis < 3; ++axis) element.inverse_h[axis] = 1.0 / h[axis];
@@ -34,7 +44,7 @@ q1::Element<T, double> random_element(unsigned seed) {
 }
 
 /// The 32 x 32 Jacobian of an element as the rows of the matrix take it.
-void element_jacobian(const q1::Element<double, double>& element, double (&jacobian)[32][32]) {
+void element_jacobian(const Element<double, double>& element, double (&jacobian)[32][32]) {
     const q1::Box<double> box{{element.inverse_h[0], element.inverse_h[1], element.inverse_h[2]}, element.weight};
     for (int a = 0; a < 8; ++a) {
         double values[q1::CornerTerms<double>::count];
@@ -42,14 +52,16 @@ void element_jacobian(const q1::Element<double, double>& element, double (&jacob
         q1::store_corner_terms(element, a, terms);
         for (int bz = 0; bz < 2; ++bz)
             for (int i = 0; i < 4; ++i) {
-                double momentum[4][4] = {}, column[4] = {};
-                if (i < 3) q1::add_momentum(box, terms, i, a, bz, momentum);
-                if (i < 3) q1::add_continuity(box, terms, element.mass, i, a, bz, column);
-                if (i == 3) q1::add_pressure(box, terms, element.mass * element.compliance, a, bz, column);
-                for (int b = 0; b < 4; ++b) {
-                    for (int j = 0; j < 4 && i < 3; ++j) jacobian[4 * a + i][4 * (b + 4 * bz) + j] = momentum[b][j];
-                    jacobian[4 * a + 3][4 * (b + 4 * bz) + i] = column[b];
+                const auto momentum = [&](int b, int j, double value) {
+                    jacobian[4 * a + i][4 * (b + 4 * bz) + j] = value;
+                };
+                const auto continuity = [&](int b, double value) { jacobian[4 * a + 3][4 * (b + 4 * bz) + i] = value; };
+                if (i == 3) {
+                    q1::add_pressure(box, terms, element.mass * element.compliance, a, bz, continuity);
+                    continue;
                 }
+                q1::add_momentum(box, terms, i, a, bz, momentum);
+                q1::add_continuity(box, terms, element.mass, i, a, bz, continuity);
             }
     }
 }
@@ -74,7 +86,7 @@ TEST(FlowElement, JacobianIsTheDerivativeByDualNumbers) {
 }
 
 /// F of an element, written out from the equations at the head of navier_stokes.hpp, point by point.
-void plain_residual(const q1::Element<double, double>& e, int a, double (&f)[4]) {
+void plain_residual(const Element<double, double>& e, int a, double (&f)[4]) {
     const double near = (1 + 1 / std::sqrt(3.0)) / 2;
     for (double& value : f) value = 0.0;
     for (int q = 0; q < 8; ++q) {
@@ -93,9 +105,9 @@ void plain_residual(const q1::Element<double, double>& e, int a, double (&f)[4])
         double u[4] = {}, du[4][3] = {}, rate[4] = {};
         for (int c = 0; c < 8; ++c)
             for (int k = 0; k < 4; ++k) {
-                u[k] += n[c] * e.value[k][c];
-                rate[k] += n[c] * (e.mass * e.value[k][c] + e.known[k][c]);
-                for (int d = 0; d < 3; ++d) du[k][d] += dn[c][d] * e.value[k][c];
+                u[k] += n[c] * e.value(k, c);
+                rate[k] += n[c] * (e.mass * e.value(k, c) + e.known(k, c));
+                for (int d = 0; d < 3; ++d) du[k][d] += dn[c][d] * e.value(k, c);
             }
         double advection = 0.0, divergence = 0.0, stabilised = 0.0;
         for (int d = 0; d < 3; ++d) advection += u[d] * dn[a][d];
@@ -125,13 +137,13 @@ TEST(FlowElement, ResidualIsTheWeakFormPointByPoint) {
 }
 
 TEST(FlowElement, LanesOfAPackHaveTheBitsOfDoubles) {
-    q1::Element<Pack, Pack> packed;
+    Element<Pack, Pack> packed;
     for (int l = 0; l < Pack::lanes; ++l) {
         const auto one = random_element<double>(10 + l);
         for (int k = 0; k < 4; ++k)
             for (int c = 0; c < 8; ++c) {
-                packed.value[k][c].v[l] = one.value[k][c];
-                packed.known[k][c].v[l] = one.known[k][c];
+                packed.values[k][c].v[l] = one.value(k, c);
+                packed.knowns[k][c].v[l] = one.known(k, c);
             }
     }
     const auto shape = random_element<double>(1);
