@@ -1,6 +1,7 @@
 #include "problems/artificial_compressibility_loops.hpp"
 
 #include "core/for_each_point.hpp"
+#include "problems/unrolled.hpp"
 
 namespace hyperplane {
 namespace {
@@ -56,7 +57,7 @@ struct CavityResidualPoint {
     }
 };
 
-/// A point's row. Sets bounds the sets: one for four unknowns in registers, most_sets for any.
+/// A point's row. Sets bounds the sets: with 1 the flow is one set alone, uncoupled, and its blocks stay in registers.
 template <int Sets>
 struct CavityJacobianPoint {
     CavityFlow flow;
@@ -64,28 +65,33 @@ struct CavityJacobianPoint {
     double rate;
     MatrixView a;
 
-    HYPERPLANE_HD int sets() const { return Sets == 1 ? 1 : flow.sets; }
+    static constexpr bool alone = Sets == 1;
+
+    HYPERPLANE_HD int sets() const { return alone ? 1 : flow.sets; }
+    HYPERPLANE_HD int scalars() const { return alone ? 0 : flow.scalars; }
 
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
         DiagonalBlocks<Sets> diagonal;
         diagonal.clear(sets());
         for (int set = 0; set < sets(); ++set)
             for (int c = 0; c < 4; ++c) diagonal.set[set][c][c] = rate * flow.slowness(4 * set + c);
-        for (int s = 0; s < flow.scalars; ++s) diagonal.scalar[s] = rate * flow.slowness(4 * sets() + s);
-        for (int axis = 0; axis < 3; ++axis) {
+        for (int s = 0; s < scalars(); ++s) diagonal.scalar[s] = rate * flow.slowness(4 * sets() + s);
+        for_constants<3>([&](auto axis) {
             DiagonalBlocks<Sets> before, after;
             before.clear(sets());
             after.clear(sets());
-            for (int side = -1; side <= 1 && !flow.flat(axis); side += 2) {
+            for_constants<2>([&](auto last) {
+                constexpr int side = 2 * last - 1;
+                if (flow.flat(axis)) return;
                 // a wall's second block belongs to the neighbour opposite
                 if (flow.is_wall(p, axis, side) == (side < 0))
                     add_face(p, axis, side, diagonal, after);
                 else
                     add_face(p, axis, side, diagonal, before);
-            }
+            });
             store(before, 2 - axis, slot);
             store(after, 4 + axis, slot);
-        }
+        });
         store(diagonal, 3, slot);
     }
     HYPERPLANE_HD void add_face(Int3 p, int axis, int side, DiagonalBlocks<Sets>& diagonal,
@@ -99,7 +105,7 @@ struct CavityJacobianPoint {
                     neighbour.set[set][row][col] += across[row][col];
                 }
         }
-        for (int s = 0; s < flow.scalars; ++s) {
+        for (int s = 0; s < scalars(); ++s) {
             double own, across;
             flow.scalar_terms(q, s, p, axis, side, own, across);
             diagonal.scalar[s] += own;
@@ -108,20 +114,20 @@ struct CavityJacobianPoint {
     }
     HYPERPLANE_HD void store(const DiagonalBlocks<Sets>& blocks, int entry, Index slot) const {
         if (entry >= a.stored_entries) return;
-        if (flow.coupled) return store_coupled(blocks, entry, slot);
-        if (Sets == 1 && a.dof == 4) {
+        if constexpr (alone) {
             for (int row = 0; row < 4; ++row)
                 for (int col = 0; col < 4; ++col) a.at(entry, row, col, slot) = blocks.set[0][row][col];
-            return;
+        } else if (flow.coupled) {
+            store_coupled(blocks, entry, slot);
+        } else {
+            for (int row = 0; row < a.dof; ++row)
+                for (int col = 0; col < a.dof; ++col) a.at(entry, row, col, slot) = blocks.at(sets(), row, col);
         }
-        for (int row = 0; row < a.dof; ++row)
-            for (int col = 0; col < a.dof; ++col) a.at(entry, row, col, slot) = blocks.at(sets(), row, col);
     }
     /// H A H = A - k w (w^T A) - k (A w) w^T + k^2 (w^T A w) w w^T with k = 2 / w^T w.
     HYPERPLANE_HD void store_coupled(const DiagonalBlocks<Sets>& blocks, int entry, Index slot) const {
-        constexpr int most = Sets == 1 ? 6 : max_dof;
         const double k = flow.reflector_scale();
-        double left[most], right[most], both = 0.0;
+        double left[max_dof], right[max_dof], both = 0.0;
         for (int c = 0; c < a.dof; ++c) {
             const bool scalar = c >= 4 * sets();
             const int first = scalar ? c : c / 4 * 4, last = scalar ? c : first + 3;
@@ -175,7 +181,7 @@ void cavity_residual(const CavityFlow& flow, const ConstVectorView& q, Vector& f
 }
 
 void cavity_jacobian(const CavityFlow& flow, const ConstVectorView& q, double rate, StructMatrix& a) {
-    if (flow.sets == 1)
+    if (flow.dof() == 4 && !flow.coupled)
         for_each_point(a.backend(), a.layout(), "cavity's matrix", CavityJacobianPoint<1>{flow, q, rate, view(a)});
     else
         for_each_point(a.backend(), a.layout(), "cavity's matrix",

@@ -9,10 +9,8 @@
 // and of earlier states.
 #pragma once
 
-#include <type_traits>
-#include <utility>
-
 #include "problems/pack.hpp"
+#include "problems/unrolled.hpp"
 
 namespace hyperplane::q1 {
 
@@ -36,21 +34,6 @@ HYPERPLANE_HD constexpr int without(int axis, int q) {
 /// The inverse: `side` becomes the bit of `axis`.
 HYPERPLANE_HD constexpr int with(int axis, int r, int side) {
     return axis == 0 ? r << 1 | side : axis == 1 ? (r & 1) | side << 1 | r >> 1 << 2 : r | side << 2;
-}
-
-/// body(0), ..., body(N - 1) with numbers known when compiled: what they index stays in registers.
-template <int N, class Body>
-HYPERPLANE_HD void for_constants(const Body& body) {
-    const auto each = [&]<int... k>(std::integer_sequence<int, k...>) {
-        (body(std::integral_constant<int, k>{}), ...);
-    };
-    each(std::make_integer_sequence<int, N>{});
-}
-
-/// One of three, by a number known at run time only, without an address.
-template <class T>
-HYPERPLANE_HD const T& one_of(const T (&three)[3], int which) {
-    return which == 0 ? three[0] : which == 1 ? three[1] : three[2];
 }
 
 /// Along one axis, corners to Gauss points, or the sums of N_b f.
