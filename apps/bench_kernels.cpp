@@ -285,7 +285,7 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
     BenchResult result{setting, a.unknowns(), layout.level_count(), {}, {}, {}};
     result.kernels = time_struct_ilu(context, setting, a, {}, options.repeats, v);
 #if HYPERPLANE_CUSPARSE_BUILT
-    if (context.backend() == Backend::cuda && options.baselines) {
+    if (context.backend() == Backend::cuda) {
         result.baselines.push_back(time_baseline(context, setting, a, RowFormat::csr, options.repeats, v));
         if (setting.dof > 1)
             result.baselines.push_back(time_baseline(context, setting, a, RowFormat::bsr, options.repeats, v));

@@ -17,7 +17,7 @@ namespace hyperplane {
 struct KernelResult {
     std::string kernel;  ///< spmv, lower, upper, factorise
     Timing seconds;
-    double bytes = 0.0;      ///< fewest it must move: as `bytes_of` counts
+    double bytes = 0.0;      ///< fewest it must move
     double own_bytes = 0.0;  ///< fewest this implementation's factors leave, e.g. D-ILU writes D^-1 alone
     double flops = 0.0;
     double largest_error = 0.0;  ///< against rows recomputed from the definition, relative
@@ -64,7 +64,6 @@ struct BenchOptions {
     LayoutKind layout = LayoutKind::natural;
     int repeats = 9;
     bool ablate = false;
-    bool baselines = true;  ///< cuSPARSE, on a GPU
 };
 
 /// Read plus write rate of a large copy, bytes a second: the ceiling of everything here.

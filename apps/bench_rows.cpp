@@ -265,14 +265,6 @@ struct Difference {
     }
 };
 
-/// Values in a context's memory.
-template <class T>
-Buffer<T> held(const Context& context, const std::vector<T>& values) {
-    Buffer<T> buffer(context.host(), "bench", Index(values.size()));
-    std::copy(values.begin(), values.end(), buffer.begin());
-    return moved_to(context, "bench", std::move(buffer));
-}
-
 /// What raise() raises: the largest error, the largest value it is relative to.
 class Maxima {
 public:
@@ -298,7 +290,7 @@ struct HeldRows {
     Rows rows;
 
     explicit HeldRows(const StructMatrix& a, BlockOrder order = BlockOrder::planes)
-        : offsets(held(a.context(), a.stencil().offsets())) {
+        : offsets(copied_to(a.context(), "bench", a.stencil().offsets())) {
         Grid grid = a.grid();
         grid.periodic = {false, false, false};
         rows = {grid, a.layout(), blocks_of(a, order), offsets.data(), a.stencil().size()};
@@ -312,7 +304,7 @@ Pivots pivots_of(const FactorsAt& factors) {
 }  // namespace
 
 void fill_random(StructMatrix& a) {
-    const Buffer<Int3> offsets = held(a.context(), a.stencil().offsets());
+    const Buffer<Int3> offsets = copied_to(a.context(), "bench", a.stencil().offsets());
     for_each_point(a.backend(), a.layout(), "random matrix",
                    RandomRow{a.grid(), view(a), offsets.data(), a.stencil().size(), a.symmetric()});
 }
@@ -359,7 +351,7 @@ double factor_error(const StructMatrix& a, const FactorsAt& factors) {
     const double flops = 2.0 * (products * (factors.unit ? 1.0 + a.dof() : 1.0) + stencil.size()) * a.dof() * a.dof();
     const Index every = 1 + Index(double(a.layout().slots()) * flops / most_flops);
     const HeldRows matrix(a), triangles(factors.triangles, factors.triangle_order);
-    const Buffer<int> partners = held(a.context(), partner);
+    const Buffer<int> partners = copied_to(a.context(), "bench", partner);
     Maxima most(a.context());
     for_each_point(a.backend(), a.layout(), "check of the factorisation",
                    FactorCheck{matrix.rows, triangles.rows, pivots_of(factors), partners.data(), every, most.data()});

@@ -12,17 +12,15 @@
 namespace hyperplane {
 namespace {
 
-constexpr bool with_cuda = HYPERPLANE_CUDA_BUILT;
-
 bool on_gpu(const Vector& x) {
-    return with_cuda && x.backend() == Backend::cuda;
+    return cuda_built && x.backend() == Backend::cuda;
 }
 
 /// The scalar that `write` leaves where it is told, in the memory of x.
 template <class Write>
 double waited(const Vector& x, const Write& write) {
     double scalar;
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(x)) {
             write(cuda::scratch());
             device::copy(cuda::scratch(), &scalar, sizeof(scalar));
@@ -169,13 +167,13 @@ void set_zero(Vector& x) {
 }
 
 void fill(Vector& x, double value) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::fill(x, value);
     update_blocks(x.size(), [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
 }
 
 void copy(const Vector& x, Vector& y) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::copy(x, y);
     update_blocks(x.size(), [&](Index at, Index count) {
         std::memcpy(y.data() + at, x.data() + at, std::size_t(count) * sizeof(double));
@@ -183,20 +181,20 @@ void copy(const Vector& x, Vector& y) {
 }
 
 void scale(const Ratio& a, Vector& x) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::scale(a, x);
     const double factor = a.value();
     update_blocks(x.size(), [&](Index at, Index count) { scale_block(factor, x.data() + at, count); });
 }
 
 void divide_by_root(const double* square, Vector& x) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::divide_by_root(square, x);
     if (*square != 0.0) scale(1.0 / std::sqrt(*square), x);
 }
 
 void axpy(const Ratio& a, const Vector& x, Vector& y) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::axpy(a, x, y);
     const double factor = a.value();
     if (factor == 0.0) return;
@@ -204,7 +202,7 @@ void axpy(const Ratio& a, const Vector& x, Vector& y) {
 }
 
 void xpby(const Vector& x, const Ratio& b, Vector& y) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::xpby(x, b, y);
     const double factor = b.value();
     update_blocks(x.size(),
@@ -212,7 +210,7 @@ void xpby(const Vector& x, const Ratio& b, Vector& y) {
 }
 
 void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(z)) return cuda::add(x, a, y, z);
     const double factor = a.value();
     if (factor == 0.0) return;
@@ -222,7 +220,7 @@ void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
 }
 
 void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(p)) return cuda::direction(r, c, o, v, p);
     const double factor = c.value();
     if (factor == 0.0) return copy(r, p);
@@ -233,7 +231,7 @@ void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v,
 }
 
 void dot(const Vector& x, const Vector& y, double* product) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::dot(x, y, product);
     *product = sum_blocks(x.size(), Walk::up,
                           [&](Index at, Index count) { return dot_block(x.data() + at, y.data() + at, count); });
@@ -248,7 +246,7 @@ double norm2(const Vector& x) {
 }
 
 void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::dot_norm2(x, y, xy, yy);
     double both[2];
     sum_columns(x.size(), 2, Walk::up, both, [&](Index at, Index count, double* part) {
@@ -260,7 +258,7 @@ void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
 }
 
 void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::axpy_norm2(a, x, y, yy);
     const double factor = a.value();
     if (factor == 0.0) return dot(y, y, yy);
@@ -270,7 +268,7 @@ void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
 }
 
 void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::axpy_norm2_dot(a, x, y, u, yy, uy);
     const double factor = a.value();
     if (factor == 0.0) return dot_norm2(u, y, uy, yy);
@@ -284,7 +282,7 @@ void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u,
 }
 
 void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(p)) return cuda::axpy_xpby(a, x, z, b, p);
     const double as = a.value(), bs = b.value();
     if (as == 0.0 || bs == 0.0) {
@@ -297,20 +295,20 @@ void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vecto
 }
 
 void dots(Columns v, const Vector& w, double* h) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::dots(v, w, h);
     sum_columns(w.size(), v.size(), Walk::up, h,
                 [&](Index at, Index count, double* part) { dots_block(v, w.data(), at, count, part); });
 }
 
 void add_combination(double sign, const double* c, Columns v, Vector& w) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination(sign, c, v, w);
     update_blocks(w.size(), [&](Index at, Index count) { combination_block(sign, c, v, w.data(), at, count); });
 }
 
 void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination(sign, c, v, w, ww);
     *ww = sum_blocks(w.size(), Walk::down, [&](Index at, Index count) {
         combination_block(sign, c, v, w.data(), at, count);
@@ -319,7 +317,7 @@ void add_combination(double sign, const double* c, Columns v, Vector& w, double*
 }
 
 void add_combination_dots(double sign, const double* c, Columns v, Vector& w, double* h) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination_dots(sign, c, v, w, h);
     sum_columns(w.size(), v.size(), Walk::down, h, [&](Index at, Index count, double* part) {
         combination_block(sign, c, v, w.data(), at, count);
@@ -328,7 +326,7 @@ void add_combination_dots(double sign, const double* c, Columns v, Vector& w, do
 }
 
 void sum(const Vector& x, int component, double* total) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::sum(x, component, total);
     *total = sum_blocks(x.layout().slots(), Walk::up,
                         [&](Index at, Index count) { return sum_block(x.component(component) + at, count); });
@@ -339,7 +337,7 @@ double sum(const Vector& x, int component) {
 }
 
 void add_constant(Vector& x, int component, const Ratio& value) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::add_constant(x, component, value);
     const double constant = value.value();
     update_blocks(x.layout().slots(),
@@ -347,7 +345,7 @@ void add_constant(Vector& x, int component, const Ratio& value) {
 }
 
 bool all_finite(const Vector& x) {
-    if constexpr (with_cuda)
+    if constexpr (cuda_built)
         if (on_gpu(x)) return waited(x, [&](double* count) { cuda::count_not_finite(x, count); }) == 0.0;
     const auto count_bad = [&](Index at, Index count) {
         return double(std::count_if(x.data() + at, x.data() + at + count, [](double v) { return !std::isfinite(v); }));

@@ -123,13 +123,18 @@ struct Copy : Operation<2, 0, 0b01, 0b10> {
     __device__ void operator()(double* v, double*) const { v[1] = v[0]; }
 };
 
-struct Scale : Operation<1, 0, 1, 1> {
+/// An operation with a coefficient a; `skips`: nothing is to be done where it is 0.
+template <int arrays, int sums, unsigned read, unsigned written, bool skips>
+struct WithRatio : Operation<arrays, sums, read, written> {
     Ratio ratio;
     double a;
     __device__ bool prepare() {
         a = ratio.value();
-        return true;
+        return !skips || a != 0.0;
     }
+};
+
+struct Scale : WithRatio<1, 0, 1, 1, false> {
     __device__ void operator()(double* v, double*) const { v[0] *= a; }
 };
 
@@ -143,33 +148,15 @@ struct DivideByRoot : Operation<1, 0, 1, 1> {
     __device__ void operator()(double* v, double*) const { v[0] *= a; }
 };
 
-struct Axpy : Operation<2, 0, 0b11, 0b10> {
-    Ratio ratio;
-    double a;
-    __device__ bool prepare() {
-        a = ratio.value();
-        return a != 0.0;
-    }
+struct Axpy : WithRatio<2, 0, 0b11, 0b10, true> {
     __device__ void operator()(double* v, double*) const { v[1] = fma(a, v[0], v[1]); }
 };
 
-struct Xpby : Operation<2, 0, 0b11, 0b10> {
-    Ratio ratio;
-    double b;
-    __device__ bool prepare() {
-        b = ratio.value();
-        return true;
-    }
-    __device__ void operator()(double* v, double*) const { v[1] = b == 0.0 ? v[0] : fma(b, v[1], v[0]); }
+struct Xpby : WithRatio<2, 0, 0b11, 0b10, false> {
+    __device__ void operator()(double* v, double*) const { v[1] = a == 0.0 ? v[0] : fma(a, v[1], v[0]); }
 };
 
-struct Add : Operation<3, 0, 0b011, 0b100> {
-    Ratio ratio;
-    double a;
-    __device__ bool prepare() {
-        a = ratio.value();
-        return a != 0.0;
-    }
+struct Add : WithRatio<3, 0, 0b011, 0b100, true> {
     __device__ void operator()(double* v, double*) const { v[2] = fma(a, v[1], v[0]); }
 };
 
@@ -201,26 +188,14 @@ struct DotNorm2 : Operation<2, 2, 0b11, 0> {
     }
 };
 
-struct AxpyNorm2 : Operation<2, 1, 0b11, 0b10> {
-    Ratio ratio;
-    double a;
-    __device__ bool prepare() {
-        a = ratio.value();
-        return true;
-    }
+struct AxpyNorm2 : WithRatio<2, 1, 0b11, 0b10, false> {
     __device__ void operator()(double* v, double* sum) const {
         if (a != 0.0) v[1] = fma(a, v[0], v[1]);
         sum[0] = fma(v[1], v[1], sum[0]);
     }
 };
 
-struct AxpyNorm2Dot : Operation<3, 2, 0b111, 0b010> {
-    Ratio ratio;
-    double a;
-    __device__ bool prepare() {
-        a = ratio.value();
-        return true;
-    }
+struct AxpyNorm2Dot : WithRatio<3, 2, 0b111, 0b010, false> {
     __device__ void operator()(double* v, double* sum) const {
         if (a != 0.0) v[1] = fma(a, v[0], v[1]);
         sum[0] = fma(v[1], v[1], sum[0]);
@@ -246,13 +221,7 @@ struct Sum : Operation<1, 1, 1, 0> {
     __device__ void operator()(double* v, double* sum) const { sum[0] += v[0]; }
 };
 
-struct AddConstant : Operation<1, 0, 1, 1> {
-    Ratio ratio;
-    double a;
-    __device__ bool prepare() {
-        a = ratio.value();
-        return a != 0.0;
-    }
+struct AddConstant : WithRatio<1, 0, 1, 1, true> {
     __device__ void operator()(double* v, double*) const { v[0] += a; }
 };
 
@@ -280,7 +249,7 @@ void copy(const Vector& x, Vector& y) {
 }
 
 void scale(const Ratio& a, Vector& x) {
-    run("scale", Scale{{{x.data()}, {}}, a, 0.0}, x.size());
+    run("scale", Scale{{{{x.data()}, {}}, a, 0.0}}, x.size());
 }
 
 void divide_by_root(const double* square, Vector& x) {
@@ -288,15 +257,15 @@ void divide_by_root(const double* square, Vector& x) {
 }
 
 void axpy(const Ratio& a, const Vector& x, Vector& y) {
-    run("axpy", Axpy{{{x.data(), y.data()}, {}}, a, 0.0}, x.size());
+    run("axpy", Axpy{{{{x.data(), y.data()}, {}}, a, 0.0}}, x.size());
 }
 
 void xpby(const Vector& x, const Ratio& b, Vector& y) {
-    run("xpby", Xpby{{{x.data(), y.data()}, {}}, b, 0.0}, x.size());
+    run("xpby", Xpby{{{{x.data(), y.data()}, {}}, b, 0.0}}, x.size());
 }
 
 void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
-    run("add", Add{{{x.data(), y.data(), z.data()}, {}}, a, 0.0}, x.size());
+    run("add", Add{{{{x.data(), y.data(), z.data()}, {}}, a, 0.0}}, x.size());
 }
 
 void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p) {
@@ -315,11 +284,11 @@ void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
 }
 
 void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
-    run("axpy_norm2", AxpyNorm2{{{x.data(), y.data()}, {yy}}, a, 0.0}, x.size());
+    run("axpy_norm2", AxpyNorm2{{{{x.data(), y.data()}, {yy}}, a, 0.0}}, x.size());
 }
 
 void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy) {
-    run("axpy_norm2_dot", AxpyNorm2Dot{{{x.data(), y.data(), u.data()}, {yy, uy}}, a, 0.0}, x.size());
+    run("axpy_norm2_dot", AxpyNorm2Dot{{{{x.data(), y.data(), u.data()}, {yy, uy}}, a, 0.0}}, x.size());
 }
 
 void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
@@ -331,7 +300,7 @@ void sum(const Vector& x, int component, double* total) {
 }
 
 void add_constant(Vector& x, int component, const Ratio& value) {
-    run("add_constant", AddConstant{{{x.component(component)}, {}}, value, 0.0}, x.layout().slots());
+    run("add_constant", AddConstant{{{{x.component(component)}, {}}, value, 0.0}}, x.layout().slots());
 }
 
 void count_not_finite(const Vector& x, double* count) {

@@ -1,10 +1,12 @@
 // Context: where the work happens, and the ledger of every byte it holds there. Passed explicitly.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/device.hpp"
 #include "core/threads.hpp"
@@ -127,6 +129,17 @@ Buffer<T>::Buffer(const Context& context, std::string label, Index size)
         device::zero(data_, size_ * Index(sizeof(T)));
     else
         fill_zero(data_, size_);
+}
+
+/// A copy of `values` in a context's memory.
+template <class T>
+Buffer<T> copied_to(const Context& context, const std::string& label, const std::vector<T>& values) {
+    Buffer<T> copy(context, label, Index(values.size()));
+    if (context.backend() == Backend::cuda)
+        device::copy(values.data(), copy.data(), copy.size() * Index(sizeof(T)));
+    else
+        std::copy(values.begin(), values.end(), copy.begin());
+    return copy;
 }
 
 /// `made` in a context's memory: itself where it lies there already, else a copy.

@@ -10,7 +10,7 @@ namespace hyperplane {
 
 PointValue PointValues::smallest(const Layout& layout) const {
     Index slot = 0;
-    if constexpr (HYPERPLANE_CUDA_BUILT)
+    if constexpr (cuda_built)
         if (values_.backend() == Backend::cuda) {
             double value;
             cuda::smallest(layout, values_.data(), &value, &slot);

@@ -129,14 +129,10 @@ CompressedRows::CompressedRows(const Context& context, const StructMatrix& a, co
                          std::to_string(most) + "; use struct_ilu or a smaller grid");
     rows_ = int(rows);
     entries_ = int(entries);
-    Buffer<Int3> offsets(context.host(), "compressed rows", pattern.size());
-    Buffer<int> a_entry(context.host(), "compressed rows", pattern.size());
-    for (int e = 0; e < pattern.size(); ++e) {
-        offsets[e] = pattern[e];
-        a_entry[e] = a.stencil().find(pattern[e]);
-    }
-    a_entry_ = moved_to(context, "compressed rows", std::move(a_entry));
-    offsets_ = moved_to(context, "compressed rows", std::move(offsets));
+    std::vector<int> a_entry;
+    for (const Int3 o : pattern.offsets()) a_entry.push_back(a.stencil().find(o));
+    offsets_ = copied_to(context, "compressed rows", pattern.offsets());
+    a_entry_ = copied_to(context, "compressed rows", a_entry);
     row_begin_ = Buffer<int>(context, "compressed rows", rows + 1);
     column_ = Buffer<int>(context, "compressed rows", entries);
     values_ = Buffer<double>(context, "compressed rows", scalars);

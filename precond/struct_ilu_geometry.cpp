@@ -62,7 +62,8 @@ Tiles::Tiles(const Layout& layout, int skew, TileShape shape_) : shape(shape_) {
 }
 
 DeviceTiles::DeviceTiles(const Context& context, const Tiles& host)
-    : tiles(to_device(context, host.tiles)), at(to_device(context, host.at)) {}
+    : tiles(copied_to(context, "preconditioner: tiles", host.tiles)),
+      at(copied_to(context, "preconditioner: tiles", host.at)) {}
 
 int worker_threads(int cells, int point_threads) {
     const int warp_cells = 32 / point_threads;

@@ -53,14 +53,6 @@ struct DeviceTiles {
     DeviceTiles(const Context& context, const Tiles& host);
 };
 
-/// A copy in a context's memory.
-template <class T>
-Buffer<T> to_device(const Context& context, const std::vector<T>& values) {
-    Buffer<T> buffer(context, "preconditioner: tiles", Index(values.size()));
-    device::copy(values.data(), buffer.data(), Index(values.size() * sizeof(T)));
-    return buffer;
-}
-
 /// Threads of so many points, `point_threads` each, none of them in two warps.
 int worker_threads(int cells, int point_threads);
 

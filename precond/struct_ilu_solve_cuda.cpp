@@ -144,7 +144,7 @@ Solves::Solves(const Context& context, const StructIluSystem& system, const Geom
       device_tiles_(context, tiles_),
       edges_(context, "preconditioner: edges",
              tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
-      state_(to_device(context, std::vector<State>{{0, 0, 1}})),
+      state_(copied_to(context, "preconditioner: tiles", std::vector<State>{{0, 0, 1}})),
       partial_(context, "preconditioner: tiles", tiles_.count()) {
     const auto load = [&](bool upper, bool dot) {
         const rtc::Kernel kernel =

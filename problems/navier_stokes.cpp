@@ -18,9 +18,7 @@ Buffer<double> mesh_tables(const FlowKeys& keys, const Context& context) {
         for (const auto& x : keys.nodes)
             for (std::size_t i = 1; i < x.size(); ++i)
                 table.push_back(inverse ? 1.0 / (x[i] - x[i - 1]) : x[i] - x[i - 1]);
-    Buffer<double> made(context.host(), "coordinates", Index(table.size()));
-    std::copy(table.begin(), table.end(), made.begin());
-    return moved_to(context, "coordinates", std::move(made));
+    return copied_to(context, "coordinates", table);
 }
 
 Flow on_tables(const FlowKeys& keys, const double* table) {
