@@ -4,12 +4,10 @@
 
 #include <cmath>
 
+#include "apps/verdict.hpp"
+
 namespace hyperplane {
 namespace {
-
-double spread(const Timing& timing) {
-    return (timing.most - timing.least) / timing.median;
-}
 
 const KernelResult* find_kernel(const std::vector<KernelResult>& kernels, const std::string& name) {
     for (const KernelResult& kernel : kernels)
@@ -45,10 +43,6 @@ std::string first_line(const std::string& text) {
 }
 
 }  // namespace
-
-nlohmann::json to_json(const Timing& timing) {
-    return {{"median", timing.median}, {"least", timing.least}, {"most", timing.most}};
-}
 
 void KernelTable::Mean::add(double value) {
     sum += std::log(value);
@@ -100,7 +94,7 @@ nlohmann::json KernelTable::add_kernel(const BenchResult& result, const KernelRe
     }
     if (print_)
         fmt::print("{:<18} {:<10} {:>10.3f} {:>7.0f}% {:>9.1f} {:>9.2f} {:>11.2f} {:>9.2f} {:>9.2f} {:>11}\n",
-                   result.setting.name(), kernel.kernel, seconds * 1e3, spread(kernel.seconds) * 100,
+                   result.setting.name(), kernel.kernel, seconds * 1e3, kernel.seconds.spread() * 100,
                    kernel.bytes / seconds * 1e-9, kernel.flops / seconds * 1e-9, over, own,
                    seconds * 1e6 / result.levels, best ? fmt::format("{:.2f}", *best / seconds) : "");
     return json;

@@ -9,8 +9,6 @@
 
 namespace hyperplane {
 
-nlohmann::json to_json(const Timing& timing);
-
 /// Rows as they come, geometric means last; the same as JSON.
 class KernelTable {
 public:

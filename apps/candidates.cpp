@@ -13,21 +13,11 @@ namespace {
 
 using Component = DeckSchema::Component;
 
-std::string trimmed(const std::string& text) {
-    const std::size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
-    return begin == text.npos ? "" : text.substr(begin, end - begin + 1);
-}
-
 std::vector<std::string> split(const std::string& text, char at) {
     std::vector<std::string> parts;
     std::istringstream stream(text);
-    for (std::string part; std::getline(stream, part, at);) parts.push_back(trimmed(part));
+    for (std::string part; std::getline(stream, part, at);) parts.emplace_back(trim(part));
     return parts;
-}
-
-bool holds(const ParameterTable& table, const std::string& section, const std::string& key) {
-    return std::any_of(table.begin(), table.end(),
-                       [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
 }
 
 class Reader {
@@ -69,21 +59,13 @@ private:
         return value;
     }
 
-    const Component* find(const std::string& section, const std::string& name) const {
-        for (const Component& component : schema_.components)
-            if (component.section == section &&
-                (component.name == name || std::count(component.aliases.begin(), component.aliases.end(), name)))
-                return &component;
-        return nullptr;
-    }
-
     /// False for a key that other components of its section have, and this one has not.
     bool applies(const DeckEntry& entry, const std::string& component) const {
-        if (holds(schema_.common, entry.section, entry.key)) return true;
+        if (has_key(schema_.common, entry.section, entry.key)) return true;
         bool known = false;
         for (const Component& other : schema_.components) {
-            if (other.section != entry.section || !holds(other.parameters, entry.section, entry.key)) continue;
-            if (&other == find(entry.section, component)) return true;
+            if (other.section != entry.section || !has_key(other.parameters, entry.section, entry.key)) continue;
+            if (&other == schema_.find(entry.section, component)) return true;
             known = true;
         }
         return !known;
@@ -116,7 +98,7 @@ private:
         const std::vector<std::string> parts = split(text, ':');
         Choice made;
         made.name = parts.empty() ? "" : parts[0];
-        const Component* component = find(section, made.name);
+        const Component* component = schema_.find(section, made.name);
         if (!component) {
             std::vector<std::string> known;
             for (const Component& other : schema_.components)
@@ -130,17 +112,17 @@ private:
         if (!text.empty() && text.back() == ':') fail(option + ": a ':' must be followed by KEY=VALUE");
         for (std::size_t at = 1; at < parts.size(); ++at) {
             const std::size_t equals = parts[at].find('=');
-            const std::string key = trimmed(parts[at].substr(0, equals));
+            const std::string key(trim(parts[at].substr(0, equals)));
             if (equals == std::string::npos || key.empty()) {
                 fail(fmt::format("{}: '{}' is no key=value; write NAME:KEY=VALUE:KEY=VALUE", option, parts[at]));
-            } else if (holds(schema_.common, section, key)) {
+            } else if (has_key(schema_.common, section, key)) {
                 fail(key == "name"
                          ? fmt::format("{}: the name stands first: NAME:KEY=VALUE", option)
                          : fmt::format("{}: {}.{} is the same for all candidates, or they could not be compared; give "
                                        "it with --set",
                                        option, section, key));
             } else {
-                made.parameters.push_back({section, key, trimmed(parts[at].substr(equals + 1)), 0, option});
+                made.parameters.push_back({section, key, std::string(trim(parts[at].substr(equals + 1))), 0, option});
                 made.text += fmt::format(":{}={}", key, made.parameters.back().value);
             }
         }

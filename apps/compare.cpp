@@ -19,10 +19,6 @@ using Bytes = std::map<std::string, Index>;
 
 constexpr double least_patience = 1.0;  // seconds
 
-double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 Bytes beyond(Bytes bytes, const Bytes& before) {
     for (const auto& [label, held] : before) bytes[label] -= held;
     std::erase_if(bytes, [](const auto& row) { return row.second == 0; });

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/case.hpp"
+#include "apps/verdict.hpp"
 
 namespace hyperplane {
 namespace {
@@ -17,10 +18,6 @@ std::string line(const std::string& label, const std::string& text) {
 
 std::string in_ms(double seconds) {
     return seconds < 0.9995 ? fmt::format("{:.4g}", seconds * 1e3) : fmt::format("{:.0f}", seconds * 1e3);
-}
-
-double spread(const Timing& timing) {
-    return timing.median > 0.0 ? (timing.most - timing.least) / timing.median : 0.0;
 }
 
 std::string heading(const ComparisonData& c) {
@@ -71,7 +68,7 @@ std::string table_row(const ComparisonRow& row, const Widths& widths, bool best)
     return begin + fmt::format("{:<{}}", outcome(row), widths.outcome) +
            fmt::format(" {:>6} {:>9} {:>9} {:>9} {:>6} {:>8} {:>7} {:>9.1f} {:>6}", row.iterations,
                        in_ms(row.setup.median), in_ms(row.solve.median), in_ms(row.total.median),
-                       row.turns > 1 ? fmt::format("{:.0f} %", 100 * spread(row.total)) : "--",
+                       row.turns > 1 ? fmt::format("{:.0f} %", 100 * row.total.spread()) : "--",
                        in_ms(row.per_iteration), fmt::format("{:.0f} %", 100 * row.preconditioner_share),
                        double(row.peak) / (1 << 20), row.ratio > 0.0 ? fmt::format("{:.2f}", row.ratio) : "--");
 }
@@ -105,10 +102,6 @@ std::string remarks(const ComparisonData& c) {
     }
     for (const LeftOut& pair : c.left_out) left_out.add(pair.reason, pair.name);
     return failed.text("failed") + varied.text("varied") + left_out.text("left out");
-}
-
-nlohmann::json to_json(const Timing& timing) {
-    return {{"median", timing.median}, {"least", timing.least}, {"most", timing.most}};
 }
 
 nlohmann::json row_json(const ComparisonRow& row) {

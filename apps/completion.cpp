@@ -136,10 +136,6 @@ std::string awaited_for(std::string word) {
     return fmt::format("{}", fmt::join(items, " "));
 }
 
-std::string quoted(const std::string& text) {
-    return "'" + text + "'";
-}
-
 Words topics_of_help() {
     Words words = deck_sections();
     for (const Verb& verb : verbs()) words.push_back(verb.name);
@@ -215,6 +211,12 @@ std::string awaits_of(const Verb& verb) {
 }
 
 }  // namespace
+
+std::string quoted(const std::string& word) {
+    std::string text = "'";
+    for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
 
 std::string bash_completion() {
     Words names, keys;

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "core/blas1.hpp"
+#include "core/timer.hpp"
 
 namespace hyperplane {
 
@@ -21,7 +22,7 @@ double memory_rate(const Context& context, Index bytes) {
         const auto begin = std::chrono::steady_clock::now();
         for (int at = 0; at < copies; ++at) at % 2 ? copy(to, from) : copy(from, to);
         norm2(to);  // a number on the host: everything before it has been done
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return seconds_since(begin);
     };
     int copies = 2;
     double seconds = seconds_of(copies);

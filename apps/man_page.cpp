@@ -61,12 +61,9 @@ std::string verb_text(const Verb& verb) {
 
 std::string keys_text(const ParameterTable& keys) {
     std::string text;
-    for (const ParameterSpec& spec : keys) {
-        const std::string fallback = spec.required                ? "required"
-                                     : spec.default_value.empty() ? "unset"
-                                                                  : "default " + spec.default_value;
-        text += tagged(spec.key, fmt::format("= {}; {}", describe_domain(spec), fallback), spec.description + ".");
-    }
+    for (const ParameterSpec& spec : keys)
+        text += tagged(spec.key, fmt::format("= {}; {}", describe_domain(spec), default_text(spec)),
+                       spec.description + ".");
     return text;
 }
 

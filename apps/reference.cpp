@@ -30,11 +30,6 @@ ParameterTable common_keys() {
     return keys;
 }
 
-std::string default_text(const ParameterSpec& spec) {
-    if (spec.required) return "required";
-    return spec.default_value.empty() ? "unset" : "default " + spec.default_value;
-}
-
 std::string key_text(const ParameterSpec& spec) {
     return fmt::format("  {} = {}; {}\n      {}.\n", spec.key, describe_domain(spec), default_text(spec),
                        spec.description);
@@ -70,6 +65,11 @@ std::string markdown_component(const ComponentEntry& entry) {
 }
 
 }  // namespace
+
+std::string default_text(const ParameterSpec& spec) {
+    if (spec.required) return "required";
+    return spec.default_value.empty() ? "unset" : "default " + spec.default_value;
+}
 
 std::vector<ComponentEntry> registered_components() {
     std::vector<ComponentEntry> entries;

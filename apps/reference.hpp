@@ -18,6 +18,8 @@ struct ComponentEntry {
     ParameterTable parameters;
 };
 
+/// "required", "unset" or "default 30".
+std::string default_text(const ParameterSpec& spec);
 std::vector<ComponentEntry> registered_components();
 /// The deck's sections in the order they are explained.
 const std::vector<std::string>& deck_sections();

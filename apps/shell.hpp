@@ -1,9 +1,12 @@
-// What a shell can know of the program, from the tables of verbs, keys and components.
+// What a shell can know of the program, from the tables of verbs, keys and components; words as a shell reads them.
 #pragma once
 
 #include <string>
 
 namespace hyperplane {
+
+/// `word` as one word of a shell.
+std::string quoted(const std::string& word);
 
 /// A bash script that completes verbs, options, files, keys and their values.
 std::string bash_completion();

@@ -150,6 +150,10 @@ void write_json(const std::string& path, const nlohmann::json& json) {
         write_atomically(path, to_text(json));
 }
 
+nlohmann::json to_json(const Timing& timing) {
+    return {{"median", timing.median}, {"least", timing.least}, {"most", timing.most}};
+}
+
 std::string to_text(const nlohmann::json& json) {
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

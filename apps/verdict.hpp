@@ -18,6 +18,8 @@ std::string status_of(ExitCode code);
 /// Writes JSON to a file, or to standard output where `path` is `-`. Throws FileError.
 void write_json(const std::string& path, const nlohmann::json& json);
 
+nlohmann::json to_json(const Timing& timing);
+
 /// JSON as text; what is not UTF-8 is replaced, NaN and infinity become null.
 std::string to_text(const nlohmann::json& json);
 

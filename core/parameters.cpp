@@ -89,6 +89,11 @@ const char* to_string(ParameterType type) {
     return "";
 }
 
+bool has_key(const ParameterTable& table, const std::string& section, const std::string& key) {
+    return std::any_of(table.begin(), table.end(),
+                       [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
+}
+
 std::string describe_domain(const ParameterSpec& spec) {
     std::string text = spec.count > 0 ? fmt::format("{} {}", spec.count, to_string(spec.type)) : to_string(spec.type);
     if (!spec.choices.empty()) text += fmt::format(" {}", fmt::join(spec.choices, " | "));

@@ -37,6 +37,9 @@ struct ParameterSpec {
 
 using ParameterTable = std::vector<ParameterSpec>;
 
+/// Whether a table has a key.
+bool has_key(const ParameterTable& table, const std::string& section, const std::string& key);
+
 /// "real > 0, in 1/m, default 1e-3": type, range, unit and default in words.
 std::string describe_domain(const ParameterSpec& spec);
 

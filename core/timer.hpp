@@ -19,10 +19,18 @@ struct TimerRow {
 /// Seconds of repeated calls.
 struct Timing {
     double median = 0.0, least = 0.0, most = 0.0;
+
+    /// (most - least) / median, 0 where there is none.
+    double spread() const { return median > 0.0 ? (most - least) / median : 0.0; }
 };
 
 /// All zero where there are none; of an even number the upper median.
 Timing timing_of(std::vector<double> seconds);
+
+/// Wall time since a moment.
+inline double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 /// Accumulates rows in the order they were first met; names nest by '/': "solve/spmv".
 class TimerTree {
@@ -40,10 +48,7 @@ class TimerScope {
 public:
     TimerScope(TimerTree& tree, std::string name, Index bytes = 0)
         : tree_(tree), name_(std::move(name)), bytes_(bytes), begin_(std::chrono::steady_clock::now()) {}
-    ~TimerScope() {
-        const std::chrono::duration<double> life = std::chrono::steady_clock::now() - begin_;
-        tree_.add(name_, life.count(), bytes_);
-    }
+    ~TimerScope() { tree_.add(name_, seconds_since(begin_), bytes_); }
     TimerScope(const TimerScope&) = delete;
     TimerScope& operator=(const TimerScope&) = delete;
 

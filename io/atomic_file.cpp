@@ -134,9 +134,9 @@ void AtomicFile::fail(const std::string& what, int error) const {
                                 std::strerror(error), advice(error)));
 }
 
-void write_atomically(const std::string& path, const std::string& text) {
+void write_atomically(const std::string& path, std::string_view content) {
     AtomicFile file(path);
-    file.write(text.data(), Index(text.size()), 0);
+    file.write(content.data(), Index(content.size()), 0);
     file.commit();
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/types.hpp"
 
@@ -41,7 +42,7 @@ private:
     int fd_ = -1;
 };
 
-/// Writes `text` to `path`, whole or not at all; throws FileError.
-void write_atomically(const std::string& path, const std::string& text);
+/// Writes `content` to `path`, whole or not at all; throws FileError.
+void write_atomically(const std::string& path, std::string_view content);
 
 }  // namespace hyperplane

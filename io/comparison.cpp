@@ -36,8 +36,7 @@ void transfer_timing(const Group& g, std::vector<Row>& rows, const std::string& 
 
 void transfer_rows(const Group& g, std::vector<Row>& rows) {
     const auto column = [&](const char* name, const char* units, const char* text, auto member) {
-        g.column(
-            name, {units, text}, rows, [member](Row & row) -> auto& { return row.*member; });
+        g.column(name, {units, text}, rows, member);
     };
     column("name", "1", "candidate, SOLVER+PRECONDITIONER; its record is /candidates/NAME", &Row::name);
     column("solver", "1", "as it was asked for", &Row::solver);
@@ -64,12 +63,7 @@ void transfer(const Group& root, ComparisonData& data) {
     std::string kind = contents;
     root.attribute("contents", kind);
     if (kind != contents) root.wrong("contents", fmt::format("is '{}', not '{}'", kind, contents));
-    root.attribute("schema_version", data.schema_version);
-    if (data.schema_version != record_schema_version)
-        root.wrong("schema_version",
-                   fmt::format("is {}, this program reads {}", data.schema_version, record_schema_version));
-    root.attribute("code_version", data.code_version);
-    root.attribute("git_sha", data.git_sha);
+    transfer_origin(root, data.schema_version, data.code_version, data.git_sha);
     root.attribute("deck", data.deck_file);
     root.attribute("exit_code", data.exit_code);
     root.attribute("baseline", data.baseline);
@@ -78,9 +72,8 @@ void transfer(const Group& root, ComparisonData& data) {
     root.group("system").attributes(data.system);
     transfer_rows(root.group("table"), data.rows);
     const Group left_out = root.group("left_out");
-    left_out.column("name", {"1", "pair that cannot work together"}, data.left_out,
-                    [](LeftOut& row) -> std::string& { return row.name; });
-    left_out.column("reason", {"1", "why"}, data.left_out, [](LeftOut& row) -> std::string& { return row.reason; });
+    left_out.column("name", {"1", "pair that cannot work together"}, data.left_out, &LeftOut::name);
+    left_out.column("reason", {"1", "why"}, data.left_out, &LeftOut::reason);
     const Group candidates = root.group("candidates");
     data.records.resize(data.rows.size());
     for (std::size_t at = 0; at < data.rows.size(); ++at) {
@@ -99,7 +92,7 @@ void write_comparison(ComparisonData& comparison) {
         transfer(Group::root(file, hdf5::Mode::write, comparison.path), comparison);
         image = hdf5::image_of(file);
     }
-    write_atomically(comparison.path, {image.begin(), image.end()});
+    write_atomically(comparison.path, {image.data(), image.size()});
 }
 
 ComparisonData read_comparison(const std::string& path) try {

@@ -27,12 +27,6 @@ bool begins_comment(char c) {
     return c == ';' || c == '#';
 }
 
-std::string_view trim(std::string_view text) {
-    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-    return text;
-}
-
 /// A lower-case letter, then lower-case letters, digits and underscores.
 bool is_word(std::string_view text) {
     if (text.empty() || text[0] < 'a' || text[0] > 'z') return false;
@@ -212,6 +206,12 @@ std::string quoted(const std::string& value) {
 }
 
 }  // namespace
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+}
 
 Deck parse_deck(const std::string& source, const std::string& file) {
     Deck deck{file, source, {}, {}, {}};

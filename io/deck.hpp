@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/parameters.hpp"
@@ -38,6 +39,9 @@ struct Deck {
     std::vector<DeckLine> errors;  ///< lines that are no INI; resolve reports them with all others
 };
 
+/// Without blanks and tabs around it.
+std::string_view trim(std::string_view text);
+
 /// Reads syntax. Lines that cannot be understood become `errors`, so that resolve can report every
 /// mistake of a deck at once. Throws FileError when the file cannot be read or is no text file.
 Deck read_deck(const std::string& path);
@@ -53,9 +57,14 @@ struct DeckSchema {
         std::string name;
         std::vector<std::string> aliases;
         ParameterTable parameters;
+
+        bool is_called(const std::string& word) const;  ///< its name or an alias
     };
     ParameterTable common;  ///< holds the key `name` of each section that has components
     std::vector<Component> components;
+
+    /// By name or alias; null where there is none.
+    const Component* find(const std::string& section, const std::string& name) const;
 };
 
 /// Values of every key that applies: defaults, then deck lines, then overrides (the last one wins).

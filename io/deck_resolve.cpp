@@ -67,16 +67,6 @@ int edit_distance(const std::string& a, const std::string& b) {
     return above.back();
 }
 
-bool is_called(const Component& component, const std::string& name) {
-    return component.name == name ||
-           std::find(component.aliases.begin(), component.aliases.end(), name) != component.aliases.end();
-}
-
-bool holds(const ParameterTable& table, const std::string& section, const std::string& key) {
-    return std::any_of(table.begin(), table.end(),
-                       [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
-}
-
 class Resolver {
 public:
     Resolver(const Deck& deck, const std::vector<DeckEntry>& overrides, const DeckSchema& schema)
@@ -141,10 +131,10 @@ private:
             }
         applicable_ = schema_.common;
         for (const Component& component : schema_.components) {
-            if (!is_called(component, names[component.section])) continue;
+            if (!component.is_called(names[component.section])) continue;
             chosen_[component.section] = &component;
             for (const ParameterSpec& spec : component.parameters)
-                if (!holds(applicable_, spec.section, spec.key)) applicable_.push_back(spec);
+                if (!has_key(applicable_, spec.section, spec.key)) applicable_.push_back(spec);
         }
     }
 
@@ -157,7 +147,7 @@ private:
         std::vector<std::string> known;
         for (const Component& component : schema_.components) {
             if (component.section != entry.section) continue;
-            if (is_called(component, entry.value)) {
+            if (component.is_called(entry.value)) {
                 entry.value = component.name;
                 return;
             }
@@ -177,7 +167,7 @@ private:
     void store(const DeckEntry& entry) {
         if (!knows_section(entry.section)) return;
         if (entry.key == "name" && unknown_component_.count(entry.section)) return;
-        if (!holds(applicable_, entry.section, entry.key)) return report_unknown(entry);
+        if (!has_key(applicable_, entry.section, entry.key)) return report_unknown(entry);
         po::parsed_options parsed(&options_);
         parsed.options.emplace_back(entry.name(), std::vector{entry.value});
         last_[entry.name()] = &entry;
@@ -192,7 +182,7 @@ private:
     std::vector<std::string> owners(const DeckEntry& entry) const {
         std::vector<std::string> names;
         for (const Component& component : schema_.components)
-            if (holds(component.parameters, entry.section, entry.key))
+            if (has_key(component.parameters, entry.section, entry.key))
                 names.push_back(component.section + " " + component.name);
         return names;
     }
@@ -231,7 +221,7 @@ private:
             if (!spec.required || !spec.default_value.empty() || has_value) continue;
             if (spec.key == "name" && unknown_component_.count(spec.section)) continue;
             const auto chosen = chosen_.find(spec.section);
-            const bool own = chosen != chosen_.end() && holds(chosen->second->parameters, spec.section, spec.key);
+            const bool own = chosen != chosen_.end() && has_key(chosen->second->parameters, spec.section, spec.key);
             const std::string who = own ? fmt::format(", {} {} needs it", spec.section, chosen->second->name) : "";
             errors_.push_back({after_deck, fmt::format("{}: {} is missing{} (hyperplane help {})", deck_.file,
                                                        spec.name(), who, spec.name())});
@@ -264,6 +254,17 @@ private:
 };
 
 }  // namespace
+
+bool DeckSchema::Component::is_called(const std::string& word) const {
+    return name == word || std::find(aliases.begin(), aliases.end(), word) != aliases.end();
+}
+
+const DeckSchema::Component* DeckSchema::find(const std::string& section, const std::string& name) const {
+    const auto found = std::find_if(components.begin(), components.end(), [&](const Component& component) {
+        return component.section == section && component.is_called(name);
+    });
+    return found == components.end() ? nullptr : &*found;
+}
 
 Parameters resolve(const Deck& deck, const std::vector<DeckEntry>& overrides, const DeckSchema& schema) {
     return Resolver(deck, overrides, schema).resolve();

@@ -4,6 +4,7 @@
 
 #include <hdf5.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -112,19 +113,19 @@ public:
         if (!writing() && length(name) != 1) wrong(name, "holds more than one value");
         numbers(name, label, native_type<T>(), &value, 1, true);
     }
-    /// A dataset with one value a row, the one that `field(row)` refers to. The first column read
-    /// sets the number of rows; the others must agree.
+    /// A dataset with one value a row: the member `field` of the row, or what `field(row)` refers to. The first column
+    /// read sets the number of rows; the others must agree.
     template <class Row, class Field>
     void column(const std::string& name, Label label, std::vector<Row>& rows, Field field) const {
-        std::vector<std::decay_t<decltype(field(std::declval<Row&>()))>> values;
+        std::vector<std::decay_t<std::invoke_result_t<Field, Row&>>> values;
         if (writing())
-            for (Row& row : rows) values.push_back(field(row));
+            for (Row& row : rows) values.push_back(std::invoke(field, row));
         dataset(name, label, values);
         if (writing()) return;
         if (rows_ < 0) rows.resize(values.size());
         rows_ = Index(rows.size());
         if (rows.size() != values.size()) wrong(name, "has another number of rows than its neighbours");
-        for (std::size_t at = 0; at < rows.size(); ++at) field(rows[at]) = values[at];
+        for (std::size_t at = 0; at < rows.size(); ++at) std::invoke(field, rows[at]) = values[at];
     }
 
     /// Throws FileError: the item `name` of this group `what`.

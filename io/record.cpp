@@ -22,9 +22,7 @@ std::vector<char> image_of(RecordData& record, const std::string& path) {
 
 void write_record(RecordData& record, const std::string& path) {
     const std::vector<char> image = image_of(record, path);
-    AtomicFile file(path);
-    file.write(image.data(), Index(image.size()), 0);
-    file.commit();
+    write_atomically(path, {image.data(), image.size()});
 }
 
 }  // namespace

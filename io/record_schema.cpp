@@ -43,9 +43,9 @@ void transfer_grid(const Group& g, RecordData& r) {
 
 void transfer_steps(const Group& g, RecordData& r) {
     using Step = RecordData::Step;
-    g.column("step", {"1", "number of the time step, from 1"}, r.steps, [](Step& s) -> Index& { return s.step; });
-    g.column("time", {"1", "time at the end of the step"}, r.steps, [](Step& s) -> double& { return s.time; });
-    g.column("dt", {"1", "length of the step"}, r.steps, [](Step& s) -> double& { return s.dt; });
+    g.column("step", {"1", "number of the time step, from 1"}, r.steps, &Step::step);
+    g.column("time", {"1", "time at the end of the step"}, r.steps, &Step::time);
+    g.column("dt", {"1", "length of the step"}, r.steps, &Step::dt);
 }
 
 void transfer_stop_reasons(const Group& g, std::vector<SolveRow>& solves) {
@@ -66,11 +66,10 @@ void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
     const auto count = [&](const char* name, const char* text, auto field) {
         g.column(name, {"1", text}, solves, field);
     };
-    count("step", "time step of the solve", [](SolveRow& s) -> Index& { return s.step; });
-    count("newton", "Newton step of the solve within its time step", [](SolveRow& s) -> Index& { return s.newton; });
-    count("unknowns", "rows of the system", [](SolveRow& s) -> Index& { return s.unknowns; });
-    count("stored_entries", "matrix coefficients held in memory",
-          [](SolveRow& s) -> Index& { return s.stored_entries; });
+    count("step", "time step of the solve", &SolveRow::step);
+    count("newton", "Newton step of the solve within its time step", &SolveRow::newton);
+    count("unknowns", "rows of the system", &SolveRow::unknowns);
+    count("stored_entries", "matrix coefficients held in memory", &SolveRow::stored_entries);
     count("iterations", "iterations of the Krylov method", [](SolveRow& s) -> Index& { return s.report.iterations; });
     transfer_stop_reasons(g, solves);
     count("b_norm", "||b||", [](SolveRow& s) -> double& { return s.report.b_norm; });
@@ -79,10 +78,8 @@ void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
     count("res_true", "||b - A x|| at the end", [](SolveRow& s) -> double& { return s.report.true_residual; });
     count("restarts_from_true", "restarts because the recurrence had drifted from the true residual",
           [](SolveRow& s) -> int& { return s.report.restarts_from_true; });
-    g.column("setup_seconds", {"s", "wall time of the preconditioner's set-up"}, solves,
-             [](SolveRow& s) -> double& { return s.setup_seconds; });
-    g.column("solve_seconds", {"s", "wall time of the Krylov method"}, solves,
-             [](SolveRow& s) -> double& { return s.solve_seconds; });
+    g.column("setup_seconds", {"s", "wall time of the preconditioner's set-up"}, solves, &SolveRow::setup_seconds);
+    g.column("solve_seconds", {"s", "wall time of the Krylov method"}, solves, &SolveRow::solve_seconds);
     count("pivots_modified", "pivots that the pivot policy changed",
           [](SolveRow& s) -> Index& { return s.setup.pivots_modified; });
     count("shift", "alpha in the factored A + alpha diag(A)", [](SolveRow& s) -> double& { return s.setup.shift; });
@@ -105,7 +102,7 @@ void transfer_pivots(const Group& g, std::vector<SolveRow>& solves) {
     std::vector<PivotRow> pivots;
     for (std::size_t s = 0; s < solves.size(); ++s)
         for (const PivotEvent& event : solves[s].setup.modified) pivots.push_back({Index(s), event});
-    g.column("solve", {"1", "row of /solves"}, pivots, [](PivotRow& p) -> Index& { return p.solve; });
+    g.column("solve", {"1", "row of /solves"}, pivots, &PivotRow::solve);
     g.column("i", {"1", "cell"}, pivots, [](PivotRow& p) -> int& { return p.event.cell.x; });
     g.column("j", {"1", "cell"}, pivots, [](PivotRow& p) -> int& { return p.event.cell.y; });
     g.column("k", {"1", "cell"}, pivots, [](PivotRow& p) -> int& { return p.event.cell.z; });
@@ -128,13 +125,10 @@ void transfer_history(const Group& g, RecordData& r) {
         offset.push_back(Index(all.size()));
     }
     g.dataset("offset", {"1", "solve s has the rows offset[s] to offset[s + 1] - 1"}, offset);
-    g.column("iteration", {"1", "iteration, 0 before the first"}, all,
-             [](HistoryEntry& e) -> Index& { return e.iteration; });
-    g.column("rel_res_recurrence", {"1", "||r|| / ||b|| as the recurrence knows it"}, all,
-             [](HistoryEntry& e) -> double& { return e.recurrence; });
-    g.column("rel_res_true", {"1", "||b - A x|| / ||b||, NaN where it was not computed"}, all,
-             [](HistoryEntry& e) -> double& { return e.truth; });
-    g.column("seconds", {"s", "since the solve began"}, all, [](HistoryEntry& e) -> double& { return e.seconds; });
+    g.column("iteration", {"1", "iteration, 0 before the first"}, all, &HistoryEntry::iteration);
+    g.column("rel_res_recurrence", {"1", "||r|| / ||b|| as the recurrence knows it"}, all, &HistoryEntry::recurrence);
+    g.column("rel_res_true", {"1", "||b - A x|| / ||b||, NaN where it was not computed"}, all, &HistoryEntry::truth);
+    g.column("seconds", {"s", "since the solve began"}, all, &HistoryEntry::seconds);
     if (g.writing()) return;
     const bool sorted = std::is_sorted(offset.begin(), offset.end());
     if (offset.size() != r.solves.size() + 1 || !sorted || offset.front() != 0 || offset.back() != Index(all.size()))
@@ -144,17 +138,15 @@ void transfer_history(const Group& g, RecordData& r) {
 }
 
 void transfer_verification(const Group& g, std::vector<ErrorNorm>& norms) {
-    g.column("name", {"1", "error norm or observed order"}, norms, [](ErrorNorm& n) -> std::string& { return n.name; });
-    g.column("value", {"1", "its value for the final state"}, norms, [](ErrorNorm& n) -> double& { return n.value; });
+    g.column("name", {"1", "error norm or observed order"}, norms, &ErrorNorm::name);
+    g.column("value", {"1", "its value for the final state"}, norms, &ErrorNorm::value);
 }
 
 void transfer_timers(const Group& g, std::vector<TimerRow>& timers) {
-    g.column("name", {"1", "part of the run; parts nest by '/'"}, timers,
-             [](TimerRow& t) -> std::string& { return t.name; });
-    g.column("seconds", {"s", "wall time of all calls"}, timers, [](TimerRow& t) -> double& { return t.seconds; });
-    g.column("calls", {"1", "how often it was called"}, timers, [](TimerRow& t) -> Index& { return t.calls; });
-    g.column("bytes", {"B", "fewest bytes all calls must move, 0 where not known"}, timers,
-             [](TimerRow& t) -> Index& { return t.bytes; });
+    g.column("name", {"1", "part of the run; parts nest by '/'"}, timers, &TimerRow::name);
+    g.column("seconds", {"s", "wall time of all calls"}, timers, &TimerRow::seconds);
+    g.column("calls", {"1", "how often it was called"}, timers, &TimerRow::calls);
+    g.column("bytes", {"B", "fewest bytes all calls must move, 0 where not known"}, timers, &TimerRow::bytes);
     if (!g.writing()) return;
     std::vector<double> rates;
     for (const TimerRow& row : timers) rates.push_back(row.seconds > 0 ? double(row.bytes) / row.seconds * 1e-9 : 0.0);
@@ -164,8 +156,8 @@ void transfer_timers(const Group& g, std::vector<TimerRow>& timers) {
 void transfer_memory(const Group& g, RecordData& r) {
     using Row = std::pair<std::string, Index>;
     std::vector<Row> rows(r.peak_by_label.begin(), r.peak_by_label.end());
-    g.column("label", {"1", "what the memory is for"}, rows, [](Row& row) -> std::string& { return row.first; });
-    g.column("peak", {"B", "held when the total was largest"}, rows, [](Row& row) -> Index& { return row.second; });
+    g.column("label", {"1", "what the memory is for"}, rows, &Row::first);
+    g.column("peak", {"B", "held when the total was largest"}, rows, &Row::second);
     g.scalar("peak_total", {"B", "most that was held at once"}, r.peak_total);
     g.scalar("predicted_total", {"B", "what `hyperplane check` predicts"}, r.predicted_total);
     if (!g.writing()) r.peak_by_label = {rows.begin(), rows.end()};
@@ -201,13 +193,17 @@ void transfer_state(const Group& g, RunState& state) {
 
 }  // namespace
 
-void transfer_record(const Group& root, RecordData& r) {
-    root.attribute("schema_version", r.schema_version);
-    if (r.schema_version != record_schema_version)
+void transfer_origin(const Group& root, int& schema_version, std::string& code_version, std::string& git_sha) {
+    root.attribute("schema_version", schema_version);
+    if (schema_version != record_schema_version)
         root.wrong("schema_version",
-                   fmt::format("is {}, this program reads {}", r.schema_version, record_schema_version));
-    root.attribute("code_version", r.code_version);
-    root.attribute("git_sha", r.git_sha);
+                   fmt::format("is {}, this program reads {}", schema_version, record_schema_version));
+    root.attribute("code_version", code_version);
+    root.attribute("git_sha", git_sha);
+}
+
+void transfer_record(const Group& root, RecordData& r) {
+    transfer_origin(root, r.schema_version, r.code_version, r.git_sha);
     root.attribute("status", r.status);
     root.attribute("message", r.message);
     root.attribute("exit_code", r.exit_code);

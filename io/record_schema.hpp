@@ -6,6 +6,9 @@
 
 namespace hyperplane {
 
+/// Attributes that records and comparisons begin with. Throws FileError for another schema.
+void transfer_origin(const hdf5::Group& root, int& schema_version, std::string& code_version, std::string& git_sha);
+
 /// Writes all of `record` below `root`, or reads it. Throws FileError.
 void transfer_record(const hdf5::Group& root, RecordData& record);
 

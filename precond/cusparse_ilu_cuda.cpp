@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/error.hpp"
+#include "core/timer.hpp"
 #include "precond/cusparse_factorisation.hpp"
 #include "precond/cusparse_ilu.hpp"
 #include "precond/cusparse_triangle.hpp"
@@ -19,7 +20,7 @@ double seconds_of(const std::function<void()>& work) {
     const auto begin = std::chrono::steady_clock::now();
     work();
     device::synchronize();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return seconds_since(begin);
 }
 
 }  // namespace

@@ -197,9 +197,7 @@ int study_collect(const Study& study, const Invocation& invocation) {
     for (const Row& row : table.rows) results += row.state.has_result();
     const std::string image_path = output + ".h5", csv_path = output + ".csv";
     const std::vector<char> image = hdf5_image(study, table, image_path);
-    AtomicFile file(image_path);
-    file.write(image.data(), Index(image.size()), 0);
-    file.commit();
+    write_atomically(image_path, {image.data(), image.size()});
     write_atomically(csv_path, to_csv(table));
     fmt::print("{}, {}: {} of {} cases have a result\n", image_path, csv_path, results, table.rows.size());
     return int(ExitCode::ok);

@@ -27,9 +27,7 @@ OneCase take_case(const Invocation& invocation) {
             throw UsageError(fmt::format("{} is of an earlier version of the study ({}); --fresh writes over it",
                                          found.record, state.detail));
     }
-    std::error_code error;
-    std::filesystem::create_directories(study.folder, error);
-    if (error) throw FileError(fmt::format("{}: cannot be made: {}", study.folder, error.message()));
+    study.make_folder();
     taken.lock = std::make_unique<CaseLock>(found.beside("lock"));
     return taken;
 }

@@ -23,15 +23,12 @@
 #include "apps/study/prediction.hpp"
 #include "apps/study/subverbs.hpp"
 #include "core/error.hpp"
+#include "core/timer.hpp"
 
 namespace hyperplane {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// Starts cases as there is room for them, and shows how they end.
 class CaseRunner {
@@ -172,9 +169,7 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
     const int jobs = parse_count("jobs", invocation.value("jobs", "1"), 1);
     const Pending pending =
         find_pending(study, {.failed = invocation.has("failed"), .retry = retry, .edited = invocation.has("edited")});
-    std::error_code error;
-    std::filesystem::create_directories(study.folder, error);
-    if (error) throw FileError(fmt::format("{}: cannot be made: {}", study.folder, error.message()));
+    study.make_folder();
     catch_stop_signals();
     spdlog::info("{}: {} cases to run, {} done before, {} failed before, {} running elsewhere", study.file,
                  pending.cases.size(), pending.done, pending.failed, pending.running);

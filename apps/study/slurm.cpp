@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "apps/shell.hpp"
 #include "apps/study/study.hpp"
 
 namespace hyperplane {
@@ -15,13 +16,6 @@ ParameterSpec key(std::string name, ParameterType type, std::string description,
             .type = type,
             .default_value = std::move(default_value),
             .description = std::move(description)};
-}
-
-/// `word` as one word of a shell.
-std::string quoted(const std::string& word) {
-    std::string text = "'";
-    for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
 }
 
 /// A quarter more than predicted, for what is not in the ledger, and what the program itself takes.

@@ -57,27 +57,16 @@ public:
     bool left_out(const std::string& section, const std::string& key,
                   const std::map<std::string, std::string>& values) const {
         const auto names = swept_.find(section);
-        if (names == swept_.end() || is_common(section, key)) return false;
+        if (names == swept_.end() || has_key(schema_.common, section, key)) return false;
         if (owns(section, values.at(section + ".name"), key)) return false;
         return std::any_of(names->second.begin(), names->second.end(),
                            [&](const std::string& name) { return owns(section, name, key); });
     }
 
 private:
-    bool is_common(const std::string& section, const std::string& key) const {
-        return holds(schema_.common, section, key);
-    }
-    static bool holds(const ParameterTable& table, const std::string& section, const std::string& key) {
-        return std::any_of(table.begin(), table.end(),
-                           [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
-    }
     bool owns(const std::string& section, const std::string& name, const std::string& key) const {
-        for (const auto& component : schema_.components) {
-            const bool called =
-                component.name == name || std::count(component.aliases.begin(), component.aliases.end(), name) > 0;
-            if (component.section == section && called) return holds(component.parameters, section, key);
-        }
-        return false;
+        const auto* component = schema_.find(section, name);
+        return component && has_key(component->parameters, section, key);
     }
 
     const DeckSchema& schema_;
@@ -137,6 +126,12 @@ void check_output(const Deck& deck) {
 
 std::string StudyCase::beside(const std::string& extension) const {
     return record.substr(0, record.size() - std::string("h5").size()) + extension;
+}
+
+void Study::make_folder() const {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw FileError(fmt::format("{}: cannot be made: {}", folder, error.message()));
 }
 
 const StudyCase& Study::find(const std::string& word) const {

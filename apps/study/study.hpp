@@ -37,6 +37,8 @@ struct Study {
     Parameters slurm;  ///< section [slurm]
     std::vector<StudyCase> cases;
 
+    /// Makes its folder where there is none. Throws FileError.
+    void make_folder() const;
     /// By hash, name or number; throws UsageError that says which there are.
     const StudyCase& find(const std::string& word) const;
 };

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "apps/shell.hpp"
 #include "apps/study/pending.hpp"
 #include "apps/study/prediction.hpp"
 #include "apps/study/slurm.hpp"
@@ -19,11 +20,9 @@
 namespace hyperplane {
 namespace {
 
-/// Submits a script whose name needs no quoting apart from single quotes; what sbatch prints, and its status.
+/// Submits a script; what sbatch prints, and its status.
 std::pair<std::string, int> sbatch(const std::string& script) {
-    std::string command = "sbatch --parsable '";
-    for (char c : script) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    std::FILE* pipe = popen((command + "' 2>&1").c_str(), "r");
+    std::FILE* pipe = popen(("sbatch --parsable " + quoted(script) + " 2>&1").c_str(), "r");
     if (!pipe) throw FileError("sbatch cannot be started");
     std::string printed;
     std::array<char, 256> part;
@@ -61,8 +60,7 @@ int study_submit(const Study& study, const Invocation& invocation) {
         fmt::print("{}", script);
         return int(ExitCode::ok);
     }
-    std::error_code ignored;
-    std::filesystem::create_directories(study.folder, ignored);
+    study.make_folder();
     for (std::size_t at = 0; at < pending.cases.size(); ++at)
         if (pending.replaces[at]) set_aside(*pending.cases[at]);
     const std::string path = study.folder + "/submit.sh";

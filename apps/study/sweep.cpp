@@ -16,12 +16,7 @@ namespace {
 
 constexpr std::size_t max_cases = 100000;
 
-std::string trim(const std::string& text) {
-    const std::size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
-    return begin == text.npos ? "" : text.substr(begin, end - begin + 1);
-}
-
-std::optional<double> number_in(const std::string& text) {
+std::optional<double> number_in(std::string_view text) {
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
@@ -81,7 +76,7 @@ std::vector<std::string> expand(const std::string& text) {
     std::vector<std::string> values;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t comma = std::min(text.find(',', begin), text.size());
-        const std::string value = trim(text.substr(begin, comma - begin));
+        const std::string value(trim(text.substr(begin, comma - begin)));
         if (value.empty()) throw UsageError("a value is missing between commas");
         if (const auto range = range_in(value)) {
             for (std::size_t i = 0; range->holds(range->at(i)) && (i == 0 || range->at(i) != range->at(i - 1)); ++i) {

@@ -1,13 +1,10 @@
 """compare: the table, its order, what failed and why, the file, the recommendation."""
 
 import json
-import os
-import pty
-import subprocess
 import sys
 import unittest
 
-from program import INPUTS, POISSON, PROGRAM, TRANSPORT, ProgramTest
+from program import INPUTS, POISSON, TRANSPORT, ProgramTest
 
 try:
     import h5py
@@ -91,18 +88,7 @@ class Table(CompareTest):
 
     def test_bold_and_progress_on_a_terminal(self):
         deck = self.poisson(24)
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen([PROGRAM, "compare", deck, "--preconditioners", "jacobi,none"], cwd=self.folder,
-                                   stdout=theirs, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        try:
-            while chunk := os.read(ours, 4096):
-                shown += chunk
-        except OSError:  # Linux's way to say that the other end was closed
-            pass
-        os.close(ours)
-        self.assertEqual(process.wait(), 0)
+        shown = self.shown_on_terminal("compare", deck, "--preconditioners", "jacobi,none")
         self.assertRegex(shown, rb"\x1b\[1m\* cg\+")
         self.assertIn(b"\rwarm-up 2 of 2: cg+none", shown)
         self.assertIn(b"\rturn 5 of 5: ", shown)

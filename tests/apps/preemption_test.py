@@ -1,6 +1,5 @@
 """Signals: a run that is stopped goes on later, one that is killed leaves nothing that looks finished."""
 
-import os
 import random
 import time
 import unittest

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import tempfile
@@ -68,6 +69,22 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         return process
+
+    def shown_on_terminal(self, *words, stdout=None):
+        """What a terminal gets to see of a run that ends with 0: stderr, and stdout unless that goes elsewhere."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stderr=theirs,
+                                   stdout=theirs if stdout is None else stdout)
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # Linux's way to say that the other end was closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(), 0)
+        return shown
 
     def expect(self, code, *words, says=(), **options):
         """Runs; asserts the exit status and that stderr holds each of `says`, without a crash."""

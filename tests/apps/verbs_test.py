@@ -1,12 +1,10 @@
 """What the verbs print and write."""
 
 import json
-import os
-import pty
 import subprocess
 import unittest
 
-from program import INPUTS, MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest
+from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest
 
 
 class Explain(ProgramTest):
@@ -103,17 +101,7 @@ class Run(ProgramTest):
 
     def test_progress_on_a_terminal_overwrites_its_line(self):
         deck = self.write("a.ini", POISSON.format(cells=48))
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen([PROGRAM, "run", deck], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        try:
-            while chunk := os.read(ours, 4096):
-                shown += chunk
-        except OSError:  # Linux's way to say that the other end was closed
-            pass
-        os.close(ours)
-        self.assertEqual(process.wait(), 0)
+        shown = self.shown_on_terminal("run", deck, stdout=subprocess.DEVNULL)
         self.assertIn(b"\riteration ", shown)
         self.assertEqual(shown.count(b"\n"), 2)  # the device's line, and the end of the progress line
 

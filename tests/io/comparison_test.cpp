@@ -2,11 +2,9 @@
 #include "io/comparison.hpp"
 
 #include <gtest/gtest.h>
-#include <hdf5.h>
 
-#include <algorithm>
-#include <fstream>
-
+#include "io/file_error.hpp"
+#include "io/hdf5_file.hpp"
 #include "io/record_sample.hpp"
 #include "io/scratch.hpp"
 
@@ -53,15 +51,6 @@ ComparisonData sample_comparison(const std::string& path) {
     c.records[0].solves = {sample_solve()};
     c.records[0].histories = {{{0, 1.0, 1.0, 0.0}}};
     return c;
-}
-
-std::string error_of(const std::function<void()>& body) {
-    try {
-        body();
-    } catch (const FileError& error) {
-        return error.what();
-    }
-    return "no error";
 }
 
 TEST(Comparison, ComesBackAsItWas) {
@@ -135,53 +124,20 @@ TEST(Comparison, MissingPartsAreNamed) {
         const std::string path = scratch.path("c.h5");
         ComparisonData written = sample_comparison(path);
         write_comparison(written);
-        const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-        ASSERT_GE(H5Ldelete(file, part, H5P_DEFAULT), 0) << part;
-        H5Fclose(file);
+        remove_object(path, part);
         EXPECT_NE(error_of([&] { read_comparison(path); }).find(std::string("/") + part + " is missing"),
                   std::string::npos)
             << part;
     }
 }
 
-/// Datasets and root attributes of a comparison, those of its candidates left out.
-std::vector<std::string> listing(const std::string& path) {
-    std::vector<std::string> names;
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    const auto visit = [](hid_t id, const char* name, const H5O_info_t* info, void* found) -> herr_t {
-        const std::string object = std::string("/") + name;
-        if (info->type != H5O_TYPE_DATASET || object.rfind("/candidates/", 0) == 0) return 0;
-        static_cast<std::vector<std::string>*>(found)->push_back(object);
-        const hid_t data = H5Oopen(id, name, H5P_DEFAULT);
-        EXPECT_GT(H5Aexists(data, "units"), 0) << object;
-        EXPECT_GT(H5Aexists(data, "description"), 0) << object;
-        H5Oclose(data);
-        return 0;
-    };
-    H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, visit, &names);
-    const auto add = [](hid_t, const char* name, const H5A_info_t*, void* found) -> herr_t {
-        static_cast<std::vector<std::string>*>(found)->push_back(std::string("/@") + name);
-        return 0;
-    };
-    H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names);
-    H5Fclose(file);
-    return names;
-}
-
 TEST(Comparison, AllIsDocumented) {
     const Scratch scratch;
     ComparisonData written = sample_comparison(scratch.path("c.h5"));
     write_comparison(written);
-    std::ifstream file(HYPERPLANE_DOCS "/compare.md");
-    const std::string documented{std::istreambuf_iterator<char>(file), {}};
-    const std::vector<std::string> names = listing(scratch.path("c.h5"));
+    const std::vector<std::string> names = listing(scratch.path("c.h5"), "/system", "/candidates/");
     EXPECT_GT(names.size(), 30u);
-    for (const std::string& name : names)
-        EXPECT_NE(documented.find("| `" + name + "` |"), std::string::npos) << name << " is not in docs/compare.md";
-    for (std::size_t at = documented.find("| `/"); at != std::string::npos; at = documented.find("| `/", at + 1)) {
-        const std::string name = documented.substr(at + 3, documented.find('`', at + 3) - at - 3);
-        EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is documented, not written";
-    }
+    expect_documented(names, "compare.md");
 }
 
 }  // namespace

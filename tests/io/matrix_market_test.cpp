@@ -5,9 +5,9 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 
 #include "io/bad_luck.hpp"
+#include "io/file_error.hpp"
 #include "io/scratch.hpp"
 
 namespace hyperplane {
@@ -18,14 +18,6 @@ using Values = std::vector<double>;
 const std::string general = "%%MatrixMarket matrix coordinate real general\n";
 const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
 
-std::string error_of(const std::function<void()>& body) {
-    try {
-        body();
-    } catch (const FileError& error) {
-        return error.what();
-    }
-    return "accepted";
-}
 std::string matrix_error(const std::string& text) {
     return error_of([&] { parse_matrix_market(text, "a.mtx"); });
 }
