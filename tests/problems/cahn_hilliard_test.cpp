@@ -166,7 +166,7 @@ TEST(CahnHilliard, EnergyOfAvfNeverRises) {
         }
 }
 
-/// The largest eigenvalue of the linearised equations of a wave, G of PROBLEMS.md, and its vector.
+/// The largest eigenvalue of the linearised equations of a wave, and its vector.
 struct Growth {
     double lambda, e[2];
 };
@@ -210,7 +210,8 @@ TEST(CahnHilliard, SmallWavesGrowAsTheLinearEquationsSay) {
         }
 }
 
-/// With the right-hand side of the manufactured fields, avf: second order in space and time. PROBLEMS.md's errors.
+/// With the right-hand side of the manufactured fields, avf: second order in space and time, the errors
+/// that a trial code of the same scheme had.
 TEST(CahnHilliard, ManufacturedErrorsAreTheKnownOnes) {
     const double known[2][2] = {{1.97e-2, 8.9e-3}, {4.86e-3, 2.16e-3}};
     for (int level : {0, 1}) {

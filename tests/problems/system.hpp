@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -47,7 +48,8 @@ struct System {
     const Problem& problem;
     Context context;
     Layout layout;
-    TimeLevel level;  ///< its states before are what matrix() and residual() are given
+    TimeLevel level;                ///< its states before are what matrix() and residual() are given
+    const Vector* older = nullptr;  ///< of BDF2; `old` unless given
 
     explicit System(const Problem& p, LayoutKind kind = LayoutKind::natural, const Context& on = Context::cpu())
         : problem(p), context(on), layout(kind, p.shape().grid, p.shape().stencil.level_map()) {
@@ -58,6 +60,11 @@ struct System {
     }
 
     Vector vector() const { return Vector(context, layout, problem.shape().dof, "test"); }
+    Vector copy(const Vector& x) const {
+        Vector y = vector();
+        std::copy_n(x.data(), x.size(), y.data());
+        return y;
+    }
     Vector initial() const {
         Vector u = vector();
         problem.initial_state(u);
@@ -68,6 +75,7 @@ struct System {
         TimeLevel at = level;
         const bool steady = problem.shape().regime == Regime::steady;
         at.old = steady ? nullptr : &old;
+        if (!older) older = this->older;
         at.older = steady || level.rate[2] == 0.0 ? nullptr : older ? older : &old;
         return at;
     }
