@@ -32,29 +32,31 @@ struct CellLaplacian {
             }
         }
     }
+    /// Neighbours of p along an axis that is not flat.
+    HYPERPLANE_HD int neighbours(int axis, int at, int extent) const {
+        return grid.periodic[axis] ? 2 : (at > 0 ? 1 : 0) + (at < extent - 1 ? 1 : 0);
+    }
     /// The diagonal's amount: L(p, p) = -degree(p).
     HYPERPLANE_HD double degree(Int3 p) const {
-        double sum = 0.0;
-        for_neighbours(p, [&](Int3, double w) { sum += w; });
-        return sum;
+        return weight[0] * neighbours(0, p.x, grid.nx) + weight[1] * neighbours(1, p.y, grid.ny) +
+               weight[2] * neighbours(2, p.z, grid.nz);
     }
     /// L(p, p + o) for |o| <= 1, p + o inside.
     HYPERPLANE_HD double first(Int3 p, Int3 o) const {
         return o == Int3{0, 0, 0} ? -degree(p) : weight[o.x != 0 ? 0 : o.y != 0 ? 1 : 2];
     }
-    /// L^2(p, p + o) = sum_s L(p, s) L(s, p + o) for |o| <= 2, p + o inside.
-    HYPERPLANE_HD double second(Int3 p, Int3 o) const {
-        const double along[3] = {weight[0], weight[1], weight[2]};
-        const int ax = o.x < 0 ? -o.x : o.x, ay = o.y < 0 ? -o.y : o.y, az = o.z < 0 ? -o.z : o.z;
-        const double product = (ax ? along[0] : 1.0) * (ay ? along[1] : 1.0) * (az ? along[2] : 1.0);
-        if (ax + ay + az == 2) return ax == 2 || ay == 2 || az == 2 ? product * product : 2 * product;
-        if (ax + ay + az == 1) return -product * (degree(p) + degree(grid.wrapped(p + o)));
-        double sum = 0.0, squares = 0.0;
-        for_neighbours(p, [&](Int3, double w) {
-            sum += w;
-            squares += w * w;
-        });
-        return sum * sum + squares;
+    /// L^2(p, q) = sum_s L(p, s) L(s, q) for q = p + o inside, |o| <= 2.
+    HYPERPLANE_HD double second(Int3 p, Int3 o, Int3 q) const {
+        const int x = o.x < 0 ? -o.x : o.x, y = o.y < 0 ? -o.y : o.y, z = o.z < 0 ? -o.z : o.z;
+        if (x + y + z == 0) {
+            const double here = degree(p);
+            return here * here + weight[0] * weight[0] * neighbours(0, p.x, grid.nx) +
+                   weight[1] * weight[1] * neighbours(1, p.y, grid.ny) +
+                   weight[2] * weight[2] * neighbours(2, p.z, grid.nz);
+        }
+        const double product = (x ? weight[0] : 1.0) * (y ? weight[1] : 1.0) * (z ? weight[2] : 1.0);
+        if (x + y + z == 1) return -product * (degree(p) + degree(q));
+        return x == 2 || y == 2 || z == 2 ? product * product : 2 * product;
     }
 };
 
@@ -170,7 +172,7 @@ struct MixtureMatrix {
 private:
     HYPERPLANE_HD void fill(Int3 p, Int3 o, Int3 q, double (&block)[fields][fields]) const {
         const Mixture& mixture = rows.mixture;
-        const double squared = rows.theta() * rows.laplacian.second(p, o);
+        const double squared = rows.theta() * rows.laplacian.second(p, o, q);
         for (int c = 0; c < fields; ++c) block[c][c] = mixture.eps[c] * mixture.eps[c] * squared;
         const int distance = (o.x < 0 ? -o.x : o.x) + (o.y < 0 ? -o.y : o.y) + (o.z < 0 ? -o.z : o.z);
         if (distance == 2) return;

@@ -27,7 +27,10 @@ using GasState = std::array<T, 5>;
 
 /// An ideal gas.
 struct Gas {
-    double gamma = 1.4;  ///< ratio of the heat capacities
+    double gamma = 1.4;                    ///< ratio of the heat capacities
+    double less_one = gamma - 1;           ///< gamma - 1
+    double over_less_one = 1 / less_one;   ///< 1 / (gamma - 1); divisions are slow
+    double ratio = gamma * over_less_one;  ///< gamma / (gamma - 1)
 
     template <class T>
     HYPERPLANE_HD T kinetic(const GasState<T>& q) const {
@@ -36,7 +39,7 @@ struct Gas {
     /// E = p / (gamma - 1) + rho |u|^2 / 2
     template <class T>
     HYPERPLANE_HD T energy(const GasState<T>& q) const {
-        return q[4] / (gamma - 1) + q[0] * kinetic(q);
+        return over_less_one * q[4] + q[0] * kinetic(q);
     }
     template <class T>
     HYPERPLANE_HD GasState<T> conserved(const GasState<T>& q) const {
@@ -46,7 +49,7 @@ struct Gas {
     HYPERPLANE_HD GasState<T> primitive(const GasState<T>& U) const {
         const T inverse = 1.0 / U[0];
         const GasState<T> q{U[0], U[1] * inverse, U[2] * inverse, U[3] * inverse, U[4]};
-        return {q[0], q[1], q[2], q[3], (gamma - 1) * (U[4] - U[0] * kinetic(q))};
+        return {q[0], q[1], q[2], q[3], less_one * (U[4] - U[0] * kinetic(q))};
     }
     template <class T>
     HYPERPLANE_HD T sound(const GasState<T>& q) const {
@@ -56,7 +59,7 @@ struct Gas {
     /// Enthalpy H = (E + p) / rho
     template <class T>
     HYPERPLANE_HD T enthalpy(const GasState<T>& q) const {
-        return gamma / (gamma - 1) * (q[4] / q[0]) + kinetic(q);
+        return ratio * (q[4] / q[0]) + kinetic(q);
     }
     template <class T>
     HYPERPLANE_HD GasState<T> flux(const GasState<T>& q) const {
@@ -64,6 +67,14 @@ struct Gas {
         return {mass, mass * q[1] + q[4], mass * q[2], mass * q[3], q[1] * (energy(q) + q[4])};
     }
 };
+
+/// a or b, value by value: a choice between two addresses would keep both in slow memory on a GPU.
+template <class T>
+HYPERPLANE_HD GasState<T> either(bool first, const GasState<T>& a, const GasState<T>& b) {
+    GasState<T> q;
+    for (int c = 0; c < 5; ++c) q[c] = first ? a[c] : b[c];
+    return q;
+}
 
 /// Roe's averages of the two states beside a face.
 template <class T>
@@ -83,7 +94,7 @@ HYPERPLANE_HD RoeAverage<T> roe_average(const Gas& gas, const GasState<T>& L, co
     roe.v = roe.left * L[2] + roe.right * R[2];
     roe.w = roe.left * L[3] + roe.right * R[3];
     roe.H = roe.left * gas.enthalpy(L) + roe.right * gas.enthalpy(R);
-    roe.c = sqrt((gas.gamma - 1) * (roe.H - 0.5 * (roe.u * roe.u + roe.v * roe.v + roe.w * roe.w)));
+    roe.c = sqrt(gas.less_one * (roe.H - 0.5 * (roe.u * roe.u + roe.v * roe.v + roe.w * roe.w)));
     return roe;
 }
 
@@ -108,9 +119,8 @@ HYPERPLANE_HD GasState<T> hllc_flux(const Gas& gas, const GasState<T>& L, const 
     const RoeAverage<T> roe = roe_average(gas, L, R);
     const T own_L = L[1] - gas.sound(L), roe_L = roe.u - roe.c, own_R = R[1] + gas.sound(R), roe_R = roe.u + roe.c;
     const ContactWave<T> wave = contact_wave(L, R, own_L < roe_L ? own_L : roe_L, own_R > roe_R ? own_R : roe_R);
-    const GasState<T>& q = wave.left ? L : R;
-    const T& x = wave.x;
-    const T& s = wave.s;
+    const GasState<T> q = either(wave.left, L, R);
+    const T x = wave.x, s = wave.s;
     const T m = q[0] * (x - q[1]), pressure = q[4] + m * (s - q[1]), over_d = 1.0 / (x - s), mass = s * m * over_d;
     const T B = (x - q[1]) * gas.energy(q) - q[4] * q[1] + pressure * x;
     return {mass, mass * s + pressure, mass * q[2], mass * q[3], s * B * over_d};
@@ -140,7 +150,7 @@ struct FaceGradient {
 /// d(u^ + sign c^) of Roe's averages.
 HYPERPLANE_HD inline FaceGradient roe_gradient(const Gas& gas, const GasState<double>& L, const GasState<double>& R,
                                                const RoeAverage<double>& roe, double sign) {
-    const double g = gas.gamma / (gas.gamma - 1), k = sign * (gas.gamma - 1) / (2 * roe.c);
+    const double g = gas.ratio, k = sign * gas.less_one / (2 * roe.c);
     const double turn = roe.u * (L[1] - R[1]) + roe.v * (L[2] - R[2]) + roe.w * (L[3] - R[3]);
     const double T = L[1] - R[1] + k * (gas.enthalpy(L) - gas.enthalpy(R) - turn);
     const double shift =
@@ -163,11 +173,12 @@ public:
         const double S_L = own_L ? L[1] - c_L : roe.u - roe.c, S_R = own_R ? R[1] + c_R : roe.u + roe.c;
         const ContactWave<double> wave = contact_wave(L, R, S_L, S_R);
         left_ = wave.left;
-        q_ = left_ ? L : R;
+        q_ = either(left_, L, R);
         x_ = wave.x;
         s_ = wave.s;
         if (S_L >= 0.0 || S_R <= 0.0) {
-            (left_ ? ds_.left : ds_.right)[1] = 1.0;
+            ds_.left[1] = left_ ? 1.0 : 0.0;
+            ds_.right[1] = left_ ? 0.0 : 1.0;
         } else {
             FaceGradient dS_L, dS_R;
             if (own_L)
@@ -179,7 +190,7 @@ public:
             else
                 dS_R = roe_gradient(gas, L, R, roe, 1.0);
             contact_gradient(L, R, S_L, S_R, dS_L, dS_R);
-            dx_ = left_ ? dS_L : dS_R;
+            dx_ = {either(left_, dS_L.left, dS_R.left), either(left_, dS_L.right, dS_R.right)};
         }
         energy_ = gas.energy(q_);
         m_ = q_[0] * (x_ - q_[1]);
@@ -244,7 +255,7 @@ private:
         } else {
             const double r = s_ * over_d_, B = x_u * energy_ - p * u + pressure_ * x_;
             direct = {r * (x_u * gas_.kinetic(q_) + x_ * p_rho), r * (m_ * u - energy_ - p + x_ * p_u), r * m_ * v,
-                      r * m_ * w, r * (x_u / (gas_.gamma - 1) + x_u)};
+                      r * m_ * w, r * x_u * gas_.ratio};
             by_x = r * (energy_ + pressure_ + x_ * p_x) - r * B * over_d_;
             by_s = (B + s_ * x_ * m_ + r * B) * over_d_;
         }
@@ -296,7 +307,7 @@ private:
         if constexpr (row == 3) return {w * moved, rho * w, 0.0, rho * moved, 0.0};
         if constexpr (row == 4)
             return {gas_.kinetic(q) * moved, gas_.energy(q) + p + rho * u * moved, rho * v * moved, rho * w * moved,
-                    u + moved / (gas_.gamma - 1)};
+                    u + gas_.over_less_one * moved};
     }
 
     Gas gas_;

@@ -188,7 +188,7 @@ Domain domain_of(const Parameters& parameters, GasCase kind) {
 GasFlow read_flow(const Parameters& parameters) {
     GasFlow flow;
     flow.kind = case_called(parameters.text("problem", "case"));
-    flow.gas.gamma = parameters.real("problem", "heat_capacity_ratio");
+    flow.gas = Gas{parameters.real("problem", "heat_capacity_ratio")};
     flow.domain = domain_of(parameters, flow.kind);
     flow.amplitude = parameters.real("problem", "pulse_amplitude");
     flow.strength = parameters.real("problem", "vortex_strength");

@@ -53,7 +53,7 @@ struct GasBound {
         const GasState<double> U = conserved_at(u, slot), D = conserved_at(du, slot);
         double largest = 1.0;
         if (U[0] + D[0] < kept * U[0]) largest = (kept - 1) * U[0] / D[0];
-        const double p = gas.primitive(U)[4], g = gas.gamma - 1;
+        const double p = gas.primitive(U)[4], g = gas.less_one;
         const double mm = D[1] * D[1] + D[2] * D[2] + D[3] * D[3], um = U[1] * D[1] + U[2] * D[2] + U[3] * D[3];
         const double a = g * (D[0] * D[4] - 0.5 * mm);
         const double b = g * (U[0] * D[4] + D[0] * U[4] - um) - kept * p * D[0];

@@ -35,7 +35,7 @@ HYPERPLANE_HD void turn(std::array<T, 5>& x) {
 /// Row `row` of dF/dq becomes one of dF/dU: times dq/dU at the state q.
 HYPERPLANE_HD inline GasState<double> by_conserved(const Gas& gas, const GasState<double>& row,
                                                    const GasState<double>& q) {
-    const double over_rho = 1.0 / q[0], p = (gas.gamma - 1) * row[4];
+    const double over_rho = 1.0 / q[0], p = gas.less_one * row[4];
     const double along = row[1] * q[1] + row[2] * q[2] + row[3] * q[3];
     return {row[0] - over_rho * along + p * gas.kinetic(q), over_rho * row[1] - p * q[1], over_rho * row[2] - p * q[2],
             over_rho * row[3] - p * q[3], p};
@@ -76,31 +76,38 @@ struct GasRows {
                                                    u.at(slot, face_component(axis, 2)),
                                                    u.at(slot, face_component(axis, 3)), u.at(slot, 4)});
     }
-    /// q at a cell `offset` away from p, beyond the boundary as that says.
+    /// q at a cell `offset` away from p, or what follows the cells inside beyond the boundary.
     HYPERPLANE_HD GasState<double> cell(Int3 p, int axis, int offset) const {
         const Domain& domain = flow.domain;
-        const int at = Domain::component(p, axis) + offset, n = domain.extent(axis);
-        if ((at >= 0 && at < n) || !domain.bounded(axis))
-            return inside(domain.grid.wrapped(moved(p, axis, offset)), axis);
-        const int to_edge = at < 0 ? -at : n - 1 - at;  // from that cell to the last one inside
-        switch (boundary[axis]) {
-            case GasBoundary::outflow: return inside(moved(p, axis, offset + to_edge), axis);
-            case GasBoundary::wall: {
-                GasState<double> q = inside(moved(p, axis, offset + 2 * to_edge + (at < 0 ? -1 : 1)), axis);
-                q[1] = -q[1];
-                return q;
-            }
-            case GasBoundary::farfield: return turned(flow.far(domain.position(moved(p, axis, offset))), axis);
-            case GasBoundary::exact: break;
-        }
-        return turned(flow.state(domain.position(moved(p, axis, offset)), time), axis);
+        const int here = Domain::component(p, axis), last = domain.extent(axis) - 1;
+        int at = here + offset;
+        const bool outside = domain.bounded(axis) && (at < 0 || at > last);
+        const bool mirrored = outside && boundary[axis] == GasBoundary::wall;
+        if (mirrored) at = at < 0 ? -1 - at : 2 * last + 1 - at;
+        if (outside && !mirrored) at = at < 0 ? 0 : last;
+        GasState<double> q = inside(domain.grid.wrapped(moved(p, axis, at - here)), axis);
+        if (mirrored) q[1] = -q[1];
+        return q;
     }
     HYPERPLANE_HD GasLine line(Int3 p, int axis) const {
-        return {{cell(p, axis, -2), cell(p, axis, -1), inside(p, axis), cell(p, axis, 1), cell(p, axis, 2)}};
+        GasLine line{{cell(p, axis, -2), cell(p, axis, -1), inside(p, axis), cell(p, axis, 1), cell(p, axis, 2)}};
+        if (boundary[axis] == GasBoundary::farfield || boundary[axis] == GasBoundary::exact) prescribe(p, axis, line);
+        return line;
     }
-    HYPERPLANE_HD static GasState<double> turned(GasState<double> q, int axis) {
-        for (int turns = 0; turns < axis; ++turns) turn(q);
-        return q;
+    /// Puts the prescribed states into the cells beyond the boundary.
+    HYPERPLANE_HD void prescribe(Int3 p, int axis, GasLine& line) const {
+        const Domain& domain = flow.domain;
+        for (int offset = -2; offset <= 2; ++offset) {
+            const int at = Domain::component(p, axis) + offset;
+            if (!domain.bounded(axis) || (at >= 0 && at < domain.extent(axis))) continue;
+            const Position position = domain.position(moved(p, axis, offset));
+            GasState<double> q = boundary[axis] == GasBoundary::exact ? flow.state(position, time) : flow.far(position);
+            for (int turns = 0; turns < axis; ++turns) turn(q);
+            if (offset == -2) line.q[0] = q;
+            if (offset == -1) line.q[1] = q;
+            if (offset == 1) line.q[3] = q;
+            if (offset == 2) line.q[4] = q;
+        }
     }
 };
 
@@ -140,18 +147,10 @@ struct StateWeights {
     double upper[3], lower[3];
 };
 
-template <GasJacobian kind>
-HYPERPLANE_HD StateWeights state_weights([[maybe_unused]] const Reconstruction& reconstruction, [[maybe_unused]] int c,
-                                         [[maybe_unused]] double a, [[maybe_unused]] double b) {
-    if constexpr (kind == GasJacobian::upwind2) {
-        return {{-0.5, 1.5, 0.0}, {0.0, 1.5, -0.5}};
-    } else if constexpr (kind == GasJacobian::first) {
-        return {{0.0, 1.0, 0.0}, {0.0, 1.0, 0.0}};
-    } else {
-        const SlopeDerivatives d = reconstruction.derivatives(c, a, b);
-        return {{-0.5 * d.upper_a, 1 + 0.5 * (d.upper_a - d.upper_b), 0.5 * d.upper_b},
-                {0.5 * d.lower_a, 1 - 0.5 * (d.lower_a - d.lower_b), -0.5 * d.lower_b}};
-    }
+HYPERPLANE_HD inline StateWeights state_weights(const Reconstruction& reconstruction, int c, double a, double b) {
+    const SlopeDerivatives d = reconstruction.derivatives(c, a, b);
+    return {{-0.5 * d.upper_a, 1 + 0.5 * (d.upper_a - d.upper_b), 0.5 * d.upper_b},
+            {0.5 * d.lower_a, 1 - 0.5 * (d.lower_a - d.lower_b), -0.5 * d.lower_b}};
 }
 
 /// The row of the Jacobian at a point. Blocks along an axis are written when that axis is done; the diagonal one is
@@ -184,7 +183,7 @@ private:
     template <class Derivative>
     struct Faces {
         GasLine line;
-        StateWeights weights[3][5];  ///< of cells -1, 0 and 1
+        StateWeights weights[3][5];  ///< of cells -1, 0 and 1; of the exact derivative only
         Derivative lower, upper;
         double over_h;
         int axis, below, above;  ///< cells from this one to the two ends, 2 where there are more
@@ -217,10 +216,10 @@ private:
                                 axis,
                                 bounded && at < 2 ? at : 2,
                                 bounded && last - at < 2 ? last - at : 2};
-        for (int s = 0; s < 3; ++s)
+        for (int s = 0; s < 3 && kind == GasJacobian::exact; ++s)
             for (int c = 0; c < 5; ++c)
-                faces.weights[s][c] = state_weights<kind>(rows.reconstruction, c, line.q[s + 1][c] - line.q[s][c],
-                                                          line.q[s + 2][c] - line.q[s + 1][c]);
+                faces.weights[s][c] = state_weights(rows.reconstruction, c, line.q[s + 1][c] - line.q[s][c],
+                                                    line.q[s + 2][c] - line.q[s + 1][c]);
         add_row<0>(faces, slot, diagonal);
         add_row<1>(faces, slot, diagonal);
         add_row<2>(faces, slot, diagonal);
@@ -232,15 +231,12 @@ private:
     template <int r, class Derivative>
     HYPERPLANE_HD void add_row(const Faces<Derivative>& faces, Index slot, Block& diagonal) const {
         const FaceGradient below = faces.lower.template gradient<r>(), above = faces.upper.template gradient<r>();
-        const auto& w = faces.weights;
         GasState<double> b[5] = {};
         for (int c = 0; c < 5; ++c) {
-            for (int s = 0; s < 3; ++s) {
-                b[s][c] -= below.left[c] * w[0][c].upper[s];
-                b[s + 1][c] += above.left[c] * w[1][c].upper[s] - below.right[c] * w[1][c].lower[s];
-                b[s + 2][c] += above.right[c] * w[2][c].lower[s];
-            }
-            for (int o = 0; o < 5; ++o) b[o][c] *= faces.over_h;
+            double column[5] = {};
+            spread(faces, c, below.left[c] * faces.over_h, below.right[c] * faces.over_h, above.left[c] * faces.over_h,
+                   above.right[c] * faces.over_h, column);
+            for (int o = 0; o < 5; ++o) b[o][c] = column[o];
         }
         fold(b, rows.boundary[faces.axis], faces.below, faces.above);
         for (int c = 0; c < 5; ++c) diagonal[r][c] += b[2][c];
@@ -251,28 +247,62 @@ private:
         write(faces.axis, 2, row, slot, b[4], faces.line.q[4]);
     }
 
-    /// What cells beyond a boundary would be multiplied with goes to the cells that they follow, and is zero then.
-    HYPERPLANE_HD static void fold(GasState<double> (&b)[5], GasBoundary boundary, int below, int above) {
-        const bool wall = boundary == GasBoundary::wall;
-        if (below == 0) {
-            move(b[1], b[2], boundary);
-            move(b[0], wall ? b[3] : b[2], boundary);
-        } else if (below == 1) {
-            move(b[0], b[1], boundary);
-        }
-        if (above == 0) {
-            move(b[3], b[2], boundary);
-            move(b[4], wall ? b[1] : b[2], boundary);
-        } else if (above == 1) {
-            move(b[4], b[3], boundary);
+    /// From derivatives by the states beside the lower and the upper face to those by the cells around; what is known
+    /// to be zero is not computed.
+    template <class Derivative>
+    HYPERPLANE_HD static void spread([[maybe_unused]] const Faces<Derivative>& faces, [[maybe_unused]] int c,
+                                     double below_left, double below_right, double above_left, double above_right,
+                                     double (&b)[5]) {
+        if constexpr (kind == GasJacobian::first) {
+            b[1] = -below_left;
+            b[2] = above_left - below_right;
+            b[3] = above_right;
+        } else if constexpr (kind == GasJacobian::upwind2) {
+            b[0] = 0.5 * below_left;
+            b[1] = -1.5 * below_left - 0.5 * above_left;
+            b[2] = 1.5 * (above_left - below_right);
+            b[3] = 1.5 * above_right + 0.5 * below_right;
+            b[4] = -0.5 * above_right;
+        } else {
+            const auto& w = faces.weights;
+            for (int s = 0; s < 3; ++s) {
+                b[s] -= below_left * w[0][c].upper[s];
+                b[s + 1] += above_left * w[1][c].upper[s] - below_right * w[1][c].lower[s];
+                b[s + 2] += above_right * w[2][c].lower[s];
+            }
         }
     }
-    HYPERPLANE_HD static void move(GasState<double>& from, GasState<double>& to, GasBoundary boundary) {
-        const bool follows = boundary == GasBoundary::outflow || boundary == GasBoundary::wall;
-        for (int c = 0; c < 5; ++c) {
-            if (follows) to[c] += boundary == GasBoundary::wall && c == 1 ? -from[c] : from[c];
-            from[c] = 0.0;
+
+    /// What cells beyond a boundary would be multiplied with goes to the cells that they follow, and is zero then.
+    HYPERPLANE_HD static void fold(GasState<double> (&b)[5], GasBoundary boundary, int below, int above) {
+        const bool outflow = boundary == GasBoundary::outflow, wall = boundary == GasBoundary::wall;
+        if (below == 0) {
+            move(b[0], b[2], outflow, false);  // two cells beyond: outflow follows this cell, a wall the next one
+            move(b[0], b[3], false, wall);
+            move(b[1], b[2], outflow, wall);
+            clear(b[0]);
+            clear(b[1]);
+        } else if (below == 1) {
+            move(b[0], b[1], outflow, wall);
+            clear(b[0]);
         }
+        if (above == 0) {
+            move(b[4], b[2], outflow, false);
+            move(b[4], b[1], false, wall);
+            move(b[3], b[2], outflow, wall);
+            clear(b[3]);
+            clear(b[4]);
+        } else if (above == 1) {
+            move(b[4], b[3], outflow, wall);
+            clear(b[4]);
+        }
+    }
+    HYPERPLANE_HD static void move(const GasState<double>& from, GasState<double>& to, bool outflow, bool wall) {
+        for (int c = 0; c < 5; ++c)
+            if (outflow || wall) to[c] += wall && c == 1 ? -from[c] : from[c];
+    }
+    HYPERPLANE_HD static void clear(GasState<double>& row) {
+        for (double& value : row) value = 0.0;
     }
     /// A row of the block at an offset along an axis, zero where that leaves the grid.
     HYPERPLANE_HD void write(int axis, int offset, int row, Index slot, const GasState<double>& by_q,

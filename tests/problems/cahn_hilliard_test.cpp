@@ -43,7 +43,7 @@ TEST(CellLaplacian, SquareIsTheProductOfMatrices) {
             std::vector<double> found(grid.points(), 0.0);
             for (Int3 o : stencil.offsets())
                 if (const Int3 q = grid.wrapped(grid.point(row) + o); grid.contains(q))
-                    found[grid.row(q)] += laplacian.second(grid.point(row), o);
+                    found[grid.row(q)] += laplacian.second(grid.point(row), o, q);
             for (Index column = 0; column < grid.points(); ++column) {
                 double expected = 0.0;
                 for (Index s = 0; s < grid.points(); ++s) expected += L[row][s] * L[s][column];

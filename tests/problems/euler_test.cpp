@@ -40,8 +40,8 @@ void written_flux(const Gas& gas, const Reconstruction& reconstruction, const Ga
         const double a = q[1][c] - q[0][c], b = q[2][c] - q[1][c], e = q[3][c] - q[2][c];
         L[c] = q[1][c] + 0.5 * reconstruction.slopes(c, a, b).upper;
         R[c] = q[2][c] - 0.5 * reconstruction.slopes(c, b, e).lower;
-        left[c] = state_weights<GasJacobian::exact>(reconstruction, c, a, b);
-        right[c] = state_weights<GasJacobian::exact>(reconstruction, c, b, e);
+        left[c] = state_weights(reconstruction, c, a, b);
+        right[c] = state_weights(reconstruction, c, b, e);
     }
     const auto derivative = flux_derivative<kind>(gas, L, R, false);
     const FaceGradient rows[5] = {derivative.template gradient<0>(), derivative.template gradient<1>(),
