@@ -74,8 +74,9 @@ std::optional<RecordData> newest_checkpoint(const Case& a_case, bool required) {
 }
 
 void announce(const Case& a_case, const RecordData& from, Restart restart) {
-    spdlog::info("{} {}: going on from step {}, iteration {}{}", from.path,
+    spdlog::info("{} {}: going on from step {}, {}iteration {}{}", from.path,
                  from.status == "preempted" ? "was preempted" : "is a checkpoint", from.state.step + 1,
+                 a_case.shape().linear ? "" : fmt::format("Newton step {}, ", from.state.newton + 1),
                  from.state.iterations, restart == Restart::preempted ? " (--fresh starts over)" : "");
     const auto backend = from.environment.find("backend");
     const bool other_device =
@@ -96,7 +97,9 @@ std::optional<RecordData> find_beginning(const Case& a_case, Restart restart) {
                          a_case.record_path());
     } else {
         auto checkpoint = newest_checkpoint(a_case, restart == Restart::required && !found);
-        const auto reached = [](const RecordData& r) { return std::tie(r.state.step, r.state.iterations); };
+        const auto reached = [](const RecordData& r) {
+            return std::tie(r.state.step, r.state.newton, r.state.iterations);
+        };
         if (checkpoint && (!found || reached(*found) < reached(*checkpoint))) found = std::move(checkpoint);
     }
     if (found) announce(a_case, *found, restart);

@@ -19,7 +19,7 @@ double applies_an_iteration(const std::string& solver) {
 class Parts {
 public:
     Parts(const Case& a_case, const LinearSystem& system) : case_(a_case), system_(system) {
-        case_.preconditioner->setup(system_.preconditioned());
+        set_up(*case_.preconditioner, system_);
 #if HYPERPLANE_CUSPARSE_BUILT
         cusparse_ = dynamic_cast<CusparseIlu*>(case_.preconditioner.get());
         if (cusparse_) product_ = std::make_unique<CusparseProduct>(case_.context, system_.a, RowFormat::csr);
@@ -71,7 +71,7 @@ SolveBench bench_solve(const Case& a_case, int repeats) {
         History history;
         bench.report = a_case.solver->solve(a, m, system.b, du, history);
     };
-    const SolverOperators operators(a_case, parts.a());
+    const SolverOperators operators = operators_of(a_case, parts.a());
     bench.solve = time_calls(a_case.context, repeats, [&] { solve(operators.a(), operators.m()); });
     if (a_case.context.backend() == Backend::cuda) {
         const double applies = applies_an_iteration(a_case.name("solver")) * double(bench.report.iterations);

@@ -86,16 +86,21 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     std::unique_ptr<Solver> solver;
     std::unique_ptr<Preconditioner> preconditioner;
     PreconditionerPlan plan;
+    NewtonOptions newton;
+    TimeOptions time;
     const auto& row = find_preconditioner(parameters.text("preconditioner", "name"));
     found.collect(
         [&] { solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context); });
-    if (problem)
+    if (problem) {
+        found.collect([&] { newton = newton_options(parameters, problem->shape()); });
+        found.collect([&] { time = time_options(parameters, problem->shape()); });
         found.collect([&] {
             const SystemShape& shape = problem->shape();
             const PreconditionerSetting setting{context, shape.grid, shape.stencil, shape.dof, shape.symmetric};
             plan = row.plan(parameters, setting);
             preconditioner = row.create(parameters, setting);
         });
+    }
     if (solver && preconditioner)
         found.collect([&] {
             solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);
@@ -105,8 +110,19 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
 
     Layout layout = choose_layout(parameters, plan);
     const StopCriteria criteria = stop_criteria(parameters);
-    return {std::move(deck), overrides, std::move(parameters),     context,           describe(context), problem,
-            layout,          plan,      std::move(preconditioner), std::move(solver), criteria};
+    return {std::move(deck),
+            overrides,
+            std::move(parameters),
+            context,
+            describe(context),
+            problem,
+            layout,
+            plan,
+            std::move(preconditioner),
+            std::move(solver),
+            criteria,
+            newton,
+            time};
 }
 
 /// Names the section where --set has a key, or a section, alone.
@@ -141,8 +157,9 @@ std::string MemoryPlan::table() const {
     return ledger.table();
 }
 
-Index Case::steps() const {
-    return shape().regime != Regime::steady ? parameters.integer("time", "steps") : 1;
+std::optional<Index> Case::steps() const {
+    if (shape().regime == Regime::steady) return 1;
+    return time.steps > 0 ? std::optional(time.steps) : std::nullopt;
 }
 
 MemoryPlan Case::memory_plan() const {
@@ -155,6 +172,10 @@ MemoryPlan Case::memory_plan() const {
     memory.by_label["preconditioner " + name("preconditioner")] = plan.bytes;
     memory.by_label["Krylov vectors"] = solver->work_vectors() * vector;
     memory.by_label["state, b, correction"] = 3 * vector;
+    const Newton::Vectors held = Newton::vectors(shape(), newton);
+    if (held.trial > 0) memory.by_label["trial state"] = held.trial * vector;
+    if (held.setup > 0) memory.by_label["state of the set-up"] = held.setup * vector;
+    if (time.vectors() > 0) memory.by_label["states before"] = time.vectors() * vector;
     if (const Index held = context.ledger().held()) memory.by_label["problem data"] = held;
     return memory;
 }

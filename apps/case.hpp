@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "apps/backend.hpp"
@@ -11,6 +12,7 @@
 #include "core/solver.hpp"
 #include "io/deck.hpp"
 #include "precond/registry.hpp"
+#include "solvers/march_parameters.hpp"
 
 namespace hyperplane {
 
@@ -34,15 +36,14 @@ struct Case {
     std::unique_ptr<Preconditioner> preconditioner;
     std::unique_ptr<Solver> solver;
     StopCriteria criteria;
+    NewtonOptions newton;
+    TimeOptions time;
 
     const SystemShape& shape() const { return problem->shape(); }
     const std::string& name(const char* section) const { return parameters.text(section, "name"); }
-    MatrixStorage storage() const { return shape().symmetric ? MatrixStorage::lower : MatrixStorage::full; }
-    /// Time steps of the run; 1 for a steady problem.
-    Index steps() const;
-    StructMatrix make_matrix(const std::string& label) const {
-        return {context, layout, shape().stencil, shape().dof, storage(), label};
-    }
+    /// Time steps of the run, 1 for a steady problem, the most allowed of a pseudo-transient one; nothing where only
+    /// the run can tell.
+    std::optional<Index> steps() const;
     Vector make_vector(const std::string& label) const { return {context, layout, shape().dof, label}; }
     /// What the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds already.
     MemoryPlan memory_plan() const;

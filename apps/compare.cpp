@@ -183,7 +183,7 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
 Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* timers) {
     const Case& a_case = *entrants_[at].a_case;
     Prepared& prepared = system_for(a_case);
-    const SolverOperators operators(a_case, prepared.system.a);
+    const SolverOperators operators = operators_of(a_case, prepared.system.a);
     std::optional<TimedOperator> a, m;
     if (timers) {
         a.emplace(operators.a(), *timers, "solve/spmv");
@@ -193,7 +193,7 @@ Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* t
     a_case.context.synchronize();
     Pass done;
     const auto begin = Clock::now();
-    done.setup = a_case.preconditioner->setup(prepared.system.preconditioned());
+    done.setup = set_up(*a_case.preconditioner, prepared.system);
     a_case.context.synchronize();
     const auto middle = Clock::now();
     done.setup_seconds = std::chrono::duration<double>(middle - begin).count();

@@ -4,6 +4,7 @@
 
 #include "precond/registry.hpp"
 #include "problems/registry.hpp"
+#include "solvers/march_parameters.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
@@ -141,6 +142,8 @@ ParameterTable program_parameters() {
 DeckSchema deck_schema() {
     DeckSchema schema;
     schema.common = common_problem_parameters();
+    append(schema.common, march_parameters());
+    append(schema.common, newton_parameters());
     append(schema.common, common_solver_parameters());
     append(schema.common, common_preconditioner_parameters());
     append(schema.common, program_parameters());
@@ -154,7 +157,8 @@ std::string explain_section(const std::string& section) {
     static const std::map<std::string, std::string> explained = {
         {"problem", "The PDE, or the matrix, to solve. Which keys apply depends on problem.name."},
         {"grid", "The structured grid."},
-        {"time", "Time steps, for transient problems."},
+        {"time", "Time steps, of transient problems and towards steady states."},
+        {"newton", "Newton's method, for nonlinear problems."},
         {"solver", "The Krylov method and when it stops: ||b - A x|| <= max(rtol ||b||, atol), the true residual."},
         {"preconditioner", "What the Krylov method is preconditioned with."},
         {"device", "Where the work is done, in which memory layout and how much memory it may take."},

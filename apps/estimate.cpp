@@ -44,7 +44,8 @@ Estimate estimate(const Case& a_case) {
     found.iteration_bytes = cost.products * product + cost.applies * apply + cost.vectors * vector;
     found.rate = memory_rate(a_case.context, memory.total());
     found.iteration_seconds = found.iteration_bytes / found.rate;
-    found.most_seconds = found.iteration_seconds * double(a_case.criteria.max_iterations) * double(a_case.steps());
+    found.most_seconds =
+        found.iteration_seconds * double(a_case.criteria.max_iterations) * double(a_case.steps().value_or(1));
     return found;
 }
 

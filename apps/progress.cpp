@@ -30,7 +30,8 @@ Progress::Style Progress::style_for_stderr(bool quiet) {
     return isatty(STDERR_FILENO) ? Style::terminal : Style::lines;
 }
 
-void Progress::begin(const std::string& title) {
+void Progress::begin(const std::string& title, double rtol) {
+    criteria_.rtol = rtol;
     title_ = title;
     any_ = false;
     next_ = 1;

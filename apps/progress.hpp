@@ -18,7 +18,7 @@ public:
     Progress(Style style, const StopCriteria& criteria) : style_(style), criteria_(criteria) {}
 
     /// A solve begins; `title` tells which, e.g. "step 3 of 10".
-    void begin(const std::string& title);
+    void begin(const std::string& title, double rtol);
     void show(const HistoryEntry& entry);
     /// The solve is over with this ||b - A x|| / ||b||: the last entry is shown with it.
     void end(double truth);

@@ -80,7 +80,7 @@ std::vector<ComponentEntry> registered_components() {
 }
 
 const std::vector<std::string>& deck_sections() {
-    static const std::vector<std::string> order = {"problem", "grid",   "time",   "solver", "preconditioner",
+    static const std::vector<std::string> order = {"problem", "grid",   "time",   "newton", "solver", "preconditioner",
                                                    "device",  "output", "expect", "sweep",  "slurm"};
     return order;
 }

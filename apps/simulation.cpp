@@ -3,31 +3,43 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <filesystem>
+#include <chrono>
 #include <new>
-#include <ratio>
 #include <utility>
 
+#include "apps/blow_up.hpp"
+#include "apps/results.hpp"
 #include "apps/signals.hpp"
-#include "core/blas1.hpp"
-#include "io/vtkhdf.hpp"
 
 namespace hyperplane {
 
+Simulation::Simulation(const Case& a_case, RecordWriter& record, Progress progress)
+    : case_(a_case),
+      record_(record),
+      checkpoints_(a_case, record),
+      solves_(a_case, record, outcome_, checkpoints_, std::move(progress),
+              [this](Index iterations, const SolverItems& krylov) {
+                  checkpoints_.write(state(true, iterations, krylov));
+              }) {}
+
 void Simulation::resume(RecordData before) {
-    start_ = std::move(before.state);
     outcome_.resumed = true;
-    for (const RecordData::Step& step : before.steps) record_.add_step(step.step, step.time, step.dt);
+    outcome_.steps = before.steps;
+    outcome_.newton = before.newton;
+    outcome_.diagnostics = before.diagnostics;
+    for (const StepRow& row : before.steps) record_.add_step(row);
+    for (const NewtonRow& row : before.newton) record_.add_newton(row);
+    record_.set_diagnostics(before.diagnostics);
     for (std::size_t s = 0; s < before.solves.size(); ++s) {
         const SolveRow& row = before.solves[s];
         if (row.report.reason == StopReason::interrupted) {  // this run ends it, and its row will tell of all of it
-            setup_before_ += row.setup_seconds;
-            solve_before_ += row.solve_seconds;
+            solves_.add_time_before(row);
             continue;
         }
         record_.add_solve(row, before.histories[s]);
         outcome_.solves.push_back(row);
     }
+    before_ = std::move(before.state);
 }
 
 Outcome Simulation::run() {
@@ -50,159 +62,172 @@ Outcome Simulation::run() {
 
 void Simulation::march() {
     allocate();
+    start();
     auto published = std::chrono::steady_clock::now();
-    checkpoint_step_ = start_.step;
-    checkpoint_time_ = published;
-    for (Index step = start_.step + 1; step <= case_.steps(); ++step) {
-        if (!advance(step)) break;
-        if (step < case_.steps() && (steps_call_for_checkpoint(step) || clock_calls_for_checkpoint()))
-            checkpoint(step + 1, 0, {});
+    checkpoints_.begin(stepper_->steps_done());
+    while (!stepper_->ended()) {
+        if (stop_signal() && !within_) return preempt(false);
+        if (!attempt()) return;
+        if (!stepper_->ended() && checkpoints_.due_after(stepper_->steps_done()))
+            checkpoints_.write(state(false, 0, {}));
         if (const auto now = std::chrono::steady_clock::now(); now - published > std::chrono::seconds(5)) {
             record_.publish();
             published = now;
         }
     }
-    if (outcome_.code != ExitCode::ok && outcome_.code != ExitCode::not_converged) return;
-    system_.reset();  // given back before the output takes its own
-    Vector copy;
-    const Vector& u = on_host(u_, copy);
-    verify(u);
-    if (case_.parameters.boolean("output", "fields")) write_fields(u);
+    end(*stepper_->ended());
+    const double time = stepper_->time();
+    newton_.reset(), stepper_.reset();  // given back before the output takes its own
+    write_results(case_, u_, time, record_, outcome_);
 }
 
 void Simulation::allocate() {
-    system_.emplace(make_system(case_));
+    newton_.emplace(*case_.problem, case_.newton, *case_.preconditioner, case_.context, case_.layout, outcome_.timers);
     u_ = case_.make_vector("state");
-    du_ = case_.make_vector("correction");
-    if (start_.u.empty())
+    stepper_.emplace(*case_.problem, case_.time, case_.context, case_.layout);
+}
+
+void Simulation::start() {
+    if (!before_) {
         case_.problem->initial_state(u_);
-    else
-        from_natural(start_.u, u_);
+        if (!case_.shape().linear)
+            if (const auto bad = find_bad_state(*case_.problem, u_))
+                throw UsageError(
+                    fmt::format("the initial state is not possible: {}", describe(*bad, case_.shape().grid)));
+        stepper_->begin(case_.time.pseudo() ? newton_->residual_norm(u_, stepper_->at_rest(u_)) : 0.0);
+        return add_diagnostics();
+    }
+    RunState before = *std::exchange(before_, std::nullopt);
+    from_natural(before.u, u_);
+    SolverState store;
+    SolverItems krylov;
+    for (auto& [name, values] : before.solver) {
+        const bool ours = name.starts_with("time/") || name.starts_with("newton/") || name.starts_with("run/");
+        ours ? store.put(name, values) : void(krylov[name] = std::move(values));
+    }
+    within_ = store.get("run/within").at(0) != 0.0;
+    stepper_->resume(store);
+    newton_->resume(store, u_, within_ ? *stepper_->under_way(u_) : TimeLevel{}, within_);
+    solves_.resume(std::move(krylov), before.iterations);
 }
 
-SetupReport Simulation::set_up(const TimeLevel& level) {
-    {
-        TimerScope scope(outcome_.timers, "assemble");
-        assemble(case_, u_, level, *system_);
-        case_.context.synchronize();
+bool Simulation::attempt() {
+    const bool within = std::exchange(within_, false);
+    const TimeLevel level = within ? *stepper_->under_way(u_) : stepper_->next(u_);
+    StepRow row = stepper_->row();
+    try {
+        if (!within) newton_->begin(u_, level);
+        if (!solve_step(level, row)) return false;
+        conclude(row);
+    } catch (const SetupError& error) {
+        if (!case_.time.repeats()) throw;
+        failure_code_ = error.code();
+        fail(row, EndReason::too_many_rejections, error.what());
     }
-    TimerScope scope(outcome_.timers, "setup");
-    const SetupReport report = case_.preconditioner->setup(system_->preconditioned());
-    case_.context.synchronize();
-    return report;
-}
-
-SolverItems Simulation::solve(SolveRow& row, History& history) {
-    set_zero(du_);
-    SolverState state;
-    for (const auto& [name, values] : std::exchange(start_.solver, {})) state.put(name, values);
-    history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
-    history.set_interrupt([this] { return stop_signal() != 0 || clock_calls_for_checkpoint(); });
-    progress_.begin(case_.steps() > 1 ? fmt::format("step {} of {}", row.step, case_.steps()) : "");
-
-    const SolverOperators operators(case_, system_->a);
-    const TimedOperator a(operators.a(), outcome_.timers, "solve/spmv");
-    const TimedOperator m(operators.m(), outcome_.timers, "solve/preconditioner");
-    TimerScope scope(outcome_.timers, "solve");
-    while (true) {
-        SolverState reached;
-        const StateStore* from = state.items().empty() ? nullptr : &state;
-        row.report = case_.solver->solve(a, m, system_->b, du_, history, {.save = &reached, .from = from});
-        state = std::move(reached);
-        if (row.report.reason != StopReason::interrupted || stop_signal()) break;
-        checkpoint(row.step, row.report.iterations, state.items());
-    }
-    progress_.end(row.report.b_norm > 0.0 ? row.report.true_residual / row.report.b_norm : row.report.true_residual);
-    return row.report.reason == StopReason::interrupted ? state.items() : SolverItems{};
-}
-
-double Simulation::time_after(Index step) const {
-    return case_.shape().regime != Regime::steady ? double(step) * case_.problem->time_step(u_) : 0.0;
-}
-
-bool Simulation::advance(Index step) {
-    const TimeLevel level = level_from(case_, step, time_after(step - 1), u_);
-    if (stop_signal()) {
-        preempt(step, start_.iterations, std::exchange(start_.solver, {}));
-        return false;
-    }
-    const StructMatrix& a = system_->a;
-    SolveRow row;
-    row.step = step;
-    row.unknowns = a.unknowns();
-    row.stored_entries = a.bytes() / Index(sizeof(double));
-    const double setup_before = outcome_.timers.seconds("setup"), solve_before = outcome_.timers.seconds("solve");
-    row.setup = set_up(level);
-    if (row.setup.pivots_modified > 0)
-        spdlog::warn("{}: {} pivots modified, shift {:g}", case_.name("preconditioner"), row.setup.pivots_modified,
-                     row.setup.shift);
-    History history;
-    SolverItems state = solve(row, history);
-    start_.iterations = 0;
-    row.setup_seconds = outcome_.timers.seconds("setup") - setup_before + std::exchange(setup_before_, 0.0);
-    row.solve_seconds = outcome_.timers.seconds("solve") - solve_before + std::exchange(solve_before_, 0.0);
-    record_.add_solve(row, history.entries());
-    outcome_.solves.push_back(row);
-
-    const StopReason reason = row.report.reason;
-    if (reason == StopReason::interrupted) {
-        preempt(step, row.report.iterations, std::move(state));
-        return false;
-    }
-    outcome_.code = exit_code(reason);
-    outcome_.message = fmt::format("{}: {}", to_string(reason), explain(reason));
-    if (converged(reason) || reason == StopReason::max_iterations) axpy(1.0, du_, u_);
-    if (!converged(reason)) return false;
-    record_.add_step(step, level.time, level.dt);
+    record_.add_step(row);
+    outcome_.steps.push_back(row);
     return true;
 }
 
-void Simulation::preempt(Index step, Index iterations, SolverItems solver) {
+bool Simulation::solve_step(const TimeLevel& level, StepRow& row) {
+    while (newton_->going()) {
+        if (stop_signal()) return preempt(true), false;
+        newton_step(level, row);
+        if (!newton_->going() && newton_->reason() == NewtonReason::interrupted) return preempt(true), false;
+    }
+    row.newton_steps = newton_->taken();
+    row.newton_reason = newton_->reason();
+    if (case_.newton.judged) row.first_residual = newton_->first_norm(), row.residual = newton_->norm();
+    return true;
+}
+
+NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
+    const std::string title = step_title(case_, row, newton_->taken());
+    NewtonStep done =
+        newton_->step(u_, level, [&](const Newton::LinearTask& task) { return solves_.solve(task, row.step, title); });
+    linear_reason_ = done.linear.reason;
+    if (case_.shape().linear || linear_reason_ == StopReason::interrupted) return done;
+    done.row.step = row.step;
+    done.row.attempt = row.attempt;
+    record_.add_newton(done.row);
+    outcome_.newton.push_back(done.row);
+    return done;
+}
+
+void Simulation::conclude(StepRow& row) {
+    const SystemShape& shape = case_.shape();
+    if (!solved(row.newton_reason)) {
+        const bool linear = row.newton_reason == NewtonReason::linear_solve;
+        std::string why = linear ? fmt::format("{}: {}", to_string(linear_reason_), explain(linear_reason_))
+                                 : fmt::format("{}: {}", to_string(row.newton_reason), explain(row.newton_reason));
+        if (row.newton_reason == NewtonReason::not_finite && case_.newton.judged) {
+            auto bad = find_bad_state(*case_.problem, newton_->refused_state());
+            if (!bad) bad = find_not_finite(shape, newton_->refused_residual(), "F of ");
+            if (bad) why += "; " + describe(*bad, shape.grid);
+        }
+        failure_code_ = linear ? exit_code(linear_reason_) : exit_code(row.newton_reason);
+        return fail(row, EndReason::step_not_solved, why);
+    }
+    if (!shape.linear)
+        if (const auto bad = find_bad_state(*case_.problem, u_)) {
+            failure_code_ = ExitCode::diverged;
+            return fail(row, EndReason::forbidden_state, describe(*bad, shape.grid));
+        }
+    const double norm = case_.time.pseudo() ? newton_->residual_norm(u_, stepper_->at_rest(u_)) : 0.0;
+    if (stepper_->judge(u_, norm, newton_->work(), row)) return add_diagnostics();
+    failure_code_ = ExitCode::diverged;
+    failure_ = fmt::format("step {}, {:g} long: the estimated error of {:.3g} is above time.tolerance", row.step,
+                           row.dt, row.error_estimate);
+}
+
+void Simulation::fail(const StepRow& row, EndReason reason, const std::string& why) {
+    failure_ = case_.shape().regime == Regime::steady ? why : fmt::format("step {}: {}", row.step, why);
+    if (stepper_->reject(u_, reason)) spdlog::warn("{}; repeated with a step a quarter as long", failure_);
+}
+
+void Simulation::add_diagnostics() {
+    const std::vector<Diagnostic> row = case_.problem->diagnostics(u_);
+    if (row.empty()) return;
+    outcome_.diagnostics.add(stepper_->steps_done(), stepper_->time(), row);
+    record_.add_diagnostics(stepper_->steps_done(), stepper_->time(), row);
+}
+
+void Simulation::end(EndReason reason) {
+    outcome_.end = to_string(reason);
+    outcome_.code = exit_code(reason);
+    outcome_.message = fmt::format("{}: {}", to_string(reason), explain(reason));
+    const bool failed = outcome_.code == ExitCode::diverged;
+    if (failed) outcome_.code = failure_code_;
+    if (case_.shape().linear && !case_.time.controlled()) {  // what the last linear solve came to says it all
+        outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain(linear_reason_));
+    } else if (failed) {
+        outcome_.message = fmt::format("{} ({})", failure_, to_string(reason));
+    }
+    if (outcome_.code != ExitCode::ok && stepper_->steps_done() > 0) record_.set_state(state(false, 0, {}));
+}
+
+RunState Simulation::state(bool within, Index iterations, const SolverItems& krylov) const {
+    SolverState store;
+    stepper_->save(store);
+    newton_->save(store);
+    store.put("run/within", std::vector<double>{within ? 1.0 : 0.0});
+    RunState state{.step = stepper_->steps_done(),
+                   .time = stepper_->time(),
+                   .newton = within ? newton_->taken() : 0,
+                   .iterations = iterations,
+                   .u = to_natural(u_),
+                   .solver = store.items()};
+    state.solver.insert(krylov.begin(), krylov.end());
+    return state;
+}
+
+void Simulation::preempt(bool within) {
     outcome_.code = ExitCode::checkpointed;
+    outcome_.end = to_string(EndReason::interrupted);
     outcome_.message =
         fmt::format("stopped by signal {} in step {} after {} iterations; run the same deck again to go on",
-                    stop_signal(), step, iterations);
-    record_.set_state({.step = step - 1,
-                       .time = time_after(step - 1),
-                       .iterations = iterations,
-                       .u = to_natural(u_),
-                       .solver = std::move(solver)});
-}
-
-bool Simulation::steps_call_for_checkpoint(Index step) const {
-    const Index every = case_.parameters.integer("output", "checkpoint_every");
-    return every > 0 && step - checkpoint_step_ >= every;
-}
-
-bool Simulation::clock_calls_for_checkpoint() const {
-    using Minutes = std::chrono::duration<double, std::ratio<60>>;
-    return case_.parameters.is_set("output", "checkpoint_minutes") &&
-           std::chrono::steady_clock::now() - checkpoint_time_ >=
-               Minutes(case_.parameters.real("output", "checkpoint_minutes"));
-}
-
-void Simulation::checkpoint(Index step, Index iterations, SolverItems solver) {
-    slots_.write(record_, {.step = step - 1,
-                           .time = time_after(step - 1),
-                           .iterations = iterations,
-                           .u = to_natural(u_),
-                           .solver = std::move(solver)});
-    spdlog::debug("checkpoint in step {}, iteration {}", step, iterations);
-    checkpoint_step_ = step - 1;
-    checkpoint_time_ = std::chrono::steady_clock::now();
-}
-
-void Simulation::verify(const Vector& u) {
-    outcome_.errors = case_.problem->errors(u, time_after(case_.steps()));
-    record_.set_verification(outcome_.errors);
-}
-
-void Simulation::write_fields(const Vector& u) {
-    TimerScope scope(outcome_.timers, "output");
-    outcome_.fields_file = std::filesystem::path(case_.record_path()).replace_extension(".vtkhdf").string();
-    std::vector<NamedField> fields;
-    for (int c = 0; c < case_.shape().dof; ++c) fields.push_back({case_.shape().components.at(c), natural_order(u, c)});
-    write_vtkhdf(outcome_.fields_file, case_.shape().grid, fields);
+                    stop_signal(), stepper_->steps_done() + 1, solves_.iterations());
+    record_.set_state(state(within, solves_.iterations(), solves_.state()));
 }
 
 }  // namespace hyperplane

@@ -1,47 +1,26 @@
 // Simulation: a case from its initial state to its end, recorded as it goes.
 //
-//   for each time step (one for a steady problem)
-//     A = F'(u), P = the matrix the preconditioner is built from, M = setup(P)
-//     solve A du = -F(u) from du = 0, or as a run that stopped within this solve would have gone on;  u += du
+//   until the time stepper says it is enough (one step for a steady problem)
+//     begin a step from u, as long as the time stepper says
+//     until Newton's method says it is enough (once for a linear problem)
+//       A = F'(u), M;  solve A du = -F(u);  u = u + s du
+//     accept the step, or take u back and try a shorter one
 //   norms of the error; fields
 //
-// A linear problem takes one Newton step, which is exact up to the Krylov method's tolerance.
+// solvers/newton.hpp and solvers/time_stepping.hpp decide; this class gives them vectors and a linear solver, records
+// what they did, and keeps what a run needs to go on from anywhere within that.
 #pragma once
 
-#include <chrono>
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "apps/linear_system.hpp"
-#include "apps/progress.hpp"
-#include "core/timer.hpp"
-#include "io/checkpoint.hpp"
-#include "io/record.hpp"
+#include "apps/linear_solves.hpp"
 
 namespace hyperplane {
 
-/// What came of a run.
-struct Outcome {
-    ExitCode code = ExitCode::ok;
-    std::string message;            ///< why the run ended, a sentence
-    std::vector<SolveRow> solves;   ///< of this run and of those it goes on from
-    std::vector<ErrorNorm> errors;  ///< of the final state
-    TimerTree timers;               ///< assemble, setup, solve, solve/spmv, solve/preconditioner, output
-    std::map<std::string, Index> peak_by_label;
-    Index peak = 0, predicted = 0;  ///< bytes
-    std::string fields_file;        ///< empty: none written
-    bool resumed = false;
-};
-
-/// The items of a SolverState.
-using SolverItems = std::map<std::string, std::vector<double>>;
-
 class Simulation {
 public:
-    Simulation(const Case& a_case, RecordWriter& record, Progress progress)
-        : case_(a_case), record_(record), progress_(std::move(progress)), slots_(a_case.record_path()) {}
+    Simulation(const Case& a_case, RecordWriter& record, Progress progress);
 
     /// Goes on from a preempted record or a checkpoint of the same deck.
     void resume(RecordData before);
@@ -52,33 +31,35 @@ public:
 private:
     void march();
     void allocate();
-    /// One implicit step; false where the run must end, with the reason in the outcome.
-    bool advance(Index step);
-    SetupReport set_up(const TimeLevel& level);
-    /// Returns the method's state where a signal broke the solve off.
-    SolverItems solve(SolveRow& row, History& history);
-    /// Leaves what a run needs to go on from within `step`, in whose solve the method's state is `solver`.
-    void preempt(Index step, Index iterations, SolverItems solver);
-    /// The same as a checkpoint.
-    void checkpoint(Index step, Index iterations, SolverItems solver);
-    bool steps_call_for_checkpoint(Index step) const;
-    bool clock_calls_for_checkpoint() const;
-    /// 0 for a steady problem.
-    double time_after(Index step) const;
-    void verify(const Vector& u);
-    void write_fields(const Vector& u);
+    void start();
+    /// One attempt at a step; false where a signal broke it off.
+    bool attempt();
+    /// Newton's method on the step; false where a signal broke it off.
+    bool solve_step(const TimeLevel& level, StepRow& row);
+    NewtonStep newton_step(const TimeLevel& level, const StepRow& row);
+    /// Accepts the attempt, or ends it otherwise.
+    void conclude(StepRow& row);
+    void fail(const StepRow& row, EndReason reason, const std::string& why);
+    void add_diagnostics();
+    void end(EndReason reason);
+
+    /// Everything needed to go on from here. `within`: within an attempt.
+    RunState state(bool within, Index iterations, const SolverItems& krylov) const;
+    void preempt(bool within);
 
     const Case& case_;
     RecordWriter& record_;
-    Progress progress_;
     Outcome outcome_;
-    RunState start_;                                  ///< where this run begins
-    double setup_before_ = 0.0, solve_before_ = 0.0;  ///< seconds that earlier runs spent on the solve under way
-    CheckpointSlots slots_;
-    Index checkpoint_step_ = 0;                              ///< of the newest checkpoint, or where this run began
-    std::chrono::steady_clock::time_point checkpoint_time_;  ///< of the newest checkpoint, or when this run began
-    std::optional<LinearSystem> system_;
-    Vector u_, du_;
+    Checkpoints checkpoints_;
+    LinearSolves solves_;
+    std::optional<RunState> before_;  ///< where this run begins, unless anew
+    bool within_ = false;             ///< it begins within an attempt
+    std::optional<Newton> newton_;
+    std::optional<TimeStepper> stepper_;
+    Vector u_;
+    StopReason linear_reason_ = StopReason::converged_rtol;  ///< of the newest linear solve
+    std::string failure_;                                    ///< of the newest attempt that failed
+    ExitCode failure_code_ = ExitCode::diverged;
 };
 
 }  // namespace hyperplane

@@ -13,8 +13,14 @@
 namespace hyperplane {
 namespace {
 
+std::string steps_text(const Case& a_case) {
+    const auto steps = a_case.steps();
+    if (!steps) return fmt::format("steps up to t = {:g}", a_case.time.end_time);
+    return fmt::format("{}{} step{}", a_case.time.pseudo() ? "at most " : "", *steps, *steps == 1 ? "" : "s");
+}
+
 std::string estimate_text(const Case& a_case, const Estimate& time) {
-    const Index steps = a_case.steps();
+    const Index steps = a_case.steps().value_or(1);
     return fmt::format(
         "time it will take, from the memory it moves:\n"
         "  an iteration     {} or more: {:.3g} MiB at the {:.3g} GB/s of a copy as large as this run, just now\n"
@@ -45,11 +51,11 @@ int check_verb(const Invocation& invocation) {
                                {"layout", to_string(a_case.layout.kind())},
                                {"device", a_case.device},
                                {"unknowns", unknowns},
-                               {"steps", a_case.steps()},
                                {"record", a_case.record_path()},
                                {"memory", {{"predicted", memory.total()}, {"by_label", memory.by_label}}},
                                {"memory_left", room},
                                {"fits", fits}};
+        if (const auto steps = a_case.steps()) json["steps"] = *steps;
         if (time)
             json["estimate"] = {{"iteration_bytes", time->iteration_bytes},
                                 {"memory_rate", time->rate},
@@ -58,9 +64,8 @@ int check_verb(const Invocation& invocation) {
         fmt::print("{}", to_text(json));
     } else {
         if (invocation.has("verbose")) fmt::print("{}\n", to_ini(a_case.parameters));
-        fmt::print("{} is valid: {} on {} x {} x {}, {} unknowns, {} step{}\n", a_case.deck.file,
-                   a_case.name("problem"), shape.grid.nx, shape.grid.ny, shape.grid.nz, unknowns, a_case.steps(),
-                   a_case.steps() == 1 ? "" : "s");
+        fmt::print("{} is valid: {} on {} x {} x {}, {} unknowns, {}\n", a_case.deck.file, a_case.name("problem"),
+                   shape.grid.nx, shape.grid.ny, shape.grid.nz, unknowns, steps_text(a_case));
         fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
                    to_string(a_case.layout.kind()), a_case.device, a_case.record_path());
         fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), fits ? "fits" : "does not fit",

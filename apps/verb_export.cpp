@@ -28,8 +28,8 @@ int export_verb(const Invocation& invocation) {
     Vector u = a_case.make_vector("state"), x = a_case.make_vector("correction");
     LinearSystem system = make_system(a_case);
     assemble_first(a_case, u, system);
-    a_case.preconditioner->setup(system.preconditioned());
-    const SolverOperators operators(a_case, system.a);
+    set_up(*a_case.preconditioner, system);
+    const SolverOperators operators = operators_of(a_case, system.a);
     History history;
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 

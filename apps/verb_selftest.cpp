@@ -66,7 +66,7 @@ public:
     }
 
     std::vector<Check> run() {
-        case_.preconditioner->setup(system_.preconditioned());
+        set_up(*case_.preconditioner, system_);
         symmetry();
         repeatability();
         easy_convergence();
@@ -85,7 +85,7 @@ private:
     SolveReport solve() {
         set_zero(x_);
         History history;
-        const SolverOperators operators(case_, system_.a);
+        const SolverOperators operators = operators_of(case_, system_.a);
         return case_.solver->solve(operators.a(), operators.m(), system_.b, x_, history);
     }
 
@@ -94,7 +94,7 @@ private:
         std::vector<SolveReport> reports;
         for (int threads : {case_.context.threads(), case_.context.threads(), 1}) {
             omp_set_num_threads(threads);
-            case_.preconditioner->setup(system_.preconditioned());
+            set_up(*case_.preconditioner, system_);
             reports.push_back(solve());
         }
         omp_set_num_threads(case_.context.threads());
@@ -113,7 +113,7 @@ private:
     void easy_convergence() {
         exaggerate_diagonal(system_.a);
         if (system_.p) exaggerate_diagonal(*system_.p);
-        case_.preconditioner->setup(system_.preconditioned());
+        set_up(*case_.preconditioner, system_);
         fill(y_, 1.0);
         system_.a.apply(y_, system_.b);
         set_zero(x_);

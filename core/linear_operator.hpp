@@ -52,9 +52,11 @@ struct SetupReport {
 class Preconditioner : public LinearOperator {
 public:
     /// Builds M from `a`, which must outlive this object or the next setup: parts of M may be parts
-    /// of `a`. `a` need not be the operator that is solved with (PETSc: Amat and Pmat).
-    /// Throws SetupError naming the cell where a pivot cannot be used.
+    /// of `a`, and follow where `a` is assembled anew without a setup. `a` need not be the operator that is solved with
+    /// (PETSc: Amat and Pmat). Throws SetupError naming the cell where a pivot cannot be used.
     virtual SetupReport setup(const StructMatrix& a) = 0;
+    /// What preconditioner.shift = auto stands for from the next setup on; ignored where another is asked for.
+    virtual void suggest_shift(double /*alpha*/) {}
     virtual PreconditionerTraits traits() const = 0;
 };
 

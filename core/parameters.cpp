@@ -65,7 +65,12 @@ std::optional<std::string> check_range(const ParameterSpec& spec, double value, 
 std::optional<std::string> check_number(const ParameterSpec& spec, bool whole, const std::string& text) {
     const auto integer = whole ? parse_integer(text) : std::nullopt;
     const auto real = whole ? std::optional<double>() : parse_real(text);
-    if (!integer && !real) return fmt::format("expected {}, got '{}'", whole ? "an integer" : "a finite number", text);
+    if (!integer && !real)
+        return fmt::format("expected {}, got '{}'",
+                           !spec.choices.empty() ? describe_domain(spec)
+                           : whole               ? "an integer"
+                                                 : "a finite number",
+                           text);
     return check_range(spec, integer ? double(*integer) : *real, text);
 }
 
@@ -96,11 +101,13 @@ bool has_key(const ParameterTable& table, const std::string& section, const std:
 
 std::string describe_domain(const ParameterSpec& spec) {
     std::string text = spec.count > 0 ? fmt::format("{} {}", spec.count, to_string(spec.type)) : to_string(spec.type);
-    if (!spec.choices.empty()) text += fmt::format(" {}", fmt::join(spec.choices, " | "));
+    const bool words = !spec.choices.empty(), choice = spec.type == ParameterType::choice;
+    if (words && choice) text += fmt::format(" {}", fmt::join(spec.choices, " | "));
     if (spec.minimum) text += fmt::format(" {} {:g}", spec.minimum->open ? ">" : ">=", spec.minimum->value);
     if (spec.maximum)
         text +=
             fmt::format("{} {} {:g}", spec.minimum ? " and" : "", spec.maximum->open ? "<" : "<=", spec.maximum->value);
+    if (words && !choice) text += fmt::format(" or {}", fmt::join(spec.choices, " or "));
     if (!spec.unit.empty()) text += fmt::format(", in {}", spec.unit);
     return text;
 }
@@ -115,16 +122,15 @@ std::string Provenance::text() const {
 }
 
 std::optional<std::string> check_value(const ParameterSpec& spec, const std::string& text) {
+    const bool word = std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end();
+    if (word) return std::nullopt;
     switch (spec.type) {
         case ParameterType::boolean:
             if (!parse_boolean(text)) return fmt::format("expected true or false, got '{}'", text);
             return std::nullopt;
         case ParameterType::integer: return check_number(spec, true, text);
         case ParameterType::real: return check_number(spec, false, text);
-        case ParameterType::choice:
-            if (std::find(spec.choices.begin(), spec.choices.end(), text) == spec.choices.end())
-                return fmt::format("'{}' is none of {}", text, fmt::join(spec.choices, " | "));
-            return std::nullopt;
+        case ParameterType::choice: return fmt::format("'{}' is none of {}", text, fmt::join(spec.choices, " | "));
         case ParameterType::text:
         case ParameterType::path: return std::nullopt;
         case ParameterType::integers:

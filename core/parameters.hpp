@@ -28,8 +28,8 @@ struct ParameterSpec {
     std::string description;                                              ///< a sentence, no final full stop
     std::string unit = "";                                                ///< empty where it has none
     std::optional<Bound> minimum = std::nullopt, maximum = std::nullopt;  ///< each element's, for lists
-    std::vector<std::string> choices = {};                                ///< of a choice
-    int count = 0;  ///< elements a list must have, 0: any number of 1 or more
+    std::vector<std::string> choices = {};  ///< of a choice; of a number the words allowed in its place
+    int count = 0;                          ///< elements a list must have, 0: any number of 1 or more
     bool required = false;
 
     std::string name() const { return section + "." + key; }

@@ -83,6 +83,11 @@ struct BadState {
     double value;
 };
 
+/// The Courant number that pseudo-transient steps begin with, and the one they may grow to.
+struct CflRange {
+    double first = 1.0, last = 1.0;
+};
+
 /// F(u) = 0, solved by Newton's method A du = -F(u), u += du. Linear problems take one step.
 ///
 /// States lie on the backend of the context that the problem was made with, and so does all work. What returns a
@@ -95,6 +100,8 @@ public:
     virtual void initial_state(Vector& u) const = 0;
     /// Length of the step to take from u, by the deck's time step or Courant number; infinity when steady.
     virtual double time_step(const Vector& /*u*/) const { return std::numeric_limits<double>::infinity(); }
+    /// In Regime::pseudo_transient; time_step is that of `first`.
+    virtual CflRange cfl_range() const { return {}; }
     /// f = F(u). u may be *level.old itself.
     virtual void residual(const Vector& u, const TimeLevel& level, Vector& f) const = 0;
     /// a = dF/du at u, in a's layout and storage; may depend on level.old, not on level.older.

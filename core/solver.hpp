@@ -36,7 +36,11 @@ struct IterationCost {
 /// Solves A x = b from the x given. Work vectors are made on first use and kept.
 class Solver {
 public:
+    explicit Solver(const StopCriteria& criteria) : criteria_(criteria) {}
     virtual ~Solver() = default;
+    /// For the solves to come: Newton's method asks for more or less as it goes.
+    void set_rtol(double rtol) { criteria_.rtol = rtol; }
+    const StopCriteria& criteria() const { return criteria_; }
     /// With a Continuation the solve can leave its state behind when it is interrupted, or go on from one.
     virtual SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
                               History& history, const Continuation& continuation = {}) = 0;
@@ -47,6 +51,9 @@ public:
     virtual void check(const std::string& preconditioner, const PreconditionerTraits& traits) const = 0;
     /// The same for the matrix of a problem; `symmetric` as SystemShape has it.
     virtual void check_operator(const std::string& /*problem*/, bool /*symmetric*/) const {}
+
+protected:
+    StopCriteria criteria_;
 };
 
 }  // namespace hyperplane

@@ -105,7 +105,7 @@ Group Group::root(hid_t file, Mode mode, std::string file_name) {
             "/"};
 }
 
-bool Group::has_group(const std::string& name) const {
+bool Group::has(const std::string& name) const {
     return H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0;
 }
 
@@ -169,6 +169,12 @@ void Group::attribute(const std::string& name, std::string& value) const {
     check(H5Aread(attribute, type, &text), what);
     value = text ? text : "";
     H5Dvlen_reclaim(type, space, H5P_DEFAULT, &text);
+}
+
+void Group::label(const std::string& name, std::string& units, std::string& description) const {
+    const Group data(open_dataset(name), mode_, file_name_, item(name) + "/");
+    data.attribute("units", units);
+    data.attribute("description", description);
 }
 
 void Group::attributes(std::map<std::string, std::string>& values) const {

@@ -89,7 +89,11 @@ public:
     static Group root(hid_t file, Mode mode, std::string file_name);
     Group group(const std::string& name) const;
     bool writing() const { return mode_ == Mode::write; }
-    bool has_group(const std::string& name) const;
+    /// Whether a group or dataset is there.
+    bool has(const std::string& name) const;
+    bool has_group(const std::string& name) const { return has(name); }
+    /// Units and description that a dataset being read says of itself.
+    void label(const std::string& name, std::string& units, std::string& description) const;
 
     void attribute(const std::string& name, int& value) const;
     void attribute(const std::string& name, std::string& value) const;

@@ -27,6 +27,14 @@ void write_record(RecordData& record, const std::string& path) {
 
 }  // namespace
 
+void DiagnosticTable::add(Index at, double when, const std::vector<Diagnostic>& row) {
+    if (series.empty())
+        for (const Diagnostic& d : row) series.push_back({d.name, d.unit, d.description, {}});
+    step.push_back(at);
+    time.push_back(when);
+    for (std::size_t k = 0; k < row.size(); ++k) series.at(k).values.push_back(row[k].value);
+}
+
 struct RecordWriter::Impl {
     RecordData data;
     std::string part() const { return data.path + ".part"; }
@@ -61,8 +69,20 @@ RecordWriter::RecordWriter(const std::string& path, const RecordHeader& header) 
 RecordWriter::~RecordWriter() = default;
 RecordWriter::RecordWriter(RecordWriter&&) noexcept = default;
 
-void RecordWriter::add_step(Index step, double time, double dt) {
-    impl_->data.steps.push_back({step, time, dt});
+void RecordWriter::add_step(const StepRow& row) {
+    impl_->data.steps.push_back(row);
+}
+
+void RecordWriter::add_newton(const NewtonRow& row) {
+    impl_->data.newton.push_back(row);
+}
+
+void RecordWriter::add_diagnostics(Index step, double time, const std::vector<Diagnostic>& row) {
+    impl_->data.diagnostics.add(step, time, row);
+}
+
+void RecordWriter::set_diagnostics(const DiagnosticTable& table) {
+    impl_->data.diagnostics = table;
 }
 
 void RecordWriter::add_solve(const SolveRow& row, const std::vector<HistoryEntry>& history) {
@@ -107,7 +127,7 @@ void RecordWriter::finish(const std::string& status, ExitCode exit_code, const s
     d.status = status;
     d.exit_code = int(exit_code);
     d.message = message;
-    d.has_state = d.has_state && status == "preempted";
+    d.has_state = d.has_state && status != "ok";
     write_record(d, d.path);
     unlink(impl_->part().c_str());
 }

@@ -12,6 +12,7 @@
 
 #include "core/history.hpp"
 #include "core/linear_operator.hpp"
+#include "core/march_rows.hpp"
 #include "core/problem.hpp"
 #include "core/solver.hpp"
 #include "core/timer.hpp"
@@ -40,13 +41,31 @@ struct SolveRow {
     double setup_seconds = 0.0, solve_seconds = 0.0;
 };
 
-/// What a preempted run needs to go on.
+/// A scalar at every step, from the initial state on.
+struct DiagnosticSeries {
+    std::string name, unit, description;
+    std::vector<double> values;
+};
+
+/// Diagnostics of the states that a run went through.
+struct DiagnosticTable {
+    std::vector<Index> step;  ///< 0: the initial state
+    std::vector<double> time;
+    std::vector<DiagnosticSeries> series;  ///< each as long as step
+
+    /// The first row fixes the names.
+    void add(Index step, double time, const std::vector<Diagnostic>& row);
+};
+
+/// What a run needs to go on, or the last good state of one that failed.
 struct RunState {
-    Index step = 0;                  ///< steps completed
-    double time = 0.0;               ///< at the end of the last completed step
-    Index iterations = 0;            ///< of the solve under way
-    std::vector<double> u;           ///< state at the beginning of the step under way, natural order, dof fastest
-    /// The Krylov method's own state, by item (core/solver_state.hpp); empty between solves.
+    Index step = 0;         ///< steps completed
+    double time = 0.0;      ///< at the end of the last completed step
+    Index newton = 0;       ///< Newton steps completed within the step under way
+    Index iterations = 0;   ///< of the linear solve under way
+    std::vector<double> u;  ///< newest Newton iterate of the step under way; natural order, dof fastest
+    /// The states of time stepping, Newton's method and, within a solve, the Krylov method, by item
+    /// (core/solver_state.hpp).
     std::map<std::string, std::vector<double>> solver;
 };
 
@@ -57,8 +76,11 @@ public:
     ~RecordWriter();
     RecordWriter(RecordWriter&&) noexcept;
 
-    void add_step(Index step, double time, double dt);
+    void add_step(const StepRow& row);
+    void add_newton(const NewtonRow& row);
     void add_solve(const SolveRow& row, const std::vector<HistoryEntry>& history);
+    void add_diagnostics(Index step, double time, const std::vector<Diagnostic>& row);
+    void set_diagnostics(const DiagnosticTable& table);
     /// Error norms of the final state and observed orders, by name.
     void set_verification(const std::vector<ErrorNorm>& norms);
     /// `peak_by_label` in bytes.
@@ -72,7 +94,7 @@ public:
     /// Replaces FILE.part; status stays "running". Throws FileError, leaving the earlier FILE.part.
     void publish();
     /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes
-    /// FILE.part. Only a preempted record keeps the state. Throws FileError, leaving both as they were.
+    /// FILE.part. A record that is ok keeps no state. Throws FileError, leaving both as they were.
     void finish(const std::string& status, ExitCode exit_code, const std::string& message);
 
 private:
@@ -91,13 +113,11 @@ struct RecordData {
     Grid grid;
     std::string layout, stencil;
     int dof = 1;
-    struct Step {
-        Index step;
-        double time, dt;
-    };
-    std::vector<Step> steps;
+    std::vector<StepRow> steps;
+    std::vector<NewtonRow> newton;
     std::vector<SolveRow> solves;
     std::vector<std::vector<HistoryEntry>> histories;  ///< one for each solve
+    DiagnosticTable diagnostics;
     std::vector<ErrorNorm> verification;
     std::vector<TimerRow> timers;
     std::map<std::string, Index> peak_by_label;

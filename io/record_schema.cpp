@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace hyperplane {
 namespace {
@@ -41,24 +42,86 @@ void transfer_grid(const Group& g, RecordData& r) {
     grid.cell_centred = cell_centred != 0;
 }
 
-void transfer_steps(const Group& g, RecordData& r) {
-    using Step = RecordData::Step;
-    g.column("step", {"1", "number of the time step, from 1"}, r.steps, &Step::step);
-    g.column("time", {"1", "time at the end of the step"}, r.steps, &Step::time);
-    g.column("dt", {"1", "length of the step"}, r.steps, &Step::dt);
+/// A column of 0 and 1.
+template <class Row, class Field>
+void transfer_flag(const Group& g, const char* name, const char* text, std::vector<Row>& rows, Field field) {
+    std::vector<int> values;
+    for (Row& row : rows) values.push_back(std::invoke(field, row));
+    g.dataset(name, {"1", text}, values);
+    if (g.writing()) return;
+    if (values.size() != rows.size()) g.wrong(name, "has another number of rows than its neighbours");
+    for (std::size_t at = 0; at < rows.size(); ++at) std::invoke(field, rows[at]) = values[at] != 0;
 }
 
-void transfer_stop_reasons(const Group& g, std::vector<SolveRow>& solves) {
+/// A column of reasons by their names; Reason::interrupted is the last of them.
+template <class Reason, class Row, class Field>
+void transfer_reasons(const Group& g, const char* name, const char* text, std::vector<Row>& rows, Field field) {
     std::vector<std::string> names;
-    for (const SolveRow& row : solves) names.push_back(to_string(row.report.reason));
-    g.dataset("stop_reason", {"1", "why the solve ended"}, names);
+    for (Row& row : rows) names.push_back(to_string(std::invoke(field, row)));
+    g.dataset(name, {"1", text}, names);
     if (g.writing()) return;
-    if (names.size() != solves.size()) g.wrong("stop_reason", "has another number of rows than its neighbours");
+    if (names.size() != rows.size()) g.wrong(name, "has another number of rows than its neighbours");
     for (std::size_t at = 0; at < names.size(); ++at) {
         int reason = 0;
-        while (reason <= int(StopReason::interrupted) && names[at] != to_string(StopReason(reason))) ++reason;
-        if (reason > int(StopReason::interrupted)) g.wrong("stop_reason", fmt::format("holds '{}'", names[at]));
-        solves[at].report.reason = StopReason(reason);
+        while (reason <= int(Reason::interrupted) && names[at] != to_string(Reason(reason))) ++reason;
+        if (reason > int(Reason::interrupted)) g.wrong(name, fmt::format("holds '{}'", names[at]));
+        std::invoke(field, rows[at]) = Reason(reason);
+    }
+}
+
+void transfer_steps(const Group& g, std::vector<StepRow>& steps) {
+    const auto count = [&](const char* name, const char* text, auto field) {
+        g.column(name, {"1", text}, steps, field);
+    };
+    count("step", "number of the time step, from 1", &StepRow::step);
+    count("time", "time at the end of the step", &StepRow::time);
+    count("dt", "length of the step", &StepRow::dt);
+    if (!g.writing() && !g.has("attempt")) {  // of a program that knew accepted steps alone
+        for (StepRow& row : steps) row.accepted = true;
+        return;
+    }
+    count("attempt", "number of the attempt at this step, from 1", &StepRow::attempt);
+    transfer_flag(g, "accepted", "1 where the attempt was accepted, 0 where the step was repeated or the run ended",
+                  steps, &StepRow::accepted);
+    count("cfl", "Courant number of a pseudo-transient step, else NaN", &StepRow::cfl);
+    count("error_estimate", "||e|| / ||u||, e the estimated error of a controlled step, else NaN",
+          &StepRow::error_estimate);
+    count("steady_residual", "||F|| without the time term after a pseudo-transient step, else NaN",
+          &StepRow::steady_residual);
+    count("newton_steps", "Newton steps taken", &StepRow::newton_steps);
+    transfer_reasons<NewtonReason>(g, "newton_reason", "why Newton's method ended", steps, &StepRow::newton_reason);
+    count("first_residual", "||F|| at the first guess, NaN where it is not judged", &StepRow::first_residual);
+    count("residual", "||F|| at the end, NaN where it is not judged", &StepRow::residual);
+}
+
+void transfer_newton(const Group& g, std::vector<NewtonRow>& rows) {
+    const auto count = [&](const char* name, const char* text, auto field) {
+        g.column(name, {"1", text}, rows, field);
+    };
+    count("step", "time step", &NewtonRow::step);
+    count("attempt", "attempt at it", &NewtonRow::attempt);
+    count("newton", "Newton step of the attempt, from 0", &NewtonRow::newton);
+    transfer_flag(g, "refreshed", "1 where the preconditioner was set up for this step", rows, &NewtonRow::refreshed);
+    count("forcing", "relative residual that was asked of the linear solve", &NewtonRow::forcing);
+    count("residual_before", "||F|| before the step", &NewtonRow::before);
+    count("residual_after", "||F|| after it", &NewtonRow::after);
+    count("step_length", "s in u + s du; 0: no step could be taken", &NewtonRow::length);
+    count("halvings", "of s by the line search", &NewtonRow::halvings);
+}
+
+void transfer_diagnostics(const Group& g, DiagnosticTable& table) {
+    std::vector<std::string> names;
+    for (const DiagnosticSeries& series : table.series) names.push_back(series.name);
+    g.dataset("name", {"1", "the datasets of this group, in their order"}, names);
+    g.dataset("step", {"1", "time steps completed, 0 for the initial state"}, table.step);
+    g.dataset("time", {"1", "time of the state"}, table.time);
+    if (!g.writing()) table.series.resize(names.size());
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        DiagnosticSeries& series = table.series[k];
+        series.name = names[k];
+        if (!g.writing()) g.label(names[k], series.unit, series.description);
+        g.dataset(names[k], {series.unit.c_str(), series.description.c_str()}, series.values);
+        if (series.values.size() != table.step.size()) g.wrong(names[k], "has another number of rows than step");
     }
 }
 
@@ -71,7 +134,8 @@ void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
     count("unknowns", "rows of the system", &SolveRow::unknowns);
     count("stored_entries", "matrix coefficients held in memory", &SolveRow::stored_entries);
     count("iterations", "iterations of the Krylov method", [](SolveRow& s) -> Index& { return s.report.iterations; });
-    transfer_stop_reasons(g, solves);
+    transfer_reasons<StopReason>(g, "stop_reason", "why the solve ended", solves,
+                                 [](SolveRow& s) -> StopReason& { return s.report.reason; });
     count("b_norm", "||b||", [](SolveRow& s) -> double& { return s.report.b_norm; });
     count("res_recurrence", "||r|| at the end as the recurrence knows it",
           [](SolveRow& s) -> double& { return s.report.recurrence_residual; });
@@ -172,7 +236,7 @@ void transfer_solver_state(const Group& g, std::map<std::string, std::vector<dou
         all.insert(all.end(), values.begin(), values.end());
         offset.push_back(Index(all.size()));
     }
-    g.dataset("name", {"1", "item of the Krylov method's state; none between solves"}, names);
+    g.dataset("name", {"1", "item of the state of time stepping, Newton's and the Krylov method"}, names);
     g.dataset("offset", {"1", "item i has the values offset[i] to offset[i + 1] - 1"}, offset);
     g.dataset("value", {"1", "vectors in natural order, dof fastest; scalars; the history so far"}, all);
     if (g.writing()) return;
@@ -186,8 +250,10 @@ void transfer_solver_state(const Group& g, std::map<std::string, std::vector<dou
 void transfer_state(const Group& g, RunState& state) {
     g.scalar("step", {"1", "time steps completed"}, state.step);
     g.scalar("time", {"1", "at the end of the last completed step"}, state.time);
-    g.scalar("iterations", {"1", "of the solve under way"}, state.iterations);
-    g.dataset("u", {"1", "state at the beginning of the step under way; natural order, dof fastest"}, state.u);
+    if (g.writing() || g.has("newton"))
+        g.scalar("newton", {"1", "Newton steps completed within the step under way"}, state.newton);
+    g.scalar("iterations", {"1", "of the linear solve under way"}, state.iterations);
+    g.dataset("u", {"1", "newest Newton iterate of the step under way; natural order, dof fastest"}, state.u);
     transfer_solver_state(g.group("solver"), state.solver);
 }
 
@@ -210,7 +276,10 @@ void transfer_record(const Group& root, RecordData& r) {
     transfer_deck(root.group("deck"), r);
     root.group("environment").attributes(r.environment);
     transfer_grid(root.group("grid"), r);
-    transfer_steps(root.group("steps"), r);
+    transfer_steps(root.group("steps"), r.steps);
+    if (root.writing() ? !r.newton.empty() : root.has_group("newton")) transfer_newton(root.group("newton"), r.newton);
+    if (root.writing() ? !r.diagnostics.series.empty() : root.has_group("diagnostics"))
+        transfer_diagnostics(root.group("diagnostics"), r.diagnostics);
     const Group solves = root.group("solves");
     transfer_solves(solves, r.solves);
     transfer_pivots(solves.group("pivots"), r.solves);

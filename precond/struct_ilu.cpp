@@ -18,7 +18,16 @@ const ParameterTable& struct_ilu_parameters() {
          "ILU(k): fill made of entries of level p and q is kept while p + q + 1 <= k; incomplete Cholesky IC(k) when "
          "the matrix is symmetric",
          "", Bound{0}, Bound{3}},
-        {section, "shift", real, "0", "alpha: A + alpha diag(A) is factored; A itself never changes", "", Bound{0}},
+        {section,
+         "shift",
+         real,
+         "auto",
+         "alpha: A + alpha diag(A) is factored; A itself never changes. auto: what the problem suggests for its step, "
+         "which is 0 for most",
+         "",
+         Bound{0},
+         {},
+         {"auto"}},
         {section,
          "pivot_policy",
          choice,
@@ -41,7 +50,8 @@ StructIluOptions read_options(const Parameters& parameters) {
     const std::string section = "preconditioner";
     StructIluOptions options;
     options.fill_level = int(parameters.integer(section, "fill_level"));
-    options.shift = parameters.real(section, "shift");
+    options.shift_is_auto = parameters.text(section, "shift") == "auto";
+    if (!options.shift_is_auto) options.shift = parameters.real(section, "shift");
     const std::string& policy = parameters.text(section, "pivot_policy");
     options.pivots.policy = policy == "shift"   ? PivotPolicy::shift
                             : policy == "boost" ? PivotPolicy::boost

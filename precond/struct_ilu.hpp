@@ -35,7 +35,8 @@ namespace hyperplane {
 
 struct StructIluOptions {
     int fill_level = 0;
-    double shift = 0.0;  ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
+    double shift = 0.0;          ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
+    bool shift_is_auto = false;  ///< suggest_shift sets it
     PivotRules pivots;
     StructIluTuning tuning;  ///< of the kernels on a GPU
 };
@@ -45,6 +46,9 @@ public:
     StructIlu(const Context& context, const StructIluOptions& options) : context_(context), options_(options) {}
 
     SetupReport setup(const StructMatrix& a) override;
+    void suggest_shift(double alpha) override {
+        if (options_.shift_is_auto) options_.shift = alpha;
+    }
     void apply(const Vector& r, Vector& z) const override;
     /// For a symmetric matrix r^T z falls out of the lower sweep.
     void apply_dot(const Vector& r, Vector& z, double* rz) const override;

@@ -61,7 +61,7 @@ private:
     /// h^2 times the rates of u, old and older; of implicit Euler h^2 / dt, rounded once.
     std::array<double, 3> inertia_of(const TimeLevel& level) const {
         const double square = rows_.interior.h * rows_.interior.h;
-        if (!level.older) return {square / level.dt, -square / level.dt, 0.0};
+        if (level.rate[2] == 0.0) return {square / level.dt, -square / level.dt, 0.0};
         return {square * level.rate[0], square * level.rate[1], square * level.rate[2]};
     }
     SystemShape shape_;

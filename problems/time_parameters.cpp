@@ -18,8 +18,9 @@ ParameterTable time_parameters() {
         {.section = "time",
          .key = "steps",
          .type = ParameterType::integer,
-         .default_value = "1",
-         .description = "implicit time steps, for transient problems",
+         .default_value = "",
+         .description = "time steps of a transient problem, 1 unless given, or give end_time; of pseudo-transient ones "
+                        "the most that may be taken, 500 unless given",
          .minimum = Bound{1}},
         {.section = "time",
          .key = "time_step",
@@ -33,13 +34,19 @@ ParameterTable time_parameters() {
          .type = ParameterType::real,
          .default_value = "",
          .description = "Courant number, time_step times the largest velocity component over the mean spacing; or give "
-                        "time_step",
+                        "time_step. Pseudo-transient steps begin with it",
+         .minimum = Bound{0, true}},
+        {.section = "time",
+         .key = "cfl_max",
+         .type = ParameterType::real,
+         .default_value = "",
+         .description = "Courant number that pseudo-transient steps may grow to, as ||F|| falls; unset: the problem's",
          .minimum = Bound{0, true}},
     };
 }
 
 void refuse_time_keys(const Parameters& parameters, const std::string& why) {
-    for (const char* key : {"steps", "time_step", "cfl"})
+    for (const char* key : {"steps", "time_step", "cfl", "cfl_max"})
         if (parameters.is_given("time", key))
             throw UsageError(fmt::format("{}: {}; remove the key", parameters.where("time", key), why));
 }
@@ -61,7 +68,22 @@ Regime read_regime(const Parameters& parameters) {
     return Regime::pseudo_transient;
 }
 
+CflRange cfl_range(const Parameters& parameters, double default_cfl, double default_cfl_max) {
+    if (parameters.is_given("time", "time_step"))
+        throw UsageError(parameters.where("time", "time_step") +
+                         ": pseudo-transient steps have no given length; give time.cfl and time.cfl_max");
+    CflRange range{parameters.is_given("time", "cfl") ? parameters.real("time", "cfl") : default_cfl, default_cfl_max};
+    if (parameters.is_given("time", "cfl_max")) range.last = parameters.real("time", "cfl_max");
+    if (range.last < range.first)
+        throw UsageError(fmt::format("{}: is below time.cfl = {:g}, the Courant number to begin with",
+                                     parameters.where("time", "cfl_max"), range.first));
+    return range;
+}
+
 StepRule step_rule(const Parameters& parameters, double default_cfl) {
+    if (parameters.is_given("time", "cfl_max"))
+        throw UsageError(parameters.where("time", "cfl_max") +
+                         ": only pseudo-transient steps have a Courant number that grows; remove the key");
     const bool step = parameters.is_given("time", "time_step"), cfl = parameters.is_given("time", "cfl");
     if (step && cfl)
         throw UsageError(fmt::format("{}: contradicts {}; give one of them", parameters.where("time", "cfl"),

@@ -16,9 +16,9 @@ namespace hyperplane {
 
 Arnoldi::Arnoldi(const char* name, const Context& context, const StopCriteria& criteria, Index restart,
                  Preconditioned z)
-    : name_(name),
+    : Solver(criteria),
+      name_(name),
       context_(context),
-      criteria_(criteria),
       restart_(std::min(restart, std::max<Index>(1, criteria.max_iterations))),
       z_(z),
       work_(context, {{"krylov: basis", restart_ + 1},

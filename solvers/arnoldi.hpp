@@ -41,7 +41,6 @@ private:
 
     std::string name_;
     Context context_;
-    StopCriteria criteria_;
     Index restart_;
     Preconditioned z_;
     Workspace work_;

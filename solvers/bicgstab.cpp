@@ -20,8 +20,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Bicgstab::Bicgstab(const Context& context, const StopCriteria& criteria)
-    : context_(context),
-      criteria_(criteria),
+    : Solver(criteria),
+      context_(context),
       work_(context, {{"krylov: r0", 1},
                       {"krylov: r", 1},
                       {"krylov: p", 1},

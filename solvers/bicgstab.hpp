@@ -27,7 +27,6 @@ public:
 
 private:
     Context context_;
-    StopCriteria criteria_;
     Workspace work_;
 };
 

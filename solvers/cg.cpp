@@ -18,9 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Cg::Cg(const Context& context, const StopCriteria& criteria)
-    : context_(context),
-      criteria_(criteria),
-      work_(context, {{"krylov: r", 1}, {"krylov: p", 1}, {"krylov: z, q", 1}}) {}
+    : Solver(criteria), context_(context), work_(context, {{"krylov: r", 1}, {"krylov: p", 1}, {"krylov: z, q", 1}}) {}
 
 SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history,
                       const Continuation& continuation) {

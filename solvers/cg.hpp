@@ -30,7 +30,6 @@ public:
 
 private:
     Context context_;
-    StopCriteria criteria_;
     Workspace work_;
 };
 

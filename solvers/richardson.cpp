@@ -11,8 +11,8 @@
 namespace hyperplane {
 
 Richardson::Richardson(const Context& context, const StopCriteria& criteria, double damping)
-    : context_(context),
-      criteria_(criteria),
+    : Solver(criteria),
+      context_(context),
       damping_(damping),
       work_(context, {{"krylov: r", 1}, {"krylov: z", 1}, {"krylov: other x", 1}}) {}
 

@@ -28,7 +28,6 @@ public:
 
 private:
     Context context_;
-    StopCriteria criteria_;
     double damping_;
     Workspace work_;
 };

@@ -45,8 +45,30 @@ inline SolveRow sample_solve() {
 }
 
 inline void fill_sample(RecordWriter& writer) {
-    writer.add_step(1, 0.1, 0.1);
-    writer.add_step(2, 0.2, 0.1);
+    writer.add_step({.step = 1, .time = 0.1, .dt = 0.1, .accepted = true});
+    writer.add_step({.step = 2,
+                     .attempt = 3,
+                     .time = 0.2,
+                     .dt = 0.1,
+                     .cfl = 40.0,
+                     .error_estimate = 1e-4,
+                     .steady_residual = 0.5,
+                     .newton_steps = 4,
+                     .newton_reason = NewtonReason::line_search,
+                     .first_residual = 2.0,
+                     .residual = 1.0});
+    writer.add_newton({.step = 2,
+                       .attempt = 3,
+                       .newton = 1,
+                       .refreshed = true,
+                       .forcing = 0.3,
+                       .before = 2.0,
+                       .after = 1.0,
+                       .length = 0.5,
+                       .halvings = 1});
+    for (Index step : {0, 1, 2})
+        writer.add_diagnostics(step, 0.1 * double(step),
+                               {{"mass", 3.0, "sum of u", "kg"}, {"energy", double(10 - step) / 10, "E"}});
     writer.add_solve({}, {{0, 1.0, 1.0, 0.0}, {1, 0.5, std::numeric_limits<double>::quiet_NaN(), 0.5}});
     writer.add_solve(sample_solve(), {});
     writer.add_solve({}, {{7, 0.25, 0.25, 1.5}});
@@ -56,7 +78,7 @@ inline void fill_sample(RecordWriter& writer) {
     timers.add("solve/spmv", 2.0, 4000000000);
     writer.set_performance(timers, {{"matrix", 100}, {"factors", 200}}, 300, 301);
     writer.set_memory_limit(45.5);
-    writer.set_state({2, 0.2, 11, {1.0, -0.0, 3.5}, {{"cg/x", {4.0, -0.0}}, {"cg/rho", {0.5}}, {"empty", {}}}});
+    writer.set_state({2, 0.2, 3, 11, {1.0, -0.0, 3.5}, {{"cg/x", {4.0, -0.0}}, {"cg/rho", {0.5}}, {"empty", {}}}});
 }
 
 }  // namespace hyperplane

@@ -50,6 +50,35 @@ TEST(Record, ComesBackAsItWas) {
     EXPECT_EQ(r.steps[1].step, 2);
     EXPECT_EQ(r.steps[1].time, 0.2);
     EXPECT_EQ(r.steps[1].dt, 0.1);
+    EXPECT_TRUE(r.steps[0].accepted);
+    EXPECT_FALSE(r.steps[1].accepted);
+    EXPECT_EQ(r.steps[1].attempt, 3);
+    EXPECT_EQ(r.steps[1].cfl, 40.0);
+    EXPECT_EQ(r.steps[1].error_estimate, 1e-4);
+    EXPECT_EQ(r.steps[1].steady_residual, 0.5);
+    EXPECT_EQ(r.steps[1].newton_steps, 4);
+    EXPECT_EQ(r.steps[1].newton_reason, NewtonReason::line_search);
+    EXPECT_EQ(r.steps[1].first_residual, 2.0);
+    EXPECT_EQ(r.steps[1].residual, 1.0);
+    EXPECT_TRUE(std::isnan(r.steps[0].residual));
+    ASSERT_EQ(r.newton.size(), 1u);
+    EXPECT_EQ(r.newton[0].step, 2);
+    EXPECT_EQ(r.newton[0].attempt, 3);
+    EXPECT_EQ(r.newton[0].newton, 1);
+    EXPECT_TRUE(r.newton[0].refreshed);
+    EXPECT_EQ(r.newton[0].forcing, 0.3);
+    EXPECT_EQ(r.newton[0].before, 2.0);
+    EXPECT_EQ(r.newton[0].after, 1.0);
+    EXPECT_EQ(r.newton[0].length, 0.5);
+    EXPECT_EQ(r.newton[0].halvings, 1);
+    EXPECT_EQ(r.diagnostics.step, (std::vector<Index>{0, 1, 2}));
+    EXPECT_EQ(r.diagnostics.time.at(2), 0.2);
+    ASSERT_EQ(r.diagnostics.series.size(), 2u);
+    EXPECT_EQ(r.diagnostics.series[0].name, "mass");
+    EXPECT_EQ(r.diagnostics.series[0].unit, "kg");
+    EXPECT_EQ(r.diagnostics.series[0].description, "sum of u");
+    EXPECT_EQ(r.diagnostics.series[1].values, (std::vector<double>{1.0, 0.9, 0.8}));
+    EXPECT_EQ(r.state.newton, 3);
     ASSERT_EQ(r.verification.size(), 1u);
     EXPECT_EQ(r.verification[0].name, "max");
     EXPECT_EQ(r.verification[0].value, 1e-5);
@@ -122,8 +151,10 @@ TEST(Record, DatasetsSayWhatTheyAreAndAllIsDocumented) {
     RecordWriter writer(scratch.path("run.h5"), sample_header());
     fill_sample(writer);
     writer.finish("preempted", ExitCode::checkpointed, "");
-    const std::vector<std::string> names = listing(scratch.path("run.h5"), "/environment");
+    std::vector<std::string> names = listing(scratch.path("run.h5"), "/environment");
     EXPECT_GT(names.size(), 60u);
+    for (std::string& name : names)  // a problem's to choose
+        if (name == "/diagnostics/mass" || name == "/diagnostics/energy") name = "/diagnostics/NAME";
     expect_documented(names, "record.md");
 }
 

@@ -1,0 +1,204 @@
+#include "solvers/time_stepping.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/blas1.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr Index most_attempts = 10;
+constexpr double failure_factor = 0.25;
+constexpr double safety = 0.9, least_factor = 0.2, most_factor = 2.0;  // BDF2 is stable for growth up to 2.41
+constexpr double end_tolerance = 1e-10;  // a step that ends so close to the end ends there
+
+/// Weights of values at times -s[0], -s[1], ... in the polynomial through them, at x.
+std::vector<double> extrapolation(const std::vector<double>& s, double x) {
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < s.size(); ++i) {
+        double weight = 1.0;
+        for (std::size_t j = 0; j < s.size(); ++j)
+            if (j != i) weight *= (x + s[j]) / (s[j] - s[i]);
+        weights.push_back(weight);
+    }
+    return weights;
+}
+
+}  // namespace
+
+Index TimeOptions::vectors() const {
+    if (regime == Regime::steady) return 0;
+    if (controlled()) return order() + 1;
+    return scheme == TimeScheme::bdf2 ? 2 : keeps_old || repeats() ? 1 : 0;
+}
+
+TimeStepper::TimeStepper(const Problem& problem, const TimeOptions& options, const Context& context,
+                         const Layout& layout)
+    : problem_(problem), options_(options) {
+    for (Index at = 0; at < options.vectors(); ++at)
+        before_[at] = Vector(context, layout, problem.shape().dof, "states before");
+}
+
+void TimeStepper::begin(double norm) {
+    first_norm_ = norm;
+    if (options_.pseudo() && norm <= options_.steady_atol) ended_ = EndReason::steady_state;
+}
+
+double TimeStepper::length_from(const Vector& u) const {
+    if (options_.regime == Regime::steady) return std::numeric_limits<double>::infinity();
+    if (options_.pseudo()) return growth_ * problem_.time_step(u);
+    double dt = options_.controlled() && proposed_ > 0.0 ? proposed_ : problem_.time_step(u);
+    dt = std::min(dt, options_.largest_step);
+    const double left = options_.end_time - time_;
+    return dt >= left * (1.0 - end_tolerance) ? left : dt;
+}
+
+double TimeStepper::time_after(double dt) const {
+    if (time_ + dt >= options_.end_time) return options_.end_time;
+    return dt == run_dt_ ? run_time_ + double(run_steps_ + 1) * dt : time_ + dt;
+}
+
+TimeLevel TimeStepper::next(const Vector& u) {
+    if (attempt_++ == 0) {
+        const Index held = options_.vectors();
+        if (held > 2) std::swap(before_[2], before_[1]);
+        if (held > 1) std::swap(before_[1], before_[0]);
+        if (held > 0) copy(u, before_[0]);
+        dt_ = length_from(u);
+    }
+    return *under_way(u);
+}
+
+std::optional<TimeLevel> TimeStepper::under_way(const Vector& u) const {
+    if (attempt_ == 0) return std::nullopt;
+    const Index step = done_ + 1;
+    if (options_.regime == Regime::steady) return TimeLevel{.step = step};
+    const Vector& old = options_.vectors() > 0 ? before_[0] : u;
+    TimeLevel level = options_.scheme == TimeScheme::bdf2 && done_ > 0
+                          ? bdf2(step, time_after(dt_), dt_, dt_before_[0], old, before_[1])
+                          : implicit_euler(step, time_after(dt_), dt_, old);
+    level.pseudo = options_.pseudo();
+    return level;
+}
+
+TimeLevel TimeStepper::at_rest(const Vector& u) const {
+    const double dt = dt_ > 0.0 ? dt_ : problem_.time_step(u);
+    TimeLevel level = implicit_euler(done_ + 1, time_ + dt, dt, u);
+    level.pseudo = true;
+    return level;
+}
+
+Index TimeStepper::known() const {
+    return std::min(done_ + 1, options_.vectors());
+}
+
+/// ||e|| / ||u||
+std::optional<double> TimeStepper::estimate(const Vector& u, Vector& work) const {
+    const int states = options_.order() + 1;
+    if (known() < states) return std::nullopt;
+    std::vector<double> ago{0.0};
+    for (int k = 1; k < states; ++k) ago.push_back(ago.back() + dt_before_[k - 1]);
+    const std::vector<double> weights = extrapolation(ago, dt_);
+    copy(u, work);
+    for (int k = 0; k < states; ++k) axpy(-weights[k], before_[k], work);
+    return norm2(work) / (1.0 + under_way(u)->rate[0] * (dt_ + ago.back())) / norm2(u);
+}
+
+StepRow TimeStepper::row() const {
+    StepRow row{.step = done_ + 1, .attempt = attempt_, .time = time_after(dt_), .dt = dt_};
+    if (options_.regime == Regime::steady) row.time = 0.0;
+    if (options_.pseudo()) row.cfl = growth_ * problem_.cfl_range().first;
+    return row;
+}
+
+bool TimeStepper::judge(Vector& u, double norm, Vector& work, StepRow& row) {
+    double factor = 1.0;
+    if (options_.controlled())
+        if (const auto error = estimate(u, work)) {
+            row.error_estimate = *error;
+            const double ratio = *error / options_.tolerance;
+            factor = std::clamp(safety * std::pow(ratio, -1.0 / (options_.order() + 1)), least_factor,
+                                attempt_ > 1 ? 1.0 : most_factor);
+            if (!(ratio <= 1.0)) {
+                shorten(std::isfinite(ratio) ? std::min(factor, safety) : failure_factor, u,
+                        EndReason::too_many_rejections);
+                return false;
+            }
+        }
+    if (options_.pseudo()) row.steady_residual = norm;
+    if (options_.pseudo() && !std::isfinite(norm)) return reject(u, EndReason::too_many_rejections), false;
+    const bool clipped = time_after(dt_) == options_.end_time;
+    if (!clipped || factor < 1.0) proposed_ = factor * dt_;
+    if (options_.pseudo()) {
+        const CflRange cfl = problem_.cfl_range();
+        growth_ = std::min(std::clamp(first_norm_ / norm, growth_, 2.0 * growth_), cfl.last / cfl.first);
+        if (norm <= std::max(options_.steady_rtol * first_norm_, options_.steady_atol))
+            ended_ = EndReason::steady_state;
+    }
+    accept();
+    row.accepted = true;
+    return true;
+}
+
+void TimeStepper::accept() {
+    if (options_.regime == Regime::steady) {
+        ended_ = EndReason::solved;
+    } else {
+        const double after = time_after(dt_);
+        if (dt_ != run_dt_) run_time_ = time_, run_dt_ = dt_, run_steps_ = 0;
+        ++run_steps_;
+        time_ = after;
+        dt_before_ = {dt_, dt_before_[0]};
+    }
+    ++done_;
+    attempt_ = 0;
+    if (ended_) return;
+    if (time_ >= options_.end_time)
+        ended_ = EndReason::end_time_reached;
+    else if (options_.steps > 0 && done_ >= options_.steps)
+        ended_ = options_.pseudo() ? EndReason::steps_used_up : EndReason::steps_taken;
+}
+
+bool TimeStepper::shorten(double factor, Vector& u, EndReason reason) {
+    if (options_.vectors() > 0) copy(before_[0], u);
+    if (!options_.repeats() || attempt_ >= most_attempts) {
+        ended_ = options_.repeats() ? EndReason::too_many_rejections : reason;
+        return false;
+    }
+    dt_ *= factor;
+    if (options_.pseudo()) growth_ *= factor;
+    return true;
+}
+
+bool TimeStepper::reject(Vector& u, EndReason reason) {
+    return shorten(failure_factor, u, reason);
+}
+
+void TimeStepper::save(StateStore& store) const {
+    store.put("time/scalars",
+              std::vector<double>{double(done_), double(attempt_), time_, dt_, proposed_, growth_, first_norm_,
+                                  dt_before_[0], dt_before_[1], run_time_, run_dt_, double(run_steps_)});
+    const Index held = attempt_ > 0 ? known() : std::min(done_, options_.vectors());
+    for (Index at = 0; at < held; ++at) store.put("time/state" + std::to_string(at), before_[at]);
+}
+
+void TimeStepper::resume(const StateStore& store) {
+    const std::vector<double> s = store.get("time/scalars");
+    done_ = Index(s.at(0));
+    attempt_ = Index(s.at(1));
+    time_ = s.at(2);
+    dt_ = s.at(3);
+    proposed_ = s.at(4);
+    growth_ = s.at(5);
+    first_norm_ = s.at(6);
+    dt_before_ = {s.at(7), s.at(8)};
+    run_time_ = s.at(9);
+    run_dt_ = s.at(10);
+    run_steps_ = Index(s.at(11));
+    const Index held = attempt_ > 0 ? known() : std::min(done_, options_.vectors());
+    for (Index at = 0; at < held; ++at) store.get("time/state" + std::to_string(at), before_[at]);
+}
+
+}  // namespace hyperplane
