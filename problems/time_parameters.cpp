@@ -69,21 +69,15 @@ Regime read_regime(const Parameters& parameters) {
 }
 
 CflRange cfl_range(const Parameters& parameters, double default_cfl, double default_cfl_max) {
-    if (parameters.is_given("time", "time_step"))
-        throw UsageError(parameters.where("time", "time_step") +
-                         ": pseudo-transient steps have no given length; give time.cfl and time.cfl_max");
     CflRange range{parameters.is_given("time", "cfl") ? parameters.real("time", "cfl") : default_cfl, default_cfl_max};
     if (parameters.is_given("time", "cfl_max")) range.last = parameters.real("time", "cfl_max");
-    if (range.last < range.first)
-        throw UsageError(fmt::format("{}: is below time.cfl = {:g}, the Courant number to begin with",
-                                     parameters.where("time", "cfl_max"), range.first));
-    return range;
+    if (range.last >= range.first) return range;
+    if (!parameters.is_given("time", "cfl_max")) return {range.first, range.first};
+    throw UsageError(fmt::format("{}: is below time.cfl = {:g}, the Courant number to begin with",
+                                 parameters.where("time", "cfl_max"), range.first));
 }
 
 StepRule step_rule(const Parameters& parameters, double default_cfl) {
-    if (parameters.is_given("time", "cfl_max"))
-        throw UsageError(parameters.where("time", "cfl_max") +
-                         ": only pseudo-transient steps have a Courant number that grows; remove the key");
     const bool step = parameters.is_given("time", "time_step"), cfl = parameters.is_given("time", "cfl");
     if (step && cfl)
         throw UsageError(fmt::format("{}: contradicts {}; give one of them", parameters.where("time", "cfl"),

@@ -27,8 +27,8 @@ struct StepRule {
 /// time.time_step or time.cfl, or `default_cfl` where neither is given; throws UsageError when both are.
 StepRule step_rule(const Parameters& parameters, double default_cfl);
 
-/// The same of pseudo-transient steps: time.cfl and time.cfl_max, or the defaults. Throws UsageError for a time step,
-/// and for a range that falls.
+/// The same of pseudo-transient steps: time.cfl and time.cfl_max, or the defaults. Throws UsageError for a given
+/// range that falls.
 CflRange cfl_range(const Parameters& parameters, double default_cfl, double default_cfl_max);
 
 /// time.time_step, or the step of time.cfl = step * velocity / spacing, or of `default_cfl`. Throws

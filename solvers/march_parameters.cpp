@@ -115,7 +115,7 @@ ParameterTable march_parameters() {
          .type = ParameterType::real,
          .default_value = "1e-6",
          .description = "pseudo-transient steps end when ||F||, without the time term, is at most "
-                        "max(steady_rtol ||F_0||, steady_atol)",
+                        "max(steady_rtol ||F_0||, steady_atol); where both are 0, after time.steps",
          .minimum = Bound{0},
          .maximum = Bound{1}},
         {.section = "time",
@@ -167,6 +167,8 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
     }
     if (p.text("time", "scheme") == "bdf2") options.scheme = TimeScheme::bdf2;
     if (options.pseudo()) {
+        refuse_all(p, "time", {"time_step"},
+                   "pseudo-transient steps are as long as time.cfl says, and grow to cfl_max");
         refuse_all(p, "time", {"scheme", "end_time", "tolerance", "largest_step"},
                    "pseudo-transient steps lead to a steady state, and time means nothing to them");
         options.steps = p.is_given("time", "steps") ? p.integer("time", "steps") : default_pseudo_steps;
@@ -174,7 +176,8 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
         options.steady_atol = p.real("time", "steady_atol");
         return options;
     }
-    refuse_all(p, "time", {"steady_rtol", "steady_atol"}, "only pseudo-transient steps look for a steady state");
+    refuse_all(p, "time", {"steady_rtol", "steady_atol", "cfl_max"},
+               "only pseudo-transient steps look for a steady state");
     if (p.is_given("time", "steps") && p.is_given("time", "end_time"))
         refuse(p, "time", "end_time", "contradicts " + p.where("time", "steps") + "; give one of them");
     if (p.is_given("time", "end_time")) {

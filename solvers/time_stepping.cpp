@@ -158,7 +158,7 @@ void TimeStepper::accept() {
     if (time_ >= options_.end_time)
         ended_ = EndReason::end_time_reached;
     else if (options_.steps > 0 && done_ >= options_.steps)
-        ended_ = options_.pseudo() ? EndReason::steps_used_up : EndReason::steps_taken;
+        ended_ = options_.seeks_steady_state() ? EndReason::steps_used_up : EndReason::steps_taken;
 }
 
 bool TimeStepper::shorten(double factor, Vector& u, EndReason reason) {

@@ -44,6 +44,7 @@ struct TimeOptions {
     bool keeps_old = false;  ///< the state before a step is held beside u: always, but for linear problems
 
     bool pseudo() const { return regime == Regime::pseudo_transient; }
+    bool seeks_steady_state() const { return pseudo() && (steady_rtol > 0.0 || steady_atol > 0.0); }
     bool controlled() const { return tolerance > 0.0; }
     /// Whether a step that fails is repeated.
     bool repeats() const { return controlled() || pseudo(); }
