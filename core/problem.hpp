@@ -28,7 +28,7 @@ struct SystemShape {
     bool separate_preconditioner_matrix = false;  ///< Pmat differs from Amat
     bool linear = true;                           ///< one Newton step solves it
     Regime regime = Regime::steady;
-    std::vector<std::string> components;  ///< names of the unknowns, dof of them
+    std::vector<std::string> components = {};  ///< names of the unknowns, dof of them
 };
 
 /// The step being solved; as made here, none: a steady problem.

@@ -63,10 +63,10 @@ void Newton::begin(const Vector& u, const TimeLevel& level) {
 void Newton::judge() {
     if (!std::isfinite(norm_))
         reason_ = NewtonReason::not_finite;
-    else if (norm_ <= options_.atol)
-        reason_ = NewtonReason::converged_atol;
     else if (norm_ <= options_.rtol * first_norm_)
         reason_ = NewtonReason::converged_rtol;
+    else if (norm_ <= options_.atol)
+        reason_ = NewtonReason::converged_atol;
     else if (taken_ >= options_.max_iterations)
         reason_ = NewtonReason::max_iterations;
 }

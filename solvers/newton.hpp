@@ -8,9 +8,8 @@
 //         u = u + s du,  f = F(u)
 //
 // with t = 1e-4. Forcing terms eta are fixed, or by choice 2 of Eisenstat and Walker,
-//     eta_k = g (||f_k|| / ||f_k-1||)^2, at least g eta_k-1^2 where that is above 0.1, at most 0.9;  g = 0.9, eta_0 =
-//     0.3,
-// and never tighter than half of what the last Newton step needs, nor than the fixed one.
+//     eta_k = g (||f_k|| / ||f_k-1||)^2, at least g eta_k-1^2 where that is above 0.1, at most 0.9,
+// with g = 0.9, eta_0 = 0.3, and never tighter than half of what the last Newton step needs, nor than the fixed one.
 //
 // A linear problem, or a linearised one, takes one step of s = 1 and is not judged by ||F||.
 //
@@ -43,7 +42,7 @@ struct NewtonOptions {
     Forcing forcing = Forcing::fixed;
     double linear_rtol = 1e-2;     ///< the fixed eta, and the tightest
     int line_search_halvings = 5;  ///< 0: the admissible step is taken as it is
-    RefreshRule refresh;
+    RefreshRule refresh = {};
 };
 
 /// What a Newton step did: its row, without the time step it belongs to, and its linear solve.

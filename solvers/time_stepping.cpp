@@ -96,14 +96,14 @@ Index TimeStepper::known() const {
 
 /// ||e|| / ||u||
 std::optional<double> TimeStepper::estimate(const Vector& u, Vector& work) const {
-    const int states = options_.order() + 1;
-    if (known() < states) return std::nullopt;
+    const int states = options_.order() + 1, begun_by_euler = options_.order() - 1;
+    if (done_ + 1 < states + begun_by_euler) return std::nullopt;
     std::vector<double> ago{0.0};
     for (int k = 1; k < states; ++k) ago.push_back(ago.back() + dt_before_[k - 1]);
     const std::vector<double> weights = extrapolation(ago, dt_);
     copy(u, work);
     for (int k = 0; k < states; ++k) axpy(-weights[k], before_[k], work);
-    return norm2(work) / (1.0 + under_way(u)->rate[0] * (dt_ + ago.back())) / norm2(u);
+    return norm2(work) / (under_way(u)->rate[0] * (dt_ + ago.back())) / norm2(u);
 }
 
 StepRow TimeStepper::row() const {

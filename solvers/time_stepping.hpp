@@ -1,25 +1,24 @@
-// Time stepping: how long each step is, what a time derivative is made of in it, and what becomes of a step that is
-// done.
+// Time stepping: how long each step is, what a time derivative is made of in it, and what becomes of a step that is done.
 //
 // Implicit Euler, or BDF2 with steps of any length whose first step is implicit Euler's. Lengths are
 //
-//   those of the problem    its deck's time step or Courant number; a step that Newton's method cannot solve ends the
-//   run error-controlled        an estimate e of the local error must stay below tolerance ||u||. u_p extrapolates the
-//   q + 1
-//                           states before (q the order), so that for steps d_n, d_n-1, ..
-//                               e = (u - u_p) / (1 + rate[0] (d_n + .. + d_n-q))
-//                           Steps are then changed by 0.9 (tolerance ||u|| / ||e||)^(1 / (q + 1)), to 0.2 of what they
-//                           were at least and twice at most. Until there are q + 1 states, steps have their first
-//                           length.
-//   pseudo-transient        switched evolution relaxation: a step is the problem's, times g with g_0 = 1 and
-//                               g_n = clip(||F_0|| / ||F_n||, g_n-1, 2 g_n-1), at most cfl_max / cfl
-//                           until ||F_n|| <= max(steady_rtol ||F_0||, steady_atol)
+//   those of the problem   its deck's time step or Courant number; a step that Newton's method cannot solve ends the run
 //
-// The last two repeat a step that fails with a quarter of its length, and end after 10 such in a row.
+//   error-controlled       an estimate e of the local error stays below tolerance ||u||. u_p extrapolates the q + 1
+//                          states before (q the order); all lie on a smooth curve, so for steps d_n, d_n-1, ...
+//                              e = (u - u_p) / (rate[0] (d_n + .. + d_n-q))
+//                          The step is then changed by 0.9 (tolerance ||u|| / ||e||)^(1 / (q + 1)), between 0.2 and 2.
+//                          Until there are q + 1 states that lie on it, steps have their first length.
 //
-// Sources: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.4, III.5; Gresho, Sani,
-// Incompressible Flow and the Finite Element Method, section 3.16.4 (estimates by extrapolation); Mulder, van Leer
-// 1985, Kelley, Keyes 1998 (pseudo-transient continuation).
+//   pseudo-transient       switched evolution relaxation: the problem's step times g, where g_0 = 1 and
+//                              g_n = clip(||F_0|| / ||F_n||, g_n-1, 2 g_n-1), at most cfl_max / cfl
+//                          until ||F_n|| <= max(steady_rtol ||F_0||, steady_atol)
+//
+// The last two repeat a step that fails with a quarter of its length, and end after 10 attempts.
+//
+// Sources: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.4, III.5; Radhakrishnan,
+// Hindmarsh 1993, Description and Use of LSODE, section 2.4 (estimates by extrapolation); Mulder, van Leer 1985;
+// Kelley, Keyes 1998 (pseudo-transient continuation).
 #pragma once
 
 #include <limits>

@@ -1,0 +1,229 @@
+#include "solvers/newton.hpp"
+
+#include "small_problems.hpp"
+
+namespace hyperplane::test {
+namespace {
+
+constexpr NewtonOptions tight{.rtol = 1e-13, .linear_rtol = 1e-12};
+
+std::vector<double> values_of(const Vector& x) {
+    return {x.data(), x.data() + x.size()};
+}
+
+TEST(Newton, ConvergesQuadraticallyOnBratusProblem) {
+    const Bratu bratu(5.0);
+    NewtonRun run(bratu, tight);
+    ASSERT_EQ(run.solve(), NewtonReason::converged_rtol);
+    int quadratic = 0;
+    for (std::size_t k = 1; k < run.steps.size(); ++k) {
+        const double before = run.steps[k - 1].row.after / run.newton.first_norm();
+        const double after = run.steps[k].row.after / run.newton.first_norm();
+        if (before > 1e-6) {
+            EXPECT_LE(after, 2.0 * before * before) << k;
+            ++quadratic;
+        }
+    }
+    EXPECT_GE(quadratic, 2);
+    EXPECT_LE(run.newton.taken(), 6);
+    EXPECT_EQ(run.newton.taken(), Index(run.steps.size()));
+    for (const NewtonStep& step : run.steps) {
+        EXPECT_EQ(step.row.length, 1.0);
+        EXPECT_TRUE(step.row.refreshed);
+    }
+    Vector f(run.context, run.layout, 1, "F");
+    bratu.residual(run.u, {}, f);
+    EXPECT_LE(norm2(f), 1e-13 * run.newton.first_norm());
+    EXPECT_NEAR(norm2(f), run.newton.norm(), 1e-16);
+}
+
+/// With a linear tolerance eta the residual falls by about eta a step.
+TEST(Newton, LooseLinearSolvesConvergeLinearly) {
+    const Bratu bratu(5.0);
+    NewtonRun run(bratu, {.rtol = 1e-8, .linear_rtol = 1e-2});
+    ASSERT_EQ(run.solve(), NewtonReason::converged_rtol);
+    EXPECT_GE(run.newton.taken(), 4);
+    EXPECT_LE(run.newton.taken(), 6);
+    for (const NewtonStep& step : run.steps) EXPECT_LE(step.row.after, 3e-2 * step.row.before);
+}
+
+TEST(Newton, ForcingTermsOfEisenstatAndWalker) {
+    const Bratu bratu(5.0);
+    NewtonRun fixed(bratu, {.rtol = 1e-10, .linear_rtol = 1e-10}),
+        adapted(bratu, {.rtol = 1e-10, .forcing = Forcing::eisenstat_walker, .linear_rtol = 1e-10});
+    ASSERT_EQ(fixed.solve(), NewtonReason::converged_rtol);
+    ASSERT_EQ(adapted.solve(), NewtonReason::converged_rtol);
+    EXPECT_EQ(adapted.steps[0].row.forcing, 0.3);
+    for (std::size_t k = 1; k < adapted.steps.size(); ++k) {
+        const NewtonRow &before = adapted.steps[k - 1].row, &row = adapted.steps[k].row;
+        const double ratio = before.after / before.before,
+                     needed = 0.5 * 1e-10 * adapted.newton.first_norm() / row.before;
+        EXPECT_DOUBLE_EQ(row.forcing, std::max(0.9 * ratio * ratio, needed)) << k;
+    }
+    const auto total = [](const NewtonRun& run) {
+        Index sum = 0;
+        for (const NewtonStep& step : run.steps) sum += step.linear.iterations;
+        return sum;
+    };
+    EXPECT_LT(total(adapted), total(fixed));
+}
+
+/// Newton's method on arctan runs away from |u| > 1.39; halved steps do not.
+TEST(Newton, LineSearchBringsBackWhatRunsAway) {
+    const Pointwise arctan([](double u) { return std::atan(u); }, [](double u) { return 1 / (1 + u * u); }, 3.0);
+    NewtonRun run(arctan, tight);
+    ASSERT_EQ(run.solve(), NewtonReason::converged_rtol);
+    EXPECT_GT(run.steps[0].row.halvings, 0);
+    EXPECT_EQ(run.steps[0].row.length, std::pow(0.5, run.steps[0].row.halvings));
+    EXPECT_NEAR(run.u.data()[0], 0.0, 1e-12);
+
+    NewtonOptions none = tight;
+    none.line_search_halvings = 0;
+    none.max_iterations = 5;
+    NewtonRun wild(arctan, none);
+    EXPECT_NE(wild.solve(), NewtonReason::converged_rtol);
+}
+
+TEST(Newton, EveryStopReason) {
+    const auto reason = [](const SmallProblem& problem, NewtonOptions options) {
+        return NewtonRun(problem, options).solve();
+    };
+    const auto one = [](double) { return 1.0; };
+    EXPECT_EQ(reason(Bratu(5.0), tight), NewtonReason::converged_rtol);
+    EXPECT_EQ(reason(Bratu(5.0), {.rtol = 0.0, .atol = 1e-3, .linear_rtol = 1e-4}), NewtonReason::converged_atol);
+    EXPECT_EQ(reason(Bratu(5.0), {.rtol = 1e-8, .max_iterations = 2}), NewtonReason::max_iterations);
+    EXPECT_EQ(reason(Bratu(5.0), {.judged = false}), NewtonReason::step_taken);
+    // u^2 + 1 has no root, and its least value is at 0.
+    EXPECT_EQ(reason(Pointwise([](double u) { return u * u + 1; }, [](double u) { return 2 * u; }, 1e-3), tight),
+              NewtonReason::line_search);
+    EXPECT_EQ(reason(Pointwise([](double u) { return u > 1 ? nan : u - 2; }, one, 0.0),
+                     {.linear_rtol = 1e-3, .line_search_halvings = 0}),
+              NewtonReason::not_finite);
+    EXPECT_EQ(reason(Pointwise([](double) { return nan; }, one, 0.0), tight), NewtonReason::not_finite);
+    Pointwise stuck([](double u) { return u - 2; }, one, 0.0);
+    stuck.admissible = 0.0;
+    EXPECT_EQ(reason(stuck, tight), NewtonReason::not_finite);
+    const Bratu bratu(5.0);
+    NewtonRun weak(bratu, tight);
+    weak.solver = make_solver("gmres", {{"max_iterations", "1"}});
+    EXPECT_EQ(weak.solve(), NewtonReason::linear_solve);
+    EXPECT_EQ(weak.steps.back().linear.reason, StopReason::max_iterations);
+    NewtonRun stopped(bratu, tight);
+    stopped.interrupt = [] { return true; };
+    EXPECT_EQ(stopped.solve(), NewtonReason::interrupted);
+}
+
+TEST(Newton, WhatFailsLeavesTheStateAsItWas) {
+    const Pointwise none([](double u) { return u * u + 1; }, [](double u) { return 2 * u; }, 0.25);
+    NewtonRun run(none, {.rtol = 1e-10, .linear_rtol = 1e-8});
+    ASSERT_EQ(run.solve(), NewtonReason::line_search);
+    const NewtonRow& last = run.steps.back().row;
+    EXPECT_EQ(last.length, 0.0);
+    Vector f(run.context, run.layout, 1, "F");
+    none.residual(run.u, {}, f);
+    EXPECT_EQ(norm2(f), last.before);
+}
+
+TEST(Newton, AdmissibleStepBoundsTheFirstLength) {
+    Pointwise line([](double u) { return u - 2; }, [](double) { return 1.0; }, 0.0);
+    line.admissible = 0.25;
+    NewtonRun run(line, {.rtol = 1e-3, .max_iterations = 1, .linear_rtol = 1e-12});
+    run.solve();
+    EXPECT_EQ(run.steps[0].row.length, 0.25);
+    EXPECT_NEAR(run.u.data()[5], 0.5, 1e-12);
+}
+
+TEST(Newton, SetupsAreSharedAsAskedFor) {
+    const Bratu bratu(5.0);
+    const auto setups = [&](RefreshRule refresh) {
+        NewtonRun run(bratu, {.rtol = 1e-8, .linear_rtol = 1e-2, .refresh = refresh});
+        EXPECT_EQ(run.solve(), NewtonReason::converged_rtol);
+        int refreshed = 0;
+        for (const NewtonStep& step : run.steps) refreshed += step.row.refreshed;
+        EXPECT_EQ(refreshed, run.m.setups);
+        return std::pair{run.m.setups, int(run.newton.taken())};
+    };
+    const auto [every, steps] = setups({});
+    EXPECT_EQ(every, steps);
+    EXPECT_EQ(setups({.every = 2}).first, (steps + 1) / 2);
+    EXPECT_EQ(setups({.every = 100}).first, 1);
+    EXPECT_EQ(setups({.every = 0, .grown = true}).first, 1);
+}
+
+/// A set-up from another state that makes the solve fail is made anew, and the solve repeated.
+TEST(Newton, AnOldSetupThatFailsIsReplaced) {
+    double scale = 1.0;
+    const Pointwise changing([](double u) { return u * u - 4; }, [&](double u) { return scale * 2 * u; }, 1.0);
+    NewtonRun run(changing, {.rtol = 1e-10, .linear_rtol = 1e-10, .refresh = {.every = 100}});
+    int calls = 0;
+    run.newton.begin(run.u, {});
+    while (run.newton.going())
+        run.steps.push_back(run.newton.step(run.u, {}, [&](const Newton::LinearTask& task) {
+            ++calls;
+            if (!task.refreshed && calls == 2) return SolveReport{.reason = StopReason::breakdown};
+            return run.solve_linear(task);
+        }));
+    EXPECT_EQ(run.newton.reason(), NewtonReason::converged_rtol);
+    EXPECT_EQ(run.m.setups, 2);
+    EXPECT_EQ(calls, int(run.steps.size()) + 1);
+    EXPECT_TRUE(run.steps[1].row.refreshed);
+}
+
+/// Broken off at every iteration of every solve, and gone on with by fresh objects: the same bits, with any refresh
+/// rule.
+TEST(Newton, GoesOnBitForBit) {
+    const Bratu bratu(5.0);
+    for (const RefreshRule refresh : {RefreshRule{}, RefreshRule{.every = 2}, RefreshRule{.every = 0, .grown = true}})
+        for (const Forcing forcing : {Forcing::fixed, Forcing::eisenstat_walker}) {
+            const NewtonOptions options{.rtol = 1e-10, .forcing = forcing, .linear_rtol = 1e-4, .refresh = refresh};
+            NewtonRun whole(bratu, options);
+            ASSERT_EQ(whole.solve(), NewtonReason::converged_rtol);
+            SolverState state;
+            std::vector<double> u;
+            int stops = 0;
+            for (bool first = true;; first = false) {
+                NewtonRun run(bratu, options);
+                int looks = 0;
+                run.interrupt = [&] { return ++looks >= 3; };
+                if (first) {
+                    run.newton.begin(run.u, {});
+                } else {
+                    std::copy(u.begin(), u.end(), run.u.data());
+                    run.newton.resume(state, run.u, {}, true);
+                    for (const auto& [name, values] : state.items())
+                        if (!name.starts_with("newton/")) run.krylov.put(name, values);
+                }
+                if (run.go_on({}) != NewtonReason::interrupted) {
+                    EXPECT_EQ(values_of(run.u), values_of(whole.u));
+                    EXPECT_EQ(run.newton.norm(), whole.newton.norm());
+                    EXPECT_EQ(run.newton.taken(), whole.newton.taken());
+                    break;
+                }
+                ++stops;
+                state = run.krylov;
+                run.newton.save(state);
+                u = values_of(run.u);
+            }
+            EXPECT_GT(stops, 5);
+        }
+}
+
+TEST(Newton, PredictsTheVectorsItHolds) {
+    for (const Regime regime : {Regime::steady, Regime::transient})
+        for (const bool judged : {true, false})
+            for (const Index every : {1, 3}) {
+                const Bratu bratu(5.0, 5, regime);
+                const NewtonOptions options{.judged = judged, .refresh = {.every = every}};
+                const Context context = Context::cpu(1);
+                CountingDiagonal m;
+                TimerTree timers;
+                const Layout layout(LayoutKind::natural, bratu.shape().grid, {});
+                const Newton newton(bratu, options, m, context, layout, timers);
+                const Index vector = layout.slots() * Index(sizeof(double));
+                const Index system = StructMatrix::bytes(7, layout.slots()) + vector;
+                EXPECT_EQ(context.ledger().held(), system + Newton::vectors(bratu.shape(), options).count() * vector);
+            }
+}
+
+}  // namespace
+}  // namespace hyperplane::test
