@@ -1,9 +1,29 @@
 #include "apps/expectations.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
 
 namespace hyperplane {
 namespace {
+
+/// "a b, c" as {{"a", "b"}, {"c"}}
+std::vector<std::vector<std::string>> lists(const std::string& text) {
+    std::vector<std::vector<std::string>> found(1);
+    std::istringstream stream(text);
+    for (std::string word; stream >> word;) {
+        const bool last = word.back() == ',';
+        if (last) word.pop_back();
+        if (!word.empty()) found.back().push_back(word);
+        if (last) found.emplace_back();
+    }
+    if (found.back().empty()) found.pop_back();
+    return found;
+}
 
 /// Reads the keys of [expect] that are given and notes those the outcome does not meet.
 class Judge {
@@ -14,9 +34,9 @@ public:
 
     void require(const char* key, bool met, const std::string& found) {
         ++result_.checked;
-        if (!met)
-            result_.unmet.push_back(
-                fmt::format("{} = {}, found {}", p_.where("expect", key), p_.text("expect", key), found));
+        if (met || ++unmet_[key] > most_told) return;
+        result_.unmet.push_back(
+            fmt::format("{} = {}, found {}", p_.where("expect", key), p_.text("expect", key), found));
     }
 
     void iterations(const Outcome& outcome) {
@@ -50,7 +70,32 @@ public:
         require(given("max_error") ? "max_error" : "min_error", false, "no exact solution to compare with");
     }
 
+    void steps(const Outcome& outcome) {
+        Index accepted = 0;
+        for (const StepRow& row : outcome.steps) {
+            accepted += row.accepted;
+            if (given("max_newton_iterations"))
+                require("max_newton_iterations", row.newton_steps <= p_.integer("expect", "max_newton_iterations"),
+                        fmt::format("{} Newton steps in step {}", row.newton_steps, row.step));
+        }
+        const std::string found = fmt::format("{}", accepted);
+        if (given("steps")) require("steps", accepted == p_.integer("expect", "steps"), found);
+        if (given("max_steps")) require("max_steps", accepted <= p_.integer("expect", "max_steps"), found);
+        if (!given("max_steady_residual")) return;
+        const double residual = outcome.steps.empty() ? not_known : outcome.steps.back().steady_residual;
+        require("max_steady_residual", residual <= p_.real("expect", "max_steady_residual"),
+                fmt::format("{:.4e}", residual));
+    }
+
+    void diagnostics(const Outcome& outcome) {
+        if (given("max_drift"))
+            for (const auto& words : lists(p_.text("expect", "max_drift"))) drift(outcome.diagnostics, words);
+        if (given("never_rising"))
+            for (const auto& words : lists(p_.text("expect", "never_rising"))) falling(outcome.diagnostics, words);
+    }
+
     void ending(const Outcome& outcome) {
+        if (given("end")) require("end", outcome.end == p_.text("expect", "end"), outcome.end);
         if (given("stop_reason")) {
             const std::string found =
                 outcome.solves.empty() ? "no solve" : to_string(outcome.solves.back().report.reason);
@@ -63,14 +108,59 @@ public:
 
     Judgement finish(ExitCode code) {
         result_.code = code;
-        const bool failure_asked_for = given("exit_code") || given("stop_reason");
+        for (const auto& [key, count] : unmet_)
+            if (count > most_told)
+                result_.unmet.push_back(
+                    fmt::format("{}: not met {} times more", p_.where("expect", key), count - most_told));
+        const bool failure_asked_for = given("exit_code") || given("stop_reason") || given("end");
         if (!result_.unmet.empty() && (code == ExitCode::ok || failure_asked_for)) result_.code = ExitCode::expectation;
         if (result_.unmet.empty() && failure_asked_for) result_.code = ExitCode::ok;
         return result_;
     }
 
 private:
+    static constexpr int most_told = 5;  // of one key
+
+    static const DiagnosticSeries* find(const DiagnosticTable& table, const std::string& name) {
+        for (const DiagnosticSeries& series : table.series)
+            if (series.name == name) return &series;
+        return nullptr;
+    }
+
+    void drift(const DiagnosticTable& table, const std::vector<std::string>& words) {
+        const DiagnosticSeries* series = words.size() == 2 ? find(table, words[0]) : nullptr;
+        if (!series) return require("max_drift", false, no_such(table, words));
+        double largest = 0.0, furthest = 0.0;
+        for (double value : series->values) {
+            largest = std::max(largest, std::abs(value));
+            furthest = std::max(furthest, std::abs(value - series->values.front()));
+        }
+        const ParameterSpec bound{"expect", "max_drift", ParameterType::real, "", ""};
+        const bool number = !check_value(bound, words[1]);
+        require("max_drift", number && furthest <= std::stod(words[1]) * largest,
+                number ? fmt::format("{} of {}", furthest / largest, words[0]) : "no number: " + words[1]);
+    }
+
+    void falling(const DiagnosticTable& table, const std::vector<std::string>& words) {
+        constexpr double rounding = 1e-9;
+        const DiagnosticSeries* series = words.size() == 1 ? find(table, words[0]) : nullptr;
+        if (!series) return require("never_rising", false, no_such(table, words));
+        for (std::size_t at = 1; at < series->values.size(); ++at) {
+            const double before = series->values[at - 1], now = series->values[at];
+            require("never_rising", now <= before + rounding * std::abs(before),
+                    fmt::format("{} {:.10g} after {:.10g} in step {}", words[0], now, before, table.step[at]));
+        }
+    }
+
+    static std::string no_such(const DiagnosticTable& table, const std::vector<std::string>& words) {
+        std::string names;
+        for (const DiagnosticSeries& series : table.series) names += (names.empty() ? "" : ", ") + series.name;
+        return fmt::format("no diagnostic to go with '{}'; there are: {}", fmt::join(words, " "),
+                           names.empty() ? "none" : names);
+    }
+
     const Parameters& p_;
+    std::map<std::string, int> unmet_;  ///< times, by key
     Judgement result_{};
 };
 
@@ -81,6 +171,8 @@ Judgement judge(const Parameters& parameters, const Outcome& outcome) {
     Judge judge(parameters);
     judge.iterations(outcome);
     judge.residuals(outcome);
+    judge.steps(outcome);
+    judge.diagnostics(outcome);
     judge.error(outcome);
     judge.ending(outcome);
     return judge.finish(outcome.code);

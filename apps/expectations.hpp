@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/simulation.hpp"
+#include "apps/outcome.hpp"
+#include "core/parameters.hpp"
 
 namespace hyperplane {
 
@@ -15,7 +16,7 @@ struct Judgement {
 };
 
 /// Compares an outcome with [expect]. Unmet expectations give ExitCode::expectation; a failure that
-/// expect.exit_code or expect.stop_reason asks for gives ok; a preempted run is not judged.
+/// expect.exit_code, expect.stop_reason or expect.end asks for gives ok; a preempted run is not judged.
 Judgement judge(const Parameters& parameters, const Outcome& outcome);
 
 }  // namespace hyperplane

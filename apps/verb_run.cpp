@@ -14,6 +14,7 @@
 #include "apps/estimate.hpp"
 #include "apps/expectations.hpp"
 #include "apps/signals.hpp"
+#include "apps/simulation.hpp"
 #include "apps/study/one_case.hpp"
 #include "apps/verbs.hpp"
 #include "apps/verdict.hpp"

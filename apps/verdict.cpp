@@ -51,6 +51,28 @@ std::string iterations_text(const Outcome& outcome) {
                        low->report.iterations, high->report.iterations);
 }
 
+/// Steps and Newton steps, where either is more than one; nothing else.
+std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
+    if (a_case.shape().linear && outcome.steps.size() < 2) return "";
+    Index accepted = 0, newton = 0;
+    for (const StepRow& row : outcome.steps) accepted += row.accepted, newton += row.newton_steps;
+    std::string text = fmt::format("{} accepted", accepted);
+    if (const Index rejected = Index(outcome.steps.size()) - accepted) text += fmt::format(", {} rejected", rejected);
+    if (!a_case.shape().linear) text += fmt::format(", {} Newton steps", newton);
+    if (!outcome.steps.empty()) {
+        const StepRow& last = outcome.steps.back();
+        if (a_case.time.pseudo())
+            text += fmt::format("; CFL {:.4g}, ||F|| {:.3e} at the end", last.cfl, last.steady_residual);
+        else if (a_case.shape().regime == Regime::transient)
+            text += fmt::format("; t = {:.6g}", last.time);
+    }
+    std::string lines = line("steps", text);
+    for (const DiagnosticSeries& series : outcome.diagnostics.series)
+        lines +=
+            line(series.name, fmt::format("{:.10g}, began with {:.10g}", series.values.back(), series.values.front()));
+    return lines;
+}
+
 std::string residual_text(const SolveReport& report) {
     const double scale = report.b_norm > 0.0 ? report.b_norm : 1.0;
     return fmt::format("{:.3e} of ||b|| (true), {:.3e} (recurrence)", report.true_residual / scale,
@@ -91,6 +113,7 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
         text += line("iterations", iterations_text(outcome));
         text += line("residual", residual_text(outcome.solves.back().report));
     }
+    text += line_of_steps(a_case, outcome);
     for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
     text += line("time", time_text(outcome));
     if (timed_iterations(outcome.timers) > 0)
@@ -129,6 +152,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     };
     for (const SolveRow& row : outcome.solves)
         json["solves"].push_back({{"step", row.step},
+                                  {"newton", row.newton},
                                   {"iterations", row.report.iterations},
                                   {"stop_reason", to_string(row.report.reason)},
                                   {"b_norm", row.report.b_norm},
@@ -137,6 +161,21 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
                                   {"pivots_modified", row.setup.pivots_modified},
                                   {"setup_seconds", row.setup_seconds},
                                   {"solve_seconds", row.solve_seconds}});
+    json["end"] = outcome.end;
+    for (const StepRow& row : outcome.steps)
+        json["steps"].push_back({{"step", row.step},
+                                 {"attempt", row.attempt},
+                                 {"accepted", row.accepted},
+                                 {"time", row.time},
+                                 {"dt", row.dt},
+                                 {"cfl", row.cfl},
+                                 {"error_estimate", row.error_estimate},
+                                 {"steady_residual", row.steady_residual},
+                                 {"newton_steps", row.newton_steps},
+                                 {"newton_reason", to_string(row.newton_reason)},
+                                 {"residual", row.residual}});
+    for (const DiagnosticSeries& series : outcome.diagnostics.series)
+        json["diagnostics"][series.name] = {{"first", series.values.front()}, {"last", series.values.back()}};
     for (const ErrorNorm& norm : outcome.errors) json["errors"][norm.name] = norm.value;
     for (const TimerRow& row : outcome.timers.rows())
         json["timers"][row.name] = {{"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}};

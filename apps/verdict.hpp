@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "apps/case.hpp"
 #include "apps/expectations.hpp"
 
 namespace hyperplane {

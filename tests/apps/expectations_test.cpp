@@ -95,5 +95,50 @@ TEST(Expectations, APreemptedRunIsNotJudged) {
     EXPECT_EQ(judged({{"max_iterations", "5"}, {"exit_code", "0"}}, stopped), ExitCode::checkpointed);
 }
 
+TEST(Expectations, StepsAndNewtonSteps) {
+    Outcome outcome = good_outcome();
+    outcome.end = "steady_state";
+    outcome.steps = {{.step = 1, .accepted = true, .newton_steps = 4},
+                     {.step = 2, .newton_steps = 2},
+                     {.step = 2, .attempt = 2, .accepted = true, .steady_residual = 1e-7, .newton_steps = 3}};
+    EXPECT_EQ(judged({{"max_newton_iterations", "4"}, {"steps", "2"}, {"max_steps", "2"}}, outcome), ExitCode::ok);
+    EXPECT_EQ(judged({{"max_newton_iterations", "3"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"steps", "3"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"max_steps", "1"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"max_steady_residual", "1e-7"}, {"end", "steady_state"}}, outcome), ExitCode::ok);
+    EXPECT_EQ(judged({{"max_steady_residual", "1e-8"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"max_steady_residual", "1"}}), ExitCode::expectation);
+    EXPECT_EQ(judged({{"end", "steps_taken"}}, outcome), ExitCode::expectation);
+    outcome.code = ExitCode::diverged;
+    outcome.end = "forbidden_state";
+    EXPECT_EQ(judged({{"end", "forbidden_state"}}, outcome), ExitCode::ok);
+    EXPECT_EQ(judged({}, outcome), ExitCode::diverged);
+}
+
+TEST(Expectations, DiagnosticsDriftAndFall) {
+    Outcome outcome = good_outcome();
+    for (const double energy : {4.0, 3.0, 3.0})
+        outcome.diagnostics.add(Index(outcome.diagnostics.step.size()), 0.0,
+                                {{"mass", 2.0 + 1e-10 * energy, ""}, {"energy", energy, ""}});
+    EXPECT_EQ(judged({{"max_drift", "mass 1e-9"}, {"never_rising", "energy, mass"}}, outcome), ExitCode::ok);
+    EXPECT_EQ(judged({{"max_drift", "mass 1e-11"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"max_drift", "mass 1e-9, energy 0.1"}}, outcome), ExitCode::expectation);
+    outcome.diagnostics.add(3, 0.0, {{"mass", 2.0, ""}, {"energy", 3.1, ""}});
+    EXPECT_EQ(judged({{"never_rising", "energy"}}, outcome), ExitCode::expectation);
+    for (const char* wrong : {"weight 1", "mass", "mass one", "mass 1 2"})
+        EXPECT_EQ(judged({{"max_drift", wrong}}, outcome), ExitCode::expectation) << wrong;
+    EXPECT_NE(judge(expecting({{"never_rising", "weight"}}), outcome).unmet.at(0).find("mass, energy"),
+              std::string::npos);
+}
+
+TEST(Expectations, ManyUnmetAreCounted) {
+    Outcome outcome = good_outcome();
+    for (int k = 0; k < 20; ++k) outcome.solves.push_back(outcome.solves[0]);
+    const Judgement judgement = judge(expecting({{"max_iterations", "3"}}), outcome);
+    ASSERT_EQ(judgement.unmet.size(), 6u);
+    EXPECT_NE(judgement.unmet.back().find("17 times more"), std::string::npos);
+    EXPECT_EQ(judgement.checked, 22);
+}
+
 }  // namespace
 }  // namespace hyperplane

@@ -1,0 +1,176 @@
+"""Nonlinear and time-dependent runs: what stops them, what the record says of them, and that they go on bit for bit."""
+
+import time
+import unittest
+
+from program import TRANSPORT, ProgramTest, signal
+
+PULSE = """
+[problem]
+name = euler
+case = pulse
+[grid]
+cells = 12
+[time]
+cfl = 3
+steps = 5
+scheme = bdf2
+[newton]
+forcing = eisenstat_walker
+{newton}
+[solver]
+name = gmres
+rtol = 1e-4
+[output]
+fields = true
+"""
+
+CAVITY = """
+[problem]
+name = artificial_compressibility
+reynolds = 100
+[grid]
+cells = 12 12 12
+[time]
+cfl = 10
+steady_rtol = 1e-4
+[solver]
+name = gmres
+rtol = 1e-2
+[output]
+fields = true
+"""
+
+DISTURBED = """
+[problem]
+name = cahn_hilliard
+initial_condition = random
+[grid]
+cells = 12
+[time]
+{time}
+[solver]
+name = gmres
+rtol = 1e-4
+[output]
+fields = true
+"""
+
+
+class March(ProgramTest):
+    def whole(self, deck):
+        self.expect(0, "run", deck, "--set", "output.file=whole.h5")
+        return (self.folder / "whole.vtkhdf").read_bytes()
+
+    def stop_again_and_again(self, deck, whole, span):
+        """Stops the run wherever it is, until it is through; its bits are those of one that nothing stopped."""
+        stops, status = 0, 75
+        while status == 75:
+            process = self.start("run", deck, *(["--fresh"] if stops == 0 else []))
+            while not list(self.folder.glob("a.h5.part")) and process.poll() is None:
+                time.sleep(0.001)
+            time.sleep(0.01 + span * stops)
+            process.send_signal(signal.SIGTERM)
+            _, log = process.communicate(timeout=120)
+            status = process.returncode
+            self.assertIn(status, (0, 75), log)
+            stops += 1
+        self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), whole)
+        self.expect(0, "diff", "whole.h5", "a.h5", "--tolerance", "0")
+        return stops
+
+    def test_stopped_anywhere_the_bits_are_the_same(self):
+        for newton in ("", "refresh = 3", "refresh = grown"):
+            with self.subTest(newton):
+                deck = self.write("a.ini", PULSE.format(newton=newton))
+                self.assertGreater(self.stop_again_and_again(deck, self.whole(deck), 0.05), 1)
+
+    def test_pseudo_transient_and_controlled_steps_too(self):
+        cavity = self.write("a.ini", CAVITY)
+        self.assertGreater(self.stop_again_and_again(cavity, self.whole(cavity), 0.05), 1)
+        controlled = self.write("a.ini", DISTURBED.format(time="time_step = 1e-6\ntolerance = 1e-3\nend_time = 2e-4"))
+        self.assertGreater(self.stop_again_and_again(controlled, self.whole(controlled), 0.05), 1)
+
+    def test_checkpoints_within_newton_steps(self):
+        deck = self.write("a.ini", PULSE.format(newton="refresh = 3") + "checkpoint_minutes = 1e-9\n")
+        whole = self.whole(deck)
+        process = self.start("run", deck, "--quiet")
+        slots = [self.folder / f"a.{slot}.checkpoint" for slot in (0, 1)]
+        while not all(slot.exists() for slot in slots) and process.poll() is None:
+            time.sleep(0.001)
+        time.sleep(0.2)
+        process.kill()
+        process.communicate()
+        self.expect(0, "run", deck, "--restart", says="Newton step")
+        self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), whole)
+
+    def test_the_record_has_every_step(self):
+        deck = self.write("a.ini", PULSE.format(newton=""))
+        result = self.run_json(0, "run", deck)
+        self.assertEqual(result["end"], "steps_taken")
+        self.assertEqual([step["accepted"] for step in result["steps"]], [True] * 5)
+        self.assertEqual(len(result["solves"]), sum(step["newton_steps"] for step in result["steps"]))
+        for step in result["steps"]:
+            self.assertEqual(step["newton_reason"], "converged_rtol")
+        self.assertAlmostEqual(result["steps"][-1]["time"], sum(step["dt"] for step in result["steps"]))
+
+    def test_a_steady_state_is_told(self):
+        cavity = self.write("a.ini", CAVITY)
+        result = self.run_json(0, "run", cavity)
+        self.assertEqual(result["end"], "steady_state")
+        residuals = [step["steady_residual"] for step in result["steps"]]
+        self.assertLess(residuals[-1], residuals[0])
+        self.expect(3, "run", cavity, "--set", "time.steps=2", says=["steps_used_up", "time.cfl_max"])
+        self.expect(0, "run", cavity, "--set", "time.steps=2", "--set", "time.steady_rtol=0")
+
+    def test_a_step_without_solution_keeps_the_last_good_state(self):
+        deck = self.write("a.ini", PULSE.format(newton="max_iterations = 2\nrtol = 1e-3").replace("cfl = 3", "cfl = 1"))
+        self.expect(3, "run", deck, "--set", "newton.rtol=1e-12", "--set", "newton.forcing=fixed",
+                    says=["step 1: max_iterations", "newton.max_iterations"])
+        self.assertEqual(self.record("a.h5")["status"], "failed")
+
+    def test_linear_transport_by_bdf2_goes_on_too(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=24, steps=30) +
+                          "[output]\nfields = true\n[newton]\nrefresh = 100\n")
+        text = (self.folder / deck).read_text().replace("cfl = 5", "cfl = 5\nscheme = bdf2")
+        (self.folder / deck).write_text(text)
+        self.stop_again_and_again(deck, self.whole(deck), 0.02)
+
+    def test_memory_is_predicted_to_the_byte(self):
+        pulse = self.write("a.ini", PULSE.format(newton="refresh = 2"))
+        disturbed = self.write("b.ini", DISTURBED.format(time="time_step = 1e-6\nsteps = 3"))
+        cavity = self.write("c.ini", CAVITY)
+        transport = self.write("d.ini", TRANSPORT.format(cells=12, steps=3))
+        for deck, settings in ((pulse, []), (pulse, ["time.tolerance=0.5"]), (disturbed, ["newton.method=linearised"]),
+                               (disturbed, ["time.scheme=bdf2", "newton.refresh=grown"]),
+                               (cavity, ["time.steps=2", "time.steady_rtol=0"]), (transport, []),
+                               (transport, ["time.scheme=bdf2"]), (transport, ["time.tolerance=0.5"])):
+            words = [word for setting in settings for word in ("--set", setting)]
+            with self.subTest(deck, settings=settings):
+                predicted = self.run_json(0, "check", deck, *words)["memory"]["predicted"]
+                held = self.run_json(0, "run", deck, *words)["memory"]["peak"]
+                self.assertLess(abs(predicted - held), 4096)
+
+    def test_refusals_name_file_and_line(self):
+        transport = TRANSPORT.format(cells=8, steps=2)  # its [solver] is at line 9
+        for deck, keys, message in (
+                (transport, "end_time = 1", "r.ini:9: time.end_time: contradicts r.ini:8: time.steps"),
+                (transport, "cfl_max = 9", "r.ini:9: time.cfl_max: only pseudo-transient steps"),
+                (transport, "steady_rtol = 1e-3", "r.ini:9: time.steady_rtol: only pseudo-transient steps"),
+                (transport, "largest_step = 1", "r.ini:9: time.largest_step: only steps that time.tolerance controls"),
+                (transport, "[newton]\nrtol = 1e-3", "r.ini:10: newton.rtol: convection_diffusion is linear"),
+                (transport, "[newton]\nrefresh = 0", "r.ini:10: newton.refresh: 0 is out of range"),
+                (transport, "[newton]\nrefresh = seldom", "expected integer >= 1 or every or grown, got 'seldom'"),
+                (CAVITY, "[newton]\nrtol = 1e-3", "r.ini:11: newton.rtol: one Newton step is taken and not judged"),
+                (CAVITY, "end_time = 1", "r.ini:10: time.end_time: pseudo-transient steps lead to a steady state"),
+                (CAVITY.replace("cfl = 10\n", ""), "time_step = 1", "r.ini:9: time.time_step: pseudo-transient steps are as long as"),
+                (PULSE.format(newton=""), "[newton]\nrtol = 0", "newton.rtol: is 0, and so is newton.atol")):
+            with self.subTest(keys):
+                self.write("r.ini", deck.replace("[solver]", keys + "\n[solver]"))
+                self.expect(2, "check", "r.ini", says=message)
+        self.write("r.ini", transport.replace("cfl = 5", "cfl = 0"))
+        self.expect(2, "check", "r.ini", says="r.ini:7: time.cfl: 0 is out of range")
+
+
+if __name__ == "__main__":
+    unittest.main()
