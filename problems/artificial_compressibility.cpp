@@ -16,9 +16,11 @@ namespace {
 
 class ArtificialCompressibility final : public Problem {
 public:
-    ArtificialCompressibility(SystemShape shape, const CavityFlow& flow, double time_step, const Context& context)
+    ArtificialCompressibility(SystemShape shape, const CavityFlow& flow, CflRange cfl, double time_step,
+                              const Context& context)
         : shape_(std::move(shape)),
           flow_(flow),
+          cfl_(cfl),
           time_step_(time_step),
           energy_(context, shape_.grid, "kinetic energy") {
         if (flow_.coupled) state_ = Buffer<double>(context, "uncoupled state", shape_.grid.points() * shape_.dof);
@@ -26,6 +28,7 @@ public:
 
     const SystemShape& shape() const override { return shape_; }
     double time_step(const Vector&) const override { return time_step_; }
+    CflRange cfl_range() const override { return cfl_; }
     /// At rest: the lid acts through its face.
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
@@ -53,6 +56,7 @@ private:
 
     SystemShape shape_;
     CavityFlow flow_;
+    CflRange cfl_;
     double time_step_;
     mutable Buffer<double> state_;
     mutable PointValues energy_;
@@ -191,8 +195,9 @@ std::unique_ptr<Problem> create_artificial_compressibility(const Parameters& par
                       .linear = false,
                       .regime = Regime::pseudo_transient,
                       .components = component_names(flow)};
-    return std::make_unique<ArtificialCompressibility>(std::move(shape), flow,
-                                                       step_rule(parameters, 5.0).length(spacing), context);
+    const CflRange cfl = cfl_range(parameters, 5.0, 50.0);
+    return std::make_unique<ArtificialCompressibility>(std::move(shape), flow, cfl,
+                                                       step_rule(parameters, cfl.first).length(spacing), context);
 }
 
 }  // namespace hyperplane

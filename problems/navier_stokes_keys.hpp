@@ -15,6 +15,7 @@ struct FlowKeys {
     bool stretched = false;
     Regime regime = Regime::pseudo_transient;
     StepRule step;
+    CflRange cfl;  ///< of pseudo-transient steps
 
     /// The smallest distance of two nodes, along the axes that carry flow.
     double least_spacing() const;
