@@ -59,15 +59,17 @@ public:
     }
 
     void error(const Outcome& outcome) {
-        if (!given("max_error") && !given("min_error")) return;
-        for (const ErrorNorm& norm : outcome.errors) {
-            if (norm.name != "max") continue;
-            const std::string found = fmt::format("{:.5e}", norm.value);
-            if (given("max_error")) require("max_error", norm.value <= p_.real("expect", "max_error"), found);
-            if (given("min_error")) require("min_error", norm.value >= p_.real("expect", "min_error"), found);
-            return;
-        }
-        require(given("max_error") ? "max_error" : "min_error", false, "no exact solution to compare with");
+        const std::string& name = p_.text("expect", "error_norm");
+        for (const ErrorNorm& norm : outcome.errors)
+            if (norm.name == name) return bounds("min_error", "max_error", norm.value);
+        no_bounds("min_error", "max_error",
+                  outcome.errors.empty() ? "no exact solution to compare with" : "no error norm called " + name);
+    }
+
+    void diagnostic(const Outcome& outcome) {
+        const DiagnosticSeries* series = find(outcome.diagnostics, p_.text("expect", "diagnostic"));
+        if (series && !series->values.empty()) return bounds("min_diagnostic", "max_diagnostic", series->values.back());
+        no_bounds("min_diagnostic", "max_diagnostic", no_such(outcome.diagnostics, {p_.text("expect", "diagnostic")}));
     }
 
     void steps(const Outcome& outcome) {
@@ -120,6 +122,16 @@ public:
 
 private:
     static constexpr int most_told = 5;  // of one key
+
+    void bounds(const char* least, const char* most, double value) {
+        const std::string found = fmt::format("{:.5e}", value);
+        if (given(least)) require(least, value >= p_.real("expect", least), found);
+        if (given(most)) require(most, value <= p_.real("expect", most), found);
+    }
+    void no_bounds(const char* least, const char* most, const std::string& why) {
+        for (const char* key : {least, most})
+            if (given(key)) require(key, false, why);
+    }
 
     static const DiagnosticSeries* find(const DiagnosticTable& table, const std::string& name) {
         for (const DiagnosticSeries& series : table.series)
@@ -174,6 +186,7 @@ Judgement judge(const Parameters& parameters, const Outcome& outcome) {
     judge.steps(outcome);
     judge.diagnostics(outcome);
     judge.error(outcome);
+    judge.diagnostic(outcome);
     judge.ending(outcome);
     return judge.finish(outcome.code);
 }

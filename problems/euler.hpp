@@ -8,8 +8,8 @@
 // Beyond a boundary there are two cells a side: outflow, the nearest cell; wall, mirrored; farfield and exact,
 // prescribed. Derivatives of the first two go to the cells that they copy.
 //
-// An incomplete factorisation of the exact second-order Jacobian is of use up to Courant numbers of about 5;
-// upwind2 is one on the same stencil that remains so, first one on star7.
+// An incomplete factorisation of the exact second-order Jacobian is of use up to Courant numbers of about 5. That of
+// upwind2, on the same stencil, is beyond where the flow is smooth; that of first, on star7, always was.
 #pragma once
 
 #include <memory>

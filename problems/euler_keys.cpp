@@ -107,9 +107,10 @@ ParameterTable scheme_parameters() {
         {.section = "problem",
          .key = "preconditioner_jacobian",
          .type = ParameterType::choice,
-         .default_value = "upwind2",
-         .description = "the matrix the preconditioner is built from; factors of the exact one are of use up to "
-                        "Courant numbers of about 5",
+         .default_value = "first",
+         .description =
+             "the matrix the preconditioner is built from; factors of the exact one are of use up to Courant "
+             "numbers of about 5, those of upwind2 where the flow is smooth",
          .choices = {"same", "exact", "upwind2", "first"}},
     };
     const char* description =

@@ -11,7 +11,7 @@ struct GasKeys {
     FluxKind flux = FluxKind::hllc;
     Reconstruction reconstruction;
     std::array<GasBoundary, 3> boundary{};
-    GasJacobian jacobian = GasJacobian::exact, preconditioner_jacobian = GasJacobian::upwind2;
+    GasJacobian jacobian = GasJacobian::exact, preconditioner_jacobian = GasJacobian::first;
     Regime regime = Regime::transient;
     StepRule steps;
 

@@ -6,6 +6,7 @@
 //                 1982; e = limiter_epsilon q_ref^2 leaves smooth extrema alone)
 //   kappa         upper = ((1 - kappa) a + (1 + kappa) b) / 2, lower with a and b exchanged; no limiter
 //   first_order   0
+// A cell where density or pressure would not stay positive at a face has no slope of it.
 #pragma once
 
 #include "problems/euler_flux.hpp"
@@ -30,26 +31,20 @@ struct Reconstruction {
     double kappa = 1.0 / 3.0;
     GasState<double> epsilon{};  ///< e of each variable
 
+    /// Slopes of a variable in a cell whose value is `q`, its neighbours' `before` and `after`.
     template <class T>
-    HYPERPLANE_HD CellSlopes<T> slopes(int variable, const T& a, const T& b) const {
-        switch (kind) {
-            case ReconstructionKind::van_albada: {
-                const double e = epsilon[variable];
-                const T sigma = ((b * b + e) * a + (a * a + e) * b) / (a * a + b * b + 2 * e);
-                return {sigma, sigma};
-            }
-            case ReconstructionKind::kappa:
-                return {0.5 * ((1 - kappa) * b + (1 + kappa) * a), 0.5 * ((1 - kappa) * a + (1 + kappa) * b)};
-            case ReconstructionKind::first_order: break;
-        }
-        return {0.0 * a, 0.0 * a};
+    HYPERPLANE_HD CellSlopes<T> slopes(int variable, const T& before, const T& q, const T& after) const {
+        const CellSlopes<T> slopes = free_slopes(variable, q - before, after - q);
+        if (stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) return slopes;
+        return {0.0 * q, 0.0 * q};
     }
-
-    HYPERPLANE_HD SlopeDerivatives derivatives(int variable, double a, double b) const {
+    HYPERPLANE_HD SlopeDerivatives derivatives(int variable, double before, double q, double after) const {
+        const double a = q - before, b = after - q;
+        const CellSlopes<double> slopes = free_slopes(variable, a, b);
+        if (!stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) return {0.0, 0.0, 0.0, 0.0};
         switch (kind) {
             case ReconstructionKind::van_albada: {
-                const double e = epsilon[variable], inverse = 1.0 / (a * a + b * b + 2 * e);
-                const double sigma = ((b * b + e) * a + (a * a + e) * b) * inverse;
+                const double e = epsilon[variable], inverse = 1.0 / (a * a + b * b + 2 * e), sigma = slopes.upper;
                 const double by_a = (b * b + e + 2 * a * (b - sigma)) * inverse;
                 const double by_b = (a * a + e + 2 * b * (a - sigma)) * inverse;
                 return {by_a, by_b, by_a, by_b};
@@ -62,6 +57,27 @@ struct Reconstruction {
         }
         return {0.0, 0.0, 0.0, 0.0};
     }
+
+private:
+    template <class T>
+    HYPERPLANE_HD CellSlopes<T> free_slopes(int variable, const T& a, const T& b) const {
+        switch (kind) {
+            case ReconstructionKind::van_albada: {
+                const double e = epsilon[variable];
+                const T sigma = ((b * b + e) * a + (a * a + e) * b) / (a * a + b * b + 2 * e);
+                return {sigma, sigma};
+            }
+            case ReconstructionKind::kappa:
+                return {0.5 * ((1 - kappa) * b + (1 + kappa) * a), 0.5 * ((1 - kappa) * a + (1 + kappa) * b)};
+            case ReconstructionKind::first_order: break;
+        }
+        return {0.0 * a, 0.0 * a};
+    }
+    /// Density and pressure at the faces of a cell.
+    template <class T>
+    HYPERPLANE_HD static bool stays_positive(int variable, const T& upper, const T& lower) {
+        return (variable > 0 && variable < 4) || (upper > 0.0 && lower > 0.0);
+    }
 };
 
 /// The flux through the face between cells 1 and 2 of four cells in a row.
@@ -70,9 +86,8 @@ HYPERPLANE_HD GasState<T> face_flux(const Gas& gas, const Reconstruction& recons
                                     const GasState<T>& q1, const GasState<T>& q2, const GasState<T>& q3) {
     GasState<T> L, R;
     for (int c = 0; c < 5; ++c) {
-        const T middle = q2[c] - q1[c];
-        L[c] = q1[c] + 0.5 * reconstruction.slopes(c, q1[c] - q0[c], middle).upper;
-        R[c] = q2[c] - 0.5 * reconstruction.slopes(c, middle, q3[c] - q2[c]).lower;
+        L[c] = q1[c] + 0.5 * reconstruction.slopes(c, q0[c], q1[c], q2[c]).upper;
+        R[c] = q2[c] - 0.5 * reconstruction.slopes(c, q1[c], q2[c], q3[c]).lower;
     }
     return numerical_flux<kind>(gas, L, R);
 }

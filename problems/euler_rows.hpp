@@ -147,8 +147,9 @@ struct StateWeights {
     double upper[3], lower[3];
 };
 
-HYPERPLANE_HD inline StateWeights state_weights(const Reconstruction& reconstruction, int c, double a, double b) {
-    const SlopeDerivatives d = reconstruction.derivatives(c, a, b);
+HYPERPLANE_HD inline StateWeights state_weights(const Reconstruction& reconstruction, int c, double before, double q,
+                                                double after) {
+    const SlopeDerivatives d = reconstruction.derivatives(c, before, q, after);
     return {{-0.5 * d.upper_a, 1 + 0.5 * (d.upper_a - d.upper_b), 0.5 * d.upper_b},
             {0.5 * d.lower_a, 1 - 0.5 * (d.lower_a - d.lower_b), -0.5 * d.lower_b}};
 }
@@ -194,11 +195,9 @@ private:
         const GasLine line = rows.line(p, axis);
         GasState<double> L[2], R[2];  // the states beside the lower face and the upper one
         for (int c = 0; c < 5; ++c) {
-            const double d[4] = {line.q[1][c] - line.q[0][c], line.q[2][c] - line.q[1][c], line.q[3][c] - line.q[2][c],
-                                 line.q[4][c] - line.q[3][c]};
             CellSlopes<double> slopes[3] = {};
-            if constexpr (kind != GasJacobian::first)
-                for (int s = 0; s < 3; ++s) slopes[s] = rows.reconstruction.slopes(c, d[s], d[s + 1]);
+            for (int s = 0; s < 3 && kind != GasJacobian::first; ++s)
+                slopes[s] = rows.reconstruction.slopes(c, line.q[s][c], line.q[s + 1][c], line.q[s + 2][c]);
             for (int f = 0; f < 2; ++f) {
                 L[f][c] = line.q[f + 1][c] + 0.5 * slopes[f].upper;
                 R[f][c] = line.q[f + 2][c] - 0.5 * slopes[f + 1].lower;
@@ -218,8 +217,8 @@ private:
                                 bounded && last - at < 2 ? last - at : 2};
         for (int s = 0; s < 3 && kind == GasJacobian::exact; ++s)
             for (int c = 0; c < 5; ++c)
-                faces.weights[s][c] = state_weights(rows.reconstruction, c, line.q[s + 1][c] - line.q[s][c],
-                                                    line.q[s + 2][c] - line.q[s + 1][c]);
+                faces.weights[s][c] =
+                    state_weights(rows.reconstruction, c, line.q[s][c], line.q[s + 1][c], line.q[s + 2][c]);
         add_row<0>(faces, slot, diagonal);
         add_row<1>(faces, slot, diagonal);
         add_row<2>(faces, slot, diagonal);

@@ -49,9 +49,10 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
          "The compressible Euler equations: pulse, vortex, shock tube, blast, vortex array",
          "U_t + div F(U) = 0 of an ideal gas, U = (rho, rho u, rho v, rho w, E), on cells: slopes of density, velocity "
          "and\n"
-         "pressure, limited or not, and HLLC or Rusanov fluxes (star13). The matrix is the exact derivative or one "
-         "with\n"
-         "upwind slopes; the preconditioner may be built from another one, by default the latter.",
+         "pressure, limited or not, and HLLC or Rusanov fluxes (star13). The matrix is the exact derivative or a "
+         "simpler "
+         "one;\n"
+         "the preconditioner is built from the first-order scheme's unless told otherwise.",
          euler_parameters(),
          create_euler},
         {"artificial_compressibility",

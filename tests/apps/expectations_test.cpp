@@ -68,6 +68,25 @@ TEST(Expectations, ErrorNeedsAnExactSolution) {
     EXPECT_EQ(judged({{"max_error", "1"}}, unknown), ExitCode::expectation);
 }
 
+TEST(Expectations, AnyErrorNormCanBeMeant) {
+    EXPECT_EQ(judged({{"error_norm", "rms"}, {"max_error", "0.1"}, {"min_error", "0.1"}}), ExitCode::ok);
+    EXPECT_EQ(judged({{"error_norm", "rms"}, {"max_error", "0.09"}}), ExitCode::expectation);
+    EXPECT_EQ(judged({{"error_norm", "l1"}, {"max_error", "1"}}), ExitCode::expectation);
+}
+
+TEST(Expectations, DiagnosticsHaveBoundsAtTheEnd) {
+    Outcome outcome = good_outcome();
+    outcome.diagnostics.series = {{"energy", "1", "", {3.0, 2.0}}};
+    EXPECT_EQ(judged({{"diagnostic", "energy"}, {"min_diagnostic", "2"}, {"max_diagnostic", "2"}}, outcome),
+              ExitCode::ok);
+    EXPECT_EQ(judged({{"diagnostic", "energy"}, {"max_diagnostic", "1.9"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"diagnostic", "energy"}, {"min_diagnostic", "2.1"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"diagnostic", "entropy"}, {"max_diagnostic", "9"}}, outcome), ExitCode::expectation);
+    EXPECT_EQ(judged({{"max_diagnostic", "9"}}, outcome), ExitCode::expectation);
+    outcome.diagnostics.series[0].values.back() = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(judged({{"diagnostic", "energy"}, {"max_diagnostic", "9"}}, outcome), ExitCode::expectation);
+}
+
 TEST(Expectations, NaNMeetsNothing) {
     Outcome outcome = good_outcome();
     outcome.errors = {{"max", std::numeric_limits<double>::quiet_NaN()}};
