@@ -50,10 +50,10 @@ def draw(program, picture):
     side = 0.016 * CELLS
     for panel, (field, values) in zip(panels, fields.items()):
         image = panel.imshow(values, origin="lower", extent=(0, side, 0, side), cmap="coolwarm", vmin=-1.2, vmax=1.2)
-        panel.set(title=f"{field}, t = {time[-1]:.3g}", xlabel="x", ylabel="y")
+        panel.set(title=f"{field}, t = {time[-1]:.3g}", xlabel="x")
         figure.colorbar(image, ax=panel, shrink=0.8)
     panels[2].semilogx(time[1:], energy[1:], "k-")
-    panels[2].set(title="energy", xlabel="t", ylabel="E")
+    panels[2].set(title="energy E", xlabel="t")
     figure.savefig(picture, dpi=85)
 
 

@@ -245,8 +245,8 @@ TEST(CahnHilliard, WallHasTheKnownEnergy) {
     EXPECT_NEAR(energy_of(*problem, u), 2 * std::sqrt(2.0) / 3 * 0.05, 0.02 * 2 * std::sqrt(2.0) / 3 * 0.05);
 }
 
-/// Lamellae of one period a box: the energy a length is least near (96 gamma / sigma)^(1/3), gamma a wall's energy. That
-/// takes walls to be sharp, which they are not quite: within 15 %.
+/// Lamellae of one period a box: the energy a length is least near (96 gamma / sigma)^(1/3), gamma a wall's energy.
+/// That takes walls to be sharp, which they are not quite: within 15 %.
 TEST(CahnHilliard, LamellaeHaveTheKnownPeriod) {
     const auto energy_density = [](double period) {
         const std::string length = std::to_string(period);
