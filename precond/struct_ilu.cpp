@@ -8,7 +8,6 @@
 #include "core/error.hpp"
 
 namespace hyperplane {
-namespace {
 
 const ParameterTable& struct_ilu_parameters() {
     using enum ParameterType;
@@ -46,7 +45,7 @@ const ParameterTable& struct_ilu_parameters() {
     return table;
 }
 
-StructIluOptions read_options(const Parameters& parameters) {
+StructIluOptions struct_ilu_options(const Parameters& parameters) {
     const std::string section = "preconditioner";
     StructIluOptions options;
     options.fill_level = int(parameters.integer(section, "fill_level"));
@@ -60,6 +59,8 @@ StructIluOptions read_options(const Parameters& parameters) {
     options.pivots.boost = parameters.real(section, "pivot_boost");
     return options;
 }
+
+namespace {
 
 const Stencil& point_stencil() {
     static const Stencil point("point", {{0, 0, 0}});
@@ -75,8 +76,8 @@ Layout without_wrap(const Layout& layout) {
 
 }  // namespace
 
-PreconditionerPlan StructIlu::plan(const Parameters& parameters, const PreconditionerSetting& setting) {
-    const Stencil filled = setting.stencil.filled(read_options(parameters).fill_level);
+PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const PreconditionerSetting& setting) {
+    const Stencil filled = setting.stencil.filled(options.fill_level);
     const bool shares = filled.size() == setting.stencil.size() && !filled.eliminates_off_diagonal();
     const int entries = shares ? 1 : setting.symmetric ? filled.diagonal() + 1 : filled.size();
     PreconditionerPlan plan;
@@ -196,6 +197,25 @@ StructMatrix StructIlu::factors_on_host() const {
     return host;
 }
 
+FactorView StructIlu::view(const Int3* offsets) const {
+    FactorView f{a_->layout(), block_view(triangles()), block_view(pivots(), pivot_entry()), offsets};
+    f.lower = stencil_.lower_size();
+    f.symmetric = a_->symmetric();
+    f.unit = unit_triangular();
+    if constexpr (cuda_built)
+        if (cuda_) {
+            const auto at = [&](int entry, Index slot, int row, int col) {
+                return StructIluCuda::place(a_->layout().slots(), a_->dof(), entry, slot, row, col);
+            };
+            f.inverse = {cuda_factors().inverse, at(1, 0, 0, 0), at(0, 1, 0, 0), at(0, 0, 1, 0), at(0, 0, 0, 1)};
+            if (f.unit) {
+                f.triangles = f.inverse;
+                f.triangles.values = triangles().values(0);
+            }
+        }
+    return f;
+}
+
 std::string StructIlu::describe() const {
     if constexpr (cuda_built)
         if (cuda_) return cuda_->describe();
@@ -237,9 +257,11 @@ PreconditionerRow struct_ilu_row() {
         "Source: Luo et al., StructILU, ICS 2025, Algorithms 1 and 2; Saad, Iterative Methods, section 10.3.";
     row.parameters = struct_ilu_parameters();
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return std::unique_ptr<Preconditioner>(new StructIlu(setting.context, read_options(parameters)));
+        return std::unique_ptr<Preconditioner>(new StructIlu(setting.context, struct_ilu_options(parameters)));
     };
-    row.plan = &StructIlu::plan;
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return StructIlu::plan(struct_ilu_options(parameters), setting);
+    };
     return row;
 }
 

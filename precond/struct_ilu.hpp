@@ -27,6 +27,7 @@
 
 #include "core/linear_operator.hpp"
 #include "core/struct_matrix.hpp"
+#include "precond/factor_view.hpp"
 #include "precond/pivots.hpp"
 #include "precond/registry.hpp"
 #include "precond/struct_ilu_cuda.hpp"
@@ -75,7 +76,10 @@ public:
     const StructMatrix& pivots() const { return factor_ ? *factor_ : *inverse_; }
     int pivot_entry() const { return factor_ ? stencil_.diagonal() : 0; }
 
-    static PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting);
+    /// The factors where they lie; `offsets` are those of stencil(), in the context's memory.
+    FactorView view(const Int3* offsets) const;
+
+    static PreconditionerPlan plan(const StructIluOptions& options, const PreconditionerSetting& setting);
 
 private:
     void prepare(const StructMatrix& a);
@@ -103,6 +107,10 @@ private:
     std::optional<StructMatrix> inverse_;  ///< D^-1
     std::shared_ptr<StructIluCuda> cuda_;  ///< kernels, where the matrix is on a GPU
 };
+
+/// What a deck can say about the factorisation.
+const ParameterTable& struct_ilu_parameters();
+StructIluOptions struct_ilu_options(const Parameters& parameters);
 
 /// Rows of the registration table.
 PreconditionerRow struct_ilu_row();

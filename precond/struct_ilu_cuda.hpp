@@ -48,6 +48,11 @@ public:
 
     /// Whether factors lie as [entry][row][slot][col], a row of a block together; else as [entry][row][col][slot].
     static bool together(int dof) { return dof >= 6; }
+    /// Place of a coefficient of the factors.
+    static Index place(Index slots, int dof, int entry, Index slot, int row, int col) {
+        const Index line = Index(entry) * dof + row;
+        return together(dof) ? (line * slots + slot) * dof + col : (line * dof + col) * slots + slot;
+    }
     /// Whether these kernels are those of another system too.
     bool serves(const StructIluSystem& system) const;
     /// x = W, D^-1 and G of A + shift diag(A), in the places of E, D and F; D^-1 alone for D-ILU. Reports pivots

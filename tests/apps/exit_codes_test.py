@@ -53,6 +53,22 @@ class Usage(ProgramTest):
         self.expect(0, "run", deck, "--set", "solver.rtol=1e-2", "--set", "solver.rtol=1e-3")
         self.assertLess(self.record("a.h5")["solves"][0]["relative_residual"], 1e-3)
 
+    def test_solvers_and_preconditioners_that_do_not_fit(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        sweeps = ("--set", "preconditioner.name=jacobi_sweeps")
+        asynchronous = (*sweeps, "--set", "preconditioner.mode=block_async")
+        for solver in ("cg", "gmres", "bicgstab", "richardson"):
+            self.expect(2, "run", deck, *asynchronous, "--set", f"solver.name={solver}",
+                        says=f"solver.name = {solver} needs a preconditioner that is the same in every iteration, and "
+                             "jacobi_sweeps is not; only fgmres takes it")
+        self.expect(0, "run", deck, *asynchronous, "--set", "solver.name=fgmres")
+        uneven = (*sweeps, "--set", "preconditioner.upper_sweeps=4")
+        self.expect(2, "run", deck, *uneven, "--set", "solver.name=cg", says="needs a symmetric preconditioner")
+        for solver in ("gmres", "fgmres", "bicgstab", "richardson"):
+            self.expect(0, "run", deck, *uneven, "--set", f"solver.name={solver}")
+        self.expect(2, "run", deck, *sweeps, "--set", "preconditioner.block_order=forward",
+                    says="preconditioner.block_order: synchronous sweeps have no order of blocks")
+
     def test_unknown_component(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
         self.expect(2, "run", deck, "--set", "preconditioner.name=ilux", says="ilux")

@@ -1,0 +1,206 @@
+#include "precond/triangle_sweeps.hpp"
+
+#include <algorithm>
+
+#include "core/blas1.hpp"
+#include "core/for_each_point.hpp"
+#include "core/random.hpp"
+#include "core/views.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// x at an address; while other threads write there, whatever is found.
+template <bool racing>
+HYPERPLANE_HD double value_at(const double* x) {
+    if constexpr (racing)
+        return *static_cast<const volatile double*>(x);
+    else
+        return *x;
+}
+
+/// One sweep at a point; m is the dof where the compiler knows it.
+template <int m, Direction direction, bool racing>
+struct SweepPoint {
+    FactorView f;
+    const double* b;  ///< null: zero
+    const double* x;  ///< null: zero
+    double* out;
+    int dof;
+    bool times_inverse;  ///< the couplings' sum, or in the lower sweep all, is multiplied by D^-1
+
+    static constexpr int room = m > 0 ? m : max_dof;
+
+    HYPERPLANE_HD void compute(Int3 p, Index slot, double (&result)[room]) const {
+        const int size = m > 0 ? m : dof;
+        const Index slots = f.layout.slots();
+        const bool down = direction == Direction::lower;
+        double sum[room];
+        for (int r = 0; r < size; ++r) sum[r] = down && b ? b[r * slots + slot] : 0.0;
+        const int first = down ? 0 : f.lower + 1, last = x ? first + f.lower : first;
+        for (int e = first; e < last; ++e) {
+            const Int3 q = p + f.offsets[e];
+            if (!f.layout.grid().contains(q)) continue;
+            const Index there = f.layout.slot(q);
+            for (int c = 0; c < size; ++c) {
+                const double value = value_at<racing>(x + c * slots + there);
+                for (int r = 0; r < size; ++r) sum[r] -= f.at(e, slot, there, r, c) * value;
+            }
+        }
+        for (int r = 0; r < size; ++r) {
+            double value = times_inverse ? 0.0 : sum[r];
+            if (times_inverse)
+                for (int c = 0; c < size; ++c) value += f.inverse.at(0, slot, r, c) * sum[c];
+            result[r] = down || !b ? value : b[r * slots + slot] + value;
+        }
+    }
+    HYPERPLANE_HD void store(Index slot, const double (&result)[room]) const {
+        for (int r = 0; r < (m > 0 ? m : dof); ++r) out[r * f.layout.slots() + slot] = result[r];
+    }
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        double result[room];
+        compute(p, slot, result);
+        store(slot, result);
+    }
+};
+
+constexpr int block_points = TriangleSweeps::block_points;
+
+#ifdef __CUDACC__
+template <class Body>
+__global__ void visit_blocks(const __grid_constant__ Body body, bool backward) {
+    const Index block = backward ? gridDim.x - 1 - blockIdx.x : blockIdx.x, slot = block * block_points + threadIdx.x;
+    const bool inside = slot < body.f.layout.slots();
+    double result[Body::room];
+    if (inside) body.compute(body.f.layout.point(slot), slot, result);
+    __syncthreads();
+    if (inside) body.store(slot, result);
+}
+#endif
+
+/// Every block of slots once: it computes all its points, then writes them.
+template <class Body>
+void for_each_block([[maybe_unused]] Backend backend, const Body& body, bool backward) {
+    const Layout& layout = body.f.layout;
+    const Index blocks = (layout.slots() + block_points - 1) / block_points;
+#ifdef __CUDACC__
+    if (backend == Backend::cuda) {
+        visit_blocks<<<cuda::blocks_for(layout.slots(), block_points), block_points, 0, cuda::stream()>>>(body,
+                                                                                                          backward);
+        return cuda::launched("asynchronous sweep");
+    }
+#endif
+#pragma omp parallel for schedule(static, 1) num_threads(threads_for(layout.slots()))
+    for (Index turn = 0; turn < blocks; ++turn) {
+        const Index begin = (backward ? blocks - 1 - turn : turn) * block_points;
+        const Index end = std::min(begin + block_points, layout.slots());
+        double results[block_points][Body::room];
+        for (Index slot = begin; slot < end; ++slot) body.compute(layout.point(slot), slot, results[slot - begin]);
+        for (Index slot = begin; slot < end; ++slot) body.store(slot, results[slot - begin]);
+    }
+}
+
+/// A sweep: its vectors, and the order of blocks where it is asynchronous.
+struct Sweep {
+    const Vector* b;
+    const Vector* x;
+    Vector* out;
+    bool times_inverse;
+    bool backward = false;
+};
+
+template <int m, Direction direction>
+void run(const FactorView& f, const Sweep& s) {
+    const Backend backend = s.out->backend();
+    const auto memory = [](const Vector* v) { return v ? v->data() : nullptr; };
+    const int dof = s.out->dof();
+    if (s.x == s.out)
+        for_each_block(backend,
+                       SweepPoint<m, direction, true>{f, memory(s.b), memory(s.x), s.out->data(), dof, s.times_inverse},
+                       s.backward);
+    else
+        for_each_point(
+            backend, f.layout, "sweep",
+            SweepPoint<m, direction, false>{f, memory(s.b), memory(s.x), s.out->data(), dof, s.times_inverse});
+}
+
+template <Direction direction>
+void run(const FactorView& f, const Sweep& s) {
+    switch (s.out->dof()) {
+        case 1: return run<1, direction>(f, s);
+        case 2: return run<2, direction>(f, s);
+        case 3: return run<3, direction>(f, s);
+        case 4: return run<4, direction>(f, s);
+        case 5: return run<5, direction>(f, s);
+        case 8: return run<8, direction>(f, s);
+        default: return run<0, direction>(f, s);
+    }
+}
+
+void run(const FactorView& f, Direction direction, const Sweep& s) {
+    direction == Direction::lower ? run<Direction::lower>(f, s) : run<Direction::upper>(f, s);
+}
+
+/// Numbers in (0, 1) that depend on point and component alone.
+struct Probe {
+    VectorView x;
+    int dof;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        for (int c = 0; c < dof; ++c) x.at(slot, c) = random_uniform(1, x.layout.grid().row(p) * dof + c);
+    }
+};
+
+}  // namespace
+
+TriangleSweeps::TriangleSweeps(const Context& context, const Layout& layout, int dof, const SweepOptions& options)
+    : options_(options), lower_(context, layout, dof, "sweeps"), other_(context, layout, dof, "sweeps") {}
+
+void TriangleSweeps::apply(const FactorView& factors, const Vector& r, Vector& z) {
+    options_.mode == SweepMode::sync ? sync(factors, r, z) : block_async(factors, r, z);
+}
+
+void TriangleSweeps::sync(const FactorView& f, const Vector& r, Vector& z) {
+    // A single upper sweep gives y itself, so y is made in z's place.
+    Vector &y = options_.upper == 1 ? z : lower_, &spare = options_.upper == 1 ? lower_ : z;
+    const Vector* x = nullptr;
+    for (int left = options_.lower; left-- > 0;) {
+        Vector& out = left % 2 == 0 ? y : spare;
+        run(f, Direction::lower, {&r, x, &out, !f.unit || left == 0});
+        x = &out;
+    }
+    x = &y;
+    for (int left = options_.upper - 1; left-- > 0;) {
+        Vector& out = left % 2 == 0 ? z : other_;
+        run(f, Direction::upper, {&y, x, &out, !f.unit});
+        x = &out;
+    }
+}
+
+void TriangleSweeps::block_async(const FactorView& f, const Vector& r, Vector& z) {
+    // Of unit triangles the sweeps give v; D^-1 v is left to one more step, which reads no neighbour.
+    Vector& v = f.unit ? z : lower_;
+    set_zero(v);
+    for (int sweep = 0; sweep < options_.lower; ++sweep)
+        run(f, Direction::lower, {&r, &v, &v, !f.unit, options_.order == BlockOrder::backward});
+    if (f.unit) run(f, Direction::lower, {&z, nullptr, &lower_, true});
+    set_zero(z);
+    for (int sweep = 0; sweep < options_.upper; ++sweep)
+        run(f, Direction::upper, {&lower_, &z, &z, !f.unit, options_.order != BlockOrder::forward});
+}
+
+std::vector<double> TriangleSweeps::growth(const FactorView& f, Direction direction, double most) {
+    const int sweeps = direction == Direction::lower ? options_.lower : options_.upper;
+    Vector* room[] = {&lower_, &other_};
+    for_each_point(lower_.backend(), f.layout, "probe of sweeps", Probe{view(lower_), lower_.dof()});
+    const double first = norm2(lower_);
+    std::vector<double> ratios;
+    for (int n = 1; n <= sweeps; ++n) {
+        run(f, direction, {nullptr, room[(n - 1) % 2], room[n % 2], !f.unit});
+        ratios.push_back(norm2(*room[n % 2]) / first);
+        if (!(ratios.back() <= most)) break;
+    }
+    return ratios;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,59 @@
+// Jacobi sweeps on triangular systems, instead of solving them.
+//
+// Anzt, Chow, Dongarra, "Iterative sparse triangular solves for preconditioning", Euro-Par 2015: equations (1) and (2).
+// A sweep replaces x by D^-1 (b - (T - D) x), T a triangle with the diagonal D, from x = 0 on. For the factors of
+// precond/factor_view.hpp, y and z being what exact solves would give:
+//
+//     lower   y <- D^-1 (r - E y)   or   v <- r - W v, y = D^-1 v after the last sweep
+//     upper   z <- y - D^-1 F z     or   z <- y - G z
+//
+// Both forms give the same iterates. The first sweep finds zeros and gives D^-1 r, or y. With N the iteration matrix,
+// the error after n sweeps is (-N)^n times the solution; N is strictly triangular, so as many sweeps as the grid has
+// levels are exact, but before that powers of N may grow (its departure from normality).
+//
+// sync: a sweep reads the one before. Fixed, deterministic.
+// block_async: one vector; blocks of `block_points` consecutive slots read whatever is there, update at once and write,
+// each block when it is its turn (section 3). Blocks are begun forward, backward, or in the order of dependencies,
+// forward for the lower and backward for the upper triangle. Neither fixed nor deterministic.
+#pragma once
+
+#include "core/vector.hpp"
+#include "precond/factor_view.hpp"
+#include "precond/sweep.hpp"
+
+namespace hyperplane {
+
+enum class SweepMode { sync, block_async };
+enum class BlockOrder { dependency, forward, backward };
+
+struct SweepOptions {
+    int lower = 5, upper = 5;  ///< sweeps, 1 or more
+    SweepMode mode = SweepMode::sync;
+    BlockOrder order = BlockOrder::dependency;  ///< of block_async
+};
+
+class TriangleSweeps {
+public:
+    static constexpr int block_points = 128;  ///< the paper's thread block
+
+    TriangleSweeps(const Context& context, const Layout& layout, int dof, const SweepOptions& options);
+
+    /// z = M^-1 r, both solves by sweeps.
+    void apply(const FactorView& factors, const Vector& r, Vector& z);
+    /// ||N^n w|| / ||w|| in the 2-norm for n = 1 to the sweeps of that direction, w positive and random; the list ends
+    /// early behind a value above `most` or not finite.
+    std::vector<double> growth(const FactorView& factors, Direction direction, double most);
+
+    /// Memory held, in bytes.
+    static Index bytes(Index unknowns) { return 2 * unknowns * Index(sizeof(double)); }
+    bool serves(const Layout& layout, int dof) const { return layout == lower_.layout() && dof == lower_.dof(); }
+
+private:
+    void sync(const FactorView& factors, const Vector& r, Vector& z);
+    void block_async(const FactorView& factors, const Vector& r, Vector& z);
+
+    SweepOptions options_;
+    Vector lower_, other_;  ///< what the lower sweeps give; room to alternate
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,274 @@
+// jacobi_sweeps on either backend: sweeps against the reference's, exactness, divergence, refusals.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "on_device.hpp"
+#include "precond/jacobi_sweeps.hpp"
+#include "precond/support.hpp"
+#include "reference/jacobi_sweeps.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::relative_difference;
+using reference::StencilMatrix;
+
+struct Case {
+    std::string stencil;
+    int dof, fill_level;
+    Box box;
+    LayoutKind kind;
+    MatrixStorage storage;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const auto& stencil : reference::all_stencils())
+        for (int dof : {1, 2, 3, 4, 5, 8})
+            for (int k : {0, 1})
+                for (const Box& box : {Box{7, 5, 3}, Box{9, 5, 1}, Box{5, 5, 5, {true, false, true}}})
+                    for (LayoutKind kind : layout_kinds)
+                        for (MatrixStorage storage : storages) {
+                            if (k == 1 && (dof > 2 || box.nz != 3)) continue;
+                            if (dof > 3 && box.nz != 1) continue;
+                            list.push_back({stencil.name, dof, k, box, kind, storage});
+                        }
+    list.push_back({"star7", 17, 0, {4, 3, 2}, LayoutKind::natural, MatrixStorage::full});
+    list.push_back({"star7", 2, 2, {5, 4, 3}, LayoutKind::hyperplane, MatrixStorage::lower});
+    return list;
+}
+
+/// A system of a case in a context, and the reference's factors of it.
+struct System {
+    StencilMatrix data;
+    StructMatrix a;
+    reference::BlockIlu factors;
+    std::vector<double> r;
+
+    System(const Context& context, const Case& c)
+        : data(made(c)),
+          a(in_context(context,
+                       reference::to_struct_matrix(context.host(), layout_for(c.kind, data, c.stencil, c.fill_level),
+                                                   data, c.storage, c.stencil))),
+          factors(reference_ilu(data, c.stencil, c.fill_level)),
+          r(reference::Random(5).vector(int(a.unknowns()))) {}
+
+    static StencilMatrix made(const Case& c) {
+        const auto offsets = reference::stencil_named(c.stencil).offsets;
+        return c.storage == MatrixStorage::full ? reference::random_matrix(c.box, offsets, c.dof, 21)
+                                                : reference::random_spd_matrix(c.box, offsets, c.dof, 22);
+    }
+    std::vector<double> applied(const LinearOperator& m) const {
+        Vector z = poisoned(a.context(), a.layout(), a.dof());
+        m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
+        return from_vector(z);
+    }
+    std::unique_ptr<Preconditioner> sweeps(int lower, int upper, int fill_level, Settings more = {}) const {
+        more.insert(more.end(), {{"lower_sweeps", std::to_string(lower)},
+                                 {"upper_sweeps", std::to_string(upper)},
+                                 {"fill_level", std::to_string(fill_level)}});
+        auto m = make("jacobi_sweeps", a, more);
+        m->setup(a);
+        return m;
+    }
+    /// No more levels than this in either triangle.
+    int levels(const Case& c) const {
+        const LevelMap map = reference::to_stencil({c.stencil, filled(c.stencil, c.fill_level)}).level_map();
+        return 1 + map.level({c.box.nx - 1, c.box.ny - 1, c.box.nz - 1});
+    }
+};
+
+void expect_sweeps_of_reference(const Context& context, const Case& c) {
+    const System system(context, c);
+    for (const auto& [lower, upper] : {std::pair{1, 1}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {4, 4}}) {
+        const auto m = system.sweeps(lower, upper, c.fill_level);
+        EXPECT_TRUE(m->traits().fixed);
+        EXPECT_EQ(m->traits().symmetric, c.storage == MatrixStorage::lower && lower == upper);
+        const auto y = reference::jacobi_sweeps(system.factors, true, lower, system.r);
+        const auto expected = reference::jacobi_sweeps(system.factors, false, upper, y);
+        EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13) << lower << " " << upper;
+    }
+}
+
+void expect_exact_after_all_levels(const Context& context, const Case& c) {
+    const System system(context, c);
+    const auto expected = reference::apply_inverse(system.factors, system.r);
+    const int levels = system.levels(c);
+    EXPECT_LT(relative_difference(system.applied(*system.sweeps(levels, levels, c.fill_level)), expected), 1e-13);
+    // Blocks take at least what the sweep before left.
+    for (const char* order : {"dependency", "forward", "backward"}) {
+        const auto m = system.sweeps(levels, levels, c.fill_level, {{"mode", "block_async"}, {"block_order", order}});
+        EXPECT_FALSE(m->traits().fixed);
+        EXPECT_FALSE(m->traits().symmetric);
+        EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13) << order;
+    }
+}
+
+class JacobiSweepsTest : public testing::TestWithParam<Case> {};
+class JacobiSweepsOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(JacobiSweepsTest, AreThoseOfTheReference) {
+    expect_sweeps_of_reference(Context::cpu(1), GetParam());
+}
+TEST_P(JacobiSweepsOnDevice, AreThoseOfTheReference) {
+    expect_sweeps_of_reference(Context::cuda(), GetParam());
+}
+TEST_P(JacobiSweepsTest, AreExactAfterAsManyAsLevels) {
+    expect_exact_after_all_levels(Context::cpu(1), GetParam());
+}
+TEST_P(JacobiSweepsOnDevice, AreExactAfterAsManyAsLevels) {
+    expect_exact_after_all_levels(Context::cuda(), GetParam());
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+    const Case& c = info.param;
+    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
+           reference::name_of(c.box) + "_" + to_string(c.kind) +
+           (c.storage == MatrixStorage::full ? "_full" : "_lower");
+}
+INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsTest, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsOnDevice, testing::ValuesIn(cases()), name_of);
+
+class SweepsOnDevice : public DeviceTest {};
+
+/// Larger than what a GPU works on at a time, and twenty times the same bits.
+TEST_F(SweepsOnDevice, EqualTheHostsOnLargeGrids) {
+    for (const auto& [stencil, dof] : {std::pair{"star7", 1}, {"box27", 3}, {"diamond25", 8}}) {
+        const Stencil offsets = Stencil::by_name(stencil);
+        const StructMatrix here = random_struct_matrix(Layout(LayoutKind::natural, {67, 35, 19}, offsets.level_map()),
+                                                       offsets, dof, MatrixStorage::full, 3);
+        const StructMatrix there = in_context(Context::cuda(), here);
+        const auto expected = make("jacobi_sweeps", here), m = make("jacobi_sweeps", there);
+        expected->setup(here), m->setup(there);
+        const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
+        const Vector in = to_vector(there.context(), there.layout(), dof, r);
+        Vector z = poisoned(there.context(), there.layout(), dof);
+        m->apply(in, z);
+        const std::vector<double> first = from_vector(z);
+        EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13) << stencil;
+        for (int repeat = 0; repeat < 20; ++repeat) {
+            m->apply(in, z);
+            ASSERT_EQ(from_vector(z), first) << stencil;
+        }
+    }
+}
+
+TEST(JacobiSweeps, HaveTheSameBitsForAnyNumberOfThreads) {
+    for (const char* stencil : {"star7", "box27"})
+        for (LayoutKind kind : layout_kinds) {
+            const System system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, kind, MatrixStorage::full});
+            const std::vector<double> one = system.applied(*system.sweeps(3, 4, 0));
+            for (int threads : {2, 3}) {
+                const SeveralThreads several(threads);
+                EXPECT_EQ(system.applied(*system.sweeps(3, 4, 0)), one) << threads;
+            }
+        }
+}
+
+/// A block larger than the grid makes asynchronous sweeps synchronous; more blocks, one after the other in the order of
+/// dependencies, come nearer to the exact solve, and against it they are no better than synchronous ones.
+TEST(JacobiSweeps, InTheOrderOfDependenciesConvergeFaster) {
+    const auto error = [](const Box& box, const Settings& settings) {
+        const System system(Context::cpu(1), {"star7", 1, 0, box, LayoutKind::natural, MatrixStorage::lower});
+        return relative_difference(system.applied(*system.sweeps(2, 2, 0, settings)),
+                                   reference::apply_inverse(system.factors, system.r));
+    };
+    const Settings async{{"mode", "block_async"}};
+    EXPECT_EQ(error({7, 5, 3}, async), error({7, 5, 3}, {}));
+    const Box large{17, 9, 13};
+    const double sync = error(large, {}), forward = error(large, async);
+    const double against = error(large, {{"mode", "block_async"}, {"block_order", "backward"}});
+    EXPECT_LT(forward, 0.8 * sync);
+    EXPECT_GT(against, forward);
+}
+
+/// A line whose points hang on the one before: N shifts and multiplies by -c, so its powers grow like c^n.
+StructMatrix line(const Context& context, int points, double diagonal, double lower) {
+    StructMatrix a(context.host(), Layout(LayoutKind::natural, {points, 1, 1}, {1, 1}), Stencil::star7(), 1);
+    for (int i = 0; i < points; ++i) {
+        a.values(a.stencil().diagonal())[i] = diagonal;
+        if (i > 0) a.values(a.stencil().find({-1, 0, 0}))[i] = lower;
+    }
+    return in_context(context, a);
+}
+
+void expect_divergence_reported(const Context& context) {
+    const auto set_up = [&](const StructMatrix& a, int sweeps, const char* mode) -> std::string {
+        try {
+            make("jacobi_sweeps", a, {{"lower_sweeps", std::to_string(sweeps)}, {"mode", mode}})->setup(a);
+        } catch (const SetupError& error) {
+            EXPECT_EQ(error.code(), ExitCode::preconditioner);
+            return error.what();
+        }
+        return "";
+    };
+    for (const char* mode : {"sync", "block_async"}) {
+        const StructMatrix mild = line(context, 40, 1.0, -3.0);
+        EXPECT_EQ(set_up(mild, 2, mode), "");  // 3^2 times is not far yet
+        const std::string message = set_up(mild, 4, mode);
+        EXPECT_NE(message.find("after 4 of 4 lower_sweeps the error is "), std::string::npos) << message;
+        EXPECT_NE(message.find("struct_ilu"), std::string::npos) << message;
+        EXPECT_NE(set_up(mild, 40, mode).find("after 18 of 40"), std::string::npos) << set_up(mild, 40, mode);
+        EXPECT_EQ(set_up(line(context, 12, 1.0, -3.0), 12, mode), "");  // as many sweeps as levels: exact again
+        EXPECT_NE(set_up(line(context, 40, 1e-160, 1e140), 5, mode).find("after 1 of 5"), std::string::npos);
+    }
+}
+
+TEST(JacobiSweeps, ThatDivergeAreReported) {
+    expect_divergence_reported(Context::cpu(1));
+}
+TEST_F(SweepsOnDevice, ThatDivergeAreReported) {
+    expect_divergence_reported(Context::cuda());
+}
+
+void expect_memory_predicted(const Context& context) {
+    for (const char* stencil : {"star7", "box27"})
+        for (MatrixStorage storage : storages)
+            for (const char* mode : {"sync", "block_async"}) {
+                const System system(context, {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
+                const Parameters parameters = parameters_of("jacobi_sweeps", {{"mode", mode}});
+                const PreconditionerPlan plan =
+                    find_preconditioner("jacobi_sweeps").plan(parameters, setting_of(system.a));
+                EXPECT_EQ(plan.layout.kind(), LayoutKind::natural);
+                const Index before = context.ledger().held();
+                const auto m = make("jacobi_sweeps", system.a, {{"mode", mode}});
+                m->setup(system.a);
+                const Index held = context.ledger().held() - before;
+                EXPECT_NEAR(double(plan.bytes), double(held), 0.02 * double(held)) << stencil << " " << mode;
+                m->setup(system.a);
+                EXPECT_EQ(context.ledger().held() - before, held);
+                EXPECT_EQ(plan.bytes_per_apply, m->bytes_per_apply());
+                EXPECT_EQ(plan.traits.fixed, m->traits().fixed);
+                EXPECT_EQ(plan.traits.symmetric, m->traits().symmetric);
+            }
+}
+
+TEST(JacobiSweeps, HoldWhatIsPredicted) {
+    expect_memory_predicted(Context::cpu(1));
+}
+TEST_F(SweepsOnDevice, HoldWhatIsPredicted) {
+    expect_memory_predicted(Context::cuda());
+}
+
+TEST(JacobiSweeps, RefuseWhatMeansNothing) {
+    const System system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
+    EXPECT_THROW(make("jacobi_sweeps", system.a, {{"lower_sweeps", "0"}}), UsageError);
+    EXPECT_THROW(make("jacobi_sweeps", system.a, {{"mode", "async"}}), UsageError);
+    Parameters parameters = parameters_of("jacobi_sweeps", {});
+    parameters.set("preconditioner", "block_order", "forward", {Provenance::Source::deck, "a.ini", 9});
+    try {
+        find_preconditioner("jacobi_sweeps").create(parameters, setting_of(system.a));
+        ADD_FAILURE() << "accepted";
+    } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find("a.ini:9: preconditioner.block_order"), std::string::npos)
+            << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
