@@ -104,7 +104,7 @@ public:
     virtual CflRange cfl_range() const { return {}; }
     /// f = F(u). u may be *level.old itself.
     virtual void residual(const Vector& u, const TimeLevel& level, Vector& f) const = 0;
-    /// a = dF/du at u, in a's layout and storage; may depend on level.old, not on level.older.
+    /// a = dF/du at u, in a's layout and storage; may depend on level.old and level.older.
     virtual void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const = 0;
     /// The matrix the preconditioner is built from, where shape() says it is another one.
     virtual void preconditioner_jacobian(const Vector& u, const TimeLevel& level, StructMatrix& p) const {

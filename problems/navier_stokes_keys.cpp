@@ -85,7 +85,6 @@ void read_nodes(const Parameters& parameters, FlowKeys& keys) {
     for (int axis = 0; axis < 3; ++axis) {
         const bool half = keys.flow.faces[axis][0] != keys.flow.faces[axis][1];
         const double strength = keys.domain.extent(axis) == 2 ? 0.0 : s[s.size() == 3 ? axis : 0];
-        keys.stretched = keys.stretched || strength > 0.0;
         if (strength > 0.0 && keys.flow.kind == FlowCase::kovasznay)
             refuse(
                 parameters, "problem", "stretching",

@@ -12,7 +12,6 @@ struct FlowKeys {
     Domain domain;
     Flow flow;                                 ///< but for the mesh's tables
     std::array<std::vector<double>, 3> nodes;  ///< coordinates along each axis
-    bool stretched = false;
     Regime regime = Regime::pseudo_transient;
     StepRule step;
     CflRange cfl;  ///< of pseudo-transient steps

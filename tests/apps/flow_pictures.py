@@ -66,7 +66,7 @@ def navier_stokes(program, path):
     z = numpy.linspace(0, 1, cubic["u"].shape[0])
     draw_profiles(right, [(tables.line(cubic["u"], 2, (.5, 1.)), z, "33 nodes")], tables.CUBIC_Z, tables.CUBIC_U,
                   "Albensoeder and Kuhlmann 2005", "z")
-    right.set_title("cubic cavity, Re 1000: u on x = y = 1/2")
+    right.set_title("cubic cavity, Re 1000: u on its axis")
     figure.savefig(path, dpi=80)
 
 
