@@ -13,7 +13,7 @@ namespace {
 ParameterTable equation_parameters() {
     return {
         regime_parameter({Regime::transient, Regime::steady},
-                         "transient: implicit Euler steps of section [time], cfl = 38 unless given; steady: no time "
+                         "transient: the steps of section [time], cfl = 38 unless given; steady: no time "
                          "term"),
         {.section = "problem",
          .key = "viscosity",

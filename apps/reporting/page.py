@@ -121,6 +121,26 @@ def solves(record):
     return table(f"Solves of {record.label}", head, rows, range(1, 7))
 
 
+def steps(record):
+    """Attempts at time steps, where there is more than one or Newton's method has something to tell."""
+    if "attempt" not in record.steps or (len(record.steps) < 2 and not record.newton):
+        return ""
+    rows = [[s.step, s.attempt, "yes" if s.accepted else "no", number(s.time), number(s.dt), number(s.cfl),
+             number(s.error_estimate), number(s.steady_residual), s.newton_steps, s.newton_reason, number(s.residual)]
+            for s in record.steps.rows()]
+    head = ["step", "attempt", "accepted", "time", "dt", "CFL", "error estimate", "steady ||F||", "Newton steps",
+            "Newton ended", "||F||"]
+    return table(f"Steps of {record.label}", head, rows, [0, 1, 3, 4, 5, 6, 7, 8, 10])
+
+
+def diagnostics(record):
+    names = [name for name in record.diagnostics if name not in ("step", "time")]
+    rows = [[name, number(record.diagnostics[name][0]), number(record.diagnostics[name][-1]),
+             number(min(record.diagnostics[name])), number(max(record.diagnostics[name]))] for name in names]
+    return table(f"Diagnostics of {record.label}", ["quantity", "first", "last", "least", "most"], rows,
+                 range(1, 5)) if rows else ""
+
+
 def timers(record):
     rows = []
     for row in record.timers.rows():
@@ -203,7 +223,7 @@ def particulars(record):
     machine = {"program": f"hyperplane {record.code_version} ({record.git_sha})", "layout": record.layout,
                "stored entries": entries, **record.environment}
     parts = [f"<details><summary>{escape(record.label)}: solves, timers, deck, environment</summary>",
-             solves(record), timers(record)]
+             steps(record), diagnostics(record), solves(record), timers(record)]
     if record.verification:
         rows = [[name, f"{value:.4e}"] for name, value in record.verification.items()]
         parts.append(table("Error against the exact solution", ["norm", "value"], rows, [1]))

@@ -42,7 +42,9 @@ class Record:
     dof: int
     stencil: str
     layout: str
-    steps: Table = None  # step, time, dt
+    steps: Table = None  # a row each attempt at a time step, the columns of /steps
+    newton: Table = None  # a row each Newton step of nonlinear problems, the columns of /newton; else empty
+    diagnostics: Table = None  # step (0: initial state), time and one column a diagnostic; else empty
     solves: Table = None  # a row each linear solve, the columns of /solves; rel_res_true, rel_res_recurrence
     history: Table = None  # solve (from 0), iteration, rel_res_recurrence, rel_res_true (NaN: not computed), seconds
     timers: Table = None  # name (nests by '/'), seconds, calls, bytes (0: not known), bandwidth [GB/s]
@@ -172,6 +174,11 @@ def read_performance(group, record):
         record.limit = float(group["limits/memory"][()])
 
 
+def read_diagnostics(group):
+    names = [text(name) for name in group["name"][()]]
+    return Table({name: group[name][()] for name in ("step", "time", *names)})
+
+
 def read_run(path, node):
     """The record of a run, from an open file or from the group of one that holds several."""
     attributes, grid = node.attrs, node["grid"].attrs
@@ -192,6 +199,8 @@ def read_run(path, node):
         solves=read_solves(node["solves"]),
         history=read_history(node["history"]),
     )
+    record.newton = read_table(node["newton"]) if "newton" in node else Table({})
+    record.diagnostics = read_diagnostics(node["diagnostics"]) if "diagnostics" in node else Table({})
     record.verification = {row.name: float(row.value) for row in read_table(node["verification"]).rows()}
     read_performance(node["perf"], record)
     record.label = record.method

@@ -151,6 +151,67 @@ TEST(ConvectionDiffusion, WaveDecaysAtTheRateOfImplicitEuler) {
     for (int i = 0; i < 16; ++i) EXPECT_NEAR(u({i, 0, 0}), factor * old({i, 0, 0}), 1e-12);
 }
 
+/// BDF2 with steps of any length on the same wave: rate[0] u + rate[1] old + rate[2] older = -lambda u.
+TEST(ConvectionDiffusion, WaveDecaysAtTheRateOfBdf2) {
+    const auto problem = make_problem("convection_diffusion", {{"grid.cells", "16 1 1"},
+                                                               {"grid.periodic", "x"},
+                                                               {"problem.wind", "const"},
+                                                               {"problem.wind_velocity", "0 0 0"},
+                                                               {"problem.viscosity", "0.2"},
+                                                               {"time.time_step", "0.05"}});
+    System system(*problem);
+    Vector old = system.vector(), older = system.vector();
+    for (int i = 0; i < 16; ++i) {
+        old({i, 0, 0}) = std::cos(2 * std::numbers::pi * i / 16);
+        older({i, 0, 0}) = 1.5 * old({i, 0, 0});
+    }
+    for (const double before : {0.05, 0.02, 0.08}) {
+        system.level = bdf2(2, 0.1, 0.05, before, old, older);
+        const double lambda = 0.2 * (2 - 2 * std::cos(2 * std::numbers::pi / 16)) * 256;
+        const auto& rate = system.level.rate;
+        const double factor = -(rate[1] + 1.5 * rate[2]) / (rate[0] + lambda);
+        Vector u = system.vector(), f = system.vector();
+        for (int i = 0; i < 16; ++i) u({i, 0, 0}) = factor * old({i, 0, 0});
+        problem->residual(u, system.from(old, &older), f);
+        for (int i = 0; i < 16; ++i) EXPECT_NEAR(f({i, 0, 0}), 0.0, 1e-14) << before;
+        const StructMatrix a = system.matrix();
+        const double h = 1.0 / 16;
+        EXPECT_NEAR(a.at({3, 0, 0}, 3), h * h * rate[0] + 2 * 0.2, 1e-12);
+    }
+}
+
+/// A wave carried round the unit interval, at a given number of steps, against the same in many: the order in time.
+TEST(ConvectionDiffusion, Bdf2IsOfSecondOrderInTime) {
+    const auto state = [](int steps, bool second) {
+        const auto problem = make_problem("convection_diffusion", {{"grid.cells", "16 1 1"},
+                                                                   {"grid.periodic", "x"},
+                                                                   {"problem.wind", "const"},
+                                                                   {"problem.wind_velocity", "1 0 0"},
+                                                                   {"problem.scheme", "central"},
+                                                                   {"problem.viscosity", "0.05"},
+                                                                   {"time.time_step", "1"}});
+        System system(*problem);
+        const double dt = 0.4 / steps;
+        Vector u = system.vector();
+        for (int i = 0; i < 16; ++i) u({i, 0, 0}) = std::cos(2 * std::numbers::pi * i / 16);
+        Vector old = system.vector(), older = system.vector();
+        for (int step = 1; step <= steps; ++step) {
+            std::swap(old, older);
+            std::copy(u.data(), u.data() + u.size(), old.data());
+            system.level = second && step > 1 ? bdf2(step, step * dt, dt, dt, old, older)
+                                              : implicit_euler(step, step * dt, dt, old);
+            u = solve_linear(system, std::move(u), old, 1e-13);
+        }
+        return u;
+    };
+    for (const bool second : {false, true}) {
+        const Vector fine = state(320, true);
+        const double coarse_error = max_difference(state(20, second), fine),
+                     fine_error = max_difference(state(40, second), fine);
+        EXPECT_NEAR(std::log2(coarse_error / fine_error), second ? 2.0 : 1.0, 0.15);
+    }
+}
+
 TEST(ConvectionDiffusion, StepsFollowTheCourantNumber) {
     const auto time_step = [](Keys keys) {
         keys.push_back({"grid.cells", "11"});

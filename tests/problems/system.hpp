@@ -70,13 +70,14 @@ struct System {
         problem.initial_state(u);
         return u;
     }
-    /// The level, from `old`; with rate[2] != 0 also from `older`, which is `old` unless given.
+    /// The level, from `old`; with rate[2] != 0 also from `older`: the level's own, or `old`, unless given.
     TimeLevel from(const Vector& old, const Vector* older = nullptr) const {
         TimeLevel at = level;
         const bool steady = problem.shape().regime == Regime::steady;
         at.old = steady ? nullptr : &old;
         if (!older) older = this->older;
-        at.older = steady || level.rate[2] == 0.0 ? nullptr : older ? older : &old;
+        if (older || !level.older) at.older = older ? older : &old;
+        if (steady || level.rate[2] == 0.0) at.older = nullptr;
         return at;
     }
     /// F'(u) in the step from `old`.

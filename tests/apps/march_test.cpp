@@ -1,0 +1,123 @@
+// Whole nonlinear runs in process: on a GPU they take the steps that they take on a CPU; what fails keeps its last good
+// state.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "apps/simulation.hpp"
+#include "on_device.hpp"
+
+namespace hyperplane {
+namespace {
+
+struct Marched {
+    Outcome outcome;
+    RecordData record;
+    std::vector<double> u;  ///< of the record's state, where it kept one
+};
+
+/// Runs a deck in a folder of its own.
+Marched run(const std::string& text, const std::vector<std::string>& overrides) {
+    const auto folder = std::filesystem::temp_directory_path() / ("hyperplane_march_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder);
+    const std::string path = (folder / "run.h5").string();
+    std::vector<std::string> all = overrides;
+    all.push_back("output.file=" + path);
+    const Case a_case = build_case(parse_deck(text, "test.ini"), all);
+    RecordHeader header;
+    header.deck_resolved = to_ini(a_case.parameters);
+    header.grid = a_case.shape().grid;
+    header.dof = a_case.shape().dof;
+    RecordWriter record(path, header);
+    Marched done;
+    done.outcome = Simulation(a_case, record, {Progress::Style::none, a_case.criteria}).run();
+    record.finish(done.outcome.code == ExitCode::ok ? "ok" : "failed", done.outcome.code, done.outcome.message);
+    done.record = read_record(path);
+    if (done.record.has_state) done.u = done.record.state.u;
+    std::filesystem::remove_all(folder);
+    return done;
+}
+
+const char* const pulse =
+    "[problem]\nname = euler\ncase = pulse\n[grid]\ncells = 12 10 8\n[time]\ncfl = 3\nsteps = 4\nscheme = bdf2\n"
+    "[newton]\nrefresh = 2\n[solver]\nname = gmres\nrtol = 1e-3\n";
+const char* const cavity =
+    "[problem]\nname = artificial_compressibility\nreynolds = 100\n[grid]\ncells = 10 9 8\n[time]\ncfl = 10\n"
+    "steady_rtol = 1e-3\n[solver]\nname = gmres\nrtol = 1e-3\n";
+const char* const mixture =
+    "[problem]\nname = cahn_hilliard\ninitial_condition = random\n[grid]\ncells = 10 9 8\n[time]\ntime_step = 1e-6\n"
+    "end_time = 1e-4\ntolerance = 1e-3\n[newton]\nforcing = eisenstat_walker\n[solver]\nname = gmres\nrtol = 1e-4\n";
+
+TEST(March, EveryLinearSolveBelongsToANewtonStepAndEveryNewtonStepToAStep) {
+    const Marched done = run(pulse, {"device.backend=cpu"});
+    ASSERT_EQ(done.outcome.code, ExitCode::ok) << done.outcome.message;
+    Index newton = 0;
+    for (const StepRow& row : done.record.steps) newton += row.newton_steps;
+    ASSERT_EQ(done.record.newton.size(), std::size_t(newton));
+    ASSERT_EQ(done.record.solves.size(), std::size_t(newton));
+    for (std::size_t k = 0; k < done.record.newton.size(); ++k) {
+        const NewtonRow& row = done.record.newton[k];
+        EXPECT_EQ(row.step, done.record.solves[k].step);
+        EXPECT_EQ(row.newton, done.record.solves[k].newton);
+        EXPECT_EQ(row.refreshed, k % 2 == 0);
+        EXPECT_NEAR(row.before, done.record.solves[k].report.b_norm, 1e-9 * row.before);  // b = -F
+        EXPECT_LT(row.after, row.before);
+    }
+    EXPECT_EQ(done.record.diagnostics.step, (std::vector<Index>{0, 1, 2, 3, 4}));
+    EXPECT_FALSE(done.record.has_state);
+}
+
+/// The first step has no estimate and is good; no other meets such a tolerance.
+TEST(March, LastGoodStateIsKept) {
+    const Marched failed = run(mixture, {"device.backend=cpu", "time.tolerance=1e-30"});
+    EXPECT_EQ(failed.outcome.end, "too_many_rejections");
+    EXPECT_EQ(failed.outcome.code, ExitCode::diverged);
+    EXPECT_NE(failed.outcome.message.find("step 2"), std::string::npos) << failed.outcome.message;
+    ASSERT_EQ(failed.record.steps.size(), 11u);
+    EXPECT_TRUE(failed.record.steps[0].accepted);
+    for (std::size_t k = 1; k < 11; ++k) {
+        EXPECT_FALSE(failed.record.steps[k].accepted);
+        EXPECT_EQ(failed.record.steps[k].attempt, Index(k));
+    }
+    ASSERT_TRUE(failed.record.has_state);
+    EXPECT_EQ(failed.record.state.step, 1);
+    EXPECT_EQ(failed.record.state.time, 1e-6);
+    ASSERT_EQ(failed.u.size(), 10u * 9 * 8 * 2);
+    const Marched one = run(mixture, {"device.backend=cpu", "time.tolerance=1e-30", "time.end_time=2e-6"});
+    EXPECT_EQ(failed.u, one.u);
+}
+
+class MarchOnDevice : public testing_support::DeviceTest {};
+
+TEST_F(MarchOnDevice, TakesTheStepsOfACpu) {
+    for (const char* deck : {pulse, cavity, mixture}) {
+        const Marched here = run(deck, {"device.backend=cpu"}), there = run(deck, {"device.backend=cuda"});
+        ASSERT_EQ(here.outcome.code, ExitCode::ok) << here.outcome.message;
+        ASSERT_EQ(there.outcome.code, ExitCode::ok) << there.outcome.message;
+        EXPECT_EQ(here.outcome.end, there.outcome.end);
+        ASSERT_EQ(here.record.steps.size(), there.record.steps.size()) << deck;
+        for (std::size_t k = 0; k < here.record.steps.size(); ++k) {
+            const StepRow &a = here.record.steps[k], &b = there.record.steps[k];
+            EXPECT_EQ(a.accepted, b.accepted) << k;
+            EXPECT_EQ(a.newton_steps, b.newton_steps) << k;
+            EXPECT_NEAR(a.dt, b.dt, 1e-3 * a.dt) << k;  // solves of 1e-3 that round apart
+        }
+        for (std::size_t d = 0; d < here.record.diagnostics.series.size(); ++d) {
+            const auto &a = here.record.diagnostics.series[d].values, &b = there.record.diagnostics.series[d].values;
+            for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-4 * (std::abs(a[k]) + 1e-6)) << k;
+        }
+        EXPECT_EQ(there.outcome.peak, there.outcome.predicted) << deck;
+    }
+}
+
+TEST_F(MarchOnDevice, GivesTheSameBitsTwice) {
+    const Marched one = run(pulse, {"device.backend=cuda"}), two = run(pulse, {"device.backend=cuda"});
+    ASSERT_EQ(one.record.newton.size(), two.record.newton.size());
+    for (std::size_t k = 0; k < one.record.newton.size(); ++k)
+        EXPECT_EQ(one.record.newton[k].after, two.record.newton[k].after);
+}
+
+}  // namespace
+}  // namespace hyperplane
