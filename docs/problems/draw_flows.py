@@ -1,6 +1,6 @@
-"""Draws docs/problems/navier_stokes.png and artificial_compressibility.png.
+"""Draws navier_stokes.png and artificial_compressibility.png: cavities beside the literature.
 
-usage: flow_pictures.py HYPERPLANE FOLDER    HYPERPLANE is the program, FOLDER where the pictures go
+usage: draw_flows.py PROGRAM FOLDER    FOLDER is where the pictures go
 """
 
 import pathlib
@@ -15,9 +15,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VALIDATION = ROOT / "inputs" / "validation"
+sys.path.insert(0, str(ROOT / "tests" / "apps"))
 import flow_tables as tables  # noqa: E402
-
-VALIDATION = pathlib.Path(__file__).resolve().parents[2] / "inputs" / "validation"
 
 
 def solve(program, deck, *settings):
