@@ -38,10 +38,15 @@ struct Reconstruction {
         if (stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) return slopes;
         return {0.0 * q, 0.0 * q};
     }
-    HYPERPLANE_HD SlopeDerivatives derivatives(int variable, double before, double q, double after) const {
+    /// The slopes' derivatives, and in `slopes` themselves.
+    HYPERPLANE_HD SlopeDerivatives derivatives(int variable, double before, double q, double after,
+                                               CellSlopes<double>& slopes) const {
         const double a = q - before, b = after - q;
-        const CellSlopes<double> slopes = free_slopes(variable, a, b);
-        if (!stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) return {0.0, 0.0, 0.0, 0.0};
+        slopes = free_slopes(variable, a, b);
+        if (!stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) {
+            slopes = {0.0, 0.0};
+            return {0.0, 0.0, 0.0, 0.0};
+        }
         switch (kind) {
             case ReconstructionKind::van_albada: {
                 const double e = epsilon[variable], inverse = 1.0 / (a * a + b * b + 2 * e), sigma = slopes.upper;

@@ -141,17 +141,20 @@ private:
     }
 };
 
-/// How the states beside a face follow the cells around: of variable c, the weights of cells -1, 0, 1 in the
-/// state a cell 0 reaches at its upper and at its lower face.
-struct StateWeights {
-    double upper[3], lower[3];
-};
-
-HYPERPLANE_HD inline StateWeights state_weights(const Reconstruction& reconstruction, int c, double before, double q,
-                                                double after) {
-    const SlopeDerivatives d = reconstruction.derivatives(c, before, q, after);
-    return {{-0.5 * d.upper_a, 1 + 0.5 * (d.upper_a - d.upper_b), 0.5 * d.upper_b},
-            {0.5 * d.lower_a, 1 - 0.5 * (d.lower_a - d.lower_b), -0.5 * d.lower_b}};
+/// Adds to b, by the cells -1, 0 and 1 around a cell 0, what a derivative by the state at its upper face makes:
+/// that state is q_0 + upper / 2.
+HYPERPLANE_HD inline void follow_upper(const SlopeDerivatives& d, double by_state, double* b) {
+    const double half = 0.5 * by_state;
+    b[0] -= half * d.upper_a;
+    b[1] += by_state + half * (d.upper_a - d.upper_b);
+    b[2] += half * d.upper_b;
+}
+/// The same at its lower face, of q_0 - lower / 2.
+HYPERPLANE_HD inline void follow_lower(const SlopeDerivatives& d, double by_state, double* b) {
+    const double half = 0.5 * by_state;
+    b[0] += half * d.lower_a;
+    b[1] += by_state - half * (d.lower_a - d.lower_b);
+    b[2] -= half * d.lower_b;
 }
 
 /// The row of the Jacobian at a point. Blocks along an axis are written when that axis is done; the diagonal one is
@@ -183,8 +186,8 @@ private:
     /// What the rows of an axis' faces are made of.
     template <class Derivative>
     struct Faces {
-        GasLine line;
-        StateWeights weights[3][5];  ///< of cells -1, 0 and 1; of the exact derivative only
+        const GasLine& line;
+        const SlopeDerivatives (&slopes)[3][5];
         Derivative lower, upper;
         double over_h;
         int axis, below, above;  ///< cells from this one to the two ends, 2 where there are more
@@ -193,11 +196,17 @@ private:
     HYPERPLANE_HD void add_axis(Int3 p, int axis, Index slot, Block& diagonal) const {
         const Domain& domain = rows.flow.domain;
         const GasLine line = rows.line(p, axis);
-        GasState<double> L[2], R[2];  // the states beside the lower face and the upper one
+        SlopeDerivatives derivatives[3][5];  // of cells -1, 0 and 1; of the exact derivative only
+        GasState<double> L[2], R[2];         // the states beside the lower face and the upper one
         for (int c = 0; c < 5; ++c) {
             CellSlopes<double> slopes[3] = {};
-            for (int s = 0; s < 3 && kind != GasJacobian::first; ++s)
-                slopes[s] = rows.reconstruction.slopes(c, line.q[s][c], line.q[s + 1][c], line.q[s + 2][c]);
+            for (int s = 0; s < 3; ++s) {
+                const double before = line.q[s][c], here = line.q[s + 1][c], after = line.q[s + 2][c];
+                if constexpr (kind == GasJacobian::exact)
+                    derivatives[s][c] = rows.reconstruction.derivatives(c, before, here, after, slopes[s]);
+                if constexpr (kind == GasJacobian::upwind2)
+                    slopes[s] = rows.reconstruction.slopes(c, before, here, after);
+            }
             for (int f = 0; f < 2; ++f) {
                 L[f][c] = line.q[f + 1][c] + 0.5 * slopes[f].upper;
                 R[f][c] = line.q[f + 2][c] - 0.5 * slopes[f + 1].lower;
@@ -207,18 +216,14 @@ private:
         using Derivative = decltype(flux_derivative<flux>(rows.flow.gas, L[0], R[0], frozen));
         const int at = Domain::component(p, axis), last = domain.extent(axis) - 1;
         const bool bounded = domain.bounded(axis);
-        Faces<Derivative> faces{line,
-                                {},
-                                flux_derivative<flux>(rows.flow.gas, L[0], R[0], frozen),
-                                flux_derivative<flux>(rows.flow.gas, L[1], R[1], frozen),
-                                1.0 / domain.grid.spacing[axis],
-                                axis,
-                                bounded && at < 2 ? at : 2,
-                                bounded && last - at < 2 ? last - at : 2};
-        for (int s = 0; s < 3 && kind == GasJacobian::exact; ++s)
-            for (int c = 0; c < 5; ++c)
-                faces.weights[s][c] =
-                    state_weights(rows.reconstruction, c, line.q[s][c], line.q[s + 1][c], line.q[s + 2][c]);
+        const Faces<Derivative> faces{line,
+                                      derivatives,
+                                      flux_derivative<flux>(rows.flow.gas, L[0], R[0], frozen),
+                                      flux_derivative<flux>(rows.flow.gas, L[1], R[1], frozen),
+                                      1.0 / domain.grid.spacing[axis],
+                                      axis,
+                                      bounded && at < 2 ? at : 2,
+                                      bounded && last - at < 2 ? last - at : 2};
         add_row<0>(faces, slot, diagonal);
         add_row<1>(faces, slot, diagonal);
         add_row<2>(faces, slot, diagonal);
@@ -263,12 +268,10 @@ private:
             b[3] = 1.5 * above_right + 0.5 * below_right;
             b[4] = -0.5 * above_right;
         } else {
-            const auto& w = faces.weights;
-            for (int s = 0; s < 3; ++s) {
-                b[s] -= below_left * w[0][c].upper[s];
-                b[s + 1] += above_left * w[1][c].upper[s] - below_right * w[1][c].lower[s];
-                b[s + 2] += above_right * w[2][c].lower[s];
-            }
+            follow_upper(faces.slopes[0][c], -below_left, b);
+            follow_lower(faces.slopes[1][c], -below_right, b + 1);
+            follow_upper(faces.slopes[1][c], above_left, b + 1);
+            follow_lower(faces.slopes[2][c], above_right, b + 2);
         }
     }
 
