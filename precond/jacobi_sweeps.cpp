@@ -72,10 +72,6 @@ SweepOptions triangle_sweep_options(const Parameters& parameters) {
     return options;
 }
 
-JacobiSweeps::JacobiSweeps(const Context& context, const StructIluOptions& factorisation, const SweepOptions& sweeps,
-                           std::string name)
-    : context_(context), factorisation_(context, factorisation), options_(sweeps), name_(std::move(name)) {}
-
 PreconditionerTraits JacobiSweeps::traits(const SweepOptions& options, bool symmetric) {
     const bool sync = options.mode == SweepMode::sync;
     return {.fixed = sync, .symmetric = sync && symmetric && options.lower == options.upper};
@@ -139,8 +135,10 @@ PreconditionerRow jacobi_sweeps_row() {
         "Source: Anzt, Chow, Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015.";
     row.parameters = jacobi_sweeps_parameters();
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        StructIluOptions factorisation = struct_ilu_options(parameters);
+        factorisation.name = "jacobi_sweeps";
         return std::unique_ptr<Preconditioner>(
-            new JacobiSweeps(setting.context, struct_ilu_options(parameters), triangle_sweep_options(parameters)));
+            new JacobiSweeps(setting.context, factorisation, triangle_sweep_options(parameters)));
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return JacobiSweeps::plan(struct_ilu_options(parameters), triangle_sweep_options(parameters), setting);

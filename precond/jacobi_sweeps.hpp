@@ -17,11 +17,11 @@ namespace hyperplane {
 
 class JacobiSweeps : public Preconditioner {
 public:
-    /// `name` is what messages call it.
-    JacobiSweeps(const Context& context, const StructIluOptions& factorisation, const SweepOptions& sweeps,
-                 std::string name = "jacobi_sweeps");
+    JacobiSweeps(const Context& context, const StructIluOptions& factorisation, const SweepOptions& sweeps)
+        : context_(context), factorisation_(context, factorisation), options_(sweeps), name_(factorisation.name) {}
 
     SetupReport setup(const StructMatrix& a) override;
+    void suggest_shift(double alpha) override { factorisation_.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return traits(options_, a_ && a_->symmetric()); }
     Index bytes_per_apply() const override;
@@ -37,7 +37,7 @@ private:
     Context context_;
     StructIlu factorisation_;
     SweepOptions options_;
-    std::string name_;
+    std::string name_;  ///< what messages call it
     const StructMatrix* a_ = nullptr;
     Buffer<Int3> offsets_;  ///< of the factors' stencil
     std::unique_ptr<TriangleSweeps> sweeps_;

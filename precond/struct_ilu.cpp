@@ -67,6 +67,12 @@ const Stencil& point_stencil() {
     return point;
 }
 
+std::string met_in_sweeps(int sweeps) {
+    if (sweeps == 0) return "";
+    return fmt::format(
+        " It was met after {} sweeps, which may not converge on this matrix; struct_ilu factors exactly.", sweeps);
+}
+
 /// The same slots on a grid that does not wrap: sweeps skip what wraps, so fill needs no longer axes.
 Layout without_wrap(const Layout& layout) {
     Grid grid = layout.grid();
@@ -92,6 +98,9 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
         if (cuda)
             plan.bytes +=
                 StructIluCuda::bytes({plan.layout, filled, setting.stencil, setting.dof, setting.symmetric, shares});
+    if (options.sweeps > 0)
+        plan.bytes += StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points()) +
+                      FactorSweeps::bytes(setting.stencil, filled, setting.symmetric, shares, setting.grid.points());
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }
@@ -126,6 +135,16 @@ void StructIlu::prepare(const StructMatrix& a) {
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && !(cuda_ && cuda_->serves(system())))
             cuda_ = std::make_shared<StructIluCuda>(context_, system(), options_.tuning);
+    if (options_.sweeps == 0) return;
+    if (!sweeps_ || !sweeps_->serves(a, stencil_, shares)) {
+        sweeps_.reset();
+        sweeps_ = std::make_shared<FactorSweeps>(context_, a, stencil_, shares);
+    }
+    const StructMatrix& shape = held();
+    if (!fits(spare_, shape.stencil()) || spare_->storage() != shape.storage()) {
+        spare_.reset();
+        spare_.emplace(context_, shape.layout(), shape.stencil(), shape.dof(), shape.storage(), "factor");
+    }
 }
 
 StructIluSystem StructIlu::system() const {
@@ -149,7 +168,8 @@ SetupReport StructIlu::setup(const StructMatrix& a) {
         }
         const bool mendable = options_.pivots.policy == PivotPolicy::shift && !inverter.not_finite();
         if (!mendable || alpha > last_shift)
-            throw SetupError(fmt::format("struct_ilu: {}{}", inverter.explain(),
+            throw SetupError(fmt::format("{}: {}{}{}", options_.name, inverter.explain(),
+                                         met_in_sweeps(options_.sweeps),
                                          mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""));
         if (report.pivots_modified == 0) inverter.add_failures_to(report);
     }
@@ -157,7 +177,32 @@ SetupReport StructIlu::setup(const StructMatrix& a) {
     return report;
 }
 
+ConstBlockView StructIlu::blocks(const StructMatrix& x) const {
+    if constexpr (cuda_built)
+        if (cuda_) {
+            const auto at = [&](int entry, Index slot, int row, int col) {
+                return StructIluCuda::place(x.layout().slots(), x.dof(), entry, slot, row, col);
+            };
+            return {x.values(0), at(1, 0, 0, 0), at(0, 1, 0, 0), at(0, 0, 1, 0), at(0, 0, 0, 1)};
+        }
+    return block_view(x);
+}
+
+void StructIlu::build_by_sweeps(double alpha, PivotInverter& inverter) {
+    const auto target = [&](StructMatrix& x) {
+        const ConstBlockView at = blocks(x);
+        const BlockView triangles{x.values(0), at.entry_stride, at.slot_stride, at.row_stride, at.col_stride};
+        BlockView inverse = triangles;
+        inverse.values += pivot_entry() * inverse.entry_stride;
+        return FactorSweeps::Target{triangles, inverse};
+    };
+    const FactorSweeps::Target result = target(held());
+    sweeps_->run(*a_, result, target(*spare_), options_.sweeps, alpha, options_.pivots, inverter);
+    if (unit_triangular()) sweeps_->make_unit(result);
+}
+
 void StructIlu::build(double alpha, PivotInverter& inverter) {
+    if (options_.sweeps > 0) return build_by_sweeps(alpha, inverter);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->factor(*a_, factor_ ? *factor_ : *inverse_, alpha, options_.pivots, inverter);
     copy_matrix(alpha);
@@ -204,14 +249,9 @@ FactorView StructIlu::view(const Int3* offsets) const {
     f.unit = unit_triangular();
     if constexpr (cuda_built)
         if (cuda_) {
-            const auto at = [&](int entry, Index slot, int row, int col) {
-                return StructIluCuda::place(a_->layout().slots(), a_->dof(), entry, slot, row, col);
-            };
-            f.inverse = {cuda_factors().inverse, at(1, 0, 0, 0), at(0, 1, 0, 0), at(0, 0, 1, 0), at(0, 0, 0, 1)};
-            if (f.unit) {
-                f.triangles = f.inverse;
-                f.triangles.values = triangles().values(0);
-            }
+            f.inverse = blocks(pivots());
+            f.inverse.values = cuda_factors().inverse;
+            if (f.unit) f.triangles = blocks(triangles());
         }
     return f;
 }

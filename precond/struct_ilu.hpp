@@ -24,10 +24,11 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/linear_operator.hpp"
 #include "core/struct_matrix.hpp"
-#include "precond/factor_view.hpp"
+#include "precond/factor_sweeps.hpp"
 #include "precond/pivots.hpp"
 #include "precond/registry.hpp"
 #include "precond/struct_ilu_cuda.hpp"
@@ -39,7 +40,9 @@ struct StructIluOptions {
     double shift = 0.0;          ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
     bool shift_is_auto = false;  ///< suggest_shift sets it
     PivotRules pivots;
-    StructIluTuning tuning;  ///< of the kernels on a GPU
+    StructIluTuning tuning;           ///< of the kernels on a GPU
+    int sweeps = 0;                   ///< of precond/factor_sweeps.hpp, in place of Algorithm 1; 0: exact
+    std::string name = "struct_ilu";  ///< what messages call it
 };
 
 class StructIlu : public Preconditioner {
@@ -94,6 +97,11 @@ private:
         const Index before = Index(pivot_entry()) * a_->dof() * a_->dof() * a_->layout().slots();
         return {triangles(), pivots().values(0) + before};
     }
+    StructMatrix& held() { return factor_ ? *factor_ : *inverse_; }
+    /// The blocks of a matrix that holds factors, as the kernels of its backend keep them.
+    ConstBlockView blocks(const StructMatrix& x) const;
+    /// `options_.sweeps` sweeps instead of Algorithm 1.
+    void build_by_sweeps(double alpha, PivotInverter& inverter);
     /// The factors of A + alpha diag(A).
     void build(double alpha, PivotInverter& inverter);
     void lower_solve_cpu(const Vector& r, Vector& y) const;
@@ -105,6 +113,8 @@ private:
     Stencil stencil_{"point", {{0, 0, 0}}};
     std::optional<StructMatrix> factor_;   ///< E and F on the filled pattern; none for D-ILU
     std::optional<StructMatrix> inverse_;  ///< D^-1
+    std::optional<StructMatrix> spare_;    ///< sweeps read one and write the other
+    std::shared_ptr<FactorSweeps> sweeps_;
     std::shared_ptr<StructIluCuda> cuda_;  ///< kernels, where the matrix is on a GPU
 };
 

@@ -68,7 +68,7 @@ class Device(ProgramTest):
     def test_memory_is_predicted(self):
         deck = self.write("a.ini", POISSON.format(cells="45 43 41"))
         for solver, preconditioner in itertools.product(("cg", "gmres", "fgmres", "bicgstab"),
-                                                        ("none", "jacobi", "struct_ilu", "jacobi_sweeps")):
+                                                        ("none", "jacobi", "struct_ilu", "jacobi_sweeps", "par_ilu")):
             words = (deck, "--backend", "cuda", "--set", f"solver.name={solver}", "--set",
                      f"preconditioner.name={preconditioner}")
             with self.subTest(solver=solver, preconditioner=preconditioner):

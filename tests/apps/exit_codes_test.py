@@ -68,6 +68,14 @@ class Usage(ProgramTest):
             self.expect(0, "run", deck, *uneven, "--set", f"solver.name={solver}")
         self.expect(2, "run", deck, *sweeps, "--set", "preconditioner.block_order=forward",
                     says="preconditioner.block_order: synchronous sweeps have no order of blocks")
+        swept = ("--set", "preconditioner.name=par_ilu")
+        self.expect(2, "run", deck, *swept, "--set", "preconditioner.lower_sweeps=3",
+                    says="preconditioner.lower_sweeps: exact triangular solves have no sweeps")
+        swept += ("--set", "preconditioner.triangular_solve=jacobi")
+        for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):
+            self.expect(0, "run", deck, *swept, "--set", f"solver.name={solver}")
+        self.expect(2, "run", deck, *swept, "--set", "preconditioner.mode=block_async", "--set", "solver.name=bicgstab",
+                    says="par_ilu is not; only fgmres takes it")
 
     def test_unknown_component(self):
         deck = self.write("a.ini", POISSON.format(cells=8))

@@ -77,10 +77,10 @@ class Completion(ProgramTest):
         """`struct_ilu,struct_ilu:fill_level=1`: bash cuts it at ':' and '='."""
         words = ("hyperplane", "compare", "a.ini", "--preconditioners")
         self.assertEqual(set(self.ask(*words, "")), self.names("preconditioners"))
-        self.assertEqual(self.ask(*words, "none,jac"), ["none,jacobi"])
+        self.assertEqual(self.ask(*words, "none,cus"), ["none,cusparse_ilu"])
         self.assertEqual(self.ask(*words, "none,struct_ilu", ":", "fill"), ["fill_level="])
         self.assertEqual(self.ask(*words, "struct_ilu", ":", "pivot_policy", "=", "b"), ["boost"])
-        self.assertEqual(self.ask(*words, "struct_ilu", ":", "fill_level", "=", "1,ja"), ["1,jacobi"])
+        self.assertEqual(self.ask(*words, "struct_ilu", ":", "fill_level", "=", "1,cus"), ["1,cusparse_ilu"])
         self.assertEqual(self.ask(*words[:3], "--solvers", "gm"), ["gmres"])
 
     def test_every_key_is_offered(self):

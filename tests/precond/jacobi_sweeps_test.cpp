@@ -270,5 +270,25 @@ TEST(JacobiSweeps, RefuseWhatMeansNothing) {
     }
 }
 
+TEST(JacobiSweeps, TellPivotsByTheirOwnName) {
+    StructMatrix a = line(Context::cpu(1), 5, 1.0, -1.0);
+    a.values(a.stencil().diagonal())[3] = 0.0;
+    try {
+        make("jacobi_sweeps", a)->setup(a);
+        ADD_FAILURE() << "accepted";
+    } catch (const SetupError& error) {
+        EXPECT_EQ(std::string(error.what()).find("jacobi_sweeps: the pivot at cell (3,0,0)"), 0u) << error.what();
+    }
+}
+
+TEST(JacobiSweeps, TakeTheShiftThatAProblemSuggests) {
+    const System system(Context::cpu(1), {"star7", 2, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
+    for (const auto& [shift, used] : {std::pair{"auto", 0.25}, {"0.125", 0.125}}) {
+        const auto m = make("jacobi_sweeps", system.a, {{"shift", shift}});
+        m->suggest_shift(0.25);
+        EXPECT_EQ(m->setup(system.a).shift, used);
+    }
+}
+
 }  // namespace
 }  // namespace hyperplane

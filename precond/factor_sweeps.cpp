@@ -1,0 +1,279 @@
+#include "precond/factor_sweeps.hpp"
+
+#include <cmath>
+
+#include "core/for_each_point.hpp"
+#include "core/views.hpp"
+#include "precond/gauss_jordan.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// What a sweep knows of the factors' pattern.
+struct Tables {
+    const Int3* offsets;
+    const int* a_entry;  ///< of each entry, -1 where A has none
+    const int* begin;    ///< of the updates of each lower entry, and their end
+    const int* updates;  ///< pairs (u, e): X_e -= E_l D^-1 F_u
+};
+
+HYPERPLANE_HD bool is_finite(double x) {
+    return x - x == 0.0;
+}
+
+/// All entries of one point; m is the dof where the compiler knows it.
+template <int m>
+struct SweepRow {
+    FactorView old;  ///< the sweep before; E and F are A's for D-ILU
+    Tables tables;
+    ConstBlockView a;
+    BlockView triangles, inverse;  ///< written; for D-ILU `inverse` alone
+    int dof, kept;
+    bool shares, updates;  ///< without updates: the initial guess
+    double alpha, tolerance, boost;
+    bool definite, last;
+    VectorView ratio, failure, failed;
+
+    static constexpr int room = m > 0 ? m : max_dof;
+
+    HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
+    HYPERPLANE_HD double& target(int e, Index slot, int r, int c) const {
+        return e == old.lower ? inverse.at(0, slot, r, c) : triangles.at(e, slot, r, c);
+    }
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        for (int e = shares ? old.lower : 0; e < (shares ? old.lower + 1 : kept); ++e) begin(p, slot, e);
+        if (updates)
+            for (int l = 0; l < old.lower; ++l) eliminate(p, slot, l);
+        invert(slot);
+    }
+
+    /// X_e = A_e + alpha diag(A); zero where the neighbour is outside.
+    HYPERPLANE_HD void begin(Int3 p, Index slot, int e) const {
+        const bool inside = old.layout.grid().contains(p + tables.offsets[e]) && tables.a_entry[e] >= 0;
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) {
+                const double factor = e == old.lower && r == c ? 1.0 + alpha : 1.0;
+                target(e, slot, r, c) = inside ? factor * a.at(tables.a_entry[e], slot, r, c) : 0.0;
+            }
+    }
+
+    /// X_e -= E_l(p) D^-1(p+l) F_u(p+l) for all u and e = l + u, row by row.
+    HYPERPLANE_HD void eliminate(Int3 p, Index slot, int l) const {
+        const Grid& grid = old.layout.grid();
+        const Int3 q = p + tables.offsets[l];
+        if (!grid.contains(q)) return;
+        const Index there = old.layout.slot(q);
+        for (int r = 0; r < size(); ++r) {
+            double w[room];
+            for (int c = 0; c < size(); ++c) {
+                w[c] = 0.0;
+                for (int k = 0; k < size(); ++k) w[c] += old.at(l, slot, there, r, k) * old.inverse.at(0, there, k, c);
+            }
+            for (int at = tables.begin[l]; at < tables.begin[l + 1]; ++at) {
+                const int u = tables.updates[2 * at], e = tables.updates[2 * at + 1];
+                const Int3 end = p + tables.offsets[e];
+                if (!grid.contains(end)) continue;
+                const Index end_slot = old.layout.slot(end);
+                for (int c = 0; c < size(); ++c) {
+                    double sum = 0.0;
+                    for (int k = 0; k < size(); ++k) sum += w[k] * old.at(u, there, end_slot, k, c);
+                    target(e, slot, r, c) -= sum;
+                }
+            }
+        }
+    }
+
+    /// D^-1 in D's place, and what is told of the last sweep's pivots.
+    HYPERPLANE_HD void invert(Index slot) const {
+        double block[room * room], scale = 0.0, smallest = 1.0, bad = 0.0;
+        int component = -1;
+        const int own_entry = tables.a_entry[old.lower];
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) {
+                const double value = inverse.at(0, slot, r, c), own = std::abs(a.at(own_entry, slot, r, c));
+                block[r * size() + c] = value;
+                scale = scale < own ? own : scale;
+                scale = scale < std::abs(value) ? std::abs(value) : scale;
+            }
+        const int given_up = invert_in_place(size(), block, [&](int row, double pivot) {
+            const double own = a.at(own_entry, slot, row, row);
+            const bool wrong_sign = definite && pivot * own < 0.0;
+            if (own != 0.0 && is_finite(pivot)) {
+                const double ratio = wrong_sign ? 0.0 : std::abs(pivot / own);
+                smallest = ratio < smallest ? ratio : smallest;
+            }
+            if (is_finite(pivot) && std::abs(pivot) > tolerance * scale && !wrong_sign) return pivot;
+            if (component < 0) component = row, bad = pivot;
+            const double guess = boost * scale;
+            return last || !is_finite(guess) ? 0.0 : own < 0.0 ? -guess : guess;
+        });
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) inverse.at(0, slot, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
+        if (!last) return;
+        for (int e = 0; e < (shares ? 0 : kept) && component < 0; ++e) {
+            if (e == old.lower) continue;
+            for (int r = 0; r < size(); ++r)
+                for (int c = 0; c < size(); ++c)
+                    if (const double x = triangles.at(e, slot, r, c); !is_finite(x)) component = r, bad = x;
+        }
+        ratio.at(slot) = smallest;
+        failure.at(slot) = component < 0 ? 0.0 : -1.0;
+        failed.at(slot, 0) = component;
+        failed.at(slot, 1) = bad;
+    }
+};
+
+/// W = E D^-1, G = D^-1 F at a point.
+struct MakeUnit {
+    Layout layout;
+    const Int3* offsets;
+    BlockView triangles;
+    ConstBlockView inverse;
+    int dof, lower, kept;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        double line[max_dof];
+        for (int e = 0; e < kept; ++e) {
+            const Int3 q = p + offsets[e];
+            if (e == lower || !layout.grid().contains(q)) continue;
+            const Index there = layout.slot(q);
+            for (int i = 0; i < dof; ++i) {
+                for (int j = 0; j < dof; ++j) {
+                    line[j] = 0.0;
+                    for (int k = 0; k < dof; ++k)
+                        line[j] += e < lower ? triangles.at(e, slot, i, k) * inverse.at(0, there, k, j)
+                                             : inverse.at(0, slot, j, k) * triangles.at(e, slot, k, i);
+                }
+                for (int j = 0; j < dof; ++j) triangles.at(e, slot, e < lower ? i : j, e < lower ? j : i) = line[j];
+            }
+        }
+    }
+};
+
+std::vector<int> tables_of(const Stencil& a, const Stencil& filled, bool symmetric, bool shares) {
+    std::vector<int> tables, updates;
+    for (const Int3 o : filled.offsets()) tables.push_back(a.find(o));
+    for (int l = 0; l < filled.lower_size(); ++l) {
+        tables.push_back(int(updates.size() / 2));
+        for (int u = filled.diagonal() + 1; u < filled.size(); ++u) {
+            const int e = filled.find(filled[l] + filled[u]);
+            if (e < 0 || (symmetric && e > filled.diagonal()) || (shares && e != filled.diagonal())) continue;
+            updates.insert(updates.end(), {u, e});
+        }
+    }
+    tables.push_back(int(updates.size() / 2));
+    tables.insert(tables.end(), updates.begin(), updates.end());
+    return tables;
+}
+
+template <class Body>
+void visit(Backend backend, const Body& body) {
+    for_each_point(backend, body.old.layout, "sweep of a factorisation", body);
+}
+
+/// The same with the dof known to the compiler.
+template <int m>
+SweepRow<m> with_dof(const SweepRow<0>& s) {
+    return {s.old,   s.tables,    s.a,     s.triangles, s.inverse, s.dof,   s.kept,    s.shares, s.updates,
+            s.alpha, s.tolerance, s.boost, s.definite,  s.last,    s.ratio, s.failure, s.failed};
+}
+
+void sweep(Backend backend, const SweepRow<0>& s) {
+    switch (s.dof) {
+        case 1: return visit(backend, with_dof<1>(s));
+        case 2: return visit(backend, with_dof<2>(s));
+        case 3: return visit(backend, with_dof<3>(s));
+        case 4: return visit(backend, with_dof<4>(s));
+        case 5: return visit(backend, with_dof<5>(s));
+        case 8: return visit(backend, with_dof<8>(s));
+        default: return visit(backend, s);
+    }
+}
+
+}  // namespace
+
+FactorSweeps::FactorSweeps(const Context& context, const StructMatrix& a, const Stencil& filled, bool shares)
+    : context_(context),
+      layout_(a.layout()),
+      filled_(filled),
+      dof_(a.dof()),
+      symmetric_(a.symmetric()),
+      shares_(shares),
+      offsets_(copied_to(context, "sweeps", filled.offsets())),
+      tables_(copied_to(context, "sweeps", tables_of(a.stencil(), filled, a.symmetric(), shares))),
+      ratios_(context, a.grid(), "sweeps"),
+      failures_(context, a.grid(), "sweeps"),
+      failed_(context, a.layout(), 2, "sweeps") {}
+
+bool FactorSweeps::serves(const StructMatrix& a, const Stencil& filled, bool shares) const {
+    return a.layout() == layout_ && a.dof() == dof_ && a.symmetric() == symmetric_ && shares == shares_ &&
+           filled.offsets() == filled_.offsets();
+}
+
+Index FactorSweeps::bytes(const Stencil& a, const Stencil& filled, bool symmetric, bool shares, Index points) {
+    return filled.size() * Index(sizeof(Int3)) + Index(tables_of(a, filled, symmetric, shares).size() * sizeof(int)) +
+           4 * points * Index(sizeof(double));
+}
+
+void FactorSweeps::run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
+                       const PivotRules& rules, PivotInverter& inverter) {
+    const int size = filled_.size(), lower = filled_.lower_size();
+    const int* tables = tables_.data();
+    const ConstBlockView matrix = block_view(a);
+    const auto readable = [](const BlockView& v) {
+        return ConstBlockView{v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
+    };
+    for (int left = sweeps; left >= 0; --left) {
+        const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
+        SweepRow<0> row{};
+        row.old = {
+            layout_,   shares_ ? matrix : readable(from.triangles), readable(from.inverse), offsets_.data(), lower,
+            symmetric_};
+        row.tables = {offsets_.data(), tables, tables + size, tables + size + lower + 1};
+        row.a = matrix;
+        row.triangles = to.triangles;
+        row.inverse = to.inverse;
+        row.dof = dof_;
+        row.kept = symmetric_ ? lower + 1 : size;
+        row.shares = shares_;
+        row.updates = left < sweeps;
+        row.alpha = alpha;
+        row.tolerance = rules.tolerance;
+        row.boost = rules.boost;
+        row.definite = symmetric_;
+        row.last = left == 0;
+        row.ratio = ratios_.view(layout_);
+        row.failure = failures_.view(layout_);
+        row.failed = view(failed_);
+        sweep(a.backend(), row);
+    }
+    report(a, inverter);
+}
+
+void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const {
+    const PointValue smallest = ratios_.smallest(layout_), first = failures_.smallest(layout_);
+    PivotRatio ratio;
+    ratio.take(smallest.value, a.grid().row(smallest.point));
+    PivotEvent event{};
+    if (first.value < 0.0) {
+        Vector copy;
+        const Vector& failed = on_host(failed_, copy);
+        event = {first.point, int(failed(first.point, 0)), failed(first.point, 1)};
+    }
+    inverter.adopt(Index(-failures_.sum()), event, 0, {}, ratio);
+}
+
+void FactorSweeps::make_unit(const Target& factors) {
+    const BlockView& d = factors.inverse;
+    for_each_point(offsets_.backend(), layout_, "unit triangles",
+                   MakeUnit{layout_,
+                            offsets_.data(),
+                            factors.triangles,
+                            {d.values, d.entry_stride, d.slot_stride, d.row_stride, d.col_stride},
+                            dof_,
+                            filled_.lower_size(),
+                            symmetric_ ? filled_.lower_size() + 1 : filled_.size()});
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,59 @@
+// Factorisation by fixed-point sweeps over all stored entries at once.
+//
+// Chow, Patel, "Fine-grained parallel incomplete LU factorization", SIAM J. Sci. Comput. 37, 2015: equations (2.4) and
+// (2.5), (L U)_ij = a_ij on the pattern, as a fixed point x = G(x). For blocks, M = (D + E) D^-1 (D + F), with the
+// unknowns E = L D, D and F:
+//
+//     X_e(p) <- A_e(p) - sum over l + u = e of E_l(p) D^-1(p+l) F_u(p+l)        at all points and entries e
+//
+// every right-hand side from the sweep before: synchronous, deterministic. The paper's unknown is l_ij = e_ij / d_jj;
+// with e_ij a pivot is used one sweep after it was made instead of two. The sweeps begin with X = A, which is the
+// paper's guess, the triangles of A scaled to a unit diagonal. A fixed point is ILU(k); an entry is final one sweep
+// after all those it depends on are, so finitely many sweeps are exact. With one triangle stored, F = E^T is kept by
+// every sweep (incomplete Cholesky); for D-ILU only D changes.
+//
+// A pivot that cannot be used is boosted (precond/pivots.hpp) in all sweeps but the last, since those are guesses; the
+// last one's are reported.
+#pragma once
+
+#include "core/point_values.hpp"
+#include "precond/factor_view.hpp"
+#include "precond/pivots.hpp"
+
+namespace hyperplane {
+
+class FactorSweeps {
+public:
+    /// Shapes of A, and of the filled stencil it is factored on; `shares`: D-ILU.
+    FactorSweeps(const Context& context, const StructMatrix& a, const Stencil& filled, bool shares);
+
+    /// Where sweeps write. D^-1 is entry 0 of `inverse`; `triangles` is not written to for D-ILU.
+    struct Target {
+        BlockView triangles, inverse;
+    };
+    /// The last of `sweeps` sweeps on A + alpha diag(A) writes to `result`, the others there and to `spare` in turns.
+    /// Pivots are reported to `inverter`.
+    void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
+             const PivotRules& rules, PivotInverter& inverter);
+    /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
+    void make_unit(const Target& factors);
+
+    bool serves(const StructMatrix& a, const Stencil& filled, bool shares) const;
+    static Index bytes(const Stencil& a, const Stencil& filled, bool symmetric, bool shares, Index points);
+
+private:
+    void report(const StructMatrix& a, PivotInverter& inverter) const;
+
+    Context context_;
+    Layout layout_;
+    Stencil filled_;
+    int dof_;
+    bool symmetric_, shares_;
+    Buffer<Int3> offsets_;
+    Buffer<int>
+        tables_;  ///< of each entry A's entry or -1; of each lower entry where its updates begin; the updates (u, e)
+    PointValues ratios_, failures_;  ///< of the last sweep: smallest |pivot| / |diagonal of A|; -1 where one failed
+    Vector failed_;                  ///< and there its component and its value
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,258 @@
+// par_ilu on either backend: sweeps against the reference's, their limit, refusals.
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "on_device.hpp"
+#include "precond/bad_pivots.hpp"
+#include "reference/jacobi_sweeps.hpp"
+#include "reference/par_ilu.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::relative_difference;
+
+struct Case {
+    std::string stencil;
+    int dof, fill_level;
+    Box box;
+    LayoutKind kind;
+    MatrixStorage storage;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const auto& stencil : reference::all_stencils())
+        for (int dof : {1, 2, 3, 4, 5, 8})
+            for (int k : {0, 1})
+                for (const Box& box : {Box{7, 5, 3}, Box{9, 5, 1}, Box{5, 5, 5, {true, false, true}}})
+                    for (LayoutKind kind : layout_kinds)
+                        for (MatrixStorage storage : storages) {
+                            if (k == 1 && (dof > 2 || box.nz != 3)) continue;
+                            if (dof > 2 && box.nz != 1) continue;
+                            list.push_back({stencil.name, dof, k, box, kind, storage});
+                        }
+    list.push_back({"star7", 17, 0, {4, 3, 2}, LayoutKind::natural, MatrixStorage::full});
+    list.push_back({"star7", 2, 2, {5, 4, 3}, LayoutKind::hyperplane, MatrixStorage::lower});
+    return list;
+}
+
+/// A system of a case in a context.
+struct System {
+    Case c;
+    StencilMatrix data;
+    StructMatrix a;
+    std::vector<double> r;
+
+    System(const Context& context, const Case& of)
+        : c(of),
+          data(made(c)),
+          a(in_context(context,
+                       reference::to_struct_matrix(context.host(), layout_for(c.kind, data, c.stencil, c.fill_level),
+                                                   data, c.storage, c.stencil))),
+          r(reference::Random(5).vector(int(a.unknowns()))) {}
+
+    static StencilMatrix made(const Case& c) {
+        const auto offsets = reference::stencil_named(c.stencil).offsets;
+        return c.storage == MatrixStorage::full ? reference::random_matrix(c.box, offsets, c.dof, 21)
+                                                : reference::random_spd_matrix(c.box, offsets, c.dof, 22);
+    }
+    reference::BlockIlu swept(int sweeps, double shift = 0.0) const {
+        return reference::par_ilu(reference::assembled(reference::shifted(data, shift), false),
+                                  reference::stencil_pattern(c.box, filled(c.stencil, c.fill_level)), sweeps);
+    }
+    std::unique_ptr<Preconditioner> set_up(int sweeps, Settings more = {}) const {
+        more.insert(more.end(), {{"sweeps", std::to_string(sweeps)}, {"fill_level", std::to_string(c.fill_level)}});
+        auto m = make("par_ilu", a, more);
+        m->setup(a);
+        return m;
+    }
+    std::vector<double> applied(const LinearOperator& m) const {
+        Vector z = poisoned(a.context(), a.layout(), a.dof());
+        m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
+        return from_vector(z);
+    }
+};
+
+void expect_sweeps_of_reference(const Context& context, const Case& c) {
+    const System system(context, c);
+    for (int sweeps : {1, 2, 5}) {
+        const auto m = system.set_up(sweeps);
+        EXPECT_TRUE(m->traits().fixed);
+        EXPECT_EQ(m->traits().symmetric, c.storage == MatrixStorage::lower);
+        const auto expected = reference::apply_inverse(system.swept(sweeps), system.r);
+        EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13) << sweeps;
+    }
+    const reference::BlockIlu shifted = system.swept(3, 0.25);
+    const auto y = reference::jacobi_sweeps(shifted, true, 3, system.r);
+    const auto m = system.set_up(
+        3, {{"shift", "0.25"}, {"triangular_solve", "jacobi"}, {"lower_sweeps", "3"}, {"upper_sweeps", "2"}});
+    EXPECT_LT(relative_difference(system.applied(*m), reference::jacobi_sweeps(shifted, false, 2, y)), 1e-13);
+}
+
+void expect_limit(const Context& context, const Case& c) {
+    const System system(context, c);
+    const auto expected = reference::apply_inverse(reference_ilu(system.data, c.stencil, c.fill_level), system.r);
+    EXPECT_LT(relative_difference(system.applied(*system.set_up(60)), expected), 1e-13);
+}
+
+class ParIluTest : public testing::TestWithParam<Case> {};
+class ParIluOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(ParIluTest, SweepsAreThoseOfTheReference) {
+    expect_sweeps_of_reference(Context::cpu(1), GetParam());
+}
+TEST_P(ParIluOnDevice, SweepsAreThoseOfTheReference) {
+    expect_sweeps_of_reference(Context::cuda(), GetParam());
+}
+TEST_P(ParIluTest, ManySweepsGiveExactFactors) {
+    expect_limit(Context::cpu(1), GetParam());
+}
+TEST_P(ParIluOnDevice, ManySweepsGiveExactFactors) {
+    expect_limit(Context::cuda(), GetParam());
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+    const Case& c = info.param;
+    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
+           reference::name_of(c.box) + "_" + to_string(c.kind) +
+           (c.storage == MatrixStorage::full ? "_full" : "_lower");
+}
+INSTANTIATE_TEST_SUITE_P(All, ParIluTest, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, ParIluOnDevice, testing::ValuesIn(cases()), name_of);
+
+class SweptFactorsOnDevice : public DeviceTest {};
+
+/// Larger than what a GPU works on at a time; set up again, the same bits.
+TEST_F(SweptFactorsOnDevice, EqualTheHostsOnLargeGrids) {
+    for (const auto& [stencil, dof] : {std::pair{"star7", 1}, {"box27", 2}, {"diamond13", 8}}) {
+        const Stencil offsets = Stencil::by_name(stencil);
+        const StructMatrix here = random_struct_matrix(
+            Layout(LayoutKind::hyperplane, {47, 35, 19}, offsets.level_map()), offsets, dof, MatrixStorage::full, 3);
+        const StructMatrix there = in_context(Context::cuda(), here);
+        const auto expected = make("par_ilu", here), m = make("par_ilu", there);
+        expected->setup(here);
+        const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
+        const Vector in = to_vector(there.context(), there.layout(), dof, r);
+        std::vector<double> first;
+        for (int repeat = 0; repeat < 5; ++repeat) {
+            m->setup(there);
+            Vector z = poisoned(there.context(), there.layout(), dof);
+            m->apply(in, z);
+            if (repeat == 0) first = from_vector(z);
+            ASSERT_EQ(from_vector(z), first) << stencil;
+        }
+        EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13) << stencil;
+    }
+}
+
+TEST(ParIlu, HasTheSameBitsForAnyNumberOfThreads) {
+    for (const char* stencil : {"star7", "box27"})
+        for (LayoutKind kind : layout_kinds) {
+            const System system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, kind, MatrixStorage::full});
+            const std::vector<double> one = system.applied(*system.set_up(3));
+            for (int threads : {2, 3}) {
+                const SeveralThreads several(threads);
+                EXPECT_EQ(system.applied(*system.set_up(3)), one) << threads;
+            }
+        }
+}
+
+std::string refusal(const StructMatrix& a, const Settings& settings) {
+    try {
+        make("par_ilu", a, settings)->setup(a);
+    } catch (const SetupError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+void expect_pivots_told(const Context& context) {
+    const auto matrix = [&](const StencilMatrix& data, MatrixStorage storage) {
+        return in_context(context,
+                          reference::to_struct_matrix(context.host(), layout_for(LayoutKind::natural, data, "star7", 1),
+                                                      data, storage));
+    };
+    for (int dof : {1, 3})
+        for (const char* level : {"0", "1"})
+            for (MatrixStorage storage : storages) {
+                const auto zero = matrix(with_block("star7", diagonal_block(dof, 0.0)), storage);
+                const std::string message = refusal(zero, {{"fill_level", level}});
+                EXPECT_NE(message.find("par_ilu: the pivot at cell (3,2,1), component " + std::to_string(dof - 1)),
+                          std::string::npos)
+                    << message;
+                EXPECT_NE(message.find("(1 such pivots in all)"), std::string::npos) << message;
+                EXPECT_NE(message.find("struct_ilu factors exactly"), std::string::npos) << message;
+                const auto nan = matrix(with_block("star7", diagonal_block(dof, NAN)), storage);
+                EXPECT_NE(refusal(nan, {{"fill_level", level}, {"pivot_policy", "shift"}}).find("not a finite number"),
+                          std::string::npos);
+                // d - c^2 = 1e-6 after the first sweep can be used; 2^-50 cannot, until the diagonal is shifted.
+                const auto small = matrix(with_pair("star7", dof, 1.0, 1.0 + 1e-6), storage);
+                const auto m = make("par_ilu", small, {{"fill_level", level}});
+                const SetupReport report = m->setup(small);
+                EXPECT_NEAR(report.smallest_pivot_ratio, 1e-6, 1e-9);
+                EXPECT_EQ(report.smallest_pivot_cell, (Int3{3, 2, 1}));
+                const auto tiny = matrix(with_pair("star7", dof, 1.0, 1.0 + 0x1p-50), storage);
+                EXPECT_NE(refusal(tiny, {{"fill_level", level}}), "");
+                EXPECT_GT(make("par_ilu", tiny, {{"fill_level", level}, {"pivot_policy", "shift"}})->setup(tiny).shift,
+                          0.0);
+            }
+}
+
+TEST(ParIlu, TellsPivotsThatCannotBeUsed) {
+    expect_pivots_told(Context::cpu(1));
+}
+TEST_F(SweptFactorsOnDevice, TellPivotsThatCannotBeUsed) {
+    expect_pivots_told(Context::cuda());
+}
+
+void expect_memory_predicted(const Context& context) {
+    for (const char* stencil : {"star7", "box27"})
+        for (MatrixStorage storage : storages)
+            for (const char* solve : {"exact", "jacobi"}) {
+                const System system(context, {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
+                const Settings settings{{"triangular_solve", solve}};
+                const PreconditionerPlan plan =
+                    find_preconditioner("par_ilu").plan(parameters_of("par_ilu", settings), setting_of(system.a));
+                const Index before = context.ledger().held();
+                const auto m = make("par_ilu", system.a, settings);
+                m->setup(system.a);
+                const Index held = context.ledger().held() - before;
+                EXPECT_NEAR(double(plan.bytes), double(held), 0.02 * double(held)) << stencil << " " << solve;
+                m->setup(system.a);
+                EXPECT_EQ(context.ledger().held() - before, held);
+                EXPECT_EQ(plan.traits.symmetric, m->traits().symmetric);
+            }
+}
+
+TEST(ParIlu, HoldsWhatIsPredicted) {
+    expect_memory_predicted(Context::cpu(1));
+}
+TEST_F(SweptFactorsOnDevice, HoldWhatIsPredicted) {
+    expect_memory_predicted(Context::cuda());
+}
+
+TEST(ParIlu, RefusesWhatMeansNothing) {
+    const System system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
+    EXPECT_THROW(make("par_ilu", system.a, {{"sweeps", "0"}}), UsageError);
+    EXPECT_THROW(make("par_ilu", system.a, {{"pivot_policy", "boost"}}), UsageError);
+    Parameters parameters = parameters_of("par_ilu", {});
+    parameters.set("preconditioner", "lower_sweeps", "3", {Provenance::Source::deck, "a.ini", 9});
+    EXPECT_THROW(find_preconditioner("par_ilu").create(parameters, setting_of(system.a)), UsageError);
+    parameters.set("preconditioner", "triangular_solve", "jacobi");
+    EXPECT_NO_THROW(find_preconditioner("par_ilu").create(parameters, setting_of(system.a)));
+}
+
+TEST(ParIlu, TakesTheShiftThatAProblemSuggests) {
+    const System system(Context::cpu(1), {"star7", 2, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
+    for (const auto& [shift, used] : {std::pair{"auto", 0.25}, {"0.125", 0.125}}) {
+        const auto m = make("par_ilu", system.a, {{"shift", shift}, {"triangular_solve", "jacobi"}});
+        m->suggest_shift(0.25);
+        EXPECT_EQ(m->setup(system.a).shift, used);
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
