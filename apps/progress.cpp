@@ -14,6 +14,7 @@ namespace {
 
 constexpr auto terminal_interval = std::chrono::milliseconds(100);
 constexpr auto line_interval = std::chrono::seconds(10);
+constexpr auto solve_interval = std::chrono::seconds(1);  // between the lines of many solves
 
 std::string in_seconds(double seconds) {
     if (!(seconds < 100.0 * 3600.0)) return "--";
@@ -36,7 +37,7 @@ void Progress::begin(const std::string& title, double rtol) {
     any_ = false;
     next_ = 1;
     truth_ = std::numeric_limits<double>::quiet_NaN();
-    printed_at_ = Clock::now();
+    if (title.empty() || !told_) printed_at_ = Clock::now();
 }
 
 void Progress::show(const HistoryEntry& entry) {
@@ -45,7 +46,9 @@ void Progress::show(const HistoryEntry& entry) {
     if (!std::isnan(entry.truth)) truth_ = entry.truth;
     last_ = entry;
     const auto since = Clock::now() - printed_at_;
-    const bool due = style_ == Style::terminal ? !any_ || since >= terminal_interval
+    const bool among_many = !title_.empty();
+    const bool due = style_ == Style::terminal ? (!any_ && !among_many) || since >= terminal_interval
+                     : among_many              ? since >= line_interval
                                                : !any_ || entry.iteration >= next_ || since >= line_interval;
     any_ = true;
     if (due) print(entry);
@@ -54,6 +57,8 @@ void Progress::show(const HistoryEntry& entry) {
 void Progress::end(double truth) {
     if (style_ == Style::none || !any_) return;
     truth_ = truth;
+    const bool among_many = !title_.empty() && style_ == Style::lines;
+    if (among_many && told_ && Clock::now() - printed_at_ < solve_interval) return;
     print(last_);
     if (style_ == Style::terminal) std::fputc('\n', stderr);
 }
@@ -83,6 +88,7 @@ void Progress::print(const HistoryEntry& entry) {
         while (next_ <= entry.iteration) next_ *= 2;
     }
     printed_at_ = Clock::now();
+    told_ = true;
 }
 
 }  // namespace hyperplane

@@ -17,7 +17,8 @@ public:
 
     Progress(Style style, const StopCriteria& criteria) : style_(style), criteria_(criteria) {}
 
-    /// A solve begins; `title` tells which, e.g. "step 3 of 10".
+    /// A solve begins; `title` tells which of many it is, e.g. "step 3 of 10". Of many quick solves not each has a
+    /// line.
     void begin(const std::string& title, double rtol);
     void show(const HistoryEntry& entry);
     /// The solve is over with this ||b - A x|| / ||b||: the last entry is shown with it.
@@ -34,7 +35,8 @@ private:
     HistoryEntry first_{}, last_{};
     double truth_ = 0.0;  ///< the newest known, NaN: none yet
     bool any_ = false;
-    Index next_ = 0;  ///< iteration of the next plain line
+    bool told_ = false;  ///< a line has been printed
+    Index next_ = 0;     ///< iteration of the next plain line
     Clock::time_point printed_at_;
 };
 
