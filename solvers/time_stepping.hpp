@@ -1,8 +1,8 @@
-// Time stepping: how long each step is, what a time derivative is made of in it, and what becomes of a step that is done.
+// Time stepping: how long each step is, what a time derivative is made of in it, what becomes of a step that is done.
 //
 // Implicit Euler, or BDF2 with steps of any length whose first step is implicit Euler's. Lengths are
 //
-//   those of the problem   its deck's time step or Courant number; a step that Newton's method cannot solve ends the run
+//   those of the problem   its deck's time step or Courant number; a step without solution ends the run
 //
 //   error-controlled       an estimate e of the local error stays below tolerance ||u||. u_p extrapolates the q + 1
 //                          states before (q the order); all lie on a smooth curve, so for steps d_n, d_n-1, ...
