@@ -4,6 +4,8 @@
 #include "core/error.hpp"
 #include "on_device.hpp"
 #include "precond/bad_pivots.hpp"
+#include "precond/factor_sweeps.hpp"
+#include "precond/triangle_sweeps.hpp"
 #include "reference/jacobi_sweeps.hpp"
 #include "reference/par_ilu.hpp"
 #include "several_threads.hpp"
@@ -252,6 +254,57 @@ TEST(ParIlu, TakesTheShiftThatAProblemSuggests) {
         m->suggest_shift(0.25);
         EXPECT_EQ(m->setup(system.a).shift, used);
     }
+}
+
+/// As kernels on a GPU keep factors: M = (I + W) D (I + G), the blocks of a slot together.
+TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
+    const Context context = Context::cpu(1);
+    for (const char* stencil : {"star7", "box27", "scattered11"})
+        for (int dof : {1, 2, 3, 8, 9})
+            for (LayoutKind kind : layout_kinds)
+                for (MatrixStorage storage : storages) {
+                    SCOPED_TRACE(std::string(stencil) + " " + std::to_string(dof) + " " + to_string(kind));
+                    const System system(context, {stencil, dof, 0, {7, 4, 3}, kind, storage});
+                    const StructMatrix& a = system.a;
+                    const Stencil& s = a.stencil();
+                    const Index block = dof * dof, slots = a.layout().slots();
+                    Buffer<double> result(context, "test", s.size() * slots * block),
+                        spare(context, "test", s.size() * slots * block);
+                    const auto target = [&](Buffer<double>& x) {
+                        const BlockView triangles{x.data(), slots * block, block, dof, 1};
+                        BlockView inverse = triangles;
+                        inverse.values += s.diagonal() * slots * block;
+                        return FactorSweeps::Target{triangles, inverse};
+                    };
+                    FactorSweeps factorisation(context, a, s, false);
+                    PivotInverter inverter({}, a.grid(), dof, a.symmetric());
+                    factorisation.run(a, target(result), target(spare), 4, 0.0, {}, inverter);
+                    EXPECT_EQ(inverter.failures(), 0);
+                    factorisation.make_unit(target(result));
+
+                    const Buffer<Int3> offsets = copied_to(context, "test", s.offsets());
+                    const auto readable = [](const BlockView& v) {
+                        return ConstBlockView{v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
+                    };
+                    const FactorView factors{a.layout(),
+                                             readable(target(result).triangles),
+                                             readable(target(result).inverse),
+                                             offsets.data(),
+                                             s.lower_size(),
+                                             a.symmetric(),
+                                             true};
+                    const Vector r = to_vector(context, a.layout(), dof, system.r);
+                    Vector z = poisoned(context, a.layout(), dof);
+                    const reference::BlockIlu swept = system.swept(4);
+                    for (const auto& [lower, upper] : {std::pair{1, 1}, {3, 2}, {2, 4}}) {
+                        TriangleSweeps(context, a.layout(), dof, {lower, upper}).apply(factors, r, z);
+                        const auto y = reference::jacobi_sweeps(swept, true, lower, system.r);
+                        EXPECT_LT(relative_difference(from_vector(z), reference::jacobi_sweeps(swept, false, upper, y)),
+                                  1e-13);
+                    }
+                    TriangleSweeps(context, a.layout(), dof, {40, 40, SweepMode::block_async}).apply(factors, r, z);
+                    EXPECT_LT(relative_difference(from_vector(z), reference::apply_inverse(swept, system.r)), 1e-13);
+                }
 }
 
 }  // namespace
