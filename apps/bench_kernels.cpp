@@ -100,7 +100,7 @@ struct Vectors {
 FactorsAt factors_of(const StructIlu& ilu, const Context& context) {
     FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit_triangular()};
     if (context.backend() == Backend::cuda) {
-        factors.pivot_order = StructIluCuda::together(ilu.pivots().dof()) ? BlockOrder::rows : BlockOrder::packed;
+        factors.pivot_order = BlockOrder::blocks;
         if (factors.unit) factors.triangle_order = factors.pivot_order;
     }
     return factors;
@@ -223,9 +223,7 @@ std::vector<Variant> variants(Backend backend) {
     add("1 loader", "groups of warps that only fetch coefficients", {.loaders = 1});
     add("1 block", "of the solves resident on a multiprocessor", {.blocks = 1});
     add("2 blocks", "of the solves resident on a multiprocessor", {.blocks = 2});
-    add("not blockwise", "no elementwise factorisation, no tensor cores (4.3)", {.blockwise = false});
-    add("factor split 1", "one group of threads factors a point (4.2.2)", {.factor_split = 1});
-    add("factor split 4", "groups of threads that share a point's eliminations (4.2.2)", {.factor_split = 4});
+    add("factor by rows", "points not in registers, no tensor cores (4.3)", {.in_registers = false});
     add("1 factor block", "of the factorisation resident on a multiprocessor", {.factor_blocks = 1});
     add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
     add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});

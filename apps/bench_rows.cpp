@@ -41,10 +41,10 @@ struct Blocks {
 };
 
 Blocks blocks_of(const StructMatrix& a, BlockOrder order) {
-    const Index m = a.dof(), slots = a.layout().slots(), stride = order == BlockOrder::planes ? a.stride() : slots;
+    const Index m = a.dof(), slots = a.layout().slots();
     const int stored = a.stored_entries();
-    if (order == BlockOrder::rows) return {a.values(0), m * m * slots, m * slots, 1, m, int(m), stored};
-    return {a.values(0), m * m * stride, m * stride, stride, 1, int(m), stored};
+    if (order == BlockOrder::blocks) return {a.values(0), m * m * slots, m, 1, m * m, int(m), stored};
+    return {a.values(0), m * m * a.stride(), m * a.stride(), a.stride(), 1, int(m), stored};
 }
 
 /// A matrix and where its neighbours are.

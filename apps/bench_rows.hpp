@@ -18,8 +18,7 @@ void fill_random(Vector& x, std::uint64_t seed);
 /// How coefficients lie in the memory of a matrix.
 enum class BlockOrder {
     planes,  ///< [entry][row][col][slot], padded: a StructMatrix's own
-    packed,  ///< the same without padding
-    rows,    ///< [entry][row][slot][col], without padding
+    blocks,  ///< [entry][slot][row][col], without padding
 };
 
 /// The factors of M = (D + E) D^-1 (D + F), on a's stencil.

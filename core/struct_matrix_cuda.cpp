@@ -14,9 +14,9 @@ extern const KernelText spmv_cuh;
 
 namespace {
 
-/// Rows a thread has: all of a small block, else 4, so that enough threads ask for memory.
+/// Rows a thread has: all of a small block, else few, so that enough threads ask for memory.
 int rows_of(int dof) {
-    return dof <= 5 ? dof : dof == 6 ? 3 : 4;
+    return dof <= 5 ? dof : dof == 6 ? 3 : 2;
 }
 
 rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage, bool exact) {

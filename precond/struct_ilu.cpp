@@ -80,15 +80,22 @@ Layout without_wrap(const Layout& layout) {
     return Layout(layout.kind(), grid, layout.levels());
 }
 
+/// Whether elimination changes the diagonal alone, so that E and F are the matrix's (D-ILU).
+bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]] int dof, bool cuda) {
+    if constexpr (cuda_built)
+        if (cuda && !StructIluCuda::shares(dof)) return false;
+    return filled.size() == matrix.size() && !filled.eliminates_off_diagonal();
+}
+
 }  // namespace
 
 PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const PreconditionerSetting& setting) {
     const Stencil filled = setting.stencil.filled(options.fill_level);
-    const bool shares = filled.size() == setting.stencil.size() && !filled.eliminates_off_diagonal();
+    const bool cuda = setting.context.backend() == Backend::cuda;
+    const bool shares = shares_matrix(filled, setting.stencil, setting.dof, cuda);
     const int entries = shares ? 1 : setting.symmetric ? filled.diagonal() + 1 : filled.size();
     PreconditionerPlan plan;
     // On a processor lines along x stream best (docs/performance.md), on a GPU hyperplanes do.
-    const bool cuda = setting.context.backend() == Backend::cuda;
     plan.layout = Layout(cuda ? LayoutKind::hyperplane : LayoutKind::natural, setting.grid, filled.level_map());
     plan.bytes = StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points());
     const Index block = Index(setting.dof) * setting.dof * plan.layout.slots();
@@ -119,7 +126,7 @@ void StructIlu::prepare(const StructMatrix& a) {
                 "i + {} j + {} k; build the matrix in the layout that plan() returns",
                 options_.fill_level, a.stencil().name(), need.y, need.z, have.y, have.z));
     }
-    const bool shares = stencil_.size() == a.stencil().size() && !stencil_.eliminates_off_diagonal();
+    const bool shares = shares_matrix(stencil_, a.stencil(), a.dof(), a.backend() == Backend::cuda);
     const auto fits = [&](const std::optional<StructMatrix>& m, const Stencil& stencil) {
         return m && m->layout() == a.layout() && m->dof() == a.dof() && m->stencil().offsets() == stencil.offsets();
     };
@@ -213,8 +220,7 @@ double StructIlu::inverse_pivot(Int3 point, int row, int col) const {
     if constexpr (cuda_built)
         if (cuda_) {
             const Index slots = a_->layout().slots(), slot = a_->layout().slot(point), dof = a_->dof();
-            const Index at =
-                StructIluCuda::together(int(dof)) ? (row * slots + slot) * dof + col : (row * dof + col) * slots + slot;
+            const Index at = StructIluCuda::place(slots, int(dof), 0, slot, row, col);
             double value = 0.0;
             device::copy(cuda_factors().inverse + at, &value, sizeof value);
             return value;
@@ -237,8 +243,7 @@ StructMatrix StructIlu::factors_on_host() const {
             for (Index col = 0; col < dof; ++col)
                 for (Index slot = 0; slot < slots; ++slot)
                     host.values(e, int(row), int(col))[slot] =
-                        raw[StructIluCuda::together(int(dof)) ? ((e * dof + row) * slots + slot) * dof + col
-                                                              : ((e * dof + row) * dof + col) * slots + slot];
+                        raw[StructIluCuda::place(slots, int(dof), e, slot, int(row), int(col))];
     return host;
 }
 

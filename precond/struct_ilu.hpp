@@ -93,7 +93,7 @@ private:
 
     StructIluSystem system() const;
     StructIluCuda::Factors cuda_factors() const {
-        // The matrices are memory only: values lie without padding, in the order of StructIluCuda::together.
+        // The matrices are memory only: values lie without padding, in the order of StructIluCuda::place.
         const Index before = Index(pivot_entry()) * a_->dof() * a_->dof() * a_->layout().slots();
         return {triangles(), pivots().values(0) + before};
     }

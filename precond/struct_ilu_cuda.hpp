@@ -29,15 +29,18 @@ struct StructIluSystem {
 
 /// How a kernel cuts its work; every choice gives the same result. 0 and -1 leave a choice to the program.
 struct StructIluTuning {
-    int tile_j = 0, tile_k = 0;  ///< lines of a tile, of J = j + skew k and of k
-    int stages = -1;             ///< levels of coefficients in shared memory, 0: none, read when needed
-    int lookahead = 0;           ///< levels ahead that edges are asked for
-    int loaders = -1;            ///< groups of warps that do nothing but fetch coefficients
-    int blocks = 0;              ///< resident on a multiprocessor
-    int factor_split = 0;        ///< groups of threads that share the eliminations of a point
-    int factor_blocks = 0;       ///< blocks of the factorisation resident on a multiprocessor
-    bool blockwise = true;       ///< small blocks are factored elementwise, dof 6 to 8 on tensor cores (section 4.3)
-    bool pipelined = true;       ///< terms of older levels are summed ahead (section 4.2.1)
+    int tile_j = 0, tile_k = 0;      ///< lines of a tile, of J = j + skew k and of k
+    int stages = -1;                 ///< levels of coefficients in shared memory, 0: none, read when needed
+    int lookahead = 0;               ///< levels ahead that edges are asked for
+    int loaders = -1;                ///< groups of warps that do nothing but fetch coefficients
+    int blocks = 0;                  ///< resident on a multiprocessor
+    int factor_j = 0, factor_k = 0;  ///< lines of a tile of the factorisation
+    int factor_helpers = 0;          ///< warps of the factorisation that bring what neighbours have computed
+    int factor_blocks = 0;           ///< blocks of the factorisation resident on a multiprocessor
+    bool factor_ring = true;         ///< points of one or two unknowns find their neighbours' factors in shared memory
+    bool in_registers =
+        true;  ///< a point of up to 8 unknowns is factored in registers, dof 3 to 8 on tensor cores (section 4.3)
+    bool pipelined = true;  ///< terms of older levels are summed ahead (section 4.2.1)
 };
 
 /// Both kernels of one system, with what they need besides matrix and factors.
@@ -46,13 +49,13 @@ public:
     StructIluCuda(const Context& context, const StructIluSystem& system, const StructIluTuning& tuning = {});
     ~StructIluCuda();
 
-    /// Whether factors lie as [entry][row][slot][col], a row of a block together; else as [entry][row][col][slot].
-    static bool together(int dof) { return dof >= 6; }
-    /// Place of a coefficient of the factors.
+    /// Place of a coefficient of the factors, which lie as [entry][slot][row][col].
     static Index place(Index slots, int dof, int entry, Index slot, int row, int col) {
-        const Index line = Index(entry) * dof + row;
-        return together(dof) ? (line * slots + slot) * dof + col : (line * dof + col) * slots + slot;
+        return ((entry * slots + slot) * dof + row) * dof + col;
     }
+    /// Whether D-ILU is done in the matrix's own E and F. Of several unknowns, blocks that lie together are read
+    /// faster.
+    static bool shares(int dof) { return dof == 1; }
     /// Whether these kernels are those of another system too.
     bool serves(const StructIluSystem& system) const;
     /// x = W, D^-1 and G of A + shift diag(A), in the places of E, D and F; D^-1 alone for D-ILU. Reports pivots

@@ -11,11 +11,14 @@
 //
 // A block owns a tile of lines and walks the levels as the solves do (struct_ilu_solve.cuh). Factors pass between
 // points through global memory; a tile publishes the level it has completed, and a level waits until the tiles it
-// depends on have completed the one before. One warp looks at their progress, one publishes this tile's, the
-// others work: struct_ilu_factor_blocks.cuh for small blocks, struct_ilu_factor_rows.cuh for any.
+// depends on have completed the one before. The last warp publishes this tile's progress, HELPERS warps fetch
+// for those that work: struct_ilu_factor_points.cuh for one and two unknowns a point, struct_ilu_factor_tensor.cuh for three to eight,
+// struct_ilu_factor_rows.cuh for more, and for stencils too large for registers.
 //
 // Definitions, besides those of struct_ilu_lines.cuh: LOWER (2 LOWER + 1 entries), A_ENTRY
-// {for each entry, A's entry or -1}, PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U {PAIR_BEGIN's last}, SYMMETRIC (one
+// {for each entry, A's entry or -1}, the eliminations (l, u, e) by e, PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U, and
+// by l, CHUNK_BEGIN {LOWER + 1}, CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's entries that leave the grid are not zero but
+// wrapped), SYMMETRIC (one
 // triangle, pivots must have A's sign), SHARES, KEEP (E lies in shared memory, else in `scratch`), BLOCKS (resident on
 // a multiprocessor).
 
@@ -46,6 +49,8 @@ struct Arguments {
     double* scratch;                 // [tile][LOWER][DOF][worker_threads]
     double shift, tolerance, boost;  // boost 0: a pivot that cannot be used is a failure
     int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
+    const double* a_values[2 * LOWER + 1];  // of A by the factors' entries
+    double* x_values[2 * LOWER + 1];        // of the factors; D-ILU: [0] is D^-1
     int delta[2 * LOWER + 1];  // slot of p + o minus slot of p, modulo the slots, in [0, slots)
 };
 
@@ -53,6 +58,9 @@ TABLE a_entry[] = A_ENTRY;
 TABLE pair_begin[] = PAIR_BEGIN;
 TABLE pair_l[] = PAIR_L;
 TABLE pair_u[] = PAIR_U;
+TABLE chunk_begin[] = CHUNK_BEGIN;
+TABLE chunk_u[] = CHUNK_U;
+TABLE chunk_e[] = CHUNK_E;
 constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : 2 * LOWER + 1;  // computed
 
 extern __shared__ double shared[];
@@ -111,3 +119,45 @@ __device__ __forceinline__ double* x_at(const Arguments& a, int entry, int r, in
     return a.x + factor_at(a.slots, entry, r, c, slot);
 }
 constexpr int inverse_entry = SHARES ? 0 : LOWER;
+
+__device__ __forceinline__ int progress_of(const int* at) {
+    int value;
+    asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+}
+__device__ __forceinline__ void publish(int* at, int level) {
+    __threadfence();
+    asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(at), "r"(level) : "memory");
+}
+
+/// Progress of the tiles before this one, one for each lane of a warp.
+struct Before {
+    const int* at;
+    int known;
+
+    __device__ Before(const Arguments& a, const Tile& tile, int lane) {
+        const int dj = lane % (a.reach_j + 1), dk = lane / (a.reach_j + 1);
+        const int tj = tile.j / TJ - dj, tk = tile.k / TK - dk;
+        const int other = lane > 0 && dk <= a.reach_k && tj >= 0 && tk >= 0 ? a.tile_at[tk * a.tiles_j + tj] : -1;
+        at = a.progress + other;
+        known = other < 0 ? 1 << 30 : -1;
+    }
+    /// Until all have completed a level.
+    __device__ void wait_for(int level) {
+        for (int tries = 0; known < level; ++tries) {
+            if (tries > 16) __nanosleep(tries > 100 ? 400 : 40);
+            known = progress_of(at);
+        }
+        __syncwarp();
+    }
+};
+
+/// Workers that need no assistant.
+struct NoAssistant {
+    __device__ NoAssistant(const Arguments&, const Tile&, int) {}
+    __device__ void meet() const {}
+    __device__ void fetch(int) const {}
+};
+
+/// All threads of a block, wherever in the text each of them is: workers, helpers and the one that tells.
+__device__ __forceinline__ void meet_all();

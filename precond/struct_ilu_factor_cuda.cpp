@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText struct_ilu_lines_cuh, struct_ilu_factor_cuh, struct_ilu_factor_blocks_cuh,
-    struct_ilu_factor_rows_cuh, struct_ilu_factor_kernel_cuh;
+extern const KernelText struct_ilu_lines_cuh, struct_ilu_factor_cuh, struct_ilu_factor_row_cuh,
+    struct_ilu_factor_points_cuh, struct_ilu_factor_tensor_cuh, struct_ilu_factor_rows_cuh,
+    struct_ilu_factor_kernel_cuh;
 }
 
 namespace struct_ilu {
 namespace {
-
-constexpr Index shared_limit = 200 * 1024;
 
 /// The eliminations of each entry, in the order of Algorithm 1.
 struct Pairs {
@@ -41,23 +41,25 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["PAIR_BEGIN"] = rtc::braces(pairs.begin);
     all["PAIR_L"] = array_of(pairs.l);
     all["PAIR_U"] = array_of(pairs.u);
-    if (shape.blockwise) {
-        std::vector<int> begin, u, e;
-        int most = 1;
-        for (int l = 0; l < g.lower; ++l) {
-            begin.push_back(int(u.size()));
-            for (int target = 0; target < system.stencil.size(); ++target)
-                for (int pair = pairs.begin[target]; pair < pairs.begin[target + 1]; ++pair)
-                    if (pairs.l[pair] == l) u.push_back(pairs.u[pair]), e.push_back(target);
-            most = std::max(most, int(u.size()) - begin.back());
-        }
+    std::vector<int> begin, u, e;  // the same by l
+    for (int l = 0; l < g.lower; ++l) {
         begin.push_back(int(u.size()));
-        all["SPLIT"] = std::to_string(shape.split);
-        all["MOST"] = std::to_string(most);
-        all["CHUNK_BEGIN"] = rtc::braces(begin);
-        all["CHUNK_U"] = array_of(u);
-        all["CHUNK_E"] = array_of(e);
+        for (int target = 0; target < system.stencil.size(); ++target)
+            for (int pair = pairs.begin[target]; pair < pairs.begin[target + 1]; ++pair)
+                if (pairs.l[pair] == l) u.push_back(pairs.u[pair]), e.push_back(target);
     }
+    begin.push_back(int(u.size()));
+    all["CHUNK_BEGIN"] = rtc::braces(begin);
+    all["CHUNK_U"] = array_of(u);
+    all["CHUNK_E"] = array_of(e);
+    all["HALO_J"] = std::to_string(g.halo_j);
+    all["HALO_K"] = std::to_string(g.halo_k);
+    all["MAX_LEVEL"] = std::to_string(g.max_level);
+    all["RING"] = std::to_string(shape.ring);
+    all["HELPERS"] = std::to_string(shape.helpers);
+    all["ZEROED"] = std::to_string(shape.shared / Index(sizeof(double)));
+    all["UNROLLED"] = shape.kind == FactorKind::rows ? "0" : "1";
+    all["SKIP_OUTSIDE"] = system.layout.grid().any_periodic() ? "1" : "0";
     all["SYMMETRIC"] = system.symmetric ? "1" : "0";
     all["SHARES"] = system.shares ? "1" : "0";
     all["BLOCKS"] = std::to_string(shape.blocks);
@@ -66,12 +68,18 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
 }
 
 rtc::Texts texts(const FactorShape& shape) {
-    return {rtc::struct_ilu_lines_cuh, rtc::struct_ilu_factor_cuh,
-            shape.blockwise ? rtc::struct_ilu_factor_blocks_cuh : rtc::struct_ilu_factor_rows_cuh,
-            rtc::struct_ilu_factor_kernel_cuh};
+    rtc::Texts all{rtc::struct_ilu_lines_cuh, rtc::struct_ilu_factor_cuh};
+    if (shape.kind == FactorKind::tensor)
+        all.push_back(rtc::struct_ilu_factor_tensor_cuh);
+    else
+        all.insert(all.end(), {rtc::struct_ilu_factor_row_cuh, shape.kind == FactorKind::points
+                                                                   ? rtc::struct_ilu_factor_points_cuh
+                                                                   : rtc::struct_ilu_factor_rows_cuh});
+    all.push_back(rtc::struct_ilu_factor_kernel_cuh);
+    return all;
 }
 
-/// Those of struct_ilu_factor.cuh but for the array at their end.
+/// Those of struct_ilu_factor.cuh but for the arrays at their end.
 struct Arguments {
     const double* a;
     double* x;
@@ -86,45 +94,101 @@ struct Arguments {
     int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
 };
 
+/// Whether a block may have so many bytes beside the pivot ratios and places of its workers.
+bool fits(Index shared, int workers) {
+    return shared + 16 * workers + 1024 <= 227 * 1024;
+}
+
+/// Large tiles, cut down to what fits: neighbours' values are brought once a tile.
+TileShape tile_of_points(int dof, int lower, bool with_ring) {
+    if (lower < 6) return {32 / dof, 16};
+    if (dof == 2 && lower > 8) return {8, 2};
+    return {32 / dof, with_ring ? 8 : 2};
+}
+
+/// Seven warps, which beside the one that assists them leave a thread all registers there are.
+TileShape tile_of_warps(int dof, int lower) {
+    if (dof > 4) return {7, 1};
+    return lower > 12 ? TileShape{14, 1} : TileShape{7, 2};
+}
+
 }  // namespace
 
 FactorShape::FactorShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
-    : tile{tuning.tile_j, tuning.tile_k} {
+    : tile{tuning.factor_j, tuning.factor_k} {
     const int dof = system.dof;
-    blockwise = dof <= 8 && g.lower <= 13 && tuning.blockwise;
-    split = !blockwise                ? 1
-            : tuning.factor_split > 0 ? tuning.factor_split
-            : g.lower < 4             ? 1
-            : dof == 1                ? (g.lower < 8 ? 4 : 8)
-            : dof == 2                ? 4
-            : dof == 4                ? 2
-                                      : 1;
-    const int point_threads = !blockwise ? dof : dof >= 6 ? 32 : dof * dof * split;
-    const int limit = blockwise && dof >= 6 ? 256 : 512;
-    if (tuning.tile_j == 0) {
-        const double wanted = std::clamp(points_a_level(system), 8.0, std::max(8.0, double(limit) / point_threads));
-        tile = TileShape::of(wanted);
+    const int entries = system.shares || system.symmetric ? g.lower + 1 : 2 * g.lower + 1;
+    constexpr int most_values = 56;  // doubles that a thread can keep in registers
+    const int kept = dof <= 2 ? entries * dof : 2 * entries;
+    kind = dof > 8 || kept > most_values || !tuning.in_registers ? FactorKind::rows
+           : dof > 2                                             ? FactorKind::tensor
+                                                                 : FactorKind::points;
+    if (kind == FactorKind::points)
+        shape_points(system, g, tuning, entries);
+    else
+        shape_others(system, g, tuning, entries);
+}
+
+void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning,
+                               int entries) {
+    const int dof = system.dof;
+    const Index staged = entries + (system.shares && !system.symmetric ? g.lower : 0);  // F of the neighbours too
+    const auto size = [&](TileShape t, bool with_ring) {
+        const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
+        const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),
+                    stage = 2 * staged * dof * struct_ilu::worker_threads(t.cells(), dof);
+        return Index(sizeof(double)) * ((with_ring ? g.ring * values * halo : 0) + stage);
+    };
+    const bool asked = tile.j > 0;
+    const auto try_tiles = [&](bool with_ring) {
+        if (!asked) tile = tile_of_points(dof, g.lower, with_ring);
+        while (!fits(size(tile, with_ring), struct_ilu::worker_threads(tile.cells(), dof)) && tile.cells() > 16 / dof)
+            tile.halve();
+        worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
+        shared = size(tile, with_ring);
+        return fits(shared, worker_threads);
+    };
+    // With few eliminations what neighbours give costs less than what sharing it takes.
+    const bool few = g.lower < 6 && !system.shares;
+    if (tuning.factor_ring && !few && try_tiles(true))
+        ring = g.ring;
+    else
+        try_tiles(false);
+    if (ring > 0) {
+        const int halo = g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j);
+        const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
+        helpers = tuning.factor_helpers > 0 ? tuning.factor_helpers : std::clamp(values / 96, 1, 6);
     }
-    // Elementwise, threads are dealt out over the points of a tile evenly.
-    while (tile.j & (tile.j - 1)) tile.j &= tile.j - 1;
-    while (tile.k & (tile.k - 1)) tile.k &= tile.k - 1;
+    const int registers = entries * dof > 26 ? 128 : entries * dof > 14 ? 96 : 64;
+    const Index fit = std::min<Index>(226 * 1024 / (shared + 4 * 1024), 65536 / (registers * threads()));
+    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : int(std::clamp<Index>(fit, 1, 8));
+}
+
+void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning,
+                               int entries) {
+    const int dof = system.dof;
+    // A warp has one point, or two of up to four unknowns, on tensor cores.
+    const int point_threads = kind == FactorKind::rows ? dof : dof <= 4 ? 16 : 32;
+    const bool lean =
+        kind == FactorKind::tensor &&
+        4 * entries + (dof > 6 ? 8 : 0) + int(Pairs(system.stencil, false, system.symmetric).l.size()) <= 64;
+    const int limit = kind == FactorKind::rows ? 512 : lean ? 256 : 224;
+    if (tile.j == 0) {
+        if (kind == FactorKind::tensor)
+            tile = lean ? TileShape{dof <= 4 ? 16 : 8, 1} : tile_of_warps(dof, g.lower);
+        else
+            tile = TileShape::of(std::clamp(points_a_level(system), 8.0, std::max(8.0, double(limit) / point_threads)));
+    }
+    const int block = dof * dof;
     const auto fit = [&] {
-        const int cells = tile.cells();
-        worker_threads = struct_ilu::worker_threads(cells, point_threads);
-        const int entries = system.shares || system.symmetric ? g.lower + 1 : 2 * g.lower + 1;
-        const int elements = dof >= 6 ? 2 : 1, block = dof >= 6 ? 64 : dof * dof;
-        const int columns = cells * (dof >= 6 ? 32 : dof * dof);
-        shared = 8 * (blockwise ? Index(entries) * elements * columns + 2 * cells * block
-                                : Index(worker_threads) * g.lower * dof);
-        return worker_threads <= limit && shared <= shared_limit;
+        worker_threads = struct_ilu::worker_threads(tile.cells(), point_threads);
+        shared = 8 * (kind == FactorKind::tensor ? Index(entries) * tile.cells() * ((block + 1) / 2 * 2 + 2)
+                                                 : Index(worker_threads) * g.lower * dof);
+        return worker_threads <= (tuning.factor_j > 0 ? 512 : limit) && fits(shared, worker_threads);
     };
     while (!fit() && tile.cells() > 1) tile.halve();
-    if (shared > shared_limit) keep = false, shared = 0;
-    const int registers = blockwise && (dof == 1 || dof == 2 || dof == 4) ? 64 : 128;
-    blocks = tuning.factor_blocks > 0
-                 ? tuning.factor_blocks
-                 : int(std::clamp<Index>(
-                       std::min<Index>(226 * 1024 / (shared + 16 * 1024), 65536 / (registers * threads())), 1, 8));
+    if (!fits(shared, worker_threads)) keep = false, shared = 0;
+    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : lean ? 2 : 1;
 }
 
 Index FactorShape::scratch(const StructIluSystem& system, const Geometry& g, const Tiles& tiles) const {
@@ -150,6 +214,8 @@ Factorisation::Factorisation(const Context& context, const StructIluSystem& syst
 
 void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules,
                            PivotInverter& inverter) {
+    // An entry that leaves the grid is zero, and is multiplied with whatever lies where it points: numbers.
+    if (spoilt_) device::zero(x.values(0), x.bytes());
     reset();
     const Grid& g = system_.layout.grid();
     const Arguments head{a.values(0),
@@ -172,11 +238,22 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
                          reach_k_,
                          int(a.stride()),
                          int(system_.layout.slots())};
-    std::vector<int> delta;
-    for (const Int3 o : system_.stencil.offsets()) delta.push_back(int(system_.layout.slot_delta(o)));
+    // The arrays: addresses of A's entries and of the factors', and the way from a slot to its neighbours' ones.
+    const Index block = Index(system_.dof) * system_.dof;
+    std::vector<const double*> addresses;
+    for (const Int3 o : system_.stencil.offsets()) {
+        const int entry = system_.a_stencil.find(o);
+        addresses.push_back(entry >= 0 && a.stores(entry) ? a.values(entry) : nullptr);
+    }
+    for (int e = 0; e < system_.stencil.size(); ++e)
+        addresses.push_back(x.values(0) + Index(e) * system_.layout.slots() * block);
+    std::vector<int> words(addresses.size() * sizeof(double*) / sizeof(int));
+    std::memcpy(words.data(), addresses.data(), words.size() * sizeof(int));
+    for (const Int3 o : system_.stencil.offsets()) words.push_back(int(system_.layout.slot_delta(o)));
     kernel_.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared,
-                   rtc::argument(head, delta).data());
+                   rtc::argument(head, words).data());
     report(inverter);
+    spoilt_ = inverter.failures() > 0;
 }
 
 void Factorisation::reset() {
@@ -223,8 +300,12 @@ std::vector<rtc::KernelResources> Factorisation::compile(const StructIluSystem& 
 }
 
 std::string Factorisation::describe() const {
-    return fmt::format("factor tiles {} x {}, {} threads, split {}, {} KiB, {} blocks", shape_.tile.j, shape_.tile.k,
-                       shape_.worker_threads, shape_.split, shape_.shared / 1024, shape_.blocks);
+    const char* kind = shape_.kind == FactorKind::points   ? "points in registers"
+                       : shape_.kind == FactorKind::tensor ? "points on tensor cores"
+                                                           : "rows";
+    return fmt::format("factor {}, tiles {} x {}, ring {}, {} + {} threads, {} KiB, {} blocks", kind, shape_.tile.j,
+                       shape_.tile.k, shape_.ring, shape_.worker_threads, 32 * shape_.helpers, shape_.shared / 1024,
+                       shape_.blocks);
 }
 
 }  // namespace struct_ilu

@@ -10,19 +10,27 @@
 
 namespace hyperplane::struct_ilu {
 
-/// How the factorisation shares its work out: elementwise for small blocks and stencils (all of a point is in
-/// registers), else by rows.
+/// Which of the texts serves: all blocks of a point in registers, by rows or on tensor cores, or E alone kept.
+enum class FactorKind { points, tensor, rows };
+
 struct FactorShape {
+    FactorKind kind;
     TileShape tile;
-    bool blockwise, keep = true;
+    bool keep = true;  ///< E lies in shared memory
     Index shared = 0;
-    int worker_threads = 0, split, blocks;
+    int worker_threads = 0, blocks, ring = 0, helpers = 0;
 
     FactorShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
-    /// Those that work, one that looks at other tiles' progress and one that publishes this one's.
-    int threads() const { return worker_threads + 64; }
+    /// Those that work, warps that fetch for them, and one that tells this tile's progress.
+    int threads() const { return worker_threads + 32 * helpers + 32; }
     /// Values of E that do not fit shared memory.
     Index scratch(const StructIluSystem& system, const Geometry& geometry, const Tiles& tiles) const;
+
+private:
+    void shape_points(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning,
+                      int entries);
+    void shape_others(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning,
+                      int entries);
 };
 
 /// struct_ilu_factor.cuh's PivotLog.
@@ -69,6 +77,7 @@ private:
     Buffer<Smallest> smallest_;
     Buffer<double> scratch_;
     rtc::Kernel kernel_;
+    bool spoilt_ = false;  ///< the last attempt met a pivot it could not use
 };
 
 }  // namespace hyperplane::struct_ilu

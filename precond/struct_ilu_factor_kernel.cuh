@@ -1,66 +1,65 @@
 // The walk of a tile over its levels, around a Worker. Definitions: struct_ilu_factor.cuh.
 
-__device__ __forceinline__ int progress_of(const int* at) {
-    int value;
-    asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-    return value;
+constexpr int threads = Worker::threads + 32 * HELPERS + 32;
+
+__device__ __forceinline__ void meet_all() {
+    asm volatile("bar.sync 0, %0;" ::"n"(threads) : "memory");
 }
 
-extern "C" __global__ void __launch_bounds__(Worker::threads + 64, BLOCKS)
-    struct_ilu_factor(const __grid_constant__ Arguments a) {
+/// The last warp tells this tile's progress; where no others do it also waits for the tiles before. Between them it
+/// assists the workers.
+__device__ void tell(const Arguments& a, const Tile& tile, int index, int lane) {
+    Before before(a, tile, lane);
+    Assistant assistant(a, tile, lane);
+    for (int level = tile.first - looks_back; level <= tile.last; ++level) {
+        if (!others_wait) before.wait_for(level - 1);
+        __syncwarp();
+        meet_all();  // this tile has completed level - 1
+        assistant.meet();
+        if (lane == 0) publish(a.progress + index, level - 1);
+        __syncwarp();
+        assistant.fetch(level + 1);
+    }
+    __syncwarp();
+    meet_all();
+    if (lane == 0) publish(a.progress + index, 1 << 30);
+    __syncwarp();
+}
+
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_factor(const __grid_constant__ Arguments a) {
     __shared__ int ticket;
     __shared__ double ratios[Worker::threads];
-    __shared__ long long points[Worker::threads];
+    __shared__ long long places[Worker::threads];
     const int thread = threadIdx.x;
     if (thread == 0) ticket = atomicAdd(a.ticket, 1u);
+    for (int at = thread; at < ZEROED; at += blockDim.x) shared[at] = 0.0;
     __syncthreads();
     const Tile tile = a.tiles[ticket];
 
     if (thread < Worker::threads) {
         Worker worker(a, tile, ticket, thread);
+        for (int level = tile.first - looks_back; level < tile.first; ++level) meet_all();
         worker.fetch(tile.first);
         for (int level = tile.first; level <= tile.last; ++level) {
-            __syncthreads();
+            meet_all();
             worker.point(level);
+            __syncwarp();
         }
-        __syncthreads();
+        meet_all();
         ratios[thread] = worker.exists() ? worker.ratio : 1.0;
-        points[thread] = worker.exists() ? worker.smallest_point() : 0;
-    } else if (thread < Worker::threads + 32) {  // looks at the tiles before this one
-        const int lane = thread % 32, dj = lane % (a.reach_j + 1), dk = lane / (a.reach_j + 1);
-        const int tj = tile.j / TJ - dj, tk = tile.k / TK - dk;
-        const int other = lane > 0 && dk <= a.reach_k && tj >= 0 && tk >= 0 ? a.tile_at[tk * a.tiles_j + tj] : -1;
-        int known = other < 0 ? 1 << 30 : -1;
-        for (int level = tile.first; level <= tile.last; ++level) {
-            for (int tries = 0; known < level - 1; ++tries) {
-                if (tries > 16) __nanosleep(tries > 100 ? 400 : 40);
-                known = progress_of(a.progress + other);
-            }
-            __syncthreads();
-        }
-        __syncthreads();
-    } else {  // publishes this tile's progress
-        for (int level = tile.first; level <= tile.last; ++level) {
-            __syncthreads();
-            if (thread == Worker::threads + 32 && level > tile.first) {
-                __threadfence();
-                asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(a.progress + ticket), "r"(level - 1)
-                             : "memory");
-            }
-        }
-        __syncthreads();
-        if (thread == Worker::threads + 32) {
-            __threadfence();
-            asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(a.progress + ticket), "r"(1 << 30) : "memory");
-        }
+        places[thread] = worker.exists() ? worker.smallest_point() : 0;
+    } else if (thread < Worker::threads + 32 * HELPERS) {
+        help(a, tile, thread - Worker::threads);
+    } else {
+        tell(a, tile, ticket, thread % 32);
     }
     __syncthreads();
     if (thread == 0) {
         Smallest smallest{1.0, 0};
         bool any = false;
         for (int t = 0; t < Worker::threads; ++t)
-            if (ratios[t] < smallest.ratio || (any && ratios[t] == smallest.ratio && points[t] < smallest.point)) {
-                smallest = {ratios[t], points[t]};
+            if (ratios[t] < smallest.ratio || (any && ratios[t] == smallest.ratio && places[t] < smallest.point)) {
+                smallest = {ratios[t], places[t]};
                 any = true;
             }
         a.smallest[ticket] = smallest;

@@ -2,24 +2,19 @@
 
 constexpr int warp_cells = 32 / DOF;
 constexpr int worker_threads = tile_threads(warp_cells);
+constexpr int looks_back = 0;
+constexpr bool others_wait = false;
 constexpr int unroll_pairs = DOF <= 2 && LOWER < 14 ? 128 : 1;
 constexpr int unroll_entries = DOF == 1 && LOWER < 14 ? 2 * LOWER + 1 : 1;
 
-/// One row of a point's blocks; E[LOWER][DOF][worker_threads] lies in shared memory or in scratch.
-struct Worker {
-    const Arguments& a;
+/// E[LOWER][DOF][worker_threads] lies in shared memory or in scratch.
+struct Worker : RowOfPoint {
     double* const keep;
-    int row, thread;
-    Line line;
-    double ratio = 1.0;
-    int ratio_x = 0;
 
     __device__ Worker(const Arguments& arguments, const Tile& tile, int index, int thread_)
-        : a(arguments),
-          keep(KEEP ? shared : a.scratch + (long long)index * LOWER * DOF * worker_threads),
-          row(thread_ % 32 % DOF),
-          thread(thread_),
-          line(a, tile, thread / 32 * warp_cells + thread % 32 / DOF, thread % 32 < warp_cells * DOF) {}
+        : RowOfPoint(arguments, tile, thread_, thread_ / 32 * warp_cells + thread_ % 32 / DOF, thread_ % 32 % DOF,
+                     thread_ % 32 < warp_cells * DOF),
+          keep(KEEP ? shared : a.scratch + (long long)index * LOWER * DOF * worker_threads) {}
 
     /// G_u(p+l)[r][c] for l + u = e; F_u for D-ILU.
     __device__ double upper(int l, int u, int e, int r, int c, int slot) const {
@@ -45,77 +40,7 @@ struct Worker {
             for (int c = 0; c < DOF; ++c) out[c] += e[m] * load(x_at(a, inverse_entry, m, c, there));
     }
 
-    __device__ double usable(double pivot, double own, double scale, int i, int component) {
-        if (const double mine = pivot_ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
-        return usable_pivot(a, pivot, own, scale, line.point(a, i), component, component == row);
-    }
-
-    /// Gauss-Jordan elimination over the rows of a point in a warp, FGBILU paper, Algorithm 8. `x` becomes
-    /// this row of the inverse; zero where a pivot cannot be used.
-    __device__ void invert(double* x, const double* own, int i, bool active) {
-        if (DOF == 1) {
-            if (!active) return;
-            const double pivot = usable(x[0], own[0], fmax(fabs(own[0]), fabs(x[0])), i, 0);
-            x[0] = pivot == 0.0 ? 0.0 : 1.0 / pivot;
-            return;
-        }
-        const int first = thread % 32 / DOF * DOF;  // lane of the point's row 0
-        double scale = 0.0, mine = 0.0;
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) {
-            scale = fmax(scale, fmax(fabs(own[c]), fabs(x[c])));
-            if (c == row) mine = own[c];
-            if (isnan(own[c]) || isnan(x[c])) scale = nan("");
-        }
-        double largest = 0.0;
-        for (int r = 0; r < DOF; ++r) {
-            const double other = __shfl_sync(~0u, scale, (first + r) & 31);
-            largest = isnan(other) || isnan(largest) ? nan("") : fmax(largest, other);
-        }
-        bool gave_up = false;
-#pragma unroll(DOF <= 8 ? DOF : 1)
-        for (int p = 0; p < DOF; ++p) {
-            double here = 0.0;
-#pragma unroll
-            for (int c = 0; c < DOF; ++c)
-                if (c == p) here = x[c];
-            const int lane = (first + p) & 31;
-            const double met = __shfl_sync(~0u, here, lane), diagonal = __shfl_sync(~0u, mine, lane);
-            double pivot = active && !gave_up ? usable(met, diagonal, largest, i, p) : 1.0;
-            if (pivot == 0.0) gave_up = true, pivot = 1.0;
-            const double inverse = 1.0 / pivot;
-            const double factor = here;
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) {
-                const double scaled = __shfl_sync(~0u, c == p ? 1.0 : x[c], lane) * inverse;
-                if (row == p)
-                    x[c] = scaled;
-                else
-                    x[c] = (c == p ? 0.0 : x[c]) - factor * scaled;
-            }
-        }
-        if (gave_up)
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) x[c] = 0.0;
-    }
-
-    /// x = inverse times the block whose rows `x` are, over the lanes of a point.
-    __device__ void scale_from_left(const double* inverse, double* x) const {
-        const int first = thread % 32 / DOF * DOF;
-        double scaled[DOF];
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) scaled[c] = 0.0;
-#pragma unroll
-        for (int m = 0; m < DOF; ++m)
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) scaled[c] += inverse[m] * __shfl_sync(~0u, x[c], (first + m) & 31);
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) x[c] = scaled[c];
-    }
-
     static constexpr int threads = worker_threads;
-    __device__ bool exists() const { return line.valid; }
-    __device__ long long smallest_point() const { return line.point(a, ratio_x); }
 
     __device__ void fetch(int) const {}
 
@@ -166,3 +91,6 @@ struct Worker {
     }
 };
 
+__device__ void help(const Arguments&, const Tile&, int) {}
+
+using Assistant = NoAssistant;

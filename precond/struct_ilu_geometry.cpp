@@ -92,7 +92,6 @@ rtc::Definitions line_definitions(const StructIluSystem& system, const Geometry&
             {"TJ", n(tile.j)},
             {"TK", n(tile.k)},
             {"UPPER", n(upper)},
-            {"TOGETHER", n(StructIluCuda::together(system.dof))},
             {"NATURAL", n(system.layout.kind() == LayoutKind::natural)}};
 }
 

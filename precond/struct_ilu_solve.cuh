@@ -46,7 +46,7 @@ struct State {
 };
 
 struct Arguments {
-    const double* triangles;  // W and G; E and F: [entry][row][col][triangle_stride]
+    const double* triangles;  // W and G, as factors lie; E and F of one unknown a point: [entry][triangle_stride]
     const double* inverse;    // D^-1
     const double* in;         // r, or the lower solve's result
     double* out;
@@ -64,13 +64,20 @@ constexpr int columns = TJ + HALO_J, rows = TK + HALO_K;
 constexpr int plane_size = rows * columns;
 constexpr int warp_cells = 32 / DOF;  // the rows of a point are neighbours in one warp
 constexpr int worker_threads = tile_threads(warp_cells);
-constexpr int threads = (GROUPS + LOADERS) * worker_threads + HALO_THREADS;
+TABLE term_of[] = TERMS;
+TABLE group_begin[] = GROUP_BEGIN;
+TABLE offset_level[] = OFFSET_LEVEL;
+constexpr int holder = GROUPS > 1 ? 1 : 0;  // the group that has the right-hand side
+constexpr bool scales = UPPER && !DILU;     // and D^-1 v
 
 extern __shared__ __align__(16) double shared[];
 constexpr int ring_size = (RING * DOF * plane_size + 1) / 2 * 2;
-constexpr int exchange_size = (DILU ? (DOF > 1 ? 1 : 0) : 2 * (GROUPS - 1)) * worker_threads;  // even
-// ring[RING][DOF][rows][columns], exchange, then for each group stages[STAGES][staged][worker_threads]
+constexpr int exchange_size = 2 * (GROUPS - 1) * worker_threads;
+// ring[RING][rows][columns][DOF], exchange, then what is on the way from memory
 
 __device__ __forceinline__ double& ring_at(int level, int component, int row, int column) {
-    return shared[((level & (RING - 1)) * DOF + component) * plane_size + row * columns + column];
+    return shared[((level & (RING - 1)) * plane_size + row * columns + column) * DOF + component];
 }
+
+/// All threads of a block, wherever in the text each of them is.
+__device__ __forceinline__ void meet_all();

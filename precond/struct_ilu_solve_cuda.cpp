@@ -9,7 +9,7 @@
 namespace hyperplane {
 namespace rtc {
 extern const KernelText struct_ilu_lines_cuh, struct_ilu_solve_cuh, struct_ilu_solve_edges_cuh,
-    struct_ilu_solve_terms_cuh, struct_ilu_solve_kernel_cuh;
+    struct_ilu_solve_points_cuh, struct_ilu_solve_blocks_cuh, struct_ilu_solve_kernel_cuh;
 }
 
 namespace struct_ilu {
@@ -40,18 +40,22 @@ struct Groups {
 
 constexpr Index shared_limit = 220 * 1024;
 
+/// As the texts lay it out.
 Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups, TileShape tile, int stages) {
     const int dof = system.dof;
-    const Index ring = Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k);
-    const Index threads = worker_threads(tile.cells(), dof);
-    const Index exchange = system.shares ? (dof > 1 ? 1 : 0) : 2 * (groups - 1);
-    return 8 * (ring + exchange * threads + stages * threads * (g.lower * dof + dof + 2) + 2);
+    const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
+    const Index threads = worker_threads(tile.cells(), dof), before = ring + 2 * (groups - 1) * threads;
+    if (dof == 1) return 8 * (before + stages * threads * (g.lower + 2));
+    const Index block = dof * dof, run = system.layout.kind() == LayoutKind::natural ? 1 : tile.j;
+    const Index chunk = block % 2 ? (run * block + 2) / 2 * 2 : run * block;
+    return 8 * (before + stages * (threads + (g.lower + 1) * tile.cells() / run * chunk + 1));
 }
 
 rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const SolveShape& shape, bool upper,
                              bool dot, bool pipelined) {
     rtc::Definitions all = line_definitions(system, g, shape.tile, g.lower, upper);
     const bool wraps = system.layout.grid().any_periodic() && system.shares;
+    all["UNROLLED"] = "1";
     all["OFFSET_LEVEL"] = rtc::braces({g.level.begin(), g.level.begin() + g.lower});
     all["HALO_J"] = std::to_string(g.halo_j);
     all["HALO_K"] = std::to_string(g.halo_k);
@@ -61,7 +65,7 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["MIRRORED"] = system.symmetric ? "1" : "0";
     all["SKIP_OUTSIDE"] = wraps ? "1" : "0";
     all["DOT"] = dot ? "1" : "0";
-    all["LOADERS"] = std::to_string(shape.loaders);
+    all["LOADERS"] = std::to_string(shape.loader_threads / shape.worker_threads);
     all["HALO_THREADS"] = std::to_string(shape.halo_threads);
     all["LOOKAHEAD"] = std::to_string(shape.lookahead);
     const Groups groups(system, g, pipelined);
@@ -73,9 +77,10 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     return all;
 }
 
-rtc::Texts texts() {
+rtc::Texts texts(int dof) {
     return {rtc::struct_ilu_lines_cuh, rtc::struct_ilu_solve_cuh, rtc::struct_ilu_solve_edges_cuh,
-            rtc::struct_ilu_solve_terms_cuh, rtc::struct_ilu_solve_kernel_cuh};
+            dof == 1 ? rtc::struct_ilu_solve_points_cuh : rtc::struct_ilu_solve_blocks_cuh,
+            rtc::struct_ilu_solve_kernel_cuh};
 }
 
 /// Those of struct_ilu_solve.cuh but for the array at their end.
@@ -90,20 +95,35 @@ struct Arguments {
     int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, padding;
 };
 
+/// Large tiles, as long as every multiprocessor has points of an average level: fewer edges and hops.
+TileShape tile_of_points(const StructIluSystem& system, int groups) {
+    if (groups > 4) return {32, 4};
+    if (groups > 2) return {32, 5};
+    if (groups == 2) return {32, system.stencil.level_map().z > 1 ? 10 : 8};
+    return {32, points_a_level(system) > 256.0 ? 15 : 8};
+}
+
+/// As many points as keep a multiprocessor's share of the memory busy through their stages; fewer where an average
+/// level has fewer for each multiprocessor.
+TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
+    const int dof = system.dof;
+    const int values = g.lower > 6 ? 64 : dof > 4 && g.lower > 3 ? 80 : dof == 2 && g.lower <= 3 ? 384 : 128;
+    const int cells =
+        int(std::clamp(1.34 * points_a_level(system), std::min(8.0, double(values) / dof), double(values) / dof));
+    const int wide = dof == 2 ? (g.lower > 3 ? 16 : 32) : dof <= 4 ? 8 : std::max(1, 32 / dof);
+    TileShape tile{std::min(wide, std::max(1, cells)), 1};
+    tile.k = std::max(1, cells / tile.j);
+    return tile;
+}
+
 }  // namespace
 
 SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
     : tile{tuning.tile_j, tuning.tile_k} {
     const int dof = system.dof;
     groups = Groups(system, g, tuning.pipelined).count();
-    if (tuning.tile_j == 0) {
-        // Large tiles where points are light: fewer edges and hops. Few points where blocks are heavy, so that
-        // tiles of an average level reach all multiprocessors.
-        const double most = dof == 1 ? (groups > 2 ? 128 : 256) : 256.0 / dof;
-        const double wanted = dof == 1 ? most : std::clamp(1.34 * points_a_level(system), 8.0, std::max(8.0, most));
-        tile = TileShape::of(wanted);
-    }
-    while (groups * struct_ilu::worker_threads(tile.cells(), dof) > 768 ||
+    if (tuning.tile_j == 0) tile = dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
+    while (groups * struct_ilu::worker_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
            solve_shared(system, g, groups, tile, 0) > shared_limit) {
         if (tile.cells() == 1)
             throw UsageError(
@@ -112,25 +132,25 @@ SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const S
                             dof, system.stencil.name()));
         tile.halve();
     }
-    stages = tuning.stages;
-    if (stages < 0) {
-        stages = 4;
-        const Index comfortable = 100 * 1024;
-        while (stages > 2 && solve_shared(system, g, groups, tile, stages) > comfortable) --stages;
-    }
-    while (stages > 0 && solve_shared(system, g, groups, tile, stages) > shared_limit)
-        stages = stages > 2 ? stages - 1 : 0;
+    stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : 4;
+    const int fewest = dof > 1 ? 3 : 1;  // older terms are a level ahead, and the level after is on its way
+    while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages) > shared_limit))
+        stages = stages > fewest ? stages - 1 : 0;
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
-    lookahead = tuning.lookahead > 0 ? tuning.lookahead : groups > 2 ? 6 : 3;
+    lookahead = tuning.lookahead > 0 ? tuning.lookahead : 3;
     shared = solve_shared(system, g, groups, tile, stages);
     worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
-    loaders = tuning.loaders >= 0 ? tuning.loaders : groups > 2 ? 0 : 1;
-    if (stages < 2 || threads() > 1024) loaders = 0;
+    // Blocks come by one warp's bulk copies, single values by those of whole groups of warps or by the workers' own.
+    loader_threads = dof > 1 ? (stages > 0 ? 32 : 0)
+                             : worker_threads * (tuning.loaders >= 0 ? tuning.loaders
+                                                 : groups > 2        ? 0
+                                                                     : 1);
+    if (dof == 1 && (stages < 2 || threads() > 1024)) loader_threads = 0;
     // Two blocks where they fit without spills; more of them wait more than they work.
-    const int registers = dof == 1 ? 40 : 56;
+    const int registers = dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
-    blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, 2));
+    blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));
 }
 
 int SolveShape::edge_records(const Geometry& g, int dof) const {
@@ -147,8 +167,8 @@ Solves::Solves(const Context& context, const StructIluSystem& system, const Geom
       state_(copied_to(context, "preconditioner: tiles", std::vector<State>{{0, 0, 1}})),
       partial_(context, "preconditioner: tiles", tiles_.count()) {
     const auto load = [&](bool upper, bool dot) {
-        const rtc::Kernel kernel =
-            rtc::load(texts(), definitions(system, g, shape_, upper, dot, tuning.pipelined), "struct_ilu_solve");
+        const rtc::Kernel kernel = rtc::load(
+            texts(system.dof), definitions(system, g, shape_, upper, dot, tuning.pipelined), "struct_ilu_solve");
         kernel.allow_shared(shape_.shared);
         return kernel;
     };
@@ -184,7 +204,7 @@ void Solves::launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::
                          tiles_.tiles_j,
                          int(tiles_.count()),
                          int(system_.layout.slots()),
-                         int(f.triangles.stride()),
+                         int(system_.shares ? f.triangles.stride() : system_.layout.slots()),
                          0};
     std::vector<int> shift;
     for (int m = 0; m < system_.stencil.lower_size(); ++m)
@@ -205,7 +225,8 @@ std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system,
     const SolveShape shape(system, g, tuning);
     std::vector<rtc::KernelResources> all, one;
     const auto add = [&](const char* name, bool upper, bool dot) {
-        rtc::compile(texts(), definitions(system, g, shape, upper, dot, tuning.pipelined), architecture, &one);
+        rtc::compile(texts(system.dof), definitions(system, g, shape, upper, dot, tuning.pipelined), architecture,
+                     &one);
         for (auto& row : one) row.name = name, all.push_back(row);
     };
     add("struct_ilu lower", false, false);
@@ -215,8 +236,8 @@ std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system,
 }
 
 std::string Solves::describe() const {
-    return fmt::format("solve tiles {} x {}, {} stages, ({} + {}) x {} + {} threads, {} KiB, {} blocks", shape_.tile.j,
-                       shape_.tile.k, shape_.stages, shape_.groups, shape_.loaders, shape_.worker_threads,
+    return fmt::format("solve tiles {} x {}, {} stages, {} x {} + {} + {} threads, {} KiB, {} blocks", shape_.tile.j,
+                       shape_.tile.k, shape_.stages, shape_.groups, shape_.worker_threads, shape_.loader_threads,
                        shape_.halo_threads, shape_.shared / 1024, shape_.blocks);
 }
 

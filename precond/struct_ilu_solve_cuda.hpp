@@ -15,10 +15,10 @@ struct SolveShape {
     TileShape tile;
     int stages, lookahead, halo_threads;
     Index shared;
-    int worker_threads, groups, loaders, blocks;
+    int worker_threads, groups, loader_threads, blocks;
 
     SolveShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
-    int threads() const { return (groups + loaders) * worker_threads + halo_threads; }
+    int threads() const { return groups * worker_threads + loader_threads + halo_threads; }
     /// Records that a tile passes on at a level.
     int edge_records(const Geometry& geometry, int dof) const;
 };

@@ -38,7 +38,7 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int lan
 #pragma unroll
     for (int h = 0; h < halo_share; ++h) {
         const int record = lane + h * HALO_THREADS;
-        const int component = record / halo_cells, cell = record % halo_cells;
+        const int component = record % DOF, cell = record / DOF;
         // left columns of the tile's own rows first, then the rows above
         const bool left = cell < HALO_J * TK;
         const int row = left ? HALO_K + cell / (HALO_J > 0 ? HALO_J : 1) : (cell - HALO_J * TK) / columns;
@@ -47,7 +47,7 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int lan
         const Line line(a, skewed, k);
         start[h] = 1 << 30;
         at[h] = a.edges;
-        place[h] = component * plane_size + row * columns + column;
+        place[h] = (row * columns + column) * DOF + component;
         if (record < halo_records && line.valid && skewed >= 0) {
             const int from = a.tile_at[(k / TK) * a.tiles_j + skewed / TJ];
             const int tj = skewed % TJ, tk = k % TK;
@@ -99,7 +99,7 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int lan
         for (int d = 0; d < LOOKAHEAD; ++d) {
             if (level <= tile.last) {
                 __syncwarp();
-                __syncthreads();  // the workers begin `level`, which needs the levels before
+                meet_all();  // the workers begin `level`, which needs the levels before
                 fetch(value[(d + LOOKAHEAD - 1) % LOOKAHEAD], seen[(d + LOOKAHEAD - 1) % LOOKAHEAD]);
 #pragma unroll
                 for (int h = 0; h < halo_share; ++h)

@@ -1,0 +1,84 @@
+// What workers with a row of a point have in common. Definitions: struct_ilu_factor.cuh.
+
+constexpr int unroll_pivots = DOF <= 8 ? DOF : 1;
+
+/// A thread with one row of a point's blocks; the rows of a point are neighbours in one warp.
+struct RowOfPoint {
+    const Arguments& a;
+    const int thread, row, first_lane;  // lane of the point's row 0
+    Line line;
+    double ratio = 1.0;
+    int ratio_x = 0;
+
+    __device__ RowOfPoint(const Arguments& arguments, const Tile& tile, int thread_, int cell, int row_, bool valid = true)
+        : a(arguments), thread(thread_), row(row_), first_lane(thread_ % 32 - row_), line(a, tile, cell, valid) {}
+
+    __device__ bool exists() const { return line.valid; }
+    __device__ long long smallest_point() const { return line.point(a, ratio_x); }
+
+    __device__ double usable(double pivot, double own, double scale, int i, int component) {
+        if (const double mine = pivot_ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
+        return usable_pivot(a, pivot, own, scale, line.point(a, i), component, component == row);
+    }
+
+    /// Gauss-Jordan elimination over the rows of a point in a warp, FGBILU paper, Algorithm 8. `x` becomes
+    /// this row of the inverse; zero where a pivot cannot be used.
+    __device__ void invert(double* x, const double* own, int i, bool active) {
+        if (DOF == 1) {
+            if (!active) return;
+            const double pivot = usable(x[0], own[0], fmax(fabs(own[0]), fabs(x[0])), i, 0);
+            x[0] = pivot == 0.0 ? 0.0 : 1.0 / pivot;
+            return;
+        }
+        double scale = 0.0, mine = 0.0;
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) {
+            scale = fmax(scale, fmax(fabs(own[c]), fabs(x[c])));
+            if (c == row) mine = own[c];
+            if (isnan(own[c]) || isnan(x[c])) scale = nan("");
+        }
+        double largest = 0.0;
+        for (int r = 0; r < DOF; ++r) {
+            const double other = __shfl_sync(~0u, scale, (first_lane + r) & 31);
+            largest = isnan(other) || isnan(largest) ? nan("") : fmax(largest, other);
+        }
+        bool gave_up = false;
+#pragma unroll(unroll_pivots)
+        for (int p = 0; p < DOF; ++p) {
+            double here = 0.0;
+#pragma unroll
+            for (int c = 0; c < DOF; ++c)
+                if (c == p) here = x[c];
+            const int lane = (first_lane + p) & 31;
+            const double met = __shfl_sync(~0u, here, lane), diagonal = __shfl_sync(~0u, mine, lane);
+            double pivot = active && !gave_up ? usable(met, diagonal, largest, i, p) : 1.0;
+            if (pivot == 0.0) gave_up = true, pivot = 1.0;
+            const double inverse = 1.0 / pivot;
+            const double factor = here;
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) {
+                const double scaled = __shfl_sync(~0u, c == p ? 1.0 : x[c], lane) * inverse;
+                if (row == p)
+                    x[c] = scaled;
+                else
+                    x[c] = (c == p ? 0.0 : x[c]) - factor * scaled;
+            }
+        }
+        if (gave_up)
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) x[c] = 0.0;
+    }
+
+    /// x = inverse times the block whose rows `x` are, over the lanes of a point.
+    __device__ void scale_from_left(const double* inverse, double* x) const {
+        double scaled[DOF];
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) scaled[c] = 0.0;
+#pragma unroll
+        for (int m = 0; m < DOF; ++m)
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) scaled[c] += inverse[m] * __shfl_sync(~0u, x[c], (first_lane + m) & 31);
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) x[c] = scaled[c];
+    }
+};

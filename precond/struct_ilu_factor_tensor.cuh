@@ -1,0 +1,252 @@
+// The factorisation of points of three to eight unknowns on tensor cores (StructILU paper, section 4.3): a warp has
+// one point, or two of up to four unknowns, and all their blocks in registers. Definitions: struct_ilu_factor.cuh.
+//
+// A product is D = A B + C with 8 x 4 values of A, 4 x 8 of B and 8 x 8 of C, D (mma.m8n8k4), twice where a block has
+// more than four columns. Of two points, one has rows and columns 0 to 3, the other 4 to 7; what their products have
+// off the diagonal is never read.
+//
+// All loops over entries are unrolled; see struct_ilu_factor_points.cuh.
+//
+// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared memory
+// by the last warp.
+
+constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // of a warp; rows of a block with what fills it up
+constexpr int steps = size == 4 ? 1 : 2;                     // products of 4 columns
+constexpr int cells = TJ * TK;
+constexpr int worker_threads = (cells + points - 1) / points * 32;
+constexpr int block_size = DOF * DOF;
+constexpr int looks_back = 0;
+constexpr bool others_wait = false;
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
+
+/// A block as a result: rows lane / 4, columns 2 (lane % 4) and the next.
+struct Block {
+    double v[2];
+};
+/// As a left operand: row lane / 4, columns lane % 4 + 4 h. As a right one: rows lane % 4 + 4 h, column lane / 4.
+struct Operand {
+    double v[steps];
+};
+
+struct Worker {
+    static constexpr int threads = worker_threads;
+
+    const Arguments& a;
+    const int thread, lane, which;  // of the warp's points
+    const int r, c, k, n;           // row and first column of a result; column (row) and row (column) of an operand
+    const bool in_rows;             // of a result
+    const int cell;
+    Line line;
+    double ratio = 1.0;
+    int ratio_x = 0;
+
+    __device__ Worker(const Arguments& arguments, const Tile& tile, int, int thread_)
+        : a(arguments),
+          thread(thread_),
+          lane(thread_ % 32),
+          which(points == 2 ? lane / 16 : 0),
+          r(lane / 4 - size * which),
+          c(2 * (lane % 4) - size * which),
+          k(lane % 4),
+          n(r),
+          in_rows(r < DOF),
+          cell(thread_ / 32 * points + which),
+          line(a, tile, cell, cell < cells) {}
+
+    __device__ bool exists() const { return line.valid; }
+    __device__ long long smallest_point() const { return line.point(a, ratio_x); }
+    __device__ bool inside(int m) const { return in_rows && unsigned(c + m) < unsigned(DOF); }
+
+    /// Workers and their assistant: the matrix's entries of a level have been read.
+    __device__ static void meet() { asm volatile("bar.sync 1, %0;" ::"n"(worker_threads + 32) : "memory"); }
+
+    __device__ void fetch(int) const {}
+
+    __device__ static double from(double value, int lane_) { return __shfl_sync(~0u, value, lane_); }
+
+    /// Column `column` of this thread's row of a result; every thread may ask for another one.
+    __device__ static double of_row(const Block& x, int row, int column) {
+        const int source = 4 * row + column / 2;
+        const double even = from(x.v[0], source), odd = from(x.v[1], source);
+        return column % 2 ? odd : even;
+    }
+    __device__ Operand as_left(const Block& x) const {
+        Operand left;
+#pragma unroll
+        for (int h = 0; h < steps; ++h) {
+            const double value = of_row(x, lane / 4, k + 4 * h + size * which);
+            left.v[h] = k + 4 * h < DOF ? value : 0.0;
+        }
+        return left;
+    }
+    __device__ Operand as_right(const Block& x) const {
+        Operand right;
+#pragma unroll
+        for (int h = 0; h < steps; ++h) right.v[h] = of_row(x, k + 4 * h + size * which, lane / 4);
+        return right;
+    }
+    /// sum += sign * left right
+    template <int sign>
+    __device__ static void multiply_add(const Operand& left, const Operand& right, Block& sum) {
+#pragma unroll
+        for (int h = 0; h < steps; ++h)
+            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                : "+d"(sum.v[0]), "+d"(sum.v[1])
+                : "d"(sign * left.v[h]), "d"(right.v[h]));
+    }
+
+    /// Where this thread's value of a right operand lies in a block, or in its transpose. Rows and columns beyond
+    /// the block read its last ones: they meet zeros of the left operand, or end up outside.
+    __device__ int place_of(bool transposed, int h) const {
+        const int row = min(k + 4 * h, DOF - 1), column = min(n, DOF - 1);
+        return transposed ? column * DOF + row : row * DOF + column;
+    }
+    /// A block in memory, of `values` at `place`, as right operand.
+    template <bool transposed>
+    __device__ __forceinline__ Operand operand(const double* values, int place) const {
+        Operand right;
+#pragma unroll
+        for (int h = 0; h < steps; ++h) right.v[h] = load(values + place + place_of(transposed, h));
+        return right;
+    }
+
+    /// x = its inverse; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper, Algorithm 8.
+    __device__ void invert(Block& x, const Block& own, int i, bool active) {
+        double scale = 0.0;
+        bool broken = false;
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (inside(m)) {
+                scale = fmax(scale, fmax(fabs(own.v[m]), fabs(x.v[m])));
+                broken |= isnan(own.v[m]) || isnan(x.v[m]);
+            }
+        if (broken) scale = nan("");
+#pragma unroll
+        for (int step = points == 2 ? 8 : 16; step > 0; step /= 2) {
+            const double other = __shfl_xor_sync(~0u, scale, step);
+            scale = isnan(other) || isnan(scale) ? nan("") : fmax(scale, other);
+        }
+        bool gave_up = false;
+#pragma unroll
+        for (int p = 0; p < DOF; ++p) {
+            const int row = p + size * which;  // and column, of the result
+            const int lane_of_pivot = 4 * row + row / 2;
+            const double met = from(x.v[p % 2], lane_of_pivot), diagonal = from(own.v[p % 2], lane_of_pivot);
+            const double here = from(x.v[p % 2], lane / 4 * 4 + row / 2);
+            double pivot = 1.0;
+            if (active && !gave_up) {
+                if (const double mine = pivot_ratio(met, diagonal); mine < ratio) ratio = mine, ratio_x = i;
+                pivot = usable_pivot(a, met, diagonal, scale, line.point(a, i), p, lane % (32 / points) == 0);
+                if (pivot == 0.0) gave_up = true, pivot = 1.0;
+            }
+            const double inverse = 1.0 / pivot;
+#pragma unroll
+            for (int m = 0; m < 2; ++m) {
+                const double above = from(x.v[m], 4 * row + lane % 4);
+                const double scaled = (c + m == p ? 1.0 : above) * inverse;
+                x.v[m] = r == p ? scaled : (c + m == p ? 0.0 : x.v[m]) - here * scaled;
+            }
+        }
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (gave_up || !inside(m)) x.v[m] = 0.0;
+    }
+
+    __device__ void point(int level) {
+        const bool active = line.valid && unsigned(level - line.start) < unsigned(a.nx);
+        const int i = level - line.start, at = active ? line.slot(a, level) : 0;
+        Block x[entries];
+        const double* const from = shared + cell * staged_size + r * DOF + c;
+#pragma unroll
+        for (int e = 0; e < entries; ++e)
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                x[e].v[m] = a_entry[e] >= 0 && inside(m) && cell < cells ? from[e * cells * staged_size + m] : 0.0;
+        meet();
+        if (!__any_sync(~0u, active)) return;
+        const Block own = x[LOWER];
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (r == c + m) x[LOWER].v[m] += a.shift * own.v[m];
+        unrolled<0, LOWER>([&](auto lower) {
+            constexpr int l = lower.value;
+            const Operand left = as_left(x[l]);
+            const int place = near(a, at, l) * block_size;
+            Block w{};  // W_l = E_l D^-1(p+l)
+            multiply_add<+1>(left, operand<false>(a.x_values[inverse_entry], place), w);
+            unrolled<chunk_begin[l], chunk_begin[l + 1]>([&](auto pair) {
+                constexpr int u = chunk_u[pair.value], e = chunk_e[pair.value];
+                if constexpr (!SYMMETRIC)
+                    multiply_add<-1>(left, operand<false>(a.x_values[u], place), x[e]);
+                else if constexpr (e == LOWER)  // X_0 -= E_l W_l^T, whose operand is W_l as a left one
+                    multiply_add<-1>(left, as_left(w), x[e]);
+                else  // G_u(p+l) is the transpose of W_-u(p+e)
+                    multiply_add<-1>(left, operand<true>(a.x_values[2 * LOWER - u], near(a, at, e) * block_size), x[e]);
+            });
+            x[l] = w;
+        });
+        invert(x[LOWER], own, i, active);
+        const Operand inverse = as_left(x[LOWER]);
+#pragma unroll
+        for (int e = LOWER + 1; e < entries; ++e) {
+            Block g{};
+            multiply_add<+1>(inverse, as_right(x[e]), g);  // G_u = D^-1 X_u
+            x[e] = g;
+        }
+        if (!active) return;
+        const long long to = (long long)at * block_size + r * DOF + c;
+#pragma unroll
+        for (int e = 0; e < entries; ++e) {
+            if (DOF % 2 == 0) {
+                if (inside(0)) *(double2*)(a.x_values[e] + to) = double2{x[e].v[0], x[e].v[1]};
+            } else {
+#pragma unroll
+                for (int m = 0; m < 2; ++m)
+                    if (inside(m)) a.x_values[e][to + m] = x[e].v[m];
+            }
+        }
+    }
+};
+
+/// Turns the matrix's entries of a level into blocks while the one before is worked on, neighbouring points by
+/// neighbouring threads; zero where the neighbour is outside the grid.
+struct Assistant {
+    static constexpr int at_once = 32 / cells > 0 ? 32 / cells : 1;
+    const Arguments& a;
+    const int first;
+    const Line line;
+    double* const to;
+
+    __device__ Assistant(const Arguments& arguments, const Tile& tile, int lane)
+        : a(arguments), first(lane / cells), line(a, tile, lane % cells, first < at_once), to(shared + lane % cells * staged_size) {
+        static_assert(cells <= 32);
+        fetch(tile.first);
+    }
+    __device__ void meet() const { Worker::meet(); }
+    __device__ void fetch(int level) const {
+        const int i = level - line.start;
+        const long long step = (long long)at_once * a.a_stride;
+        if (line.active(a, level)) {
+            const long long from = (long long)first * a.a_stride + line.slot(a, level);
+#pragma unroll 1
+            for (int e = 0; e < entries; ++e) {
+                if (!a.a_values[e]) continue;
+                const bool outside = SKIP_OUTSIDE && !line.in_grid(a, i, e);
+                const double* source = a.a_values[e] + from;
+                double* at = to + e * cells * staged_size + first;
+#pragma unroll 8
+                for (int q = first; q < block_size; q += at_once, source += step, at += at_once) {
+                    if (outside)
+                        *at = 0.0;
+                    else
+                        copy_async(at, source);
+                }
+            }
+        }
+        commit_copies();
+        wait_copies<0>();
+        __syncwarp();
+    }
+};
+
+__device__ void help(const Arguments&, const Tile&, int) {}

@@ -1,0 +1,182 @@
+// The terms of a row of a point of one unknown: coefficients on the way from memory, and their sums. Definitions:
+// struct_ilu_solve.cuh.
+//
+// A thread's coefficients come one by one, neighbouring points to neighbouring threads, by its own asynchronous copies
+// or by those of LOADERS groups of warps that do nothing else.
+
+constexpr bool whole_stages = STAGES > 0, own_copies = whole_stages && LOADERS == 0;
+constexpr int copies_pending = STAGES > 1 ? STAGES - 1 : 0;
+constexpr int loader_threads = LOADERS * worker_threads;
+constexpr bool rhs_early = own_copies;
+
+/// Values a thread of a group has on the way: its coefficients, D^-1, a right-hand side.
+__device__ constexpr int staged(int group) {
+    return group_begin[group + 1] - group_begin[group] + (DILU || (scales && group == holder)) + (group == holder);
+}
+__device__ constexpr int staged_before(int group) {
+    int count = 0;
+    for (int g = 0; g < group; ++g) count += staged(g);
+    return count;
+}
+constexpr int shared_size = ring_size + exchange_size + STAGES * staged_before(GROUPS) * worker_threads;
+
+__device__ void prepare_copies(int) {}
+
+/// A line's point and its share of the terms, for the levels from `first` on.
+template <int group>
+struct Worker {
+    static constexpr int begin = group_begin[group], count = group_begin[group + 1] - begin;
+    static constexpr int inverse_place = count, rhs_place = inverse_place + (DILU || (scales && group == holder));
+
+    const Arguments& a;
+    const int thread, row = 0, tj, tk, level_slots;
+    const Line line;
+    const bool exists;
+    double* const stages;
+    int at = 0, slot = 0, slot_ahead = 0;
+
+    __device__ Worker(const Arguments& arguments, const Tile& tile, int thread_, int first)
+        : a(arguments),
+          thread(thread_),
+          tj(thread % TJ),
+          tk(thread / TJ),
+          level_slots(a.ny * a.nz),
+          line(a, tile.j + tj, tile.k + tk),
+          exists(thread < TJ * TK && line.valid),
+          stages(shared + ring_size + exchange_size + STAGES * staged_before(group) * worker_threads + thread) {
+        if (own_copies)
+            for (int s = 0; s < STAGES - 1; ++s) fetch(first + s, s);
+    }
+
+    __device__ __forceinline__ double& stage(int at_, int what) const {
+        return stages[(at_ * staged(group) + what) * worker_threads];
+    }
+    /// Address of the coefficient of offset m at a slot.
+    __device__ __forceinline__ const double* coefficient(int m, int s) const {
+        const long long entry = UPPER && !MIRRORED ? 2 * LOWER - m : m;
+        const int there = UPPER && MIRRORED ? wrapped(s + a.shift[m], a.slots) : s;
+        return a.triangles + entry * a.triangle_stride + there;
+    }
+    __device__ __forceinline__ void advance(int& s) const {
+        if (NATURAL) {
+            s += UPPER ? -1 : 1;
+        } else if (UPPER) {
+            s -= level_slots;
+            if (s < 0) s += a.slots;
+        } else {
+            s = wrapped(s + level_slots, a.slots);
+        }
+    }
+    /// Begins the copies of a level into stage `at`.
+    __device__ __forceinline__ void fetch(int level, int at_) {
+        begin_copies(level, at_);
+        commit_copies();
+    }
+    __device__ __forceinline__ void begin_copies(int level, int at_) {
+        if (exists && line.active(a, level)) {
+            if (level == line.start) slot_ahead = line.slot(a, level);
+#pragma unroll
+            for (int t = 0; t < count; ++t) copy_async(&stage(at_, t), coefficient(term_of[begin + t], slot_ahead));
+            if (DILU || (scales && group == holder)) copy_async(&stage(at_, inverse_place), a.inverse + slot_ahead);
+            if (group == holder) copy_async(&stage(at_, rhs_place), a.in + slot_ahead);
+            advance(slot_ahead);
+        }
+    }
+
+    /// Before the block meets for a level; whether there is something to do at it.
+    __device__ __forceinline__ bool begin_level(int level) {
+        const bool active = exists && line.active(a, level);
+        if (own_copies) {
+            fetch(level + STAGES - 1, at == 0 ? STAGES - 1 : at - 1);
+            wait_copies<copies_pending>();
+        }
+        if (active && level == line.start) slot = line.slot(a, level);
+        return active;
+    }
+    /// After it has met.
+    __device__ __forceinline__ void arrive() const {}
+    __device__ __forceinline__ void end_level(bool active) {
+        if (active) advance(slot);
+        if (++at == (STAGES > 0 ? STAGES : 1)) at = 0;
+    }
+
+    /// Minus the sum of the group's terms at a level.
+    __device__ __forceinline__ double terms(int level) const {
+        double sum = 0.0;
+#pragma unroll
+        for (int t = 0; t < count; ++t) {
+            const int m = term_of[begin + t];
+            if (SKIP_OUTSIDE && !line.in_grid(a, level - line.start, m)) continue;
+            sum -= (whole_stages ? stage(at, t) : __ldcs(coefficient(m, slot))) *
+                   ring_at(level + offset_level[m], 0, tk + HALO_K + offset_z[m],
+                           tj + HALO_J + offset_y[m] + SKEW * offset_z[m]);
+        }
+        return sum;
+    }
+    __device__ __forceinline__ double inverse() const {
+        return whole_stages ? stage(at, inverse_place) : a.inverse[slot];
+    }
+    /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
+    __device__ __forceinline__ double right_hand_side(double& dot) const {
+        const double own = whole_stages ? stage(at, rhs_place) : a.in[slot];
+        if (!scales) return own;
+        const double scaled = inverse() * own;
+        if (DOT) dot += own * scaled;
+        return scaled;
+    }
+    /// The value of the point; D-ILU's from its sum and, in the upper solve, its right-hand side. `dot` as above.
+    __device__ __forceinline__ double completed(bool active, double sum, double rhs, double& dot) const {
+        if (!DILU || !active) return sum;
+        const double y = inverse() * sum;
+        if (DOT) dot += sum * y;
+        return UPPER ? y + rhs : y;
+    }
+};
+
+/// Fetches for the groups `loader`, loader + LOADERS, ...: what group 0 needs of a level, and the others of the
+/// level after, has arrived when the block meets for the level.
+template <int group>
+struct Loader {
+    Worker<group> w;
+    Loader<group + (LOADERS > 0 ? LOADERS : 1)> others;
+
+    __device__ Loader(const Arguments& a, const Tile& tile, int thread) : w(a, tile, thread, 0), others(a, tile, thread) {}
+    __device__ __forceinline__ void fetch(int level, int at) {
+        w.begin_copies(level + (group > 0), at);
+        others.fetch(level, at);
+    }
+};
+
+template <int group>
+requires(group >= GROUPS) struct Loader<group> {
+    __device__ Loader(const Arguments&, const Tile&, int) {}
+    __device__ __forceinline__ void fetch(int, int) {}
+};
+
+template <int first>
+__device__ void load_for(const Arguments& a, const Tile& tile, int thread) {
+    Loader<first> loader(a, tile, thread);
+    const int begin = tile.first - MAX_LEVEL;
+    int at = 0;
+    for (int s = 0; s < STAGES - 1; ++s) {
+        loader.fetch(begin + s, s);
+        commit_copies();
+    }
+    for (int level = begin; level <= tile.last; ++level) {
+        wait_copies<(STAGES > 2 ? STAGES - 2 : 0)>();
+        meet_all();
+        loader.fetch(level + STAGES - 1, at == 0 ? STAGES - 1 : at - 1);
+        commit_copies();
+        if (++at == STAGES) at = 0;
+    }
+    wait_copies<0>();
+}
+
+template <int loader>
+__device__ void load_of(const Arguments& a, const Tile& tile, int thread) {
+    if (thread / worker_threads == loader) return load_for<loader>(a, tile, thread % worker_threads);
+    if constexpr (loader + 1 < LOADERS) load_of<loader + 1>(a, tile, thread);
+}
+__device__ void load(const Arguments& a, const Tile& tile, int thread) {
+    load_of<0>(a, tile, thread);
+}
