@@ -1,6 +1,7 @@
 #include "apps/case.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -138,9 +139,10 @@ void check_section(const std::string& text) {
     for (const ParameterSpec& spec : schema.common) look_at(spec);
     for (const auto& component : schema.components)
         for (const ParameterSpec& spec : component.parameters) look_at(spec);
-    if (meant.size() == 1)
-        throw UsageError(
-            fmt::format("--set '{}': expected section.key=value; did you mean {}{}?", text, meant[0], rest));
+    if (meant.empty()) return;
+    for (std::string& name : meant) name += rest;
+    throw UsageError(
+        fmt::format("--set '{}': expected section.key=value; did you mean {}?", text, fmt::join(meant, " or ")));
 }
 
 }  // namespace

@@ -159,7 +159,8 @@ class Messages(ProgramTest):
                             (["run", deck, "--set", "preconditioner.name=struct_lu"], "did you mean struct_ilu?"),
                             (["help", "solver.rtl"], "did you mean solver.rtol?"),
                             (["help", "exit-code"], "did you mean exit-codes?"),
-                            (["run", deck, "--set", "rtol=1e-4"], "did you mean solver.rtol=1e-4?"),
+                            (["run", deck, "--set", "restart=20"], "did you mean solver.restart=20?"),
+                            (["run", deck, "--set", "rtol=1e-4"], "did you mean newton.rtol=1e-4 or solver.rtol=1e-4?"),
                             (["run", deck, "--set", "solver=cg"], "did you mean solver.name=cg?"),
                             (["list", "solver"], "did you mean solvers?")):
             self.expect(2, *words, says=says)
@@ -167,7 +168,7 @@ class Messages(ProgramTest):
             self.expect(7, *words, says=says)
 
     def test_help_of_a_key_without_its_section(self):
-        self.assertEqual(self.expect(0, "help", "rtol").stdout, self.expect(0, "help", "solver.rtol").stdout)
+        self.assertEqual(self.expect(0, "help", "restart").stdout, self.expect(0, "help", "solver.restart").stdout)
         self.assertIn("conjugate gradients", self.expect(0, "help", "solver.name").stdout)
 
     def test_help_of_exit_codes(self):
