@@ -11,15 +11,17 @@
 //
 // A block owns a tile of lines and walks the levels as the solves do (struct_ilu_solve.cuh). Factors pass between
 // points through global memory; a tile publishes the level it has completed, and a level waits until the tiles it
-// depends on have completed the one before. The last warp publishes this tile's progress, HELPERS warps fetch
-// for those that work: struct_ilu_factor_points.cuh for one and two unknowns a point, struct_ilu_factor_tensor.cuh for three to eight,
-// struct_ilu_factor_rows.cuh for more, and for stencils too large for registers.
+// depends on have completed the one before. The last warp publishes this tile's progress, HELPERS warps fetch for those
+// that work: struct_ilu_factor_points.cuh for one and two unknowns a point, struct_ilu_factor_tensor.cuh for three to
+// eight, struct_ilu_factor_rows.cuh for more, and for stencils too large for registers.
 //
-// Definitions, besides those of struct_ilu_lines.cuh: LOWER (2 LOWER + 1 entries), A_ENTRY
-// {for each entry, A's entry or -1}, the eliminations (l, u, e) by e, PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U, and
-// by l, CHUNK_BEGIN {LOWER + 1}, CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's entries that leave the grid are not zero but
-// wrapped), SYMMETRIC (one
-// triangle, pivots must have A's sign), SHARES, KEEP (E lies in shared memory, else in `scratch`), BLOCKS (resident on
+// Where a neighbour lies outside the grid its place is some other point's: what is found there, a number, meets a zero.
+//
+// Definitions, besides those of struct_ilu_lines.cuh: LOWER (2 LOWER + 1 entries), HALO_J, HALO_K, MAX_LEVEL (levels
+// that a point looks back), A_ENTRY {for each entry, A's entry or -1}, the eliminations (l, u, e) by e, PAIR_BEGIN
+// {2 LOWER + 2}, PAIR_L, PAIR_U, and by l, CHUNK_BEGIN {LOWER + 1}, CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's entries that
+// leave the grid are not zero but wrapped), SYMMETRIC (one triangle, pivots must have A's sign), SHARES, KEEP (E lies
+// in shared memory, else in `scratch`), HELPERS, ZEROED (values of shared memory that begin as 0), BLOCKS (resident on
 // a multiprocessor).
 
 /// What went wrong, the first events in natural order.
@@ -51,7 +53,7 @@ struct Arguments {
     int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
     const double* a_values[2 * LOWER + 1];  // of A by the factors' entries
     double* x_values[2 * LOWER + 1];        // of the factors; D-ILU: [0] is D^-1
-    int delta[2 * LOWER + 1];  // slot of p + o minus slot of p, modulo the slots, in [0, slots)
+    int delta[2 * LOWER + 1];               // slot of p + o minus slot of p, modulo the slots, in [0, slots)
 };
 
 TABLE a_entry[] = A_ENTRY;

@@ -200,8 +200,8 @@ struct Receiver {
 #pragma unroll
                 for (int q = 0; q < values; ++q)
                     if (const int v = warp + q * shared_by; v < shared_values)
-                        value[h][q] = load(a.x_values[first_shared + v / block_size] +
-                                           (long long)slot[h] * block_size + v % block_size);
+                        value[h][q] = load(a.x_values[first_shared + v / block_size] + (long long)slot[h] * block_size +
+                                           v % block_size);
 #pragma unroll
         for (int h = 0; h < cells; ++h)
             if (unsigned(level - start[h]) < unsigned(a.nx)) {

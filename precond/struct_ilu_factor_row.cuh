@@ -10,7 +10,8 @@ struct RowOfPoint {
     double ratio = 1.0;
     int ratio_x = 0;
 
-    __device__ RowOfPoint(const Arguments& arguments, const Tile& tile, int thread_, int cell, int row_, bool valid = true)
+    __device__ RowOfPoint(const Arguments& arguments, const Tile& tile, int thread_, int cell, int row_,
+                          bool valid = true)
         : a(arguments), thread(thread_), row(row_), first_lane(thread_ % 32 - row_), line(a, tile, cell, valid) {}
 
     __device__ bool exists() const { return line.valid; }

@@ -7,8 +7,8 @@
 //
 // All loops over entries are unrolled; see struct_ilu_factor_points.cuh.
 //
-// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared memory
-// by the last warp.
+// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
+// memory by the last warp.
 
 constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // of a warp; rows of a block with what fills it up
 constexpr int steps = size == 4 ? 1 : 2;                     // products of 4 columns
@@ -218,7 +218,10 @@ struct Assistant {
     double* const to;
 
     __device__ Assistant(const Arguments& arguments, const Tile& tile, int lane)
-        : a(arguments), first(lane / cells), line(a, tile, lane % cells, first < at_once), to(shared + lane % cells * staged_size) {
+        : a(arguments),
+          first(lane / cells),
+          line(a, tile, lane % cells, first < at_once),
+          to(shared + lane % cells * staged_size) {
         static_assert(cells <= 32);
         fetch(tile.first);
     }

@@ -66,7 +66,9 @@ struct Line {
     }
     /// Point i in natural order.
     template <class Arguments>
-    __device__ long long point(const Arguments& a, int i) const { return i + a.nx * (j + (long long)a.ny * k); }
+    __device__ long long point(const Arguments& a, int i) const {
+        return i + a.nx * (j + (long long)a.ny * k);
+    }
 };
 
 /// A slot below 2 `slots`, modulo the slots.

@@ -19,9 +19,13 @@ constexpr int shared_size = barriers_place + STAGES;
 constexpr int loader_threads = STAGES > 0 ? 32 : 0;
 constexpr bool rhs_early = false;  // a right-hand side may need D^-1, which comes after the block has met
 
-__device__ __forceinline__ unsigned shared_address(const void* at) { return (unsigned)__cvta_generic_to_shared(at); }
+__device__ __forceinline__ unsigned shared_address(const void* at) {
+    return (unsigned)__cvta_generic_to_shared(at);
+}
 
-__device__ __forceinline__ u64* barrier_of(int at) { return (u64*)(shared + barriers_place + at); }
+__device__ __forceinline__ u64* barrier_of(int at) {
+    return (u64*)(shared + barriers_place + at);
+}
 
 /// Once a block, before it meets for the first time.
 __device__ void prepare_copies(int thread) {
@@ -61,10 +65,10 @@ struct Loader {
 
     const Arguments& a;
     const int lane;
-    const double* values[share];        // of the entry
-    int k[share], j[share], to[share];  // line and first column; place in a stage
+    const double* values[share];                     // of the entry
+    int k[share], j[share], to[share];               // line and first column; place in a stage
     int dx[share], dy[share], dz[share], dl[share];  // mirrored: where the coefficients' own point is, and its level
-    int plane;                          // of the level in the grid's own coordinates
+    int plane;                                       // of the level in the grid's own coordinates
 
     __device__ Loader(const Arguments& arguments, const Tile& tile, int lane_, int level) : a(arguments), lane(lane_) {
 #pragma unroll
@@ -142,10 +146,11 @@ private:
 #pragma unroll
         for (int q = 0; q < share; ++q)
             if (bytes[q] > 0)
-                asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                                 shared_address(to[q])),
-                             "l"(from[q]), "r"(bytes[q]), "r"(barrier)
-                             : "memory");
+                asm volatile(
+                    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                        shared_address(to[q])),
+                    "l"(from[q]), "r"(bytes[q]), "r"(barrier)
+                    : "memory");
 #else
         // Without bulk copies the lanes share each chunk out, 16 bytes at a time.
 #pragma unroll
@@ -182,7 +187,8 @@ __device__ void load(const Arguments& a, const Tile& tile, int lane) {
 template <int group>
 struct Worker {
     static constexpr int begin = group_begin[group], count = group_begin[group + 1] - begin;
-    static constexpr bool rotates = DOF % 4 == 0 && !mirrored;  // threads begin a row at different columns: fewer bank conflicts
+    static constexpr bool rotates =
+        DOF % 4 == 0 && !mirrored;  // threads begin a row at different columns: fewer bank conflicts
 
     const Arguments& a;
     const int thread, row, cell, tj, tk, level_slots;
@@ -245,7 +251,8 @@ struct Worker {
     /// After it has met.
     __device__ __forceinline__ void arrive() const {
         if (STAGES > 0)
-            while (!has_arrived(at, phase)) {}
+            while (!has_arrived(at, phase)) {
+            }
     }
     __device__ __forceinline__ void end_level(bool active) {
         if (active) advance(slot);
@@ -255,7 +262,8 @@ struct Worker {
         }
     }
 
-    /// A block of coefficients: entry m of the point, or of its neighbour where the triangle is mirrored; m = LOWER: D^-1.
+    /// A block of coefficients: entry m of the point, or of its neighbour where the triangle is mirrored; m = LOWER:
+    /// D^-1.
     __device__ __forceinline__ const double* block(int m) const {
         const bool inverse = m == LOWER;
         const long long entry = inverse ? 0 : mirrored ? m : UPPER ? 2 * LOWER - m : m;
@@ -319,5 +327,7 @@ struct Worker {
         if (DOT) dot += own * scaled;
         return scaled;
     }
-    __device__ __forceinline__ double completed(bool, double sum, double, double&) const { return sum; }
+    __device__ __forceinline__ double completed(bool, double sum, double, double&) const {
+        return sum;
+    }
 };

@@ -140,7 +140,8 @@ struct Loader {
     Worker<group> w;
     Loader<group + (LOADERS > 0 ? LOADERS : 1)> others;
 
-    __device__ Loader(const Arguments& a, const Tile& tile, int thread) : w(a, tile, thread, 0), others(a, tile, thread) {}
+    __device__ Loader(const Arguments& a, const Tile& tile, int thread)
+        : w(a, tile, thread, 0), others(a, tile, thread) {}
     __device__ __forceinline__ void fetch(int level, int at) {
         w.begin_copies(level + (group > 0), at);
         others.fetch(level, at);
