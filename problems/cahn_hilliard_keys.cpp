@@ -33,7 +33,7 @@ ParameterTable mixture_parameters() {
              "length"),
         real("epsilon_v", "0.05", "eps_v, likewise of v", positive, "length"),
         real("relaxation_u", "1", "tau_u; u is slower with more", positive, "time/length^2"),
-        real("relaxation_v", "1", "tau_v", positive, "time/length^2"),
+        real("relaxation_v", "1", "tau_v; v is slower with more", positive, "time/length^2"),
         real("coupling_b1", "0", "b1 of the energy b1 u v"),
         real("coupling_b2", "1", "b2 of the energy -b2 u v^2 / 2: v separates where u is high"),
         real("sigma", "",
