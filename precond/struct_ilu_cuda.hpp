@@ -35,7 +35,6 @@ struct StructIluTuning {
     int loaders = -1;                ///< groups of warps that do nothing but fetch coefficients
     int blocks = 0;                  ///< resident on a multiprocessor
     int factor_j = 0, factor_k = 0;  ///< lines of a tile of the factorisation
-    int factor_helpers = 0;          ///< warps of the factorisation that bring what neighbours have computed
     int factor_blocks = 0;           ///< blocks of the factorisation resident on a multiprocessor
     bool factor_ring = true;         ///< points of one or two unknowns find their neighbours' factors in shared memory
     bool in_registers =

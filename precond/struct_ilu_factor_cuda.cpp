@@ -157,7 +157,7 @@ void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g,
     if (ring > 0) {
         const int halo = g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j);
         const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
-        helpers = tuning.factor_helpers > 0 ? tuning.factor_helpers : std::clamp(values / 192, 1, 4);
+        helpers = std::clamp(values / 192, 1, 4);
     }
     const int registers = entries * dof > 26 ? 128 : entries * dof > 14 ? 96 : 64;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 4 * 1024), 65536 / (registers * threads()));

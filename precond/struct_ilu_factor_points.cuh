@@ -209,7 +209,7 @@ struct Receiver {
                 for (int q = 0; q < values; ++q)
                     if (const int v = warp + q * shared_by; v < shared_values)
                         shared[(level & (RING - 1)) * level_size + v * plane_size + place[h]] = value[h][q];
-                slot[h] = NATURAL ? slot[h] + 1 : wrapped(slot[h] + a.ny * a.nz, a.slots);
+                to_next_level(slot[h], a.ny * a.nz, a.slots);
             }
     }
 };

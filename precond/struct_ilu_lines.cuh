@@ -76,6 +76,18 @@ __device__ __forceinline__ int wrapped(int slot, int slots) {
     return slot >= slots ? slot - slots : slot;
 }
 
+/// From a point's slot to that of its line's next one; a level has `level_slots`.
+__device__ __forceinline__ void to_next_level(int& slot, int level_slots, int slots) {
+    if (NATURAL) {
+        slot += UPPER ? -1 : 1;
+    } else if (UPPER) {
+        slot -= level_slots;
+        if (slot < 0) slot += slots;
+    } else {
+        slot = wrapped(slot + level_slots, slots);
+    }
+}
+
 /// Place of a coefficient of the factors.
 __device__ __forceinline__ long long factor_at(int slots, int entry, int row, int col, int slot) {
     return (((long long)entry * slots + slot) * DOF + row) * DOF + col;

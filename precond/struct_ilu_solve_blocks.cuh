@@ -226,16 +226,7 @@ struct Worker {
         }
         commit_copies();
     }
-    __device__ __forceinline__ void advance(int& s) const {
-        if (NATURAL) {
-            s += UPPER ? -1 : 1;
-        } else if (UPPER) {
-            s -= level_slots;
-            if (s < 0) s += a.slots;
-        } else {
-            s = wrapped(s + level_slots, a.slots);
-        }
-    }
+    __device__ __forceinline__ void advance(int& s) const { to_next_level(s, level_slots, a.slots); }
 
     /// Before the block meets for a level; whether there is something to do at it.
     __device__ __forceinline__ bool begin_level(int level) {

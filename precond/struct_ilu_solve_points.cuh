@@ -57,16 +57,7 @@ struct Worker {
         const int there = UPPER && MIRRORED ? wrapped(s + a.shift[m], a.slots) : s;
         return a.triangles + entry * a.triangle_stride + there;
     }
-    __device__ __forceinline__ void advance(int& s) const {
-        if (NATURAL) {
-            s += UPPER ? -1 : 1;
-        } else if (UPPER) {
-            s -= level_slots;
-            if (s < 0) s += a.slots;
-        } else {
-            s = wrapped(s + level_slots, a.slots);
-        }
-    }
+    __device__ __forceinline__ void advance(int& s) const { to_next_level(s, level_slots, a.slots); }
     /// Begins the copies of a level into stage `at`.
     __device__ __forceinline__ void fetch(int level, int at_) {
         begin_copies(level, at_);

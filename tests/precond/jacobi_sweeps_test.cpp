@@ -4,9 +4,8 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "on_device.hpp"
 #include "precond/jacobi_sweeps.hpp"
-#include "precond/support.hpp"
+#include "precond/swept.hpp"
 #include "reference/jacobi_sweeps.hpp"
 #include "several_threads.hpp"
 
@@ -18,56 +17,15 @@ using reference::Box;
 using reference::relative_difference;
 using reference::StencilMatrix;
 
-struct Case {
-    std::string stencil;
-    int dof, fill_level;
-    Box box;
-    LayoutKind kind;
-    MatrixStorage storage;
-};
+using Case = SweptCase;
 
-std::vector<Case> cases() {
-    std::vector<Case> list;
-    for (const auto& stencil : reference::all_stencils())
-        for (int dof : {1, 2, 3, 4, 5, 8})
-            for (int k : {0, 1})
-                for (const Box& box : {Box{7, 5, 3}, Box{9, 5, 1}, Box{5, 5, 5, {true, false, true}}})
-                    for (LayoutKind kind : layout_kinds)
-                        for (MatrixStorage storage : storages) {
-                            if (k == 1 && (dof > 2 || box.nz != 3)) continue;
-                            if (dof > 3 && box.nz != 1) continue;
-                            list.push_back({stencil.name, dof, k, box, kind, storage});
-                        }
-    list.push_back({"star7", 17, 0, {4, 3, 2}, LayoutKind::natural, MatrixStorage::full});
-    list.push_back({"star7", 2, 2, {5, 4, 3}, LayoutKind::hyperplane, MatrixStorage::lower});
-    return list;
-}
-
-/// A system of a case in a context, and the reference's factors of it.
-struct System {
-    StencilMatrix data;
-    StructMatrix a;
+/// With the reference's factors.
+struct System : SweptSystem {
     reference::BlockIlu factors;
-    std::vector<double> r;
 
-    System(const Context& context, const Case& c)
-        : data(made(c)),
-          a(in_context(context,
-                       reference::to_struct_matrix(context.host(), layout_for(c.kind, data, c.stencil, c.fill_level),
-                                                   data, c.storage, c.stencil))),
-          factors(reference_ilu(data, c.stencil, c.fill_level)),
-          r(reference::Random(5).vector(int(a.unknowns()))) {}
+    System(const Context& context, const Case& of)
+        : SweptSystem(context, of), factors(reference_ilu(data, c.stencil, c.fill_level)) {}
 
-    static StencilMatrix made(const Case& c) {
-        const auto offsets = reference::stencil_named(c.stencil).offsets;
-        return c.storage == MatrixStorage::full ? reference::random_matrix(c.box, offsets, c.dof, 21)
-                                                : reference::random_spd_matrix(c.box, offsets, c.dof, 22);
-    }
-    std::vector<double> applied(const LinearOperator& m) const {
-        Vector z = poisoned(a.context(), a.layout(), a.dof());
-        m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
-        return from_vector(z);
-    }
     std::unique_ptr<Preconditioner> sweeps(int lower, int upper, int fill_level, Settings more = {}) const {
         more.insert(more.end(), {{"lower_sweeps", std::to_string(lower)},
                                  {"upper_sweeps", std::to_string(upper)},
@@ -125,14 +83,8 @@ TEST_P(JacobiSweepsOnDevice, AreExactAfterAsManyAsLevels) {
     expect_exact_after_all_levels(Context::cuda(), GetParam());
 }
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
-    const Case& c = info.param;
-    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
-           reference::name_of(c.box) + "_" + to_string(c.kind) +
-           (c.storage == MatrixStorage::full ? "_full" : "_lower");
-}
-INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsTest, testing::ValuesIn(cases()), name_of);
-INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsOnDevice, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsTest, testing::ValuesIn(swept_cases(3)), name_of);
+INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsOnDevice, testing::ValuesIn(swept_cases(3)), name_of);
 
 class SweepsOnDevice : public DeviceTest {};
 

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "on_device.hpp"
 #include "precond/bad_pivots.hpp"
 #include "precond/factor_sweeps.hpp"
+#include "precond/swept.hpp"
 #include "precond/triangle_sweeps.hpp"
 #include "reference/jacobi_sweeps.hpp"
 #include "reference/par_ilu.hpp"
@@ -16,51 +16,11 @@ namespace {
 using namespace testing_support;
 using reference::relative_difference;
 
-struct Case {
-    std::string stencil;
-    int dof, fill_level;
-    Box box;
-    LayoutKind kind;
-    MatrixStorage storage;
-};
+using Case = SweptCase;
 
-std::vector<Case> cases() {
-    std::vector<Case> list;
-    for (const auto& stencil : reference::all_stencils())
-        for (int dof : {1, 2, 3, 4, 5, 8})
-            for (int k : {0, 1})
-                for (const Box& box : {Box{7, 5, 3}, Box{9, 5, 1}, Box{5, 5, 5, {true, false, true}}})
-                    for (LayoutKind kind : layout_kinds)
-                        for (MatrixStorage storage : storages) {
-                            if (k == 1 && (dof > 2 || box.nz != 3)) continue;
-                            if (dof > 2 && box.nz != 1) continue;
-                            list.push_back({stencil.name, dof, k, box, kind, storage});
-                        }
-    list.push_back({"star7", 17, 0, {4, 3, 2}, LayoutKind::natural, MatrixStorage::full});
-    list.push_back({"star7", 2, 2, {5, 4, 3}, LayoutKind::hyperplane, MatrixStorage::lower});
-    return list;
-}
+struct System : SweptSystem {
+    using SweptSystem::SweptSystem;
 
-/// A system of a case in a context.
-struct System {
-    Case c;
-    StencilMatrix data;
-    StructMatrix a;
-    std::vector<double> r;
-
-    System(const Context& context, const Case& of)
-        : c(of),
-          data(made(c)),
-          a(in_context(context,
-                       reference::to_struct_matrix(context.host(), layout_for(c.kind, data, c.stencil, c.fill_level),
-                                                   data, c.storage, c.stencil))),
-          r(reference::Random(5).vector(int(a.unknowns()))) {}
-
-    static StencilMatrix made(const Case& c) {
-        const auto offsets = reference::stencil_named(c.stencil).offsets;
-        return c.storage == MatrixStorage::full ? reference::random_matrix(c.box, offsets, c.dof, 21)
-                                                : reference::random_spd_matrix(c.box, offsets, c.dof, 22);
-    }
     reference::BlockIlu swept(int sweeps, double shift = 0.0) const {
         return reference::par_ilu(reference::assembled(reference::shifted(data, shift), false),
                                   reference::stencil_pattern(c.box, filled(c.stencil, c.fill_level)), sweeps);
@@ -70,11 +30,6 @@ struct System {
         auto m = make("par_ilu", a, more);
         m->setup(a);
         return m;
-    }
-    std::vector<double> applied(const LinearOperator& m) const {
-        Vector z = poisoned(a.context(), a.layout(), a.dof());
-        m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
-        return from_vector(z);
     }
 };
 
@@ -116,14 +71,8 @@ TEST_P(ParIluOnDevice, ManySweepsGiveExactFactors) {
     expect_limit(Context::cuda(), GetParam());
 }
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
-    const Case& c = info.param;
-    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
-           reference::name_of(c.box) + "_" + to_string(c.kind) +
-           (c.storage == MatrixStorage::full ? "_full" : "_lower");
-}
-INSTANTIATE_TEST_SUITE_P(All, ParIluTest, testing::ValuesIn(cases()), name_of);
-INSTANTIATE_TEST_SUITE_P(All, ParIluOnDevice, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, ParIluTest, testing::ValuesIn(swept_cases(2)), name_of);
+INSTANTIATE_TEST_SUITE_P(All, ParIluOnDevice, testing::ValuesIn(swept_cases(2)), name_of);
 
 class SweptFactorsOnDevice : public DeviceTest {};
 

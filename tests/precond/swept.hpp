@@ -1,0 +1,70 @@
+// Systems that sweeps are tried on: every stencil on small boxes, in any layout and storage, in a context.
+#pragma once
+
+#include "on_device.hpp"
+#include "precond/support.hpp"
+
+namespace hyperplane::testing_support {
+
+struct SweptCase {
+    std::string stencil;
+    int dof, fill_level;
+    reference::Box box;
+    LayoutKind kind;
+    MatrixStorage storage;
+};
+
+/// Points of more than `most_dof` unknowns lie on a plane.
+inline std::vector<SweptCase> swept_cases(int most_dof) {
+    using reference::Box;
+    std::vector<SweptCase> list;
+    for (const auto& stencil : reference::all_stencils())
+        for (int dof : {1, 2, 3, 4, 5, 8})
+            for (int k : {0, 1})
+                for (const Box& box : {Box{7, 5, 3}, Box{9, 5, 1}, Box{5, 5, 5, {true, false, true}}})
+                    for (LayoutKind kind : layout_kinds)
+                        for (MatrixStorage storage : storages) {
+                            if (k == 1 && (dof > 2 || box.nz != 3)) continue;
+                            if (dof > most_dof && box.nz != 1) continue;
+                            list.push_back({stencil.name, dof, k, box, kind, storage});
+                        }
+    list.push_back({"star7", 17, 0, {4, 3, 2}, LayoutKind::natural, MatrixStorage::full});
+    list.push_back({"star7", 2, 2, {5, 4, 3}, LayoutKind::hyperplane, MatrixStorage::lower});
+    return list;
+}
+
+inline std::string name_of(const testing::TestParamInfo<SweptCase>& info) {
+    const SweptCase& c = info.param;
+    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
+           reference::name_of(c.box) + "_" + to_string(c.kind) +
+           (c.storage == MatrixStorage::full ? "_full" : "_lower");
+}
+
+/// A case's system in a context, and a vector.
+struct SweptSystem {
+    SweptCase c;
+    reference::StencilMatrix data;
+    StructMatrix a;
+    std::vector<double> r;
+
+    SweptSystem(const Context& context, const SweptCase& of)
+        : c(of),
+          data(made(c)),
+          a(in_context(context,
+                       reference::to_struct_matrix(context.host(), layout_for(c.kind, data, c.stencil, c.fill_level),
+                                                   data, c.storage, c.stencil))),
+          r(reference::Random(5).vector(int(a.unknowns()))) {}
+
+    static reference::StencilMatrix made(const SweptCase& c) {
+        const auto offsets = reference::stencil_named(c.stencil).offsets;
+        return c.storage == MatrixStorage::full ? reference::random_matrix(c.box, offsets, c.dof, 21)
+                                                : reference::random_spd_matrix(c.box, offsets, c.dof, 22);
+    }
+    std::vector<double> applied(const LinearOperator& m) const {
+        Vector z = poisoned(a.context(), a.layout(), a.dof());
+        m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
+        return from_vector(z);
+    }
+};
+
+}  // namespace hyperplane::testing_support
