@@ -44,7 +44,8 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
         return Ratio(sign, second + ts, second + tt).if_stands_out(second + ts, first + ss, second + tt);
     };
 
-    Index last = 1;  // the half whose correction, alpha z or omega z, x still lacks
+    Index last = 1;     // the half whose correction, alpha z or omega z, x still lacks
+    bool fresh = true;  // r_0 was r when this iteration began
     Convergence convergence(criteria_, a, b, x, history, [&] {
         if (iteration.ahead()) return;
         axpy(last == 0 ? alpha(1.0) : omega(1.0), z, x);
@@ -53,6 +54,7 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
     const auto begin_anew = [&] {
         copy(r, r0);
         last = 1;
+        fresh = true;
         const double norm = convergence.residual_norm();
         iteration.set(0, r0v, {infinity, 0.0, infinity, norm * norm});  // p = r
         dot(r0, r, second + rho);
@@ -81,11 +83,20 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
         if (anew) begin_anew();
         return !anew && convergence.going();
     };
+    // Where r_0 has become orthogonal to what it is compared with, the true residual takes its place; where r_0 = r
+    // itself is, the method breaks down.
+    const auto require_product = [&](double product, double square) {
+        const bool usable = stands_out(product, r0_square, square);
+        if (usable || fresh || !std::isfinite(product))
+            return convergence.require(usable, product, StopReason::breakdown);
+        convergence.judge(r);
+        if (convergence.going()) begin_anew();
+        return false;
+    };
     const auto look_at_first = [&](const double* known) {
         s_square = known[ss];
         r0_square = known[r0r0];
-        if (!convergence.require(stands_out(known[r0v], r0_square, known[vv]), known[r0v], StopReason::breakdown))
-            return false;
+        if (!require_product(known[r0v], known[vv])) return false;
         const double s_norm = std::sqrt(s_square);
         return convergence.looks_converged(s_norm) ? iterated(s_norm) : true;
     };
@@ -94,8 +105,8 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
             convergence.iterated(std::sqrt(s_square));  // the end is at the half
             return false;
         }
-        return iterated(std::sqrt(known[rr])) &&
-               convergence.require(stands_out(known[rho], r0_square, known[rr]), known[rho], StopReason::breakdown);
+        fresh = false;
+        return iterated(std::sqrt(known[rr])) && require_product(known[rho], known[rr]);
     };
     const Method method{.step = [&](Index half) { half == 0 ? first_half() : second_half(); },
                         .more = [&](Index half) { return half == 0 || convergence.may_run_ahead(); },
@@ -137,7 +148,9 @@ RegistryRow<CreateSolver> bicgstab_row() {
             "stabilised bi-conjugate gradients, for nonsymmetric systems in little memory",
             "BiCGSTAB, preconditioned from the right (van der Vorst 1992; Saad, Iterative Methods, algorithm 7.7). "
             "An iteration is two products with A; convergence is seen after either, and half an iteration counts as "
-            "one. It can break down where gmres does not. The preconditioner must be the same in every iteration. "
+            "one. Where r_0, which all residuals are compared with, has become orthogonal to them, the true residual "
+            "takes its place. It can break down where gmres does not. The preconditioner must be the same in every "
+            "iteration. "
             "6 vectors are held.",
             {},
             [](const Parameters& parameters, const Context& context) -> std::unique_ptr<Solver> {

@@ -160,8 +160,22 @@ TEST(Bicgstab, BreaksDownWhereOmegaIsZero) {
     EXPECT_DOUBLE_EQ(outcome.report.true_residual, 1.0);
 }
 
-/// Made so that r_1 is orthogonal to r_0: rho = 0 in the second iteration.
-TEST(Bicgstab, BreaksDownWhereRhoIsZero) {
+/// Made so that r_1 is orthogonal to r_0: rho = 0 in the second iteration. A new r_0 = r_1 goes on.
+TEST(Bicgstab, TakesANewR0WhereRhoIsZero) {
+    reference::Dense a(3, 3);
+    a.values = {1, 0, 1,   // as below, but A r_1 = (1, -1, 1) / 2
+                1, 1, 0,   //
+                0, 1, 2};  //
+    const auto outcome = solve(*make_solver("bicgstab"), dense(a), identity(), vector_of({1, 0, 0}));
+    EXPECT_EQ(outcome.reason(), StopReason::converged_rtol);
+    ASSERT_GT(outcome.report.iterations, 1);
+    EXPECT_LE(outcome.report.iterations, 4);
+    EXPECT_DOUBLE_EQ(outcome.history[1].truth, std::sqrt(0.5)) << "the new r_0 is the true residual";
+    EXPECT_EQ(outcome.report.restarts_from_true, 0) << "nothing had drifted";
+}
+
+/// The same where the new r_0 is no better: r_1^T A r_1 = 0.
+TEST(Bicgstab, BreaksDownWhereANewR0IsOrthogonalToo) {
     reference::Dense a(3, 3);
     a.values = {1, 0, 1,   // A e_1 = e_1 + e_2, so s = -e_2,
                 1, 1, 0,   // A s = -(e_2 + e_3), omega = 1/2,
