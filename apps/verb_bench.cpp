@@ -1,4 +1,4 @@
-// hyperplane bench [kernels|solve DECK...]
+// hyperplane bench [kernels|solve DECK...|assembly DECK...]
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/backend.hpp"
+#include "apps/bench_assembly.hpp"
 #include "apps/bench_kernels.hpp"
 #include "apps/bench_solve.hpp"
 #include "apps/bench_tables.hpp"
@@ -190,14 +191,66 @@ int bench_solves(const Invocation& invocation, int repeats) {
     return int(code);
 }
 
+/// The lines of a deck in the table of assemblies, and their JSON; `rate`: bytes a second of a copy.
+nlohmann::json add_assembly(const std::string& deck, const Case& a_case, const AssemblyBench& bench, double rate,
+                            bool print) {
+    const SystemShape& shape = a_case.shape();
+    nlohmann::json json{{"deck", deck},
+                        {"problem", a_case.name("problem")},
+                        {"stencil", shape.stencil.name()},
+                        {"dof", shape.dof},
+                        {"points", shape.grid.points()},
+                        {"layout", to_string(a_case.layout.kind())},
+                        {"against_differences", bench.against_differences}};
+    for (const AssemblyPart& part : bench.parts) {
+        const double seconds = part.seconds.median, over = seconds * rate / part.bytes;
+        json["parts"].push_back({{"name", part.name},
+                                 {"seconds", to_json(part.seconds)},
+                                 {"bytes", part.bytes},
+                                 {"time_over_limit", over}});
+        if (print)
+            fmt::print("{:<40} {:<22} {:>10.3f} {:>7.0f}% {:>10.3f} {:>9.1f} {:>11.2f}\n", deck, part.name,
+                       seconds * 1e3, part.seconds.spread() * 100, part.bytes * 1e-9, part.bytes / seconds * 1e-9,
+                       over);
+    }
+    if (print) fmt::print("{:<40} matrix against differences of F {:.1e}\n", "", bench.against_differences);
+    std::fflush(stdout);
+    return json;
+}
+
+int bench_assemblies(const Invocation& invocation, int repeats) {
+    if (invocation.arguments.size() < 2) throw UsageError("bench assembly: name one or more decks");
+    nlohmann::json json;
+    const bool print = invocation.value("json") != "-";
+    double rate = 0.0;
+    for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
+        const std::string& deck = invocation.arguments[at];
+        const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
+        if (json.empty()) {
+            json = heading("assembly", a_case.context);
+            json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
+            if (print)
+                fmt::print(
+                    "{}; a copy moves {:.1f} GB/s, read plus write: the limit\n{:<40} {:<22} {:>10} {:>8} {:>10} "
+                    "{:>9} {:>11}\n",
+                    describe(a_case.context), rate * 1e-9, "deck", "part", "ms", "spread", "GB", "GB/s", "time/limit");
+        }
+        json["decks"].push_back(add_assembly(deck, a_case, bench_assembly(a_case, repeats), rate, print));
+        add_clocks(json, a_case.context);
+    }
+    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    return int(ExitCode::ok);
+}
+
 }  // namespace
 
 int bench_verb(const Invocation& invocation) {
     const std::string kind = invocation.arguments.empty() ? "kernels" : invocation.arguments.front();
     const int repeats = parse_count("repeats", invocation.value("repeats", "9"), 1);
     if (kind == "solve") return bench_solves(invocation, repeats);
+    if (kind == "assembly") return bench_assemblies(invocation, repeats);
     if (kind != "kernels" || invocation.arguments.size() > 1)
-        throw UsageError("bench: expected `bench kernels` or `bench solve DECK...`");
+        throw UsageError("bench: expected `bench kernels`, `bench solve DECK...` or `bench assembly DECK...`");
     return bench_kernel_cases(invocation, repeats);
 }
 

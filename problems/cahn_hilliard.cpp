@@ -47,7 +47,8 @@ public:
     void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
         visit(u, "matrix", MixtureMatrix<fields>{rows_at(u, level), offsets_, view(a)});
     }
-    /// Pivots of ILU(0) turn negative where theta dt eps^2 / (tau h^4) exceeds about 1.5.
+    /// Pivots of ILU(0) turn negative where theta dt eps^2 / (tau h^4) exceeds about 1.5, on grids as coarse as eps
+    /// from 0.9 on; the shift costs no iterations from 0.01 on, and saves them from 0.2 on.
     double suggested_shift(const TimeLevel& level) const override {
         const double theta = averaged(level) ? 0.5 : 1.0, largest = *std::ranges::max_element(laplacian_.weight);
         double stiffness = 0.0;
@@ -56,7 +57,7 @@ public:
             stiffness =
                 std::max(stiffness, theta * eps * eps * largest * largest / (keys_.mixture.tau[c] * level.rate[0]));
         }
-        return stiffness < 1.0 ? 0.0 : 0.05;
+        return stiffness < 0.1 ? 0.0 : 0.05;
     }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override {
         const auto& h = shape_.grid.spacing;

@@ -21,9 +21,9 @@ struct CellSlopes {
     T lower, upper;
 };
 
-/// Their derivatives with respect to a and b.
+/// The derivatives of one slope with respect to a and b.
 struct SlopeDerivatives {
-    double lower_a, lower_b, upper_a, upper_b;
+    double by_a, by_b;
 };
 
 struct Reconstruction {
@@ -38,29 +38,31 @@ struct Reconstruction {
         if (stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) return slopes;
         return {0.0 * q, 0.0 * q};
     }
-    /// The slopes' derivatives, and in `slopes` themselves.
+    /// The derivatives of the upper slope, and in `slopes` both.
     HYPERPLANE_HD SlopeDerivatives derivatives(int variable, double before, double q, double after,
                                                CellSlopes<double>& slopes) const {
         const double a = q - before, b = after - q;
         slopes = free_slopes(variable, a, b);
         if (!stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) {
             slopes = {0.0, 0.0};
-            return {0.0, 0.0, 0.0, 0.0};
+            return {0.0, 0.0};
         }
         switch (kind) {
             case ReconstructionKind::van_albada: {
                 const double e = epsilon[variable], inverse = 1.0 / (a * a + b * b + 2 * e), sigma = slopes.upper;
                 const double by_a = (b * b + e + 2 * a * (b - sigma)) * inverse;
                 const double by_b = (a * a + e + 2 * b * (a - sigma)) * inverse;
-                return {by_a, by_b, by_a, by_b};
+                return {by_a, by_b};
             }
-            case ReconstructionKind::kappa: {
-                const double far = 0.5 * (1 - kappa), near = 0.5 * (1 + kappa);
-                return {near, far, far, near};
-            }
+            case ReconstructionKind::kappa: return {0.5 * (1 - kappa), 0.5 * (1 + kappa)};
             case ReconstructionKind::first_order: break;
         }
-        return {0.0, 0.0, 0.0, 0.0};
+        return {0.0, 0.0};
+    }
+    /// Those of the lower slope, which is the upper one with a and b exchanged.
+    HYPERPLANE_HD SlopeDerivatives of_lower(const SlopeDerivatives& upper) const {
+        const bool symmetric = kind == ReconstructionKind::van_albada;
+        return {symmetric ? upper.by_a : upper.by_b, symmetric ? upper.by_b : upper.by_a};
     }
 
 private:

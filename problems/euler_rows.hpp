@@ -145,16 +145,16 @@ private:
 /// that state is q_0 + upper / 2.
 HYPERPLANE_HD inline void follow_upper(const SlopeDerivatives& d, double by_state, double* b) {
     const double half = 0.5 * by_state;
-    b[0] -= half * d.upper_a;
-    b[1] += by_state + half * (d.upper_a - d.upper_b);
-    b[2] += half * d.upper_b;
+    b[0] -= half * d.by_a;
+    b[1] += by_state + half * (d.by_a - d.by_b);
+    b[2] += half * d.by_b;
 }
 /// The same at its lower face, of q_0 - lower / 2.
 HYPERPLANE_HD inline void follow_lower(const SlopeDerivatives& d, double by_state, double* b) {
     const double half = 0.5 * by_state;
-    b[0] += half * d.lower_a;
-    b[1] += by_state - half * (d.lower_a - d.lower_b);
-    b[2] -= half * d.lower_b;
+    b[0] += half * d.by_a;
+    b[1] += by_state - half * (d.by_a - d.by_b);
+    b[2] -= half * d.by_b;
 }
 
 /// The row of the Jacobian at a point. Blocks along an axis are written when that axis is done; the diagonal one is
@@ -254,9 +254,9 @@ private:
     /// From derivatives by the states beside the lower and the upper face to those by the cells around; what is known
     /// to be zero is not computed.
     template <class Derivative>
-    HYPERPLANE_HD static void spread([[maybe_unused]] const Faces<Derivative>& faces, [[maybe_unused]] int c,
-                                     double below_left, double below_right, double above_left, double above_right,
-                                     double (&b)[5]) {
+    HYPERPLANE_HD void spread([[maybe_unused]] const Faces<Derivative>& faces, [[maybe_unused]] int c,
+                              double below_left, double below_right, double above_left, double above_right,
+                              double (&b)[5]) const {
         if constexpr (kind == GasJacobian::first) {
             b[1] = -below_left;
             b[2] = above_left - below_right;
@@ -269,9 +269,9 @@ private:
             b[4] = -0.5 * above_right;
         } else {
             follow_upper(faces.slopes[0][c], -below_left, b);
-            follow_lower(faces.slopes[1][c], -below_right, b + 1);
+            follow_lower(rows.reconstruction.of_lower(faces.slopes[1][c]), -below_right, b + 1);
             follow_upper(faces.slopes[1][c], above_left, b + 1);
-            follow_lower(faces.slopes[2][c], above_right, b + 2);
+            follow_lower(rows.reconstruction.of_lower(faces.slopes[2][c]), above_right, b + 2);
         }
     }
 

@@ -270,17 +270,17 @@ TEST(CahnHilliard, LamellaeHaveTheKnownPeriod) {
     RecordProperty("period", std::to_string(least));
 }
 
-/// theta dt eps^2 / (tau h^4) below and above 1.
+/// theta dt eps^2 / (tau h^4) below and above 0.1.
 TEST(CahnHilliard, SuggestsAShiftWhereFactorsWouldBreakDown) {
     const auto implicit = make_problem("ch", {{"grid.cells", "6"}});
     const auto averaged = make_problem("ch", {{"grid.cells", "6"}, {"problem.scheme", "avf"}});
     const double one = std::pow(0.016, 4) / (0.05 * 0.05);  // the step at which it is 1
     const Vector none;
     const auto at = [&](double rho, Index step) { return implicit_euler(step, 0.0, rho * one, none); };
-    EXPECT_EQ(implicit->suggested_shift(at(0.99, 1)), 0.0);
-    EXPECT_EQ(implicit->suggested_shift(at(1.01, 1)), 0.05);
-    EXPECT_EQ(averaged->suggested_shift(at(1.99, 1)), 0.0);
-    EXPECT_EQ(averaged->suggested_shift(at(2.01, 1)), 0.05);
+    EXPECT_EQ(implicit->suggested_shift(at(0.099, 1)), 0.0);
+    EXPECT_EQ(implicit->suggested_shift(at(0.101, 1)), 0.05);
+    EXPECT_EQ(averaged->suggested_shift(at(0.199, 1)), 0.0);
+    EXPECT_EQ(averaged->suggested_shift(at(0.201, 1)), 0.05);
 }
 
 /// The first steps of avf from random data are implicit Euler's.

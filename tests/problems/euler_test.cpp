@@ -52,7 +52,7 @@ void written_flux(const Gas& gas, const Reconstruction& reconstruction, const Ga
         for (int c = 0; c < 5; ++c) {
             double column[4] = {};
             follow_upper(left[c], rows[r].left[c], column);
-            follow_lower(right[c], rows[r].right[c], column + 1);
+            follow_lower(reconstruction.of_lower(right[c]), rows[r].right[c], column + 1);
             for (int k = 0; k < 4; ++k) by_q[k][c] = column[k];
         }
         for (int k = 0; k < 4; ++k) {
@@ -209,7 +209,7 @@ TEST(EulerFaces, StatesStayPositive) {
     const Reconstruction reconstruction{ReconstructionKind::van_albada, 0.0, {1e-3, 1e-3, 1e-3, 1e-3, 1e-3}};
     CellSlopes<double> density = reconstruction.slopes(0, 0.2, 0.002, 0.002);
     EXPECT_EQ(density.lower, 0.0);
-    EXPECT_EQ(reconstruction.derivatives(0, 0.2, 0.002, 0.002, density).lower_a, 0.0);
+    EXPECT_EQ(reconstruction.derivatives(0, 0.2, 0.002, 0.002, density).by_a, 0.0);
     EXPECT_NE(reconstruction.slopes(1, 0.2, 0.002, 0.002).lower, 0.0) << "velocities may have any sign";
     EXPECT_NE(reconstruction.slopes(0, 0.2, 0.1, 0.1).lower, 0.0);
 }
