@@ -106,14 +106,18 @@ FactorsAt factors_of(const StructIlu& ilu, const Context& context) {
     return factors;
 }
 
-/// SpMV and struct_ilu, checked and timed; leaves z = M^-1 x and y = A x.
+constexpr const char* all_kernels[] = {"spmv", "lower", "upper", "factorise"};
+
+/// SpMV and struct_ilu, checked, and those `wanted` timed; leaves z = M^-1 x and y = A x.
 std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCase& setting, const StructMatrix& a,
-                                          const StructIluTuning& tuning, int repeats, Vectors& v) {
+                                          const StructIluTuning& tuning, const std::vector<std::string>& wanted,
+                                          int repeats, Vectors& v) {
     Stopwatch watch(context, setting, a, repeats);
     std::vector<KernelResult> kernels;
     const auto add = [&](const std::string& kernel, double error, const std::function<void()>& call) {
         watch.require(kernel, error, definition_bound);
-        kernels.push_back(watch.time(kernel, error, call));
+        if (std::find(wanted.begin(), wanted.end(), kernel) != wanted.end())
+            kernels.push_back(watch.time(kernel, error, call));
     };
     a.apply(v.x, v.y);
     add("spmv", spmv_error(a, v.x, v.y), [&] { a.apply(v.x, v.y); });
@@ -186,17 +190,18 @@ VariantResult time_variant(const Context& context, const BenchCase& setting, con
                            const Variant& variant, int repeats, Vectors& v) {
     VariantResult result{variant.name, variant.what, "", {}};
     try {
-        if (!variant.other_layout) {
-            result.kernels = time_struct_ilu(context, setting, a, variant.tuning, repeats, v);
+        if (variant.storage == Variant::Storage::own) {
+            result.kernels = time_struct_ilu(context, setting, a, variant.tuning, variant.kernels, repeats, v);
             return result;
         }
+        const bool moves = variant.storage == Variant::Storage::other_layout;
         const LayoutKind other =
             a.layout().kind() == LayoutKind::natural ? LayoutKind::hyperplane : LayoutKind::natural;
-        const Layout layout(other, a.grid(), a.layout().levels());
-        StructMatrix moved(context, layout, a.stencil(), a.dof(), a.storage());
-        fill_random(moved);
+        const Layout layout(moves ? other : a.layout().kind(), a.grid(), a.layout().levels());
+        StructMatrix changed(context, layout, a.stencil(), a.dof(), moves ? a.storage() : MatrixStorage::full);
+        fill_random(changed);
         Vectors vectors(context, layout, a.dof());
-        result.kernels = time_struct_ilu(context, setting, moved, variant.tuning, repeats, vectors);
+        result.kernels = time_struct_ilu(context, setting, changed, variant.tuning, variant.kernels, repeats, vectors);
     } catch (const Error& error) {
         if (error.code() == ExitCode::expectation) throw;
         result.refused = error.what();
@@ -206,13 +211,49 @@ VariantResult time_variant(const Context& context, const BenchCase& setting, con
 
 }  // namespace
 
-std::vector<Variant> variants(Backend backend) {
-    std::vector<Variant> all{{"other layout", "natural in place of hyperplane, or the other way round", {}, true}};
-    if (backend == Backend::cpu) return all;
+std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
+    const Stencil& stencil = setting.stencil;
+    const bool cuda = backend == Backend::cuda,
+               dilu = !stencil.eliminates_off_diagonal() && (!cuda || setting.dof == 1);
+    bool older = false;  // terms of levels before the last one
+    for (int e = 0; e < stencil.lower_size(); ++e) older = older || stencil.level_map().level(stencil[e]) < -1;
+    const std::vector<std::string> all(std::begin(all_kernels), std::end(all_kernels)), solves{"lower", "upper"},
+        factorisation{"factorise"};
+    using enum Variant::Storage;
+    std::vector<Variant> list{{"other layout",
+                               "natural in place of hyperplane, or the other way round (StructILU paper, 4.4)",
+                               {},
+                               other_layout,
+                               all}};
+    if (setting.symmetric) list.push_back({"both triangles", "all of a symmetric matrix", {}, both_triangles, all});
+    if (dilu) list.push_back({"no D-ILU", "factors of its own, not the matrix's E and F", {.shares = false}});
+    if (!cuda) return list;
+    list.push_back(
+        {"by level", "a launch for each level, no tiles that wait for each other (4.1)", {.by_level = true}});
+    if (older && !dilu)
+        list.push_back({"not pipelined", "no terms summed ahead (4.2.1)", {.pipelined = false}, own, solves});
+    if (setting.dof <= 2 && (dilu || stencil.lower_size() >= 6))
+        list.push_back({"no factor ring",
+                        "neighbours' factors from memory, not from shared memory (4.2.2)",
+                        {.factor_ring = false},
+                        own,
+                        factorisation});
+    if (setting.dof <= 8)
+        list.push_back({setting.dof > 2 ? "no tensor cores" : "not in registers",
+                        "points factored by rows, not in registers; from 3 unknowns on these are on tensor cores (4.3)",
+                        {.in_registers = false},
+                        own,
+                        factorisation});
+    return list;
+}
+
+std::vector<Variant> tunings() {
+    std::vector<Variant> list;
     const auto add = [&](std::string name, std::string what, StructIluTuning tuning) {
-        all.push_back({std::move(name), std::move(what), tuning});
+        const bool factors = tuning.factor_blocks > 0;
+        list.push_back({std::move(name), std::move(what), tuning, Variant::Storage::own,
+                        factors ? std::vector<std::string>{"factorise"} : std::vector<std::string>{"lower", "upper"}});
     };
-    add("not pipelined", "no terms summed ahead (StructILU paper, 4.2.1)", {.pipelined = false});
     add("no stages", "coefficients read when needed", {.stages = 0});
     add("2 stages", "levels of coefficients in shared memory", {.stages = 2});
     add("4 stages", "levels of coefficients in shared memory", {.stages = 4});
@@ -223,13 +264,12 @@ std::vector<Variant> variants(Backend backend) {
     add("1 loader", "groups of warps that only fetch coefficients", {.loaders = 1});
     add("1 block", "of the solves resident on a multiprocessor", {.blocks = 1});
     add("2 blocks", "of the solves resident on a multiprocessor", {.blocks = 2});
-    add("factor by rows", "points not in registers, no tensor cores (4.3)", {.in_registers = false});
     add("1 factor block", "of the factorisation resident on a multiprocessor", {.factor_blocks = 1});
     add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
     add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
     add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
     add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
-    return all;
+    return list;
 }
 
 std::optional<double> BenchResult::best_baseline(const std::string& kernel) const {
@@ -257,10 +297,11 @@ Timing time_calls(const Context& context, int repeats, const std::function<void(
 
 double copy_rate(const Context& context, int repeats) {
     const bool cuda = context.backend() == Backend::cuda;
+    const Context own = cuda ? Context::cuda(device::properties().ordinal) : Context::cpu(context.threads());
     Grid grid;
     grid.nx = grid.ny = grid.nz = cuda ? 640 : 288;  // 2 x 2.0 GiB, 2 x 182 MiB: beyond every cache
     const Layout layout(LayoutKind::natural, grid, {});
-    Vector from(context, layout, 1, "bench"), to(context, layout, 1, "bench");
+    Vector from(own, layout, 1, "bench"), to(own, layout, 1, "bench");
     fill_random(from, 1);
     const Index bytes = from.size() * Index(sizeof(double));
     const Timing seconds = time_calls(context, repeats, [&] {
@@ -281,7 +322,8 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
     fill_random(a);
     Vectors v(context, layout, setting.dof);
     BenchResult result{setting, a.unknowns(), layout.level_count(), {}, {}, {}};
-    result.kernels = time_struct_ilu(context, setting, a, {}, options.repeats, v);
+    result.kernels =
+        time_struct_ilu(context, setting, a, {}, {std::begin(all_kernels), std::end(all_kernels)}, options.repeats, v);
 #if HYPERPLANE_CUSPARSE_BUILT
     if (context.backend() == Backend::cuda) {
         result.baselines.push_back(time_baseline(context, setting, a, RowFormat::csr, options.repeats, v));
@@ -289,9 +331,12 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
             result.baselines.push_back(time_baseline(context, setting, a, RowFormat::bsr, options.repeats, v));
     }
 #endif
-    if (options.ablate)
-        for (const Variant& variant : variants(context.backend()))
-            result.variants.push_back(time_variant(context, setting, a, variant, options.repeats, v));
+    std::vector<Variant> variants;
+    if (options.ablate) variants = pieces(context.backend(), setting);
+    if (options.tunings)
+        for (Variant& tuning : tunings()) variants.push_back(std::move(tuning));
+    for (const Variant& variant : variants)
+        result.variants.push_back(time_variant(context, setting, a, variant, options.repeats, v));
     return result;
 }
 

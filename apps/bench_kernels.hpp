@@ -33,14 +33,20 @@ struct BaselineResult {
     Index work_bytes = 0;                     ///< cuSPARSE's buffers
 };
 
-/// One way to run the kernels of struct_ilu, for --ablate.
+/// One way to run the kernels of struct_ilu, for --ablate and --tunings.
 struct Variant {
+    enum class Storage { own, other_layout, both_triangles };
+
     std::string name, what;
     StructIluTuning tuning;
-    bool other_layout = false;  ///< natural where the default is hyperplane, and the other way round
+    Storage storage =
+        Storage::own;  ///< natural where the default is hyperplane, or the other way round; not one triangle
+    std::vector<std::string> kernels{"lower", "upper", "factorise"};  ///< those it changes
 };
-/// The variants that make sense on a backend.
-std::vector<Variant> variants(Backend backend);
+/// The paper's pieces, each left out: those that a case has on a backend.
+std::vector<Variant> pieces(Backend backend, const BenchCase& setting);
+/// Other shapes of the kernels on a GPU.
+std::vector<Variant> tunings();
 
 struct VariantResult {
     std::string name, what;
@@ -54,7 +60,7 @@ struct BenchResult {
     int levels = 0;
     std::vector<KernelResult> kernels;
     std::vector<BaselineResult> baselines;  ///< on a GPU
-    std::vector<VariantResult> variants;    ///< with --ablate
+    std::vector<VariantResult> variants;    ///< with --ablate or --tunings
 
     /// The fastest cuSPARSE time of a kernel; none without a baseline.
     std::optional<double> best_baseline(const std::string& kernel) const;
@@ -63,10 +69,11 @@ struct BenchResult {
 struct BenchOptions {
     LayoutKind layout = LayoutKind::natural;
     int repeats = 9;
-    bool ablate = false;
+    bool ablate = false, tunings = false;
 };
 
-/// Read plus write rate of a large copy, bytes a second: the ceiling of everything here.
+/// Read plus write rate of a large copy, bytes a second: the ceiling of everything here. Its memory is in no ledger of
+/// the context.
 double copy_rate(const Context& context, int repeats);
 
 /// Builds the case where the context is, checks every kernel on rows recomputed from the definition (bench_rows.hpp),

@@ -1,4 +1,4 @@
-// hyperplane bench [kernels|solve DECK...|assembly DECK...]
+// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...]
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "apps/backend.hpp"
 #include "apps/bench_assembly.hpp"
 #include "apps/bench_kernels.hpp"
+#include "apps/bench_preconditioner_table.hpp"
 #include "apps/bench_solve.hpp"
 #include "apps/bench_tables.hpp"
 #include "apps/build_info.hpp"
@@ -69,6 +70,9 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     options.layout = read_layout(invocation, context.backend());
     options.repeats = repeats;
     options.ablate = invocation.has("ablate");
+    options.tunings = invocation.has("tunings");
+    if (options.tunings && context.backend() == Backend::cpu)
+        throw UsageError("--tunings: these are of kernels on a GPU; give --device cuda");
     const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
 
     nlohmann::json json = heading("kernels", context);
@@ -93,10 +97,12 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     return int(ExitCode::ok);
 }
 
-/// A line of the table of solves, and its JSON.
-nlohmann::json add_solve(const std::string& deck, const Case& a_case, const SolveBench& bench, bool print) {
+/// A line of the table of solves, and its JSON; `rate`: bytes a second of a copy.
+nlohmann::json add_solve(const std::string& deck, const Case& a_case, const SolveBench& bench, double rate,
+                         bool print) {
     const SolveReport& report = bench.report;
     const double per_iteration = report.iterations > 0 ? bench.solve.median / double(report.iterations) : 0.0;
+    const double limit = bench.other_bytes / rate, fewest = bench.fewest_bytes / rate;
     const std::string& preconditioner = a_case.name("preconditioner");
     nlohmann::json json{{"deck", deck},
                         {"solver", a_case.name("solver")},
@@ -104,23 +110,30 @@ nlohmann::json add_solve(const std::string& deck, const Case& a_case, const Solv
                         {"stop_reason", to_string(report.reason)},
                         {"iterations", report.iterations},
                         {"relative_residual", report.b_norm > 0 ? report.true_residual / report.b_norm : 0.0},
-                        {"factorise", to_json(bench.factorise)},
+                        {"factorise", to_json(bench.factorise.again)},
                         {"solve", to_json(bench.solve)},
                         {"spmv", bench.spmv},
                         {"preconditioner_apply", bench.preconditioner},
                         {"other", bench.other},
+                        {"ends", bench.ends},
+                        {"other_bytes", bench.other_bytes},
+                        {"other_over_limit", limit > 0 ? bench.other / limit : 0.0},
+                        {"other_fewest_bytes", bench.fewest_bytes},
+                        {"other_over_fewest", fewest > 0 ? bench.other / fewest : 0.0},
                         {"per_iteration", per_iteration},
                         {"total", bench.total()}};
     if (preconditioner == "cusparse_ilu") {
         json["format"] = a_case.parameters.text("preconditioner", "format");
-        json["analysis"] = bench.analysis;
-        json["work_bytes"] = bench.work_bytes;
+        json["analysis"] = bench.factorise.analysis;
+        json["work_bytes"] = bench.factorise.work_bytes;
     }
     if (print)
-        fmt::print("{:<28} {:<12} {:<14} {:>5} {:>10.2f} {:>9.2f} {:>10.2f} {:>9.2f} {:>9.3f} {:>10.2f}\n", deck,
-                   preconditioner, to_string(report.reason), report.iterations, bench.factorise.median * 1e3,
-                   bench.spmv * 1e3, bench.preconditioner * 1e3, bench.other * 1e3, per_iteration * 1e3,
-                   bench.total() * 1e3);
+        fmt::print(
+            "{:<28} {:<12} {:<14} {:>5} {:>10.2f} {:>9.2f} {:>10.2f} {:>9.2f} {:>6.2f} {:>6.2f} {:>8.2f} {:>9.3f} "
+            "{:>10.2f}\n",
+            deck, preconditioner, to_string(report.reason), report.iterations, bench.factorise.again.median * 1e3,
+            bench.spmv * 1e3, bench.preconditioner * 1e3, bench.other * 1e3, limit > 0 ? bench.other / limit : 0.0,
+            fewest > 0 ? bench.other / fewest : 0.0, bench.ends * 1e3, per_iteration * 1e3, bench.total() * 1e3);
     std::fflush(stdout);
     return json;
 }
@@ -134,8 +147,8 @@ Deck without_empty_shift(Deck deck) {
 }
 
 /// The same system by cuSPARSE, in the formats that make sense; `ours` is struct_ilu's total.
-void add_baselines(const Invocation& invocation, const std::string& deck, int dof, double ours, int repeats, bool print,
-                   nlohmann::json& solves) {
+void add_baselines(const Invocation& invocation, const std::string& deck, int dof, double ours, int repeats,
+                   double rate, bool print, nlohmann::json& solves) {
     for (const char* format : {"csr", "bsr"}) {
         if (dof == 1 && std::string(format) == "bsr") continue;
         try {
@@ -144,14 +157,15 @@ void add_baselines(const Invocation& invocation, const std::string& deck, int do
             overrides.push_back(std::string("preconditioner.format=") + format);
             const Case a_case = build_case(without_empty_shift(read_deck(deck)), overrides);
             const SolveBench bench = bench_solve(a_case, repeats);
-            nlohmann::json json = add_solve(deck, a_case, bench, print);
+            nlohmann::json json = add_solve(deck, a_case, bench, rate, print);
             json["total_over_struct_ilu"] = bench.total() / ours;
             solves.push_back(json);
             if (print)
                 fmt::print(
                     "{:<28} cuSPARSE {} takes {:.2f} times as long; not counted: analysis {:.1f} ms; buffers "
                     "{:.2f} GiB\n",
-                    "", format, bench.total() / ours, bench.analysis * 1e3, double(bench.work_bytes) / (1 << 30));
+                    "", format, bench.total() / ours, bench.factorise.analysis * 1e3,
+                    double(bench.factorise.work_bytes) / (1 << 30));
         } catch (const Error& error) {
             solves.push_back(
                 {{"deck", deck}, {"preconditioner", "cusparse_ilu"}, {"format", format}, {"refused", error.what()}});
@@ -165,9 +179,11 @@ int bench_solves(const Invocation& invocation, int repeats) {
     nlohmann::json json;
     const bool print = invocation.value("json") != "-";
     if (print)
-        fmt::print("{:<28} {:<12} {:<14} {:>5} {:>10} {:>9} {:>10} {:>9} {:>9} {:>10}\n", "deck", "precond", "stopped",
-                   "its", "factor ms", "SpMV ms", "precond ms", "other ms", "ms/it", "total ms");
+        fmt::print("{:<28} {:<12} {:<14} {:>5} {:>10} {:>9} {:>10} {:>9} {:>6} {:>6} {:>8} {:>9} {:>10}\n", "deck",
+                   "precond", "stopped", "its", "factor ms", "SpMV ms", "precond ms", "other ms", "/limit", "/least",
+                   "ends ms", "ms/it", "total ms");
     ExitCode code = ExitCode::ok;
+    double rate = 0.0;
     for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
         const std::string& deck = invocation.arguments[at];
         double ours = 0.0;
@@ -175,17 +191,20 @@ int bench_solves(const Invocation& invocation, int repeats) {
         bool beside_cusparse = false;
         {
             const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
-            if (json.empty()) json = heading("solve", a_case.context);
+            if (json.empty()) {
+                json = heading("solve", a_case.context);
+                json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
+            }
             const SolveBench bench = bench_solve(a_case, repeats);
             if (!converged(bench.report.reason)) code = exit_code(bench.report.reason);
-            json["solves"].push_back(add_solve(deck, a_case, bench, print));
+            json["solves"].push_back(add_solve(deck, a_case, bench, rate, print));
             add_clocks(json, a_case.context);
             ours = bench.total();
             dof = a_case.shape().dof;
             beside_cusparse =
                 a_case.context.backend() == Backend::cuda && a_case.name("preconditioner") == "struct_ilu";
         }
-        if (beside_cusparse) add_baselines(invocation, deck, dof, ours, repeats, print, json["solves"]);
+        if (beside_cusparse) add_baselines(invocation, deck, dof, ours, repeats, rate, print, json["solves"]);
     }
     if (invocation.has("json")) write_json(invocation.value("json"), json);
     return int(code);
@@ -242,15 +261,77 @@ int bench_assemblies(const Invocation& invocation, int repeats) {
     return int(ExitCode::ok);
 }
 
+/// Preconditioners by name need a deck to be resolved in; a bench case has none. The solver takes all of them.
+Candidates candidates_of_cases(const Invocation& invocation) {
+    if (invocation.has("backend"))
+        throw UsageError("bench preconditioners: --backend is for decks; where cases run is said by --device");
+    for (const std::string& text : invocation.values("set"))
+        if (const DeckEntry entry = parse_override(text); entry.section != "preconditioner")
+            throw UsageError(fmt::format("--set {}: cases have preconditioners alone, no [{}]; name a deck instead",
+                                         text, entry.section));
+    const Deck deck = parse_deck("[problem]\nname = poisson\n[grid]\ncells = 8\n[solver]\nname = fgmres\n", "bench");
+    const std::string names = invocation.value("preconditioners");
+    return read_candidates(deck, invocation.values("set"), {"fgmres", names, names.empty()});
+}
+
+Candidates candidates_of_deck(const Invocation& invocation, const Deck& deck) {
+    if (invocation.has("device"))
+        throw UsageError("bench preconditioners: --device is for cases; where a deck runs is said by --backend");
+    const std::string names = invocation.value("preconditioners");
+    return read_candidates(deck, deck_overrides(invocation), {"fgmres", names, names.empty()});
+}
+
+int bench_all_preconditioners(const Invocation& invocation, int repeats) {
+    const std::vector<std::string> decks(invocation.arguments.begin() + 1, invocation.arguments.end());
+    if (!decks.empty() && invocation.has("cases"))
+        throw UsageError("bench preconditioners: name decks or --cases, not both");
+    nlohmann::json json;
+    std::optional<PreconditionerTable> table;
+    const bool print = invocation.value("json") != "-";
+    const auto time = [&](PreconditionedSystem& system, const Candidates& candidates) {
+        if (!table) {
+            json = heading("preconditioners", system.context());
+            const double rate = copy_rate(system.context(), repeats);
+            json["copy_rate"] = rate;
+            json["repeats"] = repeats;
+            if (print)
+                fmt::print("{}; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(system.context()),
+                           rate * 1e-9);
+            table.emplace(rate, print).head();
+        }
+        table->add(bench_preconditioners(system, candidates.list, repeats));
+        std::fflush(stdout);
+        add_clocks(json, system.context());
+    };
+    for (const std::string& path : decks) {
+        const Deck deck = read_deck(path);
+        const Candidates candidates = candidates_of_deck(invocation, deck);
+        time(*deck_system(deck, candidates.deck), candidates);
+    }
+    if (decks.empty()) {
+        const Candidates candidates = candidates_of_cases(invocation);
+        const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
+        const Context context = read_device(invocation);
+        for (const BenchCase& setting : cases) time(*random_system(context, setting), candidates);
+    }
+    table->finish(json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    return int(ExitCode::ok);
+}
+
 }  // namespace
 
 int bench_verb(const Invocation& invocation) {
     const std::string kind = invocation.arguments.empty() ? "kernels" : invocation.arguments.front();
     const int repeats = parse_count("repeats", invocation.value("repeats", "9"), 1);
     if (kind == "solve") return bench_solves(invocation, repeats);
+    if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats);
     if (kind == "assembly") return bench_assemblies(invocation, repeats);
     if (kind != "kernels" || invocation.arguments.size() > 1)
-        throw UsageError("bench: expected `bench kernels`, `bench solve DECK...` or `bench assembly DECK...`");
+        throw UsageError(
+            "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...` or `bench "
+            "assembly "
+            "DECK...`");
     return bench_kernel_cases(invocation, repeats);
 }
 

@@ -18,6 +18,8 @@ public:
     virtual void apply(const Vector& x, Vector& y) const = 0;
     /// The same, and x^T y on the way, into the memory of the vectors: some operators need no further pass for it.
     virtual void apply_dot(const Vector& x, Vector& y, double* product) const;
+    /// Vectors that apply_dot reads besides what apply moves.
+    virtual int vectors_of_dot() const { return 2; }
     /// r = b - A x, the true residual that decides convergence.
     virtual void residual(const Vector& b, const Vector& x, Vector& r) const;
     /// Fewest bytes one apply must move: each input read once, each output written once.
@@ -48,6 +50,12 @@ struct SetupReport {
     Index factor_bytes = 0;
 };
 
+/// What a preconditioner does in sweeps; 0: nothing.
+struct SweepCounts {
+    int apply = 0, setup = 0;        ///< sweeps of each
+    Index bytes_of_setup_sweep = 0;  ///< fewest that one of a set-up must move
+};
+
 /// y = M^-1 x, M an approximation of the matrix given to setup.
 class Preconditioner : public LinearOperator {
 public:
@@ -58,6 +66,8 @@ public:
     /// What preconditioner.shift = auto stands for from the next setup on; ignored where another is asked for.
     virtual void suggest_shift(double /*alpha*/) {}
     virtual PreconditionerTraits traits() const = 0;
+    /// After a set-up.
+    virtual SweepCounts sweeps() const { return {}; }
 };
 
 }  // namespace hyperplane

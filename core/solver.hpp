@@ -28,9 +28,12 @@ struct SolveReport {
     int restarts_from_true = 0;        ///< times the recurrence had drifted from the true residual
 };
 
-/// Fewest an iteration does, on average: products with A, applies of M, and vectors read or written besides.
+/// What an iteration does, on average.
 struct IterationCost {
-    double products = 1.0, applies = 1.0, vectors = 8.0;
+    double products = 1.0, applies = 1.0;                  ///< with A, of M
+    double vectors = 8.0;                                  ///< read or written besides
+    double dots_of_products = 0.0, dots_of_applies = 0.0;  ///< x^T y taken on the way (LinearOperator::apply_dot)
+    bool residuals = false;                                ///< the products are true residuals
 };
 
 /// Solves A x = b from the x given. Work vectors are made on first use and kept.
@@ -46,7 +49,12 @@ public:
                               History& history, const Continuation& continuation = {}) = 0;
     /// Vectors held besides b and x.
     virtual Index work_vectors() const = 0;
-    virtual IterationCost iteration_cost() const { return {}; }
+    virtual IterationCost iteration_cost() const = 0;
+    /// Iterations after which the method begins anew, each of them costing a vector or more than the one before; 0: all
+    /// cost the same.
+    virtual Index cycle() const { return 0; }
+    /// IterationCost::vectors of one iteration, the first being 0.
+    virtual double vectors_of(Index /*iteration*/) const { return iteration_cost().vectors; }
     /// Throws UsageError where the method cannot work with such a preconditioner, saying why.
     virtual void check(const std::string& preconditioner, const PreconditionerTraits& traits) const = 0;
     /// The same for the matrix of a problem; `symmetric` as SystemShape has it.

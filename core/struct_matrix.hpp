@@ -82,6 +82,7 @@ public:
 
     void apply(const Vector& x, Vector& y) const override;
     void apply_dot(const Vector& x, Vector& y, double* product) const override;
+    int vectors_of_dot() const override { return is_flat() && backend() == Backend::cpu ? 0 : 2; }
     /// Accurate as if computed in twice the working precision, then rounded: near convergence b and A x
     /// cancel, and in plain arithmetic the rounding of A x alone can exceed what is left.
     void residual(const Vector& b, const Vector& x, Vector& r) const override;

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "core/for_each_point.hpp"
 #include "core/views.hpp"
 #include "precond/gauss_jordan.hpp"
+#include "precond/level_points.hpp"
 
 namespace hyperplane {
 namespace {
@@ -168,8 +168,10 @@ std::vector<int> tables_of(const Stencil& a, const Stencil& filled, bool symmetr
 }
 
 template <class Body>
-void visit(Backend backend, const Body& body) {
-    for_each_point(backend, body.old.layout, "sweep of a factorisation", body);
+void visit(Backend backend, const Layout* levels, const Body& body) {
+    if (!levels) return for_each_point(backend, body.old.layout, "sweep of a factorisation", body);
+    for (int level = 0; level < levels->level_count(); ++level)
+        for_each_point_of_level(backend, *levels, level, "elimination of a level", body);
 }
 
 /// The same with the dof known to the compiler.
@@ -179,15 +181,15 @@ SweepRow<m> with_dof(const SweepRow<0>& s) {
             s.alpha, s.tolerance, s.boost, s.definite,  s.last,    s.ratio, s.failure, s.failed};
 }
 
-void sweep(Backend backend, const SweepRow<0>& s) {
+void sweep(Backend backend, const Layout* levels, const SweepRow<0>& s) {
     switch (s.dof) {
-        case 1: return visit(backend, with_dof<1>(s));
-        case 2: return visit(backend, with_dof<2>(s));
-        case 3: return visit(backend, with_dof<3>(s));
-        case 4: return visit(backend, with_dof<4>(s));
-        case 5: return visit(backend, with_dof<5>(s));
-        case 8: return visit(backend, with_dof<8>(s));
-        default: return visit(backend, s);
+        case 1: return visit(backend, levels, with_dof<1>(s));
+        case 2: return visit(backend, levels, with_dof<2>(s));
+        case 3: return visit(backend, levels, with_dof<3>(s));
+        case 4: return visit(backend, levels, with_dof<4>(s));
+        case 5: return visit(backend, levels, with_dof<5>(s));
+        case 8: return visit(backend, levels, with_dof<8>(s));
+        default: return visit(backend, levels, s);
     }
 }
 
@@ -216,39 +218,54 @@ Index FactorSweeps::bytes(const Stencil& a, const Stencil& filled, bool symmetri
            4 * points * Index(sizeof(double));
 }
 
+Index FactorSweeps::bytes_of_sweep(int matrix_entries) const {
+    const Index kept = shares_ ? 1 : symmetric_ ? filled_.lower_size() + 1 : filled_.size();
+    return (matrix_entries + 2 * kept) * dof_ * dof_ * layout_.slots() * Index(sizeof(double));
+}
+
 void FactorSweeps::run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
                        const PivotRules& rules, PivotInverter& inverter) {
+    for (int left = sweeps; left >= 0; --left) {
+        const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
+        pass(a, from, to, alpha, rules, {left < sweeps, left == 0, nullptr});
+    }
+    report(a, inverter);
+}
+
+void FactorSweeps::eliminate_by_level(const StructMatrix& a, const Layout& levels, const Target& factors, double alpha,
+                                      const PivotRules& rules, PivotInverter& inverter) {
+    pass(a, factors, factors, alpha, rules, {true, true, &levels});
+    report(a, inverter);
+}
+
+void FactorSweeps::pass(const StructMatrix& a, const Target& from, const Target& to, double alpha,
+                        const PivotRules& rules, const Pass& pass) {
     const int size = filled_.size(), lower = filled_.lower_size();
     const int* tables = tables_.data();
     const ConstBlockView matrix = block_view(a);
     const auto readable = [](const BlockView& v) {
         return ConstBlockView{v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
     };
-    for (int left = sweeps; left >= 0; --left) {
-        const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
-        SweepRow<0> row{};
-        row.old = {
-            layout_,   shares_ ? matrix : readable(from.triangles), readable(from.inverse), offsets_.data(), lower,
-            symmetric_};
-        row.tables = {offsets_.data(), tables, tables + size, tables + size + lower + 1};
-        row.a = matrix;
-        row.triangles = to.triangles;
-        row.inverse = to.inverse;
-        row.dof = dof_;
-        row.kept = symmetric_ ? lower + 1 : size;
-        row.shares = shares_;
-        row.updates = left < sweeps;
-        row.alpha = alpha;
-        row.tolerance = rules.tolerance;
-        row.boost = rules.boost;
-        row.definite = symmetric_;
-        row.last = left == 0;
-        row.ratio = ratios_.view(layout_);
-        row.failure = failures_.view(layout_);
-        row.failed = view(failed_);
-        sweep(a.backend(), row);
-    }
-    report(a, inverter);
+    SweepRow<0> row{};
+    row.old = {layout_,   shares_ ? matrix : readable(from.triangles), readable(from.inverse), offsets_.data(), lower,
+               symmetric_};
+    row.tables = {offsets_.data(), tables, tables + size, tables + size + lower + 1};
+    row.a = matrix;
+    row.triangles = to.triangles;
+    row.inverse = to.inverse;
+    row.dof = dof_;
+    row.kept = symmetric_ ? lower + 1 : size;
+    row.shares = shares_;
+    row.updates = pass.updates;
+    row.alpha = alpha;
+    row.tolerance = rules.tolerance;
+    row.boost = rules.boost;
+    row.definite = symmetric_;
+    row.last = pass.last;
+    row.ratio = ratios_.view(layout_);
+    row.failure = failures_.view(layout_);
+    row.failed = view(failed_);
+    sweep(a.backend(), pass.levels, row);
 }
 
 void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const {

@@ -35,13 +35,25 @@ public:
     /// Pivots are reported to `inverter`.
     void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
              const PivotRules& rules, PivotInverter& inverter);
+    /// Exact elimination, a level of `levels` after the other, each entry of a point's row final before it is used: the
+    /// fixed point in one pass. Pivots are reported, never boosted.
+    void eliminate_by_level(const StructMatrix& a, const Layout& levels, const Target& factors, double alpha,
+                            const PivotRules& rules, PivotInverter& inverter);
     /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
     void make_unit(const Target& factors);
 
     bool serves(const StructMatrix& a, const Stencil& filled, bool shares) const;
+    /// Fewest bytes of a sweep: A and the factors read, the factors written; of D-ILU's D^-1 alone.
+    Index bytes_of_sweep(int matrix_entries) const;
     static Index bytes(const Stencil& a, const Stencil& filled, bool symmetric, bool shares, Index points);
 
 private:
+    struct Pass {
+        bool updates, last;
+        const Layout* levels;  ///< in whose order the points come; null: all at once
+    };
+    void pass(const StructMatrix& a, const Target& from, const Target& to, double alpha, const PivotRules& rules,
+              const Pass& pass);
     void report(const StructMatrix& a, PivotInverter& inverter) const;
 
     Context context_;

@@ -124,6 +124,12 @@ Index JacobiSweeps::bytes_per_apply() const {
     return fewest_bytes(options_, factorisation_.stencil().lower_size(), a_->dof(), a_->layout().slots());
 }
 
+SweepCounts JacobiSweeps::sweeps() const {
+    SweepCounts counts = factorisation_.sweeps();
+    counts.apply = options_.lower + options_.upper;
+    return counts;
+}
+
 PreconditionerRow jacobi_sweeps_row() {
     PreconditionerRow row;
     row.name = "jacobi_sweeps";

@@ -25,6 +25,7 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return traits(options_, a_ && a_->symmetric()); }
     Index bytes_per_apply() const override;
+    SweepCounts sweeps() const override;
 
     /// As many lower as upper sweeps on a symmetric matrix give a symmetric M.
     static PreconditionerTraits traits(const SweepOptions& options, bool symmetric);

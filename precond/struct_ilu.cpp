@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "precond/level_solves.hpp"
 
 namespace hyperplane {
 
@@ -81,7 +82,9 @@ Layout without_wrap(const Layout& layout) {
 }
 
 /// Whether elimination changes the diagonal alone, so that E and F are the matrix's (D-ILU).
-bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]] int dof, bool cuda) {
+bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]] int dof, bool cuda,
+                   const StructIluTuning& tuning) {
+    if (!tuning.shares) return false;
     if constexpr (cuda_built)
         if (cuda && !StructIluCuda::shares(dof)) return false;
     return filled.size() == matrix.size() && !filled.eliminates_off_diagonal();
@@ -92,7 +95,7 @@ bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]
 PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const PreconditionerSetting& setting) {
     const Stencil filled = setting.stencil.filled(options.fill_level);
     const bool cuda = setting.context.backend() == Backend::cuda;
-    const bool shares = shares_matrix(filled, setting.stencil, setting.dof, cuda);
+    const bool shares = shares_matrix(filled, setting.stencil, setting.dof, cuda, options.tuning);
     const int entries = shares ? 1 : setting.symmetric ? filled.diagonal() + 1 : filled.size();
     PreconditionerPlan plan;
     // On a processor lines along x stream best (docs/performance.md), on a GPU hyperplanes do.
@@ -126,7 +129,7 @@ void StructIlu::prepare(const StructMatrix& a) {
                 "i + {} j + {} k; build the matrix in the layout that plan() returns",
                 options_.fill_level, a.stencil().name(), need.y, need.z, have.y, have.z));
     }
-    const bool shares = shares_matrix(stencil_, a.stencil(), a.dof(), a.backend() == Backend::cuda);
+    const bool shares = shares_matrix(stencil_, a.stencil(), a.dof(), a.backend() == Backend::cuda, options_.tuning);
     const auto fits = [&](const std::optional<StructMatrix>& m, const Stencil& stencil) {
         return m && m->layout() == a.layout() && m->dof() == a.dof() && m->stencil().offsets() == stencil.offsets();
     };
@@ -142,11 +145,13 @@ void StructIlu::prepare(const StructMatrix& a) {
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && !(cuda_ && cuda_->serves(system())))
             cuda_ = std::make_shared<StructIluCuda>(context_, system(), options_.tuning);
-    if (options_.sweeps == 0) return;
+    if (options_.tuning.by_level) offsets_ = copied_to(context_, "sweeps", stencil_.offsets());
+    if (options_.sweeps == 0 && !options_.tuning.by_level) return;
     if (!sweeps_ || !sweeps_->serves(a, stencil_, shares)) {
         sweeps_.reset();
         sweeps_ = std::make_shared<FactorSweeps>(context_, a, stencil_, shares);
     }
+    if (options_.sweeps == 0) return;
     const StructMatrix& shape = held();
     if (!fits(spare_, shape.stencil()) || spare_->storage() != shape.storage()) {
         spare_.reset();
@@ -195,21 +200,31 @@ ConstBlockView StructIlu::blocks(const StructMatrix& x) const {
     return block_view(x);
 }
 
+FactorSweeps::Target StructIlu::target(StructMatrix& x) const {
+    const ConstBlockView at = blocks(x);
+    const BlockView triangles{x.values(0), at.entry_stride, at.slot_stride, at.row_stride, at.col_stride};
+    BlockView inverse = triangles;
+    inverse.values += pivot_entry() * inverse.entry_stride;
+    return {triangles, inverse};
+}
+
 void StructIlu::build_by_sweeps(double alpha, PivotInverter& inverter) {
-    const auto target = [&](StructMatrix& x) {
-        const ConstBlockView at = blocks(x);
-        const BlockView triangles{x.values(0), at.entry_stride, at.slot_stride, at.row_stride, at.col_stride};
-        BlockView inverse = triangles;
-        inverse.values += pivot_entry() * inverse.entry_stride;
-        return FactorSweeps::Target{triangles, inverse};
-    };
     const FactorSweeps::Target result = target(held());
     sweeps_->run(*a_, result, target(*spare_), options_.sweeps, alpha, options_.pivots, inverter);
     if (unit_triangular()) sweeps_->make_unit(result);
 }
 
+void StructIlu::build_by_level(double alpha, PivotInverter& inverter) {
+    if (options_.pivots.policy == PivotPolicy::boost)
+        throw UsageError("struct_ilu: an elimination by levels boosts no pivots");
+    const FactorSweeps::Target result = target(held());
+    sweeps_->eliminate_by_level(*a_, system().layout, result, alpha, options_.pivots, inverter);
+    if (unit_triangular()) sweeps_->make_unit(result);
+}
+
 void StructIlu::build(double alpha, PivotInverter& inverter) {
     if (options_.sweeps > 0) return build_by_sweeps(alpha, inverter);
+    if (options_.tuning.by_level) return build_by_level(alpha, inverter);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->factor(*a_, factor_ ? *factor_ : *inverse_, alpha, options_.pivots, inverter);
     copy_matrix(alpha);
@@ -267,13 +282,19 @@ std::string StructIlu::describe() const {
     return {};
 }
 
+void StructIlu::solve_by_level(Direction direction, const Vector& in, Vector& out) const {
+    hyperplane::solve_by_level(view(offsets_.data()), system().layout, direction, in, out);
+}
+
 void StructIlu::lower_solve(const Vector& r, Vector& y) const {
+    if (options_.tuning.by_level) return solve_by_level(Direction::lower, r, y);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->lower(cuda_factors(), r, y);
     lower_solve_cpu(r, y);
 }
 
 void StructIlu::upper_solve(Vector& z) const {
+    if (options_.tuning.by_level) return solve_by_level(Direction::upper, z, z);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->upper(cuda_factors(), z);
     upper_solve_cpu(z);
@@ -284,6 +305,16 @@ Index StructIlu::bytes_per_apply() const {
     const Index coefficients = (2 * stencil_.lower_size() + 2) * block;  // E, F, D^-1 in each sweep
     const Index vectors = 4 * a_->unknowns();                            // r, y; y, z
     return (coefficients + vectors) * Index(sizeof(double));
+}
+
+int StructIlu::vectors_of_dot() const {
+    return !options_.tuning.by_level && a_->symmetric() && (cuda_ || a_->layout().kind() == LayoutKind::natural) ? 0
+                                                                                                                 : 2;
+}
+
+SweepCounts StructIlu::sweeps() const {
+    if (options_.sweeps == 0) return {};
+    return {.setup = options_.sweeps, .bytes_of_setup_sweep = sweeps_->bytes_of_sweep(a_->stored_entries())};
 }
 
 void StructIlu::apply(const Vector& r, Vector& z) const {

@@ -32,6 +32,7 @@
 #include "precond/pivots.hpp"
 #include "precond/registry.hpp"
 #include "precond/struct_ilu_cuda.hpp"
+#include "precond/sweep.hpp"
 
 namespace hyperplane {
 
@@ -56,6 +57,8 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     /// For a symmetric matrix r^T z falls out of the lower sweep.
     void apply_dot(const Vector& r, Vector& z, double* rz) const override;
+    int vectors_of_dot() const override;
+    SweepCounts sweeps() const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
     Index bytes_per_apply() const override;
 
@@ -102,6 +105,11 @@ private:
     ConstBlockView blocks(const StructMatrix& x) const;
     /// `options_.sweeps` sweeps instead of Algorithm 1.
     void build_by_sweeps(double alpha, PivotInverter& inverter);
+    /// `options_.tuning.by_level`
+    void build_by_level(double alpha, PivotInverter& inverter);
+    void solve_by_level(Direction direction, const Vector& in, Vector& out) const;
+    /// Where sweeps write to a matrix that holds factors.
+    FactorSweeps::Target target(StructMatrix& x) const;
     /// The factors of A + alpha diag(A).
     void build(double alpha, PivotInverter& inverter);
     void lower_solve_cpu(const Vector& r, Vector& y) const;
@@ -115,6 +123,7 @@ private:
     std::optional<StructMatrix> inverse_;  ///< D^-1
     std::optional<StructMatrix> spare_;    ///< sweeps read one and write the other
     std::shared_ptr<FactorSweeps> sweeps_;
+    Buffer<Int3> offsets_;                 ///< of the factors' stencil, for solves by level
     std::shared_ptr<StructIluCuda> cuda_;  ///< kernels, where the matrix is on a GPU
 };
 

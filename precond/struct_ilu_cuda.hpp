@@ -40,6 +40,8 @@ struct StructIluTuning {
     bool in_registers =
         true;  ///< a point of up to 8 unknowns is factored in registers, dof 3 to 8 on tensor cores (section 4.3)
     bool pipelined = true;  ///< terms of older levels are summed ahead (section 4.2.1)
+    bool by_level = false;  ///< a launch for each level in place of the acyclic mapping of tiles (section 4.1)
+    bool shares = true;     ///< where elimination changes the diagonal alone, E and F are the matrix's (D-ILU)
 };
 
 /// Both kernels of one system, with what they need besides matrix and factors.

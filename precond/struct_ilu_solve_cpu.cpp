@@ -233,6 +233,7 @@ void StructIlu::lower_solve_cpu(const Vector& r, Vector& y) const {
 
 void StructIlu::apply_dot(const Vector& r, Vector& z, double* rz) const {
     using namespace struct_ilu_cpu;
+    if (options_.tuning.by_level) return LinearOperator::apply_dot(r, z, rz);
     if constexpr (cuda_built)
         if (cuda_ && a_->symmetric()) {
             cuda_->lower(cuda_factors(), r, z, rz);

@@ -20,6 +20,10 @@ public:
     SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history,
                       const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
+    IterationCost iteration_cost() const override { return {1.0, 1.0, vectors_of(0) + 1.5 * double(restart_ - 1)}; }
+    Index cycle() const override { return restart_; }
+    /// Gram-Schmidt twice 3 j + 8, scaling 2, and v_j in the combination at the end of the cycle.
+    double vectors_of(Index iteration) const override { return 3.0 * double(iteration % restart_) + 11.0; }
 
 protected:
     enum class Preconditioned { formed, kept };  ///< Z

@@ -88,6 +88,19 @@ std::vector<Case> cases() {
                                                                       {.tile_j = 16, .tile_k = 3, .lookahead = 1},
                                                                       {.tile_j = 5, .tile_k = 2, .stages = 1}})
         for (const char* stencil : {"star7", "diamond25"}) add(stencil, 2, 0, turn / 2, tuning);
+    for (const StructIluTuning& tuning :
+         std::vector<StructIluTuning>{{.factor_j = 3, .factor_k = 5},
+                                      {.factor_j = 7, .factor_k = 1},
+                                      {.factor_j = 5, .factor_k = 3, .factor_ring = false},
+                                      {.factor_ring = false},
+                                      {.in_registers = false},
+                                      {.factor_j = 3, .factor_k = 3, .in_registers = false}})
+        for (const auto& [stencil, dof] : std::vector<std::pair<std::string, int>>{
+                 {"star7", 1}, {"diamond13", 1}, {"skewed7", 1}, {"box27", 2}, {"star13", 4}, {"star7", 8}}) {
+            if (dof > 2 && !tuning.factor_ring) continue;  // rings are of one or two unknowns
+            add(stencil, dof, 0, turn, tuning);
+        }
+    add("star7", 1, 0, 0, {.shares = false});
     return list;
 }
 
@@ -196,7 +209,8 @@ protected:
     }
     /// D-ILU, in the matrix's own E and F.
     bool shares() const {
-        return GetParam().dof == 1 && GetParam().fill_level == 0 && !stencil.eliminates_off_diagonal();
+        return GetParam().dof == 1 && GetParam().fill_level == 0 && !stencil.eliminates_off_diagonal() &&
+               GetParam().tuning.shares;
     }
 
     reference::NamedStencil named = reference::stencil_named(GetParam().stencil);
@@ -316,7 +330,8 @@ INSTANTIATE_TEST_SUITE_P(All, StructIluOnDevice, testing::ValuesIn(cases()), [](
     const auto n = [](int value) { return std::to_string(value); };
     return n(info.index) + "_" + c.stencil + "_k" + n(c.fill_level) + "_dof" + n(c.dof) + "_" + to_string(c.kind) +
            (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "") +
-           (c.tuning.tile_j ? "_tile" + n(c.tuning.tile_j) + "x" + n(c.tuning.tile_k) : "");
+           (c.tuning.tile_j ? "_tile" + n(c.tuning.tile_j) + "x" + n(c.tuning.tile_k) : "") +
+           (c.tuning.factor_j ? "_factor" + n(c.tuning.factor_j) + "x" + n(c.tuning.factor_k) : "");
 });
 
 }  // namespace

@@ -1,0 +1,165 @@
+#include "apps/bench_preconditioners.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "apps/bench_rows.hpp"
+#include "core/blas1.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+class RandomSystem : public PreconditionedSystem {
+public:
+    RandomSystem(const Context& context, const BenchCase& setting)
+        : PreconditionedSystem(setting.name(), context), setting_(setting) {
+        grid_.nx = grid_.ny = grid_.nz = setting.n;
+    }
+    Made make(const Candidate& candidate, const Parameters& parameters) override {
+        const PreconditionerSetting setting{context(), grid_, setting_.stencil, setting_.dof, setting_.symmetric};
+        const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
+        const Layout layout = row.plan(parameters, setting).layout;
+        return {row.create(parameters, setting), layout};
+    }
+    const StructMatrix& matrix(const Layout& layout) override {
+        if (!matrix_ || !(matrix_->layout() == layout)) {
+            matrix_.reset();
+            matrix_.emplace(context(), layout, setting_.stencil, setting_.dof,
+                            setting_.symmetric ? MatrixStorage::lower : MatrixStorage::full);
+            fill_random(*matrix_);
+        }
+        return *matrix_;
+    }
+
+private:
+    BenchCase setting_;
+    Grid grid_;
+    std::optional<StructMatrix> matrix_;
+};
+
+class DeckSystem : public PreconditionedSystem {
+public:
+    DeckSystem(const Deck& deck, const Foundation& foundation)
+        : PreconditionedSystem(deck.file, foundation.context), deck_(deck), foundation_(foundation) {}
+    Made make(const Candidate& candidate, const Parameters& parameters) override {
+        case_.emplace(build_case(deck_, candidate.overrides, parameters, foundation_));
+        return {std::move(case_->preconditioner), case_->layout};
+    }
+    const StructMatrix& matrix(const Layout& layout) override {
+        if (!system_ || !(system_->a.layout() == layout)) {
+            system_.reset();
+            system_.emplace(make_system(*case_));
+            Vector u = case_->make_vector("state: u");
+            assemble_first(*case_, u, *system_);
+        }
+        return system_->preconditioned();
+    }
+    double suggested_shift() const override { return system_->suggested_shift; }
+
+private:
+    Deck deck_;
+    Foundation foundation_;
+    std::optional<Case> case_;
+    std::optional<LinearSystem> system_;
+};
+
+/// A preconditioner set up for its matrix.
+struct Ready {
+    PreconditionedSystem::Made made;
+    const StructMatrix* a;
+    SetupReport report;
+    double seconds;  ///< of the set-up
+    Index held;      ///< bytes that it took
+
+    Ready(PreconditionedSystem& system, const Candidate& candidate, const Parameters& parameters)
+        : made(system.make(candidate, parameters)), a(&system.matrix(made.layout)) {
+        made.m->suggest_shift(system.suggested_shift());
+        const MemoryLedger& ledger = system.context().ledger();
+        const Index before = ledger.held();
+        system.context().synchronize();
+        const auto begin = std::chrono::steady_clock::now();
+        report = made.m->setup(*a);
+        system.context().synchronize();
+        seconds = seconds_since(begin);
+        held = ledger.held() - before;
+    }
+};
+
+/// Seconds of one sweep of the set-up: what twice as many take longer.
+double seconds_of_setup_sweep(PreconditionedSystem& system, const Candidate& candidate, int repeats,
+                              const PreconditionerResult& once) {
+    Parameters parameters = candidate.parameters;
+    parameters.set("preconditioner", "sweeps", std::to_string(2 * once.sweeps.setup));
+    const Ready twice(system, candidate, parameters);
+    const double seconds = time_setup(system.context(), repeats, *twice.made.m, *twice.a).again.median;
+    return std::max(0.0, seconds - once.setup.again.median) / once.sweeps.setup;
+}
+
+void time_one(PreconditionedSystem& system, const Candidate& candidate, int repeats, PreconditionersResult& all,
+              PreconditionerResult& result) {
+    const Context& context = system.context();
+    {
+        const Ready ready(system, candidate, candidate.parameters);
+        result.held = ready.held;
+        result.first_setup = ready.seconds;
+        result.report = ready.report;
+        result.layout = to_string(ready.made.layout.kind());
+        all.unknowns = ready.a->unknowns();
+        all.dof = ready.a->dof();
+
+        Vector r(context, ready.a->layout(), ready.a->dof(), "bench"), z(context, r.layout(), r.dof(), "bench");
+        fill_random(r, 7);
+        ready.made.m->apply(r, z);
+        if (!all_finite(z))
+            throw Error(ExitCode::expectation, fmt::format("bench {}: M^-1 r of {} is not finite; not timed",
+                                                           system.name(), candidate.preconditioner.text));
+        result.bytes = double(ready.made.m->bytes_per_apply());
+        result.sweeps = ready.made.m->sweeps();
+        result.apply = time_apply(context, repeats, *ready.made.m, r, z);
+        result.setup = time_setup(context, repeats, *ready.made.m, *ready.a);
+    }
+    if (result.sweeps.setup > 0) result.setup_sweep = seconds_of_setup_sweep(system, candidate, repeats, result);
+}
+
+}  // namespace
+
+std::optional<double> PreconditionersResult::best_baseline() const {
+    std::optional<double> best;
+    for (const PreconditionerResult& row : rows)
+        if (row.baseline && row.refused.empty()) best = std::min(best.value_or(row.apply.median), row.apply.median);
+    return best;
+}
+
+std::unique_ptr<PreconditionedSystem> random_system(const Context& context, const BenchCase& setting) {
+    return std::make_unique<RandomSystem>(context, setting);
+}
+
+std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters) {
+    return std::make_unique<DeckSystem>(deck, build_foundation(deck, parameters));
+}
+
+PreconditionersResult bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
+                                            int repeats) {
+    PreconditionersResult all;
+    all.system = system.name();
+    for (const Candidate& candidate : candidates) {
+        PreconditionerResult result;
+        result.name = candidate.preconditioner.text;
+        result.baseline = candidate.preconditioner.name == "cusparse_ilu";
+        try {
+            time_one(system, candidate, repeats, all, result);
+        } catch (const Error& error) {
+            if (error.code() == ExitCode::internal || error.code() == ExitCode::expectation) throw;
+            result.refused = error.what();
+        } catch (const std::bad_alloc&) {
+            result.refused = "out of memory";
+        }
+        all.rows.push_back(std::move(result));
+    }
+    return all;
+}
+
+}  // namespace hyperplane

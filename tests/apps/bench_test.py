@@ -1,0 +1,121 @@
+"""hyperplane bench: what is timed, what is refused, and that its figures fit together."""
+
+import json
+import math
+import unittest
+
+from program import POISSON, ProgramTest
+
+KERNELS = ("spmv", "lower", "upper", "factorise")
+
+
+class Bench(ProgramTest):
+    def bench(self, *words):
+        return json.loads(self.expect(0, "bench", *words, "--repeats", "2", "--json", "-").stdout)
+
+    def test_kernels(self):
+        found = self.bench("kernels", "--cases", "star7:1:17, box27:2:7:sym")
+        self.assertEqual([(case["stencil"], case["symmetric"]) for case in found["cases"]],
+                         [("star7", False), ("box27", True)])
+        for case in found["cases"]:
+            for kernel in KERNELS:
+                row = case["kernels"][kernel]
+                self.assertLess(row["largest_error"], 1e-11)
+                seconds = row["seconds"]["median"]
+                self.assertAlmostEqual(row["microseconds_a_level"], seconds * 1e6 / case["levels"])
+                self.assertAlmostEqual(row["time_over_limit"] * row["bytes"] / found["copy_rate"] / seconds, 1.0)
+
+    def test_names_of_cases(self):
+        self.write("cases", "table3-small # all of them\nstar7:3:5\n")
+        cases = self.bench("preconditioners", "--cases", "cases", "--preconditioners", "none")["systems"]
+        self.assertEqual(len(cases), 26)
+        self.assertEqual((cases[0]["system"], cases[-1]["system"]), ("star7:1:102", "star7:3:5"))
+        self.expect(2, "bench", "kernels", "--cases", "table3:5", says="1, 2, 4, 6 and 8")
+        self.expect(2, "bench", "kernels", "--cases", "levles", says="'levles'")
+
+    def test_each_piece_is_left_out_where_a_case_has_it(self):
+        def pieces(case):
+            variants = self.bench("kernels", "--cases", case, "--ablate")["cases"][0]["variants"]
+            for variant in variants:
+                self.assertNotIn("refused", variant)
+                for kernel in variant["kernels"].values():
+                    self.assertLess(kernel["largest_error"], 1e-11)
+            return {variant["name"]: set(variant["kernels"]) for variant in variants}
+
+        everything, solves = set(KERNELS), {"lower", "upper", "factorise"}
+        self.assertEqual(pieces("star7:1:9:sym"),
+                         {"other layout": everything, "both triangles": everything, "no D-ILU": solves})
+        self.assertEqual(pieces("box27:2:5"), {"other layout": everything})
+        self.expect(2, "bench", "kernels", "--tunings", says="--device cuda")
+
+    def test_preconditioners(self):
+        found = self.bench("preconditioners", "--cases", "star7:1:12:sym,box27:3:5")
+        registered = set(json.loads(self.expect(0, "list", "preconditioners", "--json").stdout)["preconditioners"])
+        for system in found["systems"]:
+            rows = {row["preconditioner"]: row for row in system["preconditioners"]}
+            self.assertEqual(set(rows), registered)
+            for name, row in rows.items():
+                if "refused" in row:
+                    self.assertTrue(row["refused"])
+                    continue
+                self.assertGreater(row["setup"]["median"] + row["first_setup"], 0.0)
+                self.assertAlmostEqual(row["time_over_limit"] * row["bytes_per_apply"] / found["copy_rate"] /
+                                       row["apply"]["median"], 1.0)
+            for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "jacobi", "none"):
+                self.assertNotIn("refused", rows[name])
+            self.assertIn("refused", rows["cusparse_ilu"])
+            self.assertEqual(rows["jacobi_sweeps"]["sweeps_of_apply"], 10)
+            self.assertEqual(rows["par_ilu"]["sweeps_of_setup"], 5)
+            self.assertEqual(rows["none"]["bytes_held"], 0)
+            self.assertGreater(rows["par_ilu"]["bytes_held"], rows["struct_ilu"]["bytes_held"])
+        # D-ILU's sweep reads A's 4 entries and D^-1 and writes D^-1; ILU(0)'s reads A and factors and writes factors.
+        star, box = found["systems"]
+        sweep = {system["system"]: next(row["bytes_of_setup_sweep"] for row in system["preconditioners"]
+                                        if row["preconditioner"] == "par_ilu") for system in (star, box)}
+        self.assertEqual(sweep["star7:1:12:sym"], 6 * 8 * 12**3)
+        self.assertEqual(sweep["box27:3:5"], 3 * 27 * 9 * 8 * 5**3)
+
+    def test_preconditioners_of_a_deck(self):
+        deck = self.write("a.ini", POISSON.format(cells=12))
+        names = ["struct_ilu", "struct_ilu:fill_level=1", "jacobi_sweeps:mode=block_async"]
+        found = self.bench("preconditioners", deck, "--preconditioners", ",".join(names))
+        system = found["systems"][0]
+        self.assertEqual((system["system"], system["unknowns"]), ("a.ini", 12**3))
+        rows = system["preconditioners"]
+        self.assertEqual([row["preconditioner"] for row in rows], names)
+        self.assertGreater(rows[1]["bytes_per_apply"], rows[0]["bytes_per_apply"])
+        shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", names[1], "--repeats", "1").stdout
+        self.assertIn(names[1], shown)
+
+    def test_a_set_up_that_fails_is_a_row(self):
+        deck = self.write("a.ini", POISSON.format(cells=24))
+        rows = self.bench("preconditioners", deck, "--preconditioners", "struct_ilu:fill_level=3,none", "--set",
+                          "device.memory_limit=2")["systems"][0]["preconditioners"]
+        self.assertIn("out of memory", rows[0]["refused"])
+        self.assertNotIn("refused", rows[1])
+
+    def test_what_preconditioners_refuse(self):
+        deck = self.write("a.ini", POISSON.format(cells=12))
+        for words, says in ((("--preconditioners", "ilut"), "'ilut'"),
+                            (("--preconditioners", "struct_ilu:sweeps=3"), "sweeps"),
+                            (("--cases", "star7:1:5", "--set", "solver.rtol=1"), "[solver]"),
+                            (("--cases", "star7:1:5", "--backend", "cpu"), "--device"),
+                            ((deck, "--cases", "star7:1:5"), "not both"), ((deck, "--device", "cpu"), "--backend")):
+            self.expect(2, "bench", "preconditioners", *words, says=says)
+
+    def test_solve(self):
+        deck = self.write("a.ini", POISSON.format(cells=20))
+        found = self.bench("solve", deck, "--set", "solver.name=gmres", "--set", "solver.restart=4")
+        row = found["solves"][0]
+        vectors = sum(3 * (at % 4) + 11 for at in range(row["iterations"]))
+        self.assertEqual(row["other_bytes"], vectors * 8 * 20**3)
+        self.assertEqual(row["other_fewest_bytes"], row["other_bytes"])
+        limit = row["other_bytes"] / found["copy_rate"]
+        self.assertTrue(math.isclose(row["other_over_limit"], row["other"] / limit, rel_tol=1e-12))
+        self.assertAlmostEqual(row["spmv"] + row["preconditioner_apply"] + row["other"] + row["ends"],
+                               row["solve"]["median"], delta=row["solve"]["most"])
+        self.expect(3, "bench", "solve", deck, "--set", "solver.max_iterations=1", "--repeats", "1")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+// What struct_ilu can be told to do otherwise gives the same M: levels one after the other, factors of its own where
+// D-ILU would do.
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "precond/struct_ilu.hpp"
+#include "precond/swept.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::relative_difference;
+
+void expect_same(const Context& context, const SweptCase& c) {
+    const SweptSystem system(context, c);
+    const reference::BlockIlu ilu = reference_ilu(system.data, c.stencil, c.fill_level);
+    const auto expected = reference::apply_inverse(ilu, system.r);
+    for (const StructIluTuning& tuning :
+         std::vector<StructIluTuning>{{.by_level = true}, {.shares = false}, {.by_level = true, .shares = false}}) {
+        StructIluOptions options;
+        options.fill_level = c.fill_level;
+        options.tuning = tuning;
+        StructIlu m(context, options);
+        for (int turn = 0; turn < 2; ++turn) {
+            EXPECT_EQ(m.setup(system.a).pivots_modified, 0);
+            EXPECT_LT(relative_difference(system.applied(m), expected), 1e-13)
+                << "by level " << tuning.by_level << ", shares " << tuning.shares << ", turn " << turn;
+        }
+        if (!tuning.shares) {
+            EXPECT_EQ(&m.pivots(), &m.triangles());
+        }
+    }
+}
+
+class StructIluSwitches : public testing::TestWithParam<SweptCase> {};
+class StructIluSwitchesOnDevice : public DeviceTest, public testing::WithParamInterface<SweptCase> {};
+
+TEST_P(StructIluSwitches, LeaveMAsItIs) {
+    expect_same(Context::cpu(1), GetParam());
+}
+TEST_P(StructIluSwitchesOnDevice, LeaveMAsItIs) {
+    expect_same(Context::cuda(), GetParam());
+}
+
+/// Some of each kind: on a GPU kernels are compiled for each.
+std::vector<SweptCase> few() {
+    const std::vector<SweptCase> all = swept_cases(2);
+    std::vector<SweptCase> list;
+    for (std::size_t at = 0; at < all.size(); at += 11) list.push_back(all[at]);
+    return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StructIluSwitches, testing::ValuesIn(swept_cases(2)), name_of);
+INSTANTIATE_TEST_SUITE_P(All, StructIluSwitchesOnDevice, testing::ValuesIn(few()), name_of);
+
+TEST(StructIluByLevel, RefusesToBoost) {
+    const SweptSystem system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
+    StructIluOptions options;
+    options.tuning.by_level = true;
+    options.pivots.policy = PivotPolicy::boost;
+    EXPECT_THROW(StructIlu(system.a.context(), options).setup(system.a), UsageError);
+}
+
+}  // namespace
+}  // namespace hyperplane
