@@ -325,7 +325,7 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
     result.kernels =
         time_struct_ilu(context, setting, a, {}, {std::begin(all_kernels), std::end(all_kernels)}, options.repeats, v);
 #if HYPERPLANE_CUSPARSE_BUILT
-    if (context.backend() == Backend::cuda) {
+    if (context.backend() == Backend::cuda && !options.ablate && !options.tunings) {
         result.baselines.push_back(time_baseline(context, setting, a, RowFormat::csr, options.repeats, v));
         if (setting.dof > 1)
             result.baselines.push_back(time_baseline(context, setting, a, RowFormat::bsr, options.repeats, v));
