@@ -59,8 +59,9 @@ double Trial::per_iteration() const {
 }
 
 double Trial::preconditioner_share() const {
-    const double whole = timers.seconds("solve");
-    return whole > 0.0 ? timers.seconds("solve/preconditioner") / whole : 0.0;
+    for (const TimerRow& row : timers.rows())
+        if (row.name == "solve/preconditioner") return row.seconds / timers.seconds("solve");
+    return std::numeric_limits<double>::quiet_NaN();
 }
 
 std::uint64_t SystemPrint::all() const {
@@ -171,6 +172,13 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
         a_case.layout, make_system(a_case), a_case.make_vector("state"), a_case.make_vector("correction"), {}}));
     Prepared& made = *systems_.back();
     assemble_first(a_case, made.u, made.system);
+    // The mean taken from b is a sum, whose last bits depend on the order of slots: all layouts have the first one's b.
+    if (shape().constant_null_space) {
+        if (b_.empty())
+            b_ = to_natural(made.system.b);
+        else
+            from_natural(b_, made.system.b);
+    }
     made.memory = beyond(ledger.by_label(), before);
     const SystemPrint print{fingerprint(made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
                             fingerprint(made.system.b), fingerprint(made.du), fingerprint(a_case.criteria)};

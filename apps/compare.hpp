@@ -48,7 +48,7 @@ struct Trial {
     Timing solve_time() const { return timing_of(solve); }
     Timing total_time() const;
     double per_iteration() const;         ///< seconds, 0 without iterations
-    double preconditioner_share() const;  ///< of the solve's time
+    double preconditioner_share() const;  ///< of the solve's time; NaN on a GPU, where no clock sees into a solve
 };
 
 /// What all candidates share, in 64 bits each.
@@ -128,6 +128,7 @@ private:
     std::map<std::string, Index> problem_memory_;
     SystemPrint print_;
     std::vector<std::unique_ptr<Prepared>> systems_;  ///< one a layout
+    std::vector<double> b_;                           ///< where A is singular: b in natural order
     std::vector<Entrant> entrants_;
     std::vector<Trial> trials_;
     bool one_at_a_time_ = false;

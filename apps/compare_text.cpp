@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "apps/case.hpp"
@@ -66,11 +67,12 @@ std::string table_row(const ComparisonRow& row, const Widths& widths, bool best)
     const std::string begin = fmt::format("{} {:<{}}  ", best ? '*' : ' ', row.name, widths.name);
     if (row.total.median == 0.0) return begin + outcome(row);
     return begin + fmt::format("{:<{}}", outcome(row), widths.outcome) +
-           fmt::format(" {:>6} {:>9} {:>9} {:>9} {:>6} {:>8} {:>7} {:>9.1f} {:>6}", row.iterations,
-                       in_ms(row.setup.median), in_ms(row.solve.median), in_ms(row.total.median),
-                       row.turns > 1 ? fmt::format("{:.0f} %", 100 * row.total.spread()) : "--",
-                       in_ms(row.per_iteration), fmt::format("{:.0f} %", 100 * row.preconditioner_share),
-                       double(row.peak) / (1 << 20), row.ratio > 0.0 ? fmt::format("{:.2f}", row.ratio) : "--");
+           fmt::format(
+               " {:>6} {:>9} {:>9} {:>9} {:>6} {:>8} {:>7} {:>9.1f} {:>6}", row.iterations, in_ms(row.setup.median),
+               in_ms(row.solve.median), in_ms(row.total.median),
+               row.turns > 1 ? fmt::format("{:.0f} %", 100 * row.total.spread()) : "--", in_ms(row.per_iteration),
+               std::isfinite(row.preconditioner_share) ? fmt::format("{:.0f} %", 100 * row.preconditioner_share) : "--",
+               double(row.peak) / (1 << 20), row.ratio > 0.0 ? fmt::format("{:.2f}", row.ratio) : "--");
 }
 
 /// "label  a, b: reason", a line for each reason in the order they come.

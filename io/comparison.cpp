@@ -51,7 +51,8 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
     transfer_timing(g, rows, "solve", "Krylov method", &Row::solve);
     transfer_timing(g, rows, "total", "set-up and solve", &Row::total);
     column("per_iteration", "s", "median of the solve / iterations", &Row::per_iteration);
-    column("preconditioner_share", "1", "of the solve, in the recording pass", &Row::preconditioner_share);
+    column("preconditioner_share", "1", "of the solve, in the recording pass; NaN on a GPU, which does not time it",
+           &Row::preconditioner_share);
     column("peak", "B", "most memory a run of it alone holds, measured", &Row::peak);
     column("predicted", "B", "the same, as `hyperplane check` predicts it", &Row::predicted);
     column("ratio", "1", "median of the total / the baseline's, 0 where either failed", &Row::ratio);

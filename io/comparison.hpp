@@ -20,7 +20,7 @@ struct ComparisonRow {
     Index turns = 0;                 ///< 0: it did not converge in the warm-up, whose times are given
     Timing setup, solve, total;
     double per_iteration = 0.0;         ///< solve.median / iterations
-    double preconditioner_share = 0.0;  ///< of the solve, in the recording pass
+    double preconditioner_share = 0.0;  ///< of the solve, in the recording pass; NaN: not timed
     Index peak = 0, predicted = 0;      ///< bytes of a run of this candidate alone
     double ratio = 0.0;                 ///< total.median / the baseline's; 0 where either failed
     Index beaten = 0;                   ///< turns in which the best was faster

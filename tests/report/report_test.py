@@ -209,6 +209,14 @@ class ReportTest(unittest.TestCase):
         self.assertIn("of what the memory delivers", svg_words(plots.bandwidth(self.read(limit=40.0))))
         self.assertNotIn("of what the memory delivers", svg_words(plots.bandwidth(self.read())))
 
+    def test_a_solve_on_a_gpu_is_one_part(self):
+        table = plots.times(self.read(gpu=True)[0])
+        self.assertAlmostEqual(table["solve, its parts not timed"], 2e-3 * 53)
+        self.assertEqual((table["vector operations"], table["SpMV"]), (0.0, 0.0))
+        table = plots.times(self.read()[0])
+        self.assertEqual(table["solve, its parts not timed"], 0.0)
+        self.assertAlmostEqual(table["vector operations"], 0.15 * 2e-3 * 53)
+
     def read(self, **options):
         return hyperplane.load_all([self.record("a.h5", **options)])
 
