@@ -71,8 +71,10 @@ public:
     void allow_shared(Index bytes) const;
     /// Resident blocks on a multiprocessor.
     int occupancy(int threads, Index shared_bytes) const;
-    /// Launches on the program's stream with one argument, a struct at `argument`.
-    void launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument) const;
+    /// Launches on the program's stream with one argument, a struct at `argument`. `early`: it may begin when all
+    /// blocks of the kernel before have allowed it, and itself waits for what that one writes (programmatic dependent
+    /// launch).
+    void launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early = false) const;
 
 private:
     void* function_ = nullptr;

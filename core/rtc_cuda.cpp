@@ -157,11 +157,19 @@ int Kernel::occupancy(int threads, Index shared_bytes) const {
     return blocks;
 }
 
-void Kernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument) const {
+void Kernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early) const {
     void* arguments[] = {const_cast<void*>(argument)};
-    cuda::check(cudaLaunchKernel(function_, dim3(blocks.x, blocks.y), dim3(threads), arguments,
-                                 std::size_t(shared_bytes), cuda::stream()),
-                name_.c_str());
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks.x, blocks.y);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = std::size_t(shared_bytes);
+    config.stream = cuda::stream();
+    config.attrs = &attribute;
+    config.numAttrs = early ? 1 : 0;
+    cuda::check(cudaLaunchKernelExC(&config, function_, arguments), name_.c_str());
     cuda::launched(name_.c_str());
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "precond/gauss_jordan.hpp"
 
 namespace hyperplane {
@@ -64,6 +65,16 @@ void PivotInverter::adopt(Index failures, PivotEvent first_failure, Index boosts
     smallest_ = smallest;
 }
 
+void PivotInverter::adopt(const PivotLog& log, const PivotRatio& smallest) {
+    const auto event = [&](unsigned long long row, double value) {
+        return PivotEvent{grid_.point(Index(row / dof_)), int(row % dof_), value};
+    };
+    std::vector<PivotEvent> boosted;
+    for (int at = 0; at < log.boosted_size; ++at) boosted.push_back(event(log.boosted[at], log.boosted_value[at]));
+    adopt(Index(log.failures), log.failures ? event(log.failed[0], log.failed_value[0]) : PivotEvent{},
+          Index(log.boosts), std::move(boosted), smallest);
+}
+
 bool PivotInverter::not_finite() const {
     return failures_ > 0 && !std::isfinite(first_failure_.value);
 }
@@ -96,6 +107,79 @@ void PivotInverter::add_to(SetupReport& report) const {
     report.modified.insert(report.modified.end(), events.begin(), events.end());
     report.smallest_pivot_ratio = smallest_.value;
     report.smallest_pivot_cell = grid_.point(smallest_.row);
+}
+
+PivotLog empty_pivot_log() {
+    PivotLog log{};
+    std::fill_n(log.boosted, int(PivotLog::capacity), ~0ull);
+    log.failed[0] = ~0ull;
+    return log;
+}
+
+const ParameterTable& pivot_parameters() {
+    using enum ParameterType;
+    const std::string section = "preconditioner";
+    static const ParameterTable table{
+        {section,
+         "shift",
+         real,
+         "auto",
+         "alpha: A + alpha diag(A) is factored; A itself never changes. auto: what the problem suggests for its step, "
+         "which is 0 for most",
+         "",
+         Bound{0},
+         {},
+         {"auto"}},
+        {section,
+         "pivot_policy",
+         choice,
+         "fail",
+         "what a pivot that cannot be used leads to: an error with its cell (fail), a growing shift of the whole "
+         "diagonal (shift), or a replaced pivot (boost); each modified pivot is counted and located",
+         "",
+         {},
+         {},
+         {"fail", "shift", "boost"}},
+        {section, "pivot_tolerance", real, "1e-14",
+         "a pivot cannot be used below this fraction of its block's largest entry", "", Bound{0}, Bound{1, true}},
+        {section, "pivot_boost", real, "1e-3", "size of a boosted pivot as a fraction of its block's largest entry", "",
+         Bound{0, true}, Bound{1}},
+    };
+    return table;
+}
+
+PivotOptions pivot_options(const Parameters& parameters) {
+    const std::string section = "preconditioner";
+    PivotOptions options;
+    options.shift_is_auto = parameters.text(section, "shift") == "auto";
+    if (!options.shift_is_auto) options.shift = parameters.real(section, "shift");
+    const std::string& policy = parameters.text(section, "pivot_policy");
+    options.rules.policy = policy == "shift"   ? PivotPolicy::shift
+                           : policy == "boost" ? PivotPolicy::boost
+                                               : PivotPolicy::fail;
+    options.rules.tolerance = parameters.real(section, "pivot_tolerance");
+    options.rules.boost = parameters.real(section, "pivot_boost");
+    return options;
+}
+
+SetupReport factor_with_policy(const StructMatrix& a, const PivotRules& rules, double shift, const std::string& name,
+                               const std::function<void(double, PivotInverter&)>& build, const std::string& remark) {
+    constexpr double first_shift = 1e-3, last_shift = 10.0;
+    SetupReport report;
+    for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
+        PivotInverter inverter(rules, a.grid(), a.dof(), a.symmetric());
+        build(alpha, inverter);
+        report.shift = alpha;
+        if (inverter.failures() == 0) {
+            inverter.add_to(report);
+            return report;
+        }
+        const bool mendable = rules.policy == PivotPolicy::shift && !inverter.not_finite();
+        if (!mendable || alpha > last_shift)
+            throw SetupError(fmt::format("{}: {}{}{}", name, inverter.explain(), remark,
+                                         mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""));
+        if (report.pivots_modified == 0) inverter.add_failures_to(report);
+    }
 }
 
 }  // namespace hyperplane

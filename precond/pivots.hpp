@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/linear_operator.hpp"
+#include "core/parameters.hpp"
 #include "core/struct_matrix.hpp"
+#include "precond/pivot_log.cuh"
 
 namespace hyperplane {
 
@@ -21,16 +24,6 @@ struct PivotRules {
     PivotPolicy policy = PivotPolicy::fail;
     double tolerance = 1e-14;  ///< a pivot is too small below this times the block's largest entry
     double boost = 1e-3;       ///< magnitude of a boosted pivot, relative to the same
-};
-
-/// The smallest |pivot| / |diagonal of A| of some points, at the first such row.
-struct PivotRatio {
-    double value = 1.0;
-    Index row = 0;
-
-    void take(double other, Index at) {
-        if (other < value || (other == value && at < row)) value = other, row = at;
-    }
 };
 
 /// Inverts the diagonal blocks met in a factorisation; threads share one.
@@ -60,6 +53,7 @@ public:
     /// first boosts in natural order, the smallest ratio.
     void adopt(Index failures, PivotEvent first_failure, Index boosts, std::vector<PivotEvent> first_boosts,
                const PivotRatio& smallest);
+    void adopt(const PivotLog& log, const PivotRatio& smallest);
 
     Index failures() const { return failures_; }
     /// True when the first failure is a NaN or infinity, which no policy can mend.
@@ -86,5 +80,24 @@ private:
     std::vector<PivotEvent> boosted_;
     PivotRatio smallest_;
 };
+
+/// A log of nothing.
+PivotLog empty_pivot_log();
+
+/// What a deck says of shift and pivots: the keys shift, pivot_policy, pivot_tolerance and pivot_boost.
+struct PivotOptions {
+    double shift = 0.0;          ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
+    bool shift_is_auto = false;  ///< Preconditioner::suggest_shift sets it
+    PivotRules rules;
+};
+const ParameterTable& pivot_parameters();
+PivotOptions pivot_options(const Parameters& parameters);
+
+/// Factors A + alpha diag(A) by `build(alpha, inverter)`, from `shift` on with a growing alpha where the policy is
+/// `shift`. Throws SetupError where pivots cannot be used: `name`, the first one's place, then `remark`. Of the report
+/// factor_bytes is left to the caller.
+SetupReport factor_with_policy(const StructMatrix& a, const PivotRules& rules, double shift, const std::string& name,
+                               const std::function<void(double alpha, PivotInverter& inverter)>& build,
+                               const std::string& remark = "");
 
 }  // namespace hyperplane

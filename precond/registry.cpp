@@ -1,6 +1,7 @@
 #include "precond/registry.hpp"
 
 #include "precond/cusparse_ilu.hpp"
+#include "precond/fgbilu.hpp"
 #include "precond/jacobi.hpp"
 #include "precond/jacobi_sweeps.hpp"
 #include "precond/par_ilu.hpp"
@@ -9,8 +10,9 @@
 namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners() {
-    static const std::vector<PreconditionerRow> rows{struct_ilu_row(), jacobi_sweeps_row(), par_ilu_row(),
-                                                     jacobi_row(),     cusparse_ilu_row(),  none_row()};
+    static const std::vector<PreconditionerRow> rows{struct_ilu_row(), fgbilu_row(), jacobi_sweeps_row(),
+                                                     par_ilu_row(),    jacobi_row(), cusparse_ilu_row(),
+                                                     none_row()};
     return rows;
 }
 

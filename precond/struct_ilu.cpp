@@ -13,51 +13,25 @@ namespace hyperplane {
 const ParameterTable& struct_ilu_parameters() {
     using enum ParameterType;
     const std::string section = "preconditioner";
-    static const ParameterTable table{
-        {section, "fill_level", integer, "0",
-         "ILU(k): fill made of entries of level p and q is kept while p + q + 1 <= k; incomplete Cholesky IC(k) when "
-         "the matrix is symmetric",
-         "", Bound{0}, Bound{3}},
-        {section,
-         "shift",
-         real,
-         "auto",
-         "alpha: A + alpha diag(A) is factored; A itself never changes. auto: what the problem suggests for its step, "
-         "which is 0 for most",
-         "",
-         Bound{0},
-         {},
-         {"auto"}},
-        {section,
-         "pivot_policy",
-         choice,
-         "fail",
-         "what a pivot that cannot be used leads to: an error with its cell (fail), a growing shift of the whole "
-         "diagonal (shift), or a replaced pivot (boost); each modified pivot is counted and located",
-         "",
-         {},
-         {},
-         {"fail", "shift", "boost"}},
-        {section, "pivot_tolerance", real, "1e-14",
-         "a pivot cannot be used below this fraction of its block's largest entry", "", Bound{0}, Bound{1, true}},
-        {section, "pivot_boost", real, "1e-3", "size of a boosted pivot as a fraction of its block's largest entry", "",
-         Bound{0, true}, Bound{1}},
-    };
+    static const ParameterTable table = [&] {
+        ParameterTable keys{
+            {section, "fill_level", integer, "0",
+             "ILU(k): fill made of entries of level p and q is kept while p + q + 1 <= k; incomplete Cholesky IC(k) "
+             "when the matrix is symmetric",
+             "", Bound{0}, Bound{3}}};
+        keys.insert(keys.end(), pivot_parameters().begin(), pivot_parameters().end());
+        return keys;
+    }();
     return table;
 }
 
 StructIluOptions struct_ilu_options(const Parameters& parameters) {
-    const std::string section = "preconditioner";
+    const PivotOptions pivots = pivot_options(parameters);
     StructIluOptions options;
-    options.fill_level = int(parameters.integer(section, "fill_level"));
-    options.shift_is_auto = parameters.text(section, "shift") == "auto";
-    if (!options.shift_is_auto) options.shift = parameters.real(section, "shift");
-    const std::string& policy = parameters.text(section, "pivot_policy");
-    options.pivots.policy = policy == "shift"   ? PivotPolicy::shift
-                            : policy == "boost" ? PivotPolicy::boost
-                                                : PivotPolicy::fail;
-    options.pivots.tolerance = parameters.real(section, "pivot_tolerance");
-    options.pivots.boost = parameters.real(section, "pivot_boost");
+    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    options.shift = pivots.shift;
+    options.shift_is_auto = pivots.shift_is_auto;
+    options.pivots = pivots.rules;
     return options;
 }
 
@@ -168,23 +142,9 @@ StructIluSystem StructIlu::system() const {
 
 SetupReport StructIlu::setup(const StructMatrix& a) {
     prepare(a);
-    SetupReport report;
-    constexpr double first_shift = 1e-3, last_shift = 10.0;
-    for (double alpha = options_.shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
-        PivotInverter inverter(options_.pivots, a.grid(), a.dof(), a.symmetric());
-        build(alpha, inverter);
-        report.shift = alpha;
-        if (inverter.failures() == 0) {
-            inverter.add_to(report);
-            break;
-        }
-        const bool mendable = options_.pivots.policy == PivotPolicy::shift && !inverter.not_finite();
-        if (!mendable || alpha > last_shift)
-            throw SetupError(fmt::format("{}: {}{}{}", options_.name, inverter.explain(),
-                                         met_in_sweeps(options_.sweeps),
-                                         mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""));
-        if (report.pivots_modified == 0) inverter.add_failures_to(report);
-    }
+    SetupReport report = factor_with_policy(
+        a, options_.pivots, options_.shift, options_.name,
+        [&](double alpha, PivotInverter& inverter) { build(alpha, inverter); }, met_in_sweeps(options_.sweeps));
     report.factor_bytes = factor_ ? factor_->bytes() : inverse_->bytes();
     return report;
 }

@@ -24,15 +24,6 @@
 // in shared memory, else in `scratch`), HELPERS, ZEROED (values of shared memory that begin as 0), BLOCKS (resident on
 // a multiprocessor).
 
-/// What went wrong, the first events in natural order.
-struct PivotLog {
-    enum { capacity = 16 };
-    u64 failures, boosts;
-    int lock, failed_size, boosted_size, padding;
-    u64 failed[1], boosted[capacity];  // row of the grid times DOF plus component
-    double failed_value[1], boosted_value[capacity];
-};
-
 /// Smallest |pivot| / |A's diagonal entry| of a tile and its point.
 struct Smallest {
     double ratio;
@@ -72,43 +63,8 @@ __device__ __forceinline__ double load(const double* at) {
     return __ldcg(at);
 }
 
-__device__ void keep_first(u64* rows, double* values, int* size, int capacity, u64 row, double value) {
-    int at = *size < capacity ? (*size)++ : capacity - 1;
-    if (at == capacity - 1 && *size == capacity && rows[at] != ~0ull && rows[at] < row) return;
-    for (; at > 0 && rows[at - 1] > row; --at) rows[at] = rows[at - 1], values[at] = values[at - 1];
-    rows[at] = row;
-    values[at] = value;
-}
-
-__device__ __noinline__ void record(PivotLog* log, bool boosted, u64 row, double value) {
-    atomicAdd(boosted ? &log->boosts : &log->failures, 1ull);
-    for (bool done = false; !done;)
-        if (atomicCAS(&log->lock, 0, 1) == 0) {
-            __threadfence();
-            if (boosted)
-                keep_first(log->boosted, log->boosted_value, &log->boosted_size, PivotLog::capacity, row, value);
-            else
-                keep_first(log->failed, log->failed_value, &log->failed_size, 1, row, value);
-            __threadfence();
-            atomicExch(&log->lock, 0);
-            done = true;
-        }
-}
-
-/// The pivot to divide by: the one met, a boosted one, or 0 where it cannot be used. `first`: this thread logs it.
-__device__ double usable_pivot(const Arguments& a, double pivot, double own, double scale, u64 point, int component,
-                               bool first) {
-    const bool wrong_sign = SYMMETRIC && pivot * own < 0.0;
-    if (isfinite(pivot) && fabs(pivot) > a.tolerance * scale && !wrong_sign) return pivot;
-    const bool mend = a.boost > 0.0 && isfinite(pivot) && isfinite(scale) && scale > 0.0;
-    if (first) record(a.log, mend, point * DOF + component, pivot);
-    return mend ? copysign(a.boost * scale, wrong_sign || pivot == 0.0 ? own : pivot) : 0.0;
-}
-
-/// |pivot| / |own|, 0 where the sign is wrong, 1 where there is nothing to compare with.
-__device__ double pivot_ratio(double pivot, double own) {
-    if (own == 0.0 || !isfinite(pivot)) return 1.0;
-    return SYMMETRIC && pivot * own < 0.0 ? 0.0 : fabs(pivot / own);
+__device__ PivotJudge judge(const Arguments& a) {
+    return {a.log, a.tolerance, a.boost, SYMMETRIC};
 }
 
 __device__ __forceinline__ int near(const Arguments& a, int slot, int entry) {

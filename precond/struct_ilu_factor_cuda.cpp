@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText struct_ilu_lines_cuh, struct_ilu_factor_cuh, struct_ilu_factor_row_cuh,
+extern const KernelText pivot_log_cuh, struct_ilu_lines_cuh, struct_ilu_factor_cuh, struct_ilu_factor_row_cuh,
     struct_ilu_factor_points_cuh, struct_ilu_factor_tensor_cuh, struct_ilu_factor_rows_cuh,
     struct_ilu_factor_kernel_cuh;
 }
@@ -68,7 +68,7 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
 }
 
 rtc::Texts texts(const FactorShape& shape) {
-    rtc::Texts all{rtc::struct_ilu_lines_cuh, rtc::struct_ilu_factor_cuh};
+    rtc::Texts all{rtc::pivot_log_cuh, rtc::struct_ilu_lines_cuh, rtc::struct_ilu_factor_cuh};
     if (shape.kind == FactorKind::tensor)
         all.push_back(rtc::struct_ilu_factor_tensor_cuh);
     else
@@ -257,9 +257,7 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
 }
 
 void Factorisation::reset() {
-    PivotLog log{};
-    std::fill_n(log.boosted, PivotLog::capacity, ~std::uint64_t(0));
-    log.failed[0] = ~std::uint64_t(0);
+    const PivotLog log = empty_pivot_log();
     device::copy(&log, log_.data(), sizeof log);
     const std::vector<int> none(tiles_.count(), -1);
     device::copy(none.data(), progress_.data(), Index(none.size() * sizeof(int)));
@@ -271,15 +269,9 @@ void Factorisation::report(PivotInverter& inverter) const {
     device::copy(log_.data(), &log, sizeof log);
     std::vector<Smallest> smallest(tiles_.count());
     device::copy(smallest_.data(), smallest.data(), Index(smallest.size() * sizeof(Smallest)));
-    const auto event = [&](std::uint64_t row, double value) {
-        return PivotEvent{system_.layout.grid().point(Index(row / system_.dof)), int(row % system_.dof), value};
-    };
-    std::vector<PivotEvent> boosted;
-    for (int at = 0; at < log.boosted_size; ++at) boosted.push_back(event(log.boosted[at], log.boosted_value[at]));
     PivotRatio ratio;
     for (const Smallest& one : smallest) ratio.take(one.ratio, one.point);
-    inverter.adopt(Index(log.failures), log.failures ? event(log.failed[0], log.failed_value[0]) : PivotEvent{},
-                   Index(log.boosts), std::move(boosted), ratio);
+    inverter.adopt(log, ratio);
 }
 
 Index Factorisation::bytes(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {

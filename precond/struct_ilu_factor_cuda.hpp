@@ -33,15 +33,6 @@ private:
                       int entries);
 };
 
-/// struct_ilu_factor.cuh's PivotLog.
-struct PivotLog {
-    static constexpr int capacity = 16;
-    std::uint64_t failures, boosts;
-    int lock, failed_size, boosted_size, padding;
-    std::uint64_t failed[1], boosted[capacity];
-    double failed_value[1], boosted_value[capacity];
-};
-
 /// struct_ilu_factor.cuh's Smallest.
 struct Smallest {
     double ratio;

@@ -18,8 +18,8 @@ struct RowOfPoint {
     __device__ long long smallest_point() const { return line.point(a, ratio_x); }
 
     __device__ double usable(double pivot, double own, double scale, int i, int component) {
-        if (const double mine = pivot_ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
-        return usable_pivot(a, pivot, own, scale, line.point(a, i), component, component == row);
+        if (const double mine = judge(a).ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
+        return judge(a).usable(pivot, own, scale, line.point(a, i) * DOF + component, component == row);
     }
 
     /// Gauss-Jordan elimination over the rows of a point in a warp, FGBILU paper, Algorithm 8. `x` becomes

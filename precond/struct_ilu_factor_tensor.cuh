@@ -135,8 +135,8 @@ struct Worker {
             const double here = from(x.v[p % 2], lane / 4 * 4 + row / 2);
             double pivot = 1.0;
             if (active && !gave_up) {
-                if (const double mine = pivot_ratio(met, diagonal); mine < ratio) ratio = mine, ratio_x = i;
-                pivot = usable_pivot(a, met, diagonal, scale, line.point(a, i), p, lane % (32 / points) == 0);
+                if (const double mine = judge(a).ratio(met, diagonal); mine < ratio) ratio = mine, ratio_x = i;
+                pivot = judge(a).usable(met, diagonal, scale, line.point(a, i) * DOF + p, lane % (32 / points) == 0);
                 if (pivot == 0.0) gave_up = true, pivot = 1.0;
             }
             const double inverse = 1.0 / pivot;

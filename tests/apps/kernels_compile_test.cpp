@@ -10,6 +10,7 @@
 #include "apps/bench_kernels.hpp"
 #include "apps/case.hpp"
 #include "core/struct_matrix_cuda.hpp"
+#include "precond/fgbilu_cuda.hpp"
 #include "precond/struct_ilu_cuda.hpp"
 
 namespace hyperplane {
@@ -22,13 +23,14 @@ struct System {
     int dof;
     bool symmetric;
     int fill_level;  ///< of struct_ilu; -1: another preconditioner
+    bool fgbilu = false;
 
     std::string name() const {
         std::string wraps;
         for (int axis = 0; axis < 3; ++axis)
             if (grid.periodic[axis]) wraps += "xyz"[axis];
-        return fmt::format("{}_dof{}_{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
-                           fill_level < 0 ? "" : fmt::format("_k{}", fill_level),
+        return fmt::format("{}_dof{}_{}{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
+                           fill_level < 0 ? "" : fmt::format("_k{}", fill_level), fgbilu ? "_fgbilu" : "",
                            wraps.empty() ? "" : "_periodic_" + wraps);
     }
 };
@@ -50,7 +52,8 @@ struct Demand {
             const SystemShape& shape = a_case.shape();
             const bool ilu = a_case.name("preconditioner") == "struct_ilu";
             add({shape.grid, shape.stencil, shape.dof, shape.symmetric,
-                 ilu ? int(a_case.parameters.integer("preconditioner", "fill_level")) : -1});
+                 ilu ? int(a_case.parameters.integer("preconditioner", "fill_level")) : -1,
+                 a_case.name("preconditioner") == "fgbilu"});
         } catch (const std::exception& error) {
             unread.push_back(file + ": " + error.what());
         }
@@ -63,6 +66,7 @@ Demand make_demand() {
         Grid grid;
         grid.nx = grid.ny = grid.nz = one.n;
         demand.add({grid, one.stencil, one.dof, one.symmetric, 0});
+        demand.add({grid, one.stencil, one.dof, one.symmetric, -1, true});
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
         if (entry.path().extension() == ".ini") demand.add_deck(entry.path().string());
@@ -102,8 +106,11 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
     const Layout layout(LayoutKind::hyperplane, s.grid, filled.level_map());
     const MatrixStorage storage = s.symmetric ? MatrixStorage::lower : MatrixStorage::full;
     auto rows = StructMatrixCuda::compile(layout, s.stencil, s.dof, storage, job.architecture);
-    if (s.fill_level < 0) return rows;
     const bool shares = filled.size() == s.stencil.size() && !filled.eliminates_off_diagonal();
+    if (s.fgbilu)
+        for (auto& row : FgBiluCuda::compile({layout, s.stencil, s.dof, s.symmetric, shares}, {}, job.architecture))
+            rows.push_back(row);
+    if (s.fill_level < 0) return rows;
     for (auto& row : StructIluCuda::compile({layout, filled, s.stencil, s.dof, s.symmetric, shares}, job.architecture))
         rows.push_back(row);
     return rows;
@@ -111,7 +118,7 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
 
 void expect_no_spills(const Job& job) {
     const auto rows = compile(job);
-    EXPECT_GE(rows.size(), job.system.fill_level < 0 ? 2u : 5u);
+    EXPECT_GE(rows.size(), job.system.fill_level >= 0 || job.system.fgbilu ? 5u : 2u);
     for (const auto& row : rows) {
         fmt::print("{:<40} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
                    row.registers, row.local_bytes, row.spill_bytes, row.shared_bytes);

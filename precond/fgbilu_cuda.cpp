@@ -1,0 +1,159 @@
+#include "precond/fgbilu_cuda.hpp"
+
+#include <algorithm>
+
+#include "precond/fgbilu_steps.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText pivot_log_cuh, fgbilu_cuh;
+}
+
+namespace {
+
+const rtc::Texts& texts() {
+    static const rtc::Texts both{rtc::pivot_log_cuh, rtc::fgbilu_cuh};
+    return both;
+}
+
+/// Points of a thread block: whole 32-byte sectors of a coefficient where a point leaves room for more than one.
+struct Shape {
+    int factor_points, solve_points, parts;
+    bool ahead;
+
+    Shape(const FgBiluSystem& system, const FgBiluTuning& tuning) {
+        const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
+        factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
+        const int columns = dof > 16 || lower == 0 ? 4 : std::clamp(20 / lower, 1, 4);
+        parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + columns - 1) / columns;
+        const int threads = dof * parts;
+        const int wanted = std::max(4, 256 / threads > 8 ? 256 / threads / 8 * 8 : 256 / threads);
+        // Static shared memory holds a vector of every neighbour, and two for each part.
+        const int fits = 48 * 1024 / int(sizeof(double)) / ((lower + 2 * parts) * dof);
+        solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));
+        ahead = lower * ((dof + parts - 1) / parts) <= (threads * solve_points > 512 ? 14 : 26);
+    }
+};
+
+rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tuning) {
+    const Shape shape(system, tuning);
+    const EliminationOrder order(system.stencil, system.symmetric, system.shares);
+    std::vector<std::vector<EliminationOrder::Pair>> pairs(system.stencil.lower_size());
+    for (const EliminationOrder::Group& group : order.groups)
+        for (const EliminationOrder::Pair& pair : group.pairs) pairs[group.lower[pair.l]].push_back(pair);
+    std::vector<int> begin{0}, u, e, x, y, z;
+    for (const auto& of_l : pairs) {
+        for (const EliminationOrder::Pair& pair : of_l) u.push_back(pair.u), e.push_back(pair.e);
+        begin.push_back(int(u.size()));
+    }
+    if (u.empty()) u = e = {0};
+    for (const Int3 o : system.stencil.offsets()) x.push_back(o.x), y.push_back(o.y), z.push_back(o.z);
+    const LevelMap levels = system.layout.levels();
+    const auto number = [](int value) { return std::to_string(value); };
+    return {{"DOF", number(system.dof)},
+            {"LOWER", number(system.stencil.lower_size())},
+            {"OFFSET_X", rtc::braces(x)},
+            {"OFFSET_Y", rtc::braces(y)},
+            {"OFFSET_Z", rtc::braces(z)},
+            {"LEVEL_Y", number(levels.y)},
+            {"LEVEL_Z", number(levels.z)},
+            {"NATURAL", number(system.layout.kind() == LayoutKind::natural)},
+            {"SYMMETRIC", number(system.symmetric)},
+            {"SHARES", number(system.shares)},
+            {"PAIR_BEGIN", rtc::braces(begin)},
+            {"PAIR_U", rtc::braces(u)},
+            {"PAIR_E", rtc::braces(e)},
+            {"FACTOR_POINTS", number(shape.factor_points)},
+            {"SOLVE_POINTS", number(shape.solve_points)},
+            {"PARTS", number(shape.parts)},
+            {"AHEAD", number(shape.ahead)},
+            {"OVERLAPPED", number(tuning.overlapped)}};
+}
+
+/// fgbilu.cuh's.
+struct Arguments {
+    Hyperplane plane;
+    int nx, ny, nz, slots, padding;
+    long long stride, a_stride;
+    double *inverse, *triangles;
+    const double *diagonal, *r;
+    double* z;
+    PivotRatio* ratios;
+    PivotLog* log;
+    double tolerance, boost;
+};
+
+Arguments arguments_of(const FgBiluFactors& f) {
+    const Grid& g = f.view.layout.grid();
+    return {.plane = {f.view.layout, 0},
+            .nx = g.nx,
+            .ny = g.ny,
+            .nz = g.nz,
+            .slots = int(f.view.layout.slots()),
+            .padding = 0,
+            .stride = f.inverse.col_stride,
+            .a_stride = f.diagonal.col_stride,
+            .inverse = f.inverse.values,
+            .triangles = const_cast<double*>(f.view.triangles.values),  // written where they are not A's
+            .diagonal = f.diagonal.values,
+            .r = nullptr,
+            .z = nullptr,
+            .ratios = nullptr,
+            .log = nullptr,
+            .tolerance = 0.0,
+            .boost = 0.0};
+}
+
+}  // namespace
+
+FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
+    : system_(system),
+      tuning_(tuning),
+      factor_(rtc::load(texts(), definitions(system, tuning), "fgbilu_factor")),
+      lower_(rtc::load(texts(), definitions(system, tuning), "fgbilu_lower")),
+      upper_(rtc::load(texts(), definitions(system, tuning), "fgbilu_upper")) {}
+
+void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
+    const Layout& layout = system_.layout;
+    const int points = Shape(system_, tuning_).factor_points;
+    Arguments arguments = arguments_of(factors);
+    arguments.ratios = scratch.ratios();
+    arguments.log = scratch.log();
+    arguments.tolerance = rules.tolerance;
+    arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
+    for (int level = 0; level < layout.level_count(); ++level) {
+        arguments.plane = Hyperplane(layout, level);
+        const unsigned blocks = unsigned((arguments.plane.columns + points - 1) / points);
+        if (blocks > 0) factor_.launch({blocks}, unsigned(points * system_.dof * system_.dof), 0, &arguments);
+    }
+}
+
+void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
+    const Layout& layout = system_.layout;
+    const Shape shape(system_, tuning_);
+    const unsigned threads = unsigned(system_.dof * shape.parts * shape.solve_points);
+    const bool can_overlap = tuning_.overlapped && device::properties().major >= 9;
+    const int levels = layout.level_count();
+    Arguments arguments = arguments_of(factors);
+    arguments.r = r;
+    arguments.z = z;
+    for (const rtc::Kernel* kernel : {&lower_, &upper_}) {
+        bool early = false;  // the first reads at once what came before this sweep
+        for (int at = 0; at < levels; ++at) {
+            arguments.plane = Hyperplane(layout, kernel == &lower_ ? at : levels - 1 - at);
+            const unsigned blocks = unsigned((arguments.plane.columns + shape.solve_points - 1) / shape.solve_points);
+            if (blocks == 0) continue;
+            kernel->launch({blocks}, threads, 0, &arguments, early);
+            early = can_overlap;
+        }
+    }
+}
+
+std::vector<rtc::KernelResources> FgBiluCuda::compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
+                                                      const std::string& architecture) {
+    std::vector<rtc::KernelResources> rows;
+    rtc::compile(texts(), definitions(system, tuning), architecture, &rows);
+    return rows;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,59 @@
+// FGBILU's style blocks on a GPU, a kernel a hyperplane; fgbilu.cuh is the kernels' text, compiled for one stencil and
+// dof. In a program without CUDA there is none.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/rtc.hpp"
+#include "core/struct_matrix.hpp"
+#include "precond/pivots.hpp"
+
+namespace hyperplane {
+
+struct FgBiluFactors;
+class FgBiluScratch;
+
+/// What kernels are made for.
+struct FgBiluSystem {
+    Layout layout;
+    Stencil stencil;
+    int dof = 1;
+    bool symmetric = false;  ///< one triangle is stored
+    bool shares = false;     ///< E and F are the matrix's
+
+    friend bool operator==(const FgBiluSystem& a, const FgBiluSystem& b) {
+        return a.layout == b.layout && a.stencil.offsets() == b.stencil.offsets() && a.dof == b.dof &&
+               a.symmetric == b.symmetric && a.shares == b.shares;
+    }
+};
+
+/// How work is cut; every choice gives the same result. 0 leaves a choice to the program.
+struct FgBiluTuning {
+    int parts = 0;           ///< threads that share a row in the solves; dof: an element a thread (Algorithm 10)
+    int points = 0;          ///< of a thread block in the solves
+    bool overlapped = true;  ///< a level's kernel begins, and reads its coefficients, before the one before it ends
+};
+
+class FgBiluCuda {
+public:
+    FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning);
+
+    bool serves(const FgBiluSystem& system) const { return system_ == system; }
+    /// Algorithm 9 on X.
+    void factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const;
+    /// Algorithm 10.
+    void solve(const FgBiluFactors& factors, const double* r, double* z) const;
+
+    /// Compiles every kernel for an architecture, without a device.
+    static std::vector<rtc::KernelResources> compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
+                                                     const std::string& architecture);
+
+private:
+    FgBiluSystem system_;
+    FgBiluTuning tuning_;
+    rtc::Kernel factor_, lower_, upper_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,479 @@
+#include "precond/fgbilu_steps.hpp"
+
+#include "core/for_each_point.hpp"
+#include "precond/for_each_element.hpp"
+#include "precond/sweep.hpp"
+
+namespace hyperplane {
+
+int most_columns(const Layout& layout) {
+    int most = 0;
+    for (int level = 0; level < layout.level_count(); ++level) most = std::max(most, Hyperplane(layout, level).columns);
+    return most;
+}
+
+EliminationOrder::EliminationOrder(const Stencil& stencil, bool symmetric, bool shares) {
+    std::vector<int> depth(stencil.lower_size(), 0);
+    for (int l = 0; l < stencil.lower_size(); ++l) {
+        if (depth[l] >= int(groups.size())) groups.resize(depth[l] + 1);
+        Group& group = groups[depth[l]];
+        const int place = int(group.lower.size());
+        group.lower.push_back(l);
+        for (int u = stencil.diagonal() + 1; u < stencil.size(); ++u) {
+            const int e = stencil.find(stencil[l] + stencil[u]);
+            if (e < 0 || (symmetric && e > stencil.diagonal()) || (shares && e != stencil.diagonal())) continue;
+            group.pairs.push_back({place, u, e});
+            if (e < stencil.diagonal()) depth[e] = std::max(depth[e], depth[l] + 1);
+        }
+    }
+}
+
+int EliminationOrder::largest_group() const {
+    std::size_t largest = 0;
+    for (const Group& group : groups) largest = std::max(largest, group.lower.size());
+    return int(largest);
+}
+
+std::vector<int> EliminationOrder::table() const {
+    std::vector<int> words;
+    for (const Group& group : groups) {
+        words.insert(words.end(), group.lower.begin(), group.lower.end());
+        for (const Pair& pair : group.pairs) words.insert(words.end(), {pair.l, pair.u, pair.e});
+    }
+    return words;
+}
+
+FgBiluScratch::FgBiluScratch(const Context& context, const Layout& layout, const StructMatrix& a, bool shares,
+                             bool steps)
+    : layout_(layout),
+      stencil_(a.stencil()),
+      dof_(a.dof()),
+      symmetric_(a.symmetric()),
+      shares_(shares),
+      order_(stencil_, symmetric_, shares),
+      offsets_(copied_to(context, "preconditioner: scratch", stencil_.offsets())) {
+    const char* label = "preconditioner: scratch";
+    const Index columns = most_columns(layout_), dof = dof_;
+    log_ = Buffer<PivotLog>(context, label, 1);
+    ratios_ = Buffer<PivotRatio>(context, label, columns);
+    if (!steps) return;
+    table_ = copied_to(context, label, order_.table());
+    failed_ = Buffer<int>(context, label, columns);
+    products_ = Buffer<double>(context, label, order_.largest_group() * dof * dof * columns);
+    vector_ = Buffer<double>(context, label, dof * columns);
+    scale_ = Buffer<double>(context, label, columns);
+}
+
+bool FgBiluScratch::serves(const Layout& layout, const StructMatrix& a, bool shares) const {
+    return layout == layout_ && a.dof() == dof_ && a.symmetric() == symmetric_ && shares == shares_ &&
+           a.stencil().offsets() == stencil_.offsets();
+}
+
+Index FgBiluScratch::bytes(const Layout& layout, const Stencil& stencil, int dof, bool symmetric, bool shares,
+                           bool steps) {
+    const EliminationOrder order(stencil, symmetric, shares);
+    const Index columns = most_columns(layout), block = Index(dof) * dof;
+    Index bytes = Index(sizeof(PivotLog)) + columns * Index(sizeof(PivotRatio)) + stencil.size() * Index(sizeof(Int3));
+    if (steps)
+        bytes += Index(order.table().size() * sizeof(int)) + columns * Index(sizeof(int)) +
+                 (order.largest_group() * block + dof + 1) * columns * Index(sizeof(double));
+    return bytes;
+}
+
+void FgBiluScratch::reset() {
+    const PivotLog log = empty_pivot_log();
+    const std::vector<PivotRatio> none(ratios_.size());
+    if (log_.backend() == Backend::cuda) {
+        device::copy(&log, log_.data(), sizeof log);
+        device::copy(none.data(), ratios_.data(), Index(none.size() * sizeof(PivotRatio)));
+    } else {
+        log_[0] = log;
+        std::copy(none.begin(), none.end(), ratios_.begin());
+    }
+}
+
+void FgBiluScratch::report(PivotInverter& inverter) const {
+    PivotLog log;
+    std::vector<PivotRatio> ratios(ratios_.size());
+    if (log_.backend() == Backend::cuda) {
+        device::copy(log_.data(), &log, sizeof log);
+        device::copy(ratios_.data(), ratios.data(), Index(ratios.size() * sizeof(PivotRatio)));
+    } else {
+        log = log_[0];
+        std::copy(ratios_.begin(), ratios_.end(), ratios.begin());
+    }
+    PivotRatio smallest;
+    for (const PivotRatio& one : ratios) smallest.take(one.value, one.row);
+    inverter.adopt(log, smallest);
+}
+
+namespace {
+
+/// The arithmetic of a point's elements, (r, c) of its block or r of its vectors. Neighbours outside the grid are
+/// skipped, wrapped ones too.
+struct Elements {
+    FgBiluFactors f;
+
+    HYPERPLANE_HD bool neighbour(Int3 p, int entry, Index* slot) const {
+        const Int3 q = p + f.view.offsets[entry];
+        if (!f.view.layout.grid().contains(q)) return false;
+        *slot = f.view.layout.slot(q);
+        return true;
+    }
+    /// <E_l(p)^{r,:}, D^-1(p+l)^{:,c}>
+    HYPERPLANE_HD double product(Int3 p, Index slot, int l, int r, int c) const {
+        Index there;
+        double sum = 0.0;
+        if (!neighbour(p, l, &there)) return sum;
+        for (int k = 0; k < f.dof; ++k) sum += f.view.at(l, slot, there, r, k) * f.inverse.at(0, there, k, c);
+        return sum;
+    }
+    /// X_e(p)^{r,c} -= <s^{r,:}, F_u(p+l)^{:,c}>, s the products of row r, `step` apart.
+    HYPERPLANE_HD void eliminate(Int3 p, Index slot, int l, int u, int e, int r, int c, const double* s,
+                                 Index step) const {
+        Index there, end;
+        if (!neighbour(p, l, &there) || !neighbour(p, e, &end)) return;
+        double sum = 0.0;
+        for (int k = 0; k < f.dof; ++k) sum += s[k * step] * f.view.at(u, there, end, k, c);
+        (e == f.view.lower ? f.inverse.at(0, slot, r, c) : f.triangles.at(e, slot, r, c)) -= sum;
+    }
+    /// sum over the entries of a triangle of <X_e(p)^{r,:}, x(p+e)>
+    HYPERPLANE_HD double triangle(Int3 p, Index slot, bool lower, int r, const double* x) const {
+        const Index slots = f.view.layout.slots();
+        double sum = 0.0;
+        for (int at = 0; at < f.view.lower; ++at) {
+            const int e = lower ? at : f.view.lower + 1 + at;
+            Index there;
+            if (!neighbour(p, e, &there)) continue;
+            for (int c = 0; c < f.dof; ++c) sum += f.view.at(e, slot, there, r, c) * x[c * slots + there];
+        }
+        return sum;
+    }
+    /// <D^-1(p)^{r,:}, z>
+    HYPERPLANE_HD double pivot(Index slot, int r, const double* z, Index step) const {
+        double sum = 0.0;
+        for (int c = 0; c < f.dof; ++c) sum += f.inverse.at(0, slot, r, c) * z[c * step];
+        return sum;
+    }
+};
+
+struct Copy {
+    FgBiluFactors f;
+    ConstBlockView a;
+    int entries;  ///< all that are stored, or 0: the diagonal alone
+    double alpha;
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        for (int r = 0; r < f.dof; ++r)
+            for (int c = 0; c < f.dof; ++c) {
+                const double factor = r == c ? 1.0 + alpha : 1.0;
+                f.inverse.at(0, slot, r, c) = factor * f.diagonal.at(0, slot, r, c);
+                for (int e = 0; e < entries; ++e)
+                    if (e != f.view.lower) f.triangles.at(e, slot, r, c) = a.at(e, slot, r, c);
+            }
+    }
+};
+
+/// What the steps of a level have in common; a step is a loop over `at`, its columns, and elements.
+struct Step {
+    Elements m;
+    Hyperplane plane;
+
+    /// Whether column `at` has a point.
+    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const {
+        *p = plane.point(m.f.view.layout.levels(), at);
+        if (p->x < 0 || p->x >= m.f.view.layout.grid().nx) return false;
+        *slot = m.f.view.layout.slot(*p);
+        return true;
+    }
+};
+
+/// Steps #1 and #2 of Algorithm 4, for one group of lower entries.
+struct EliminationStep : Step {
+    const int* group;  ///< `lowers` entries, then `pairs` triples
+    int lowers, pairs;
+    double* products;
+};
+
+struct Multiply : EliminationStep {
+    HYPERPLANE_HD void operator()(int at, int element) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        const int dof = m.f.dof;
+        for (int place = 0; place < lowers; ++place)
+            products[(Index(place) * dof * dof + element) * plane.columns + at] =
+                m.product(p, slot, group[place], element / dof, element % dof);
+    }
+};
+
+struct Subtract : EliminationStep {
+    HYPERPLANE_HD void operator()(int at, int element) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        const int dof = m.f.dof, r = element / dof, c = element % dof;
+        const int* triples = group + lowers;
+        for (int pair = 0; pair < pairs; ++pair) {
+            const int place = triples[3 * pair], u = triples[3 * pair + 1], e = triples[3 * pair + 2];
+            const double* s = products + (Index(place) * dof + r) * dof * plane.columns + at;
+            m.eliminate(p, slot, group[place], u, e, r, c, s, plane.columns);
+        }
+    }
+};
+
+/// What pivots are judged by; not in the paper, which judges none.
+struct InversionStep : Step {
+    double* scale;
+    int* failed;
+    PivotRatio* ratios;
+    PivotJudge judge;
+    int r;  ///< row of the elimination
+
+    HYPERPLANE_HD double& d(Index slot, int row, int col) const { return m.f.inverse.at(0, slot, row, col); }
+    HYPERPLANE_HD double own(Index slot) const { return m.f.diagonal.at(0, slot, r, r); }
+    HYPERPLANE_HD unsigned long long row_of(Int3 p) const {
+        return (unsigned long long)(m.f.view.layout.grid().row(p)) * m.f.dof + r;
+    }
+    /// d^{r,r} or what takes its place; 0 where this point has failed.
+    HYPERPLANE_HD double pivot(int at, Int3 p, Index slot, bool tells) const {
+        return failed[at] ? 0.0 : judge.usable(d(slot, r, r), own(slot), scale[at], row_of(p), tells);
+    }
+};
+
+struct Measure : InversionStep {
+    HYPERPLANE_HD void operator()(int at, int) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        double largest = 0.0;
+        for (int row = 0; row < m.f.dof; ++row)
+            for (int col = 0; col < m.f.dof; ++col)
+                largest = fmax(largest, fmax(fabs(d(slot, row, col)), fabs(m.f.diagonal.at(0, slot, row, col))));
+        scale[at] = largest;
+        failed[at] = 0;
+    }
+};
+
+/// Step #3: column r and row r of the block, 2 (n - 1) elements.
+struct ScaleCross : InversionStep {
+    HYPERPLANE_HD void operator()(int at, int element) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        const double by = pivot(at, p, slot, false);
+        if (by == 0.0) return;
+        const bool in_column = element >= m.f.dof - 1;
+        int other = element - (in_column ? m.f.dof - 1 : 0);
+        other += other >= r;
+        double& value = in_column ? d(slot, other, r) : d(slot, r, other);
+        value = (in_column ? -value : value) / by;
+    }
+};
+
+/// Step #4: all else, (n - 1)^2 elements.
+struct UpdateRest : InversionStep {
+    HYPERPLANE_HD void operator()(int at, int element) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        const double by = pivot(at, p, slot, false);
+        if (by == 0.0) return;
+        int row = element / (m.f.dof - 1), col = element % (m.f.dof - 1);
+        row += row >= r, col += col >= r;
+        d(slot, row, col) += d(slot, row, r) * d(slot, r, col) * by;
+    }
+};
+
+/// Step #5: the pivot itself; tells what it was.
+struct InvertPivot : InversionStep {
+    HYPERPLANE_HD void operator()(int at, int) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        if (!failed[at]) {
+            ratios[at].take(judge.ratio(d(slot, r, r), own(slot)), m.f.view.layout.grid().row(p));
+            const double by = pivot(at, p, slot, true);
+            if (by == 0.0)
+                failed[at] = 1;
+            else
+                d(slot, r, r) = 1.0 / by;
+        }
+        if (r < m.f.dof - 1 || !failed[at]) return;
+        for (int row = 0; row < m.f.dof; ++row)
+            for (int col = 0; col < m.f.dof; ++col) d(slot, row, col) = 0.0;
+    }
+};
+
+/// Algorithm 6, first kernel of either sweep: z = b - E x, or F x.
+struct SolveTriangle : Step {
+    bool lower;
+    const double *b, *x;
+    double* z;
+
+    HYPERPLANE_HD void operator()(int at, int r) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        const double sum = m.triangle(p, slot, lower, r, x);
+        z[Index(r) * plane.columns + at] = lower ? b[r * m.f.view.layout.slots() + slot] - sum : sum;
+    }
+};
+
+/// The second one: x = D^-1 z, or x - D^-1 z.
+struct SolvePivot : Step {
+    bool lower;
+    const double* z;
+    double* x;
+
+    HYPERPLANE_HD void operator()(int at, int r) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        const double sum = m.pivot(slot, r, z + at, plane.columns);
+        double& value = x[r * m.f.view.layout.slots() + slot];
+        value = lower ? sum : value - sum;
+    }
+};
+
+void invert_by_steps(Backend backend, InversionStep step, int columns) {
+    const int dof = step.m.f.dof;
+    for_each_element(backend, columns, 1, "fgbilu: scale", Measure{step});
+    for (int r = 0; r < dof; ++r) {
+        step.r = r;
+        for_each_element(backend, columns, 2 * (dof - 1), "fgbilu: step 3", ScaleCross{step});
+        for_each_element(backend, columns, (dof - 1) * (dof - 1), "fgbilu: step 4", UpdateRest{step});
+        for_each_element(backend, columns, 1, "fgbilu: step 5", InvertPivot{step});
+    }
+}
+
+/// Calls body(point, slot) for all points, level by level; each of OpenMP's threads has a body of its own, made by
+/// make_body().
+template <class MakeBody>
+void for_each_in_levels(const FgBiluFactors& f, Direction direction, const MakeBody& make_body) {
+    const Layout& layout = f.view.layout;
+    const int levels = layout.level_count(), threads = threads_for(layout.slots() * f.dof);
+#pragma omp parallel num_threads(threads)
+    {
+        auto body = make_body();
+        for (int at = 0; at < levels; ++at) {
+            const Step step{{f}, Hyperplane(layout, direction == Direction::lower ? at : levels - 1 - at)};
+            Int3 p;
+            Index slot;
+#pragma omp for schedule(static)
+            for (int column = 0; column < step.plane.columns; ++column)
+                if (step.find(column, &p, &slot)) body(p, slot);
+        }
+    }
+}
+
+/// (1) at a point, then its inverse.
+class FactorPoint {
+public:
+    FactorPoint(const FgBiluFactors& f, const EliminationOrder& order, PivotInverter& inverter)
+        : m_{f},
+          order_(order),
+          inverter_(inverter),
+          size_(f.dof * f.dof),
+          products_(std::size_t(order.largest_group()) * size_),
+          own_(size_),
+          block_(size_) {}
+    ~FactorPoint() { inverter_.note(smallest_); }
+    FactorPoint(const FactorPoint&) = delete;
+    FactorPoint& operator=(const FactorPoint&) = delete;
+
+    void operator()(Int3 p, Index slot) {
+        const int dof = m_.f.dof;
+        for (const EliminationOrder::Group& group : order_.groups) {
+            for (std::size_t place = 0; place < group.lower.size(); ++place)
+                for (int at = 0; at < size_; ++at)
+                    products_[place * size_ + at] = m_.product(p, slot, group.lower[place], at / dof, at % dof);
+            for (const auto [place, u, e] : group.pairs)
+                for (int at = 0; at < size_; ++at)
+                    m_.eliminate(p, slot, group.lower[place], u, e, at / dof, at % dof,
+                                 &products_[place * size_ + at / dof * dof], 1);
+        }
+        for (int at = 0; at < size_; ++at) {
+            own_[at] = m_.f.diagonal.at(0, slot, at / dof, at % dof);
+            block_[at] = m_.f.inverse.at(0, slot, at / dof, at % dof);
+        }
+        inverter_.invert(p, own_.data(), block_.data(), smallest_);
+        for (int at = 0; at < size_; ++at) m_.f.inverse.at(0, slot, at / dof, at % dof) = block_[at];
+    }
+
+private:
+    Elements m_;
+    const EliminationOrder& order_;
+    PivotInverter& inverter_;
+    int size_;
+    std::vector<double> products_, own_, block_;
+    PivotRatio smallest_;
+};
+
+}  // namespace
+
+void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& factors, bool shares, double alpha) {
+    for_each_point(backend, factors.view.layout, "fgbilu: copy",
+                   Copy{factors, block_view(a), shares ? 0 : a.stored_entries(), alpha});
+}
+
+void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch,
+                            const PivotRules& rules) {
+    const Layout& layout = factors.view.layout;
+    const PivotJudge judge{scratch.log(), rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
+                           factors.view.symmetric};
+    const int block = factors.dof * factors.dof;
+    for (int level = 0; level < layout.level_count(); ++level) {
+        const Step step{{factors}, Hyperplane(layout, level)};
+        const int* table = scratch.table();
+        for (const EliminationOrder::Group& group : scratch.order().groups) {
+            const int lowers = int(group.lower.size()), pairs = int(group.pairs.size());
+            const EliminationStep elimination{step, table, lowers, pairs, scratch.products()};
+            for_each_element(backend, step.plane.columns, block, "fgbilu: step 1", Multiply{elimination});
+            for_each_element(backend, step.plane.columns, block, "fgbilu: step 2", Subtract{elimination});
+            table += lowers + 3 * pairs;
+        }
+        invert_by_steps(backend, {step, scratch.scale(), scratch.failed(), scratch.ratios(), judge, 0},
+                        step.plane.columns);
+    }
+}
+
+void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch, const double* r,
+                           double* z) {
+    const Layout& layout = factors.view.layout;
+    const int levels = layout.level_count();
+    for (const bool lower : {true, false})
+        for (int at = 0; at < levels; ++at) {
+            const Step step{{factors}, Hyperplane(layout, lower ? at : levels - 1 - at)};
+            for_each_element(backend, step.plane.columns, factors.dof, "fgbilu: triangle",
+                             SolveTriangle{step, lower, r, z, scratch.vector()});
+            for_each_element(backend, step.plane.columns, factors.dof, "fgbilu: pivots",
+                             SolvePivot{step, lower, scratch.vector(), z});
+        }
+}
+
+void fgbilu_factor_by_points(const FgBiluFactors& factors, const EliminationOrder& order, PivotInverter& inverter) {
+    for_each_in_levels(factors, Direction::lower, [&] { return FactorPoint(factors, order, inverter); });
+}
+
+void fgbilu_solve_by_points(const FgBiluFactors& factors, const double* r, double* z) {
+    const Elements m{factors};
+    const Index slots = factors.view.layout.slots();
+    for (const bool lower : {true, false}) {
+        const auto solve_point = [&](Int3 p, Index slot) {
+            double sums[max_dof];
+            for (int c = 0; c < factors.dof; ++c) {
+                const double sum = m.triangle(p, slot, lower, c, z);
+                sums[c] = lower ? r[c * slots + slot] - sum : sum;
+            }
+            for (int c = 0; c < factors.dof; ++c) {
+                const double sum = m.pivot(slot, c, sums, 1);
+                double& value = z[c * slots + slot];
+                value = lower ? sum : value - sum;
+            }
+        };
+        for_each_in_levels(factors, lower ? Direction::lower : Direction::upper, [&] { return solve_point; });
+    }
+}
+
+}  // namespace hyperplane

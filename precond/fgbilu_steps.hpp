@@ -1,0 +1,112 @@
+// FGBILU's work on one level, for loops on either backend: equations and algorithms in precond/fgbilu.hpp.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/context.hpp"
+#include "precond/factor_view.hpp"
+#include "precond/pivots.hpp"
+
+namespace hyperplane {
+
+/// The points of one level, as a rectangle of columns (j, k); where i would leave the grid there is no point.
+struct Hyperplane {
+    int level, first_j, width, first_k, columns;
+
+    Hyperplane(const Layout& layout, int l) : level(l) {
+        const Grid& grid = layout.grid();
+        const LevelMap map = layout.levels();
+        const int beyond = l - (grid.nx - 1) - map.z * (grid.nz - 1);  // what y j must make up for, at most
+        first_j = beyond > 0 ? (beyond + map.y - 1) / map.y : 0;
+        width = std::min(grid.ny - 1, l / map.y) - first_j + 1;
+        first_k = layout.level_first_plane(l);
+        columns = width * (layout.level_last_plane(l) - first_k + 1);
+    }
+
+    HYPERPLANE_HD Int3 point(LevelMap map, int column) const {
+        Int3 p{0, first_j + column % width, first_k + column / width};
+        p.x = level - map.level(p);
+        return p;
+    }
+};
+
+/// Most columns that a level has.
+int most_columns(const Layout& layout);
+
+/// The order of (1): lower entries in groups, none of which changes another of its group.
+struct EliminationOrder {
+    struct Pair {
+        int l, u, e;  ///< X_e -= E_l D^-1 F_u
+    };
+    struct Group {
+        std::vector<int> lower;
+        std::vector<Pair> pairs;  ///< l is the place in `lower`
+    };
+    std::vector<Group> groups;
+
+    EliminationOrder(const Stencil& stencil, bool symmetric, bool shares);
+    int largest_group() const;
+    /// Of each group its lower entries, then its pairs.
+    std::vector<int> table() const;
+};
+
+/// Where factors and matrix are.
+struct FgBiluFactors {
+    FactorView view;               ///< of factors, offsets in the context's memory
+    BlockView triangles, inverse;  ///< written; of E and F none where they are the matrix's
+    ConstBlockView diagonal;       ///< of A
+    int dof;
+};
+
+/// What steps keep between each other, and what is told of pivots.
+class FgBiluScratch {
+public:
+    /// `layout` is that of A with the levels to be swept; `steps`: also what style kernels keep between its loops.
+    FgBiluScratch(const Context& context, const Layout& layout, const StructMatrix& a, bool shares, bool steps);
+
+    bool serves(const Layout& layout, const StructMatrix& a, bool shares) const;
+    static Index bytes(const Layout& layout, const Stencil& stencil, int dof, bool symmetric, bool shares, bool steps);
+
+    const EliminationOrder& order() const { return order_; }
+    const Int3* offsets() const { return offsets_.data(); }
+    const int* table() const { return table_.data(); }
+    double* products() { return products_.data(); }  ///< [place in a group][row][col][column]
+    double* vector() { return vector_.data(); }      ///< [row][column]
+    double* scale() { return scale_.data(); }        ///< [column]
+    int* failed() { return failed_.data(); }         ///< [column]
+    PivotLog* log() { return log_.data(); }
+    PivotRatio* ratios() { return ratios_.data(); }  ///< [column], of all levels
+    Index columns() const { return ratios_.size(); }
+
+    /// Forgets what was told.
+    void reset();
+    void report(PivotInverter& inverter) const;
+
+private:
+    Layout layout_;
+    Stencil stencil_;
+    int dof_;
+    bool symmetric_, shares_;
+    EliminationOrder order_;
+    Buffer<Int3> offsets_;
+    Buffer<int> table_, failed_;
+    Buffer<double> products_, vector_, scale_;
+    Buffer<PivotLog> log_;
+    Buffer<PivotRatio> ratios_;
+};
+
+/// X = A + alpha diag(A), in the places of the factors.
+void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& factors, bool shares, double alpha);
+
+/// Style kernels, on either backend: Algorithm 4 on X, then Algorithm 6.
+void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch,
+                            const PivotRules& rules);
+void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch, const double* r,
+                           double* z);
+
+/// Style blocks on a CPU: Algorithms 2 and 3.
+void fgbilu_factor_by_points(const FgBiluFactors& factors, const EliminationOrder& order, PivotInverter& inverter);
+void fgbilu_solve_by_points(const FgBiluFactors& factors, const double* r, double* z);
+
+}  // namespace hyperplane

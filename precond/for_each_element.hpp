@@ -1,0 +1,39 @@
+// Loops over the elements of blocks of many points, on either backend; see core/for_each_point.hpp.
+#pragma once
+
+#include "core/context.hpp"
+#include "core/threads.hpp"
+
+#ifdef __CUDACC__
+#include "core/cuda.hpp"
+#endif
+
+namespace hyperplane {
+
+#ifdef __CUDACC__
+template <class Body>
+__global__ void visit_elements(int points, const __grid_constant__ Body body) {
+    const int at = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (at < points) body(at, int(blockIdx.y));
+}
+#endif
+
+/// Calls body(point, element) once for each of `points` points and `elements` <= 65535 elements, points fastest: over
+/// OpenMP's threads, or queued on the device.
+template <class Body>
+void for_each_element([[maybe_unused]] Backend backend, int points, int elements, [[maybe_unused]] const char* name,
+                      const Body& body) {
+    if (points == 0 || elements == 0) return;
+#ifdef __CUDACC__
+    if (backend == Backend::cuda) {
+        constexpr int threads = 128;
+        visit_elements<<<dim3(cuda::blocks_for(points, threads), elements), threads, 0, cuda::stream()>>>(points, body);
+        return cuda::launched(name);
+    }
+#endif
+#pragma omp parallel for collapse(2) schedule(static) num_threads(threads_for(Index(points) * elements))
+    for (int element = 0; element < elements; ++element)
+        for (int at = 0; at < points; ++at) body(at, element);
+}
+
+}  // namespace hyperplane

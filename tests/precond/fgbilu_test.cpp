@@ -1,0 +1,330 @@
+// fgbilu on either backend, in both styles: sequential block ILU(0) of the reference, its correction iteration, pivots,
+// bits, memory.
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "precond/bad_pivots.hpp"
+#include "precond/fgbilu.hpp"
+#include "precond/swept.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::relative_difference;
+
+struct Case : SweptCase {
+    std::string style;
+};
+
+std::vector<Box> boxes_for(int dof) {
+    if (dof > 8) return {{4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
+    return {{7, 5, 3}, {9, 5, 1}, {1, 33, 1},
+            {1, 1, 9}, {1, 9, 5}, {5, 1, 9},
+            {2, 2, 2}, {1, 1, 1}, {5, 5, 5, {true, false, true}}};
+}
+
+/// Everything, or each stencil and dof with layouts, storages and styles in turns.
+std::vector<Case> cases(bool everything) {
+    std::vector<Case> list;
+    int turn = 0, row = 0;
+    for (const auto& stencil : reference::all_stencils()) {
+        for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 17, 32}) {
+            for (int form = 0; form < 8; ++form)
+                if (everything || form == (turn + row) % 4 || form == 4 + turn % 4)
+                    list.push_back({{stencil.name, dof, 0, {}, layout_kinds[form % 2], storages[form / 2 % 2]},
+                                    form < 4 ? "blocks" : "kernels"});
+            ++turn;
+        }
+        ++row;
+    }
+    return list;
+}
+
+std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+    const Case& c = info.param;
+    return c.stencil + "_dof" + std::to_string(c.dof) + "_" + to_string(c.kind) +
+           (c.storage == MatrixStorage::full ? "_full_" : "_lower_") + c.style;
+}
+
+void expect_equality(const Context& context, Case c) {
+    for (const Box& box : boxes_for(c.dof)) {
+        SCOPED_TRACE(reference::name_of(box));
+        c.box = box;
+        const SweptSystem system(context, c);
+        const auto m = make("fgbilu", system.a, {{"style", c.style}});
+        const SetupReport report = m->setup(system.a);
+        EXPECT_EQ(report.pivots_modified, 0);
+        EXPECT_TRUE(m->traits().fixed);
+        EXPECT_EQ(m->traits().symmetric, c.storage == MatrixStorage::lower);
+        const auto pattern = reference::stencil_pattern(box, filled(c.stencil, 0));
+        const auto assembled = reference::assembled(system.data, false);
+        const auto expected = c.storage == MatrixStorage::full ? reference::block_ilu(assembled, pattern)
+                                                               : reference::block_ic(assembled, pattern);
+        for (int repeat = 0; repeat < 2; ++repeat)
+            EXPECT_LT(relative_difference(system.applied(*m), reference::apply_inverse(expected, system.r)), 1e-13);
+    }
+}
+
+class FgBiluTest : public testing::TestWithParam<Case> {};
+class FgBiluOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(FgBiluTest, EqualsSequentialBlockIlu) {
+    expect_equality(Context::cpu(1), GetParam());
+}
+TEST_P(FgBiluOnDevice, EqualsSequentialBlockIlu) {
+    expect_equality(Context::cuda(), GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(All, FgBiluTest, testing::ValuesIn(cases(true)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(All, FgBiluOnDevice, testing::ValuesIn(cases(false)), name_of_case);
+
+class FgBiluPartsOnDevice : public DeviceTest {};
+
+/// Levels of many thread blocks, however they are cut; applied and set up again, the same bits.
+TEST_F(FgBiluPartsOnDevice, EqualTheHostsOnLargeGrids) {
+    const Context gpu = Context::cuda();
+    struct Shape {
+        const char* stencil;
+        int dof;
+        Grid grid;
+        std::vector<FgBiluTuning> tunings;
+    };
+    const std::vector<FgBiluTuning> some{{}, {.overlapped = false}, {.parts = 1}, {.parts = 32, .points = 3}};
+    for (const Shape& shape : std::vector<Shape>{{"star7", 1, {131, 67, 45}, some},
+                                                 {"star7", 5, {47, 35, 19}, some},
+                                                 {"star7", 8, {33, 29, 31}, some},
+                                                 {"star7", 32, {13, 11, 9}, {{}, {.overlapped = false}, {.parts = 32}}},
+                                                 {"diamond13", 3, {23, 35, 19}, some},
+                                                 {"box27", 2, {37, 25, 21}, some}}) {
+        const Stencil stencil = Stencil::by_name(shape.stencil);
+        for (MatrixStorage storage : storages) {
+            const StructMatrix here = random_struct_matrix(
+                Layout(LayoutKind::hyperplane, shape.grid, stencil.level_map()), stencil, shape.dof, storage, 3);
+            const StructMatrix there = in_context(gpu, here);
+            const auto expected = make("struct_ilu", here);
+            const SetupReport wanted = expected->setup(here);
+            const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
+            const std::vector<double> z = apply(*expected, here, r);
+            const Vector in = to_vector(gpu, there.layout(), shape.dof, r);
+            for (const FgBiluTuning& tuning : shape.tunings) {
+                SCOPED_TRACE(std::string(shape.stencil) + " " + std::to_string(shape.dof) + " parts " +
+                             std::to_string(tuning.parts) + (tuning.overlapped ? " overlapped" : ""));
+                FgBilu m(gpu, {.tuning = tuning});
+                std::vector<double> first;
+                for (int repeat = 0; repeat < 10; ++repeat) {
+                    if (repeat % 5 == 0) {
+                        const SetupReport report = m.setup(there);
+                        EXPECT_NEAR(report.smallest_pivot_ratio, wanted.smallest_pivot_ratio, 1e-12);
+                        EXPECT_EQ(report.smallest_pivot_cell, wanted.smallest_pivot_cell);
+                    }
+                    Vector out = poisoned(gpu, there.layout(), shape.dof);
+                    m.apply(in, out);
+                    if (repeat == 0) first = from_vector(out);
+                    ASSERT_EQ(from_vector(out), first);
+                }
+                EXPECT_LT(relative_difference(first, z), 1e-13);
+            }
+        }
+    }
+}
+
+/// The paper's Table 1: sums of squares of the residual over 19 corrections, n = 6.
+void expect_corrections(const Context& context, const std::string& style) {
+    const SweptSystem system(context, {"star7", 6, 0, {17, 9, 5}, LayoutKind::hyperplane, MatrixStorage::full});
+    const auto matrix = reference::assembled(system.data);
+    const auto ilu = reference_ilu(system.data, "star7", 0);
+    const auto m = make("fgbilu", system.a, {{"style", style}});
+    m->setup(system.a);
+    const Vector b = to_vector(context, system.a.layout(), 6, system.r);
+    Vector x = to_vector(context, system.a.layout(), 6, std::vector<double>(system.r.size(), 0.0)),
+           r = in_context(context, b), z = poisoned(context, system.a.layout(), 6);
+    std::vector<double> expected_x(system.r.size(), 0.0), expected_r = system.r;
+    const auto squares = [](const std::vector<double>& v) {
+        double sum = 0.0;
+        for (double value : v) sum += value * value;
+        return sum;
+    };
+    const double beginning = squares(expected_r);
+    for (int correction = 0; correction <= 19; ++correction) {
+        const double actual = squares(from_vector(r)), expected = squares(expected_r);
+        // What rounding of b - A x leaves of a residual that is 1e-12 of b, squared, has few digits in common.
+        EXPECT_LE(std::abs(actual - expected), expected * 1e-12 + 1e-15 * std::sqrt(beginning * expected))
+            << "correction " << correction;
+        m->apply(r, z);
+        std::vector<double> sum = from_vector(x);
+        const std::vector<double> change = from_vector(z), wanted = reference::apply_inverse(ilu, expected_r);
+        for (std::size_t at = 0; at < sum.size(); ++at) sum[at] += change[at], expected_x[at] += wanted[at];
+        x = to_vector(context, system.a.layout(), 6, sum);
+        system.a.residual(b, x, r);
+        expected_r = reference::multiply(matrix, expected_x).value;
+        for (std::size_t at = 0; at < expected_r.size(); ++at) expected_r[at] = system.r[at] - expected_r[at];
+    }
+    EXPECT_LT(squares(expected_r), 1e-12 * beginning);
+}
+
+TEST(FgBilu, NineteenCorrectionsAreThoseOfSequentialBlockIlu) {
+    for (const char* style : {"kernels", "blocks"}) expect_corrections(Context::cpu(1), style);
+}
+TEST_F(FgBiluPartsOnDevice, NineteenCorrectionsAreThoseOfSequentialBlockIlu) {
+    for (const char* style : {"kernels", "blocks"}) expect_corrections(Context::cuda(), style);
+}
+
+TEST(FgBilu, HasTheSameBitsForAnyNumberOfThreads) {
+    for (const char* stencil : {"star7", "box27"})
+        for (const char* style : {"kernels", "blocks"})
+            for (LayoutKind kind : layout_kinds) {
+                const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, kind, MatrixStorage::full});
+                const auto result = [&] {
+                    const auto m = make("fgbilu", system.a, {{"style", style}});
+                    m->setup(system.a);
+                    return system.applied(*m);
+                };
+                const std::vector<double> one = result();
+                for (int threads : {2, 3}) {
+                    const SeveralThreads several(threads);
+                    EXPECT_EQ(result(), one) << threads;
+                }
+            }
+}
+
+/// A set-up's outcome is struct_ilu's, to the message.
+void expect_pivots_of_struct_ilu(const Context& context) {
+    struct Outcome {
+        SetupReport report;
+        std::string message;
+        std::vector<double> z;
+    };
+    const auto outcome = [&](const std::string& name, Settings settings, const StructMatrix& a) {
+        Outcome result;
+        const auto m = make(name, a, settings);
+        try {
+            result.report = m->setup(a);
+        } catch (const SetupError& error) {
+            result.message = std::string(error.what()).substr(name.size());
+            return result;
+        }
+        Vector z = poisoned(a.context(), a.layout(), a.dof());
+        m->apply(to_vector(a.context(), a.layout(), a.dof(), reference::Random(1).vector(int(a.unknowns()))), z);
+        result.z = from_vector(z);
+        return result;
+    };
+    const auto expect_equal = [&](const StencilMatrix& data, MatrixStorage storage) {
+        const StructMatrix here = reference::to_struct_matrix(
+            Context::cpu(1), layout_for(LayoutKind::hyperplane, data, "star7", 0), data, storage, "star7");
+        const StructMatrix a = in_context(context, here);
+        for (const char* policy : {"fail", "shift", "boost"}) {
+            const Outcome expected = outcome("struct_ilu", {{"pivot_policy", policy}}, here);
+            for (const char* style : {"kernels", "blocks"}) {
+                SCOPED_TRACE(std::string(policy) + " " + style);
+                const Outcome actual = outcome("fgbilu", {{"pivot_policy", policy}, {"style", style}}, a);
+                EXPECT_EQ(actual.message, expected.message);
+                EXPECT_EQ(actual.report.pivots_modified, expected.report.pivots_modified);
+                EXPECT_EQ(actual.report.shift, expected.report.shift);
+                EXPECT_NEAR(actual.report.smallest_pivot_ratio, expected.report.smallest_pivot_ratio, 1e-12);
+                EXPECT_EQ(actual.report.smallest_pivot_cell, expected.report.smallest_pivot_cell);
+                ASSERT_EQ(actual.report.modified.size(), expected.report.modified.size());
+                for (std::size_t at = 0; at < actual.report.modified.size(); ++at) {
+                    EXPECT_EQ(actual.report.modified[at].cell, expected.report.modified[at].cell);
+                    EXPECT_EQ(actual.report.modified[at].component, expected.report.modified[at].component);
+                    EXPECT_NEAR(actual.report.modified[at].value, expected.report.modified[at].value, 1e-14);
+                }
+                EXPECT_EQ(actual.z.size(), expected.z.size());
+                EXPECT_TRUE(expected.z.empty() || relative_difference(actual.z, expected.z) < 1e-11);
+            }
+        }
+    };
+    for (int dof : {1, 3})
+        for (MatrixStorage storage : storages) {
+            SCOPED_TRACE(std::to_string(dof) + (storage == MatrixStorage::full ? " full" : " lower"));
+            const StencilMatrix zero = with_block("star7", diagonal_block(dof, 0.0));
+            for (const StencilMatrix& data :
+                 {zero, with_block("star7", diagonal_block(dof, INFINITY)), with_pair("star7", dof, 1.0, 1.0 + 0x1p-50),
+                  with_pair("star7", dof, 1.0, 1.0 + 1e-6), with_pair("star7", dof, 2.0, 1.0)})
+                expect_equal(data, storage);
+            StencilMatrix many = zero;
+            const Dense bad = diagonal_block(dof, dof > 1 ? 0.0 : -1.0);
+            for (int row = 1; row < box.points(); row += 4) {
+                isolate(many, box.point(row));
+                many.blocks[row].at({}) = bad;
+            }
+            if (dof == 1) many.blocks[box.row(bad_cell)].at({}) = bad;
+            expect_equal(many, storage);
+        }
+}
+
+TEST(FgBilu, TreatsPivotsAsStructIluDoes) {
+    expect_pivots_of_struct_ilu(Context::cpu(1));
+}
+TEST_F(FgBiluPartsOnDevice, TreatPivotsAsStructIluDoes) {
+    expect_pivots_of_struct_ilu(Context::cuda());
+}
+
+void expect_shift_and_reuse(const Context& context) {
+    for (const char* style : {"kernels", "blocks"})
+        for (const char* stencil : {"star7", "box27"}) {
+            const SweptSystem system(context, {stencil, 3, 0, {7, 5, 3}, LayoutKind::hyperplane, MatrixStorage::full});
+            const auto m = make("fgbilu", system.a, {{"style", style}, {"shift", "0.25"}});
+            EXPECT_EQ(m->setup(system.a).shift, 0.25);
+            const auto shifted = reference_ilu(reference::shifted(system.data, 0.25), stencil, 0);
+            EXPECT_LT(relative_difference(system.applied(*m), reference::apply_inverse(shifted, system.r)), 1e-13);
+            const SweptSystem other(context, {stencil, 3, 0, {7, 5, 3}, LayoutKind::hyperplane, MatrixStorage::lower});
+            const auto automatic = make("fgbilu", other.a, {{"style", style}});
+            automatic->setup(other.a);
+            const Index held = context.ledger().held();
+            automatic->suggest_shift(0.25);
+            EXPECT_EQ(automatic->setup(system.a).shift, 0.25);
+            EXPECT_EQ(system.applied(*automatic), system.applied(*m)) << "set up again, for another matrix";
+            EXPECT_EQ(automatic->setup(other.a).shift, 0.25);
+            EXPECT_EQ(context.ledger().held(), held);
+        }
+}
+
+TEST(FgBilu, FactorsAShiftedMatrixAndCanBeSetUpAgain) {
+    expect_shift_and_reuse(Context::cpu(1));
+}
+TEST_F(FgBiluPartsOnDevice, FactorAShiftedMatrixAndCanBeSetUpAgain) {
+    expect_shift_and_reuse(Context::cuda());
+}
+
+void expect_memory_predicted(const Context& context) {
+    for (const char* style : {"kernels", "blocks"})
+        for (const char* stencil : {"star7", "box27"})
+            for (int dof : {1, 5})
+                for (MatrixStorage storage : storages) {
+                    const SweptSystem system(context, {stencil, dof, 0, {17, 9, 5}, LayoutKind::hyperplane, storage});
+                    const Settings settings{{"style", style}};
+                    const PreconditionerPlan plan =
+                        find_preconditioner("fgbilu").plan(parameters_of("fgbilu", settings), setting_of(system.a));
+                    EXPECT_TRUE(plan.layout == system.a.layout());
+                    const Index before = context.ledger().held();
+                    const auto m = make("fgbilu", system.a, settings);
+                    m->setup(system.a);
+                    EXPECT_EQ(plan.bytes, context.ledger().held() - before) << style << " " << stencil << " " << dof;
+                    EXPECT_EQ(plan.bytes_per_apply, m->bytes_per_apply());
+                    EXPECT_EQ(plan.traits.symmetric, m->traits().symmetric);
+                }
+}
+
+TEST(FgBilu, HoldsWhatIsPredicted) {
+    expect_memory_predicted(Context::cpu(1));
+}
+TEST_F(FgBiluPartsOnDevice, HoldWhatIsPredicted) {
+    expect_memory_predicted(Context::cuda());
+}
+
+TEST(FgBilu, RefusesLevelsThatAreTooFew) {
+    const StencilMatrix data = reference::random_matrix({5, 4, 3}, reference::stencil_named("box27").offsets, 1, 1);
+    const Layout layout(LayoutKind::hyperplane, reference::to_grid(data.box), {1, 1});
+    const StructMatrix a = reference::to_struct_matrix(Context::cpu(1), layout, data, MatrixStorage::full, "box27");
+    try {
+        make("fgbilu", a)->setup(a);
+        ADD_FAILURE();
+    } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find("stencil box27 needs levels i + 2 j + 4 k"), std::string::npos);
+    }
+    EXPECT_THROW(parameters_of("fgbilu", {{"style", "threads"}}), UsageError);
+}
+
+}  // namespace
+}  // namespace hyperplane
