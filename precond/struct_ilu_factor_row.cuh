@@ -1,6 +1,7 @@
 // What workers with a row of a point have in common. Definitions: struct_ilu_factor.cuh.
 
 constexpr int unroll_pivots = DOF <= 8 ? DOF : 1;
+constexpr int unroll_products = DOF <= 16 ? DOF : 1;  // rows of a block's product; more take half a minute to compile
 
 /// A thread with one row of a point's blocks; the rows of a point are neighbours in one warp.
 struct RowOfPoint {
@@ -75,7 +76,7 @@ struct RowOfPoint {
         double scaled[DOF];
 #pragma unroll
         for (int c = 0; c < DOF; ++c) scaled[c] = 0.0;
-#pragma unroll
+#pragma unroll(unroll_products)
         for (int m = 0; m < DOF; ++m)
 #pragma unroll
             for (int c = 0; c < DOF; ++c) scaled[c] += inverse[m] * __shfl_sync(~0u, x[c], (first_lane + m) & 31);

@@ -29,15 +29,17 @@ struct Worker : RowOfPoint {
     /// E_l(p) of this row; W_l(p) for D-ILU.
     __device__ double& kept(int l, int c) const { return keep[(l * DOF + c) * worker_threads + thread]; }
 
-    /// A row of W_l(p) from a row of E_l(p).
-    __device__ void scale_by_inverse(int l, int slot, const double* e, double* out) const {
+    /// A row of W_l(p) from the row of E_l(p) that is kept.
+    __device__ void scale_by_inverse(int l, int slot, double* out) const {
         const int there = near(a, slot, l);
 #pragma unroll
         for (int c = 0; c < DOF; ++c) out[c] = 0.0;
+#pragma unroll(unroll_products)
+        for (int m = 0; m < DOF; ++m) {
+            const double e = kept(l, m);
 #pragma unroll
-        for (int m = 0; m < DOF; ++m)
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) out[c] += e[m] * load(x_at(a, inverse_entry, m, c, there));
+            for (int c = 0; c < DOF; ++c) out[c] += e * load(x_at(a, inverse_entry, m, c, there));
+        }
     }
 
     static constexpr int threads = worker_threads;
@@ -61,7 +63,7 @@ struct Worker : RowOfPoint {
 #pragma unroll(unroll_pairs)
                 for (int pair = pair_begin[e]; pair < pair_begin[e + 1]; ++pair) {
                     const int l = pair_l[pair], u = pair_u[pair];
-#pragma unroll
+#pragma unroll(unroll_products)
                     for (int m = 0; m < DOF; ++m) {
                         const double scaled = kept(l, m);
 #pragma unroll
@@ -77,10 +79,12 @@ struct Worker : RowOfPoint {
             if (e > LOWER) scale_from_left(inverse, x);
             if (active) {
                 if (e < LOWER) {
-                    double w[DOF];
-                    scale_by_inverse(e, at, x, w);
 #pragma unroll
-                    for (int c = 0; c < DOF; ++c) kept(e, c) = SHARES ? w[c] : x[c], x[c] = w[c];
+                    for (int c = 0; c < DOF; ++c) kept(e, c) = x[c];
+                    scale_by_inverse(e, at, x);
+                    if (SHARES)
+#pragma unroll
+                        for (int c = 0; c < DOF; ++c) kept(e, c) = x[c];
                 }
                 if (!SHARES || e == LOWER)
 #pragma unroll
