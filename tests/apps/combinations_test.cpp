@@ -1,0 +1,239 @@
+// Every problem with every preconditioner, each choice of its keys, and every solver: either the first linear system is
+// solved, which a dense solve confirms, or the pair is refused for a reason that this test knows. Names come from the
+// registries, so a new row is tried as soon as it is there; a reason it has to refuse is a row below.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "apps/linear_system.hpp"
+#include "core/blas1.hpp"
+#include "core/error.hpp"
+#include "on_device.hpp"
+#include "precond/cusparse_ilu.hpp"
+#include "problems/registry.hpp"
+#include "reference/dense.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Smallest decks; other problems get a grid alone.
+std::string problem_text(const std::string& name) {
+    static const std::map<std::string, std::string> known{
+        {"navier_stokes", "[problem]\nname = navier_stokes\n[grid]\ncells = 5 4 4\n"},
+        {"matrix_market", "[problem]\nname = matrix_market\nmatrix = data/transport.mtx\n[grid]\ncells = 9 8 7\n"},
+        {"euler", "[problem]\nname = euler\n[grid]\ncells = 6 5 5\n"},
+        {"cahn_hilliard", "[problem]\nname = cahn_hilliard\n[grid]\ncells = 6 5 5\n[time]\ntime_step = 1e-6\n"},
+    };
+    const auto found = known.find(name);
+    return found != known.end() ? found->second : "[problem]\nname = " + name + "\n[grid]\ncells = 7 5 4\n";
+}
+
+/// What is tried: a preconditioner with one of its keys set to one of its choices, or none.
+struct Combination {
+    std::string problem, preconditioner, key, choice;
+
+    std::string name() const {
+        return problem + "_with_" + preconditioner + (key.empty() ? "" : "_" + key + "_" + choice);
+    }
+    std::string deck(const std::string& solver) const {
+        return problem_text(problem) + "[preconditioner]\nname = " + preconditioner + "\n" +
+               (key.empty() ? "" : key + " = " + choice + "\n") + "[solver]\nname = " + solver +
+               "\nrtol = 1e-9\nmax_iterations = 300\n";
+    }
+    friend std::ostream& operator<<(std::ostream& out, const Combination& c) { return out << c.name(); }
+};
+
+/// One for each problem and preconditioner.
+std::vector<Combination> pairs() {
+    std::vector<Combination> list;
+    for (const auto& problem : problems())
+        for (const PreconditionerRow& row : preconditioners()) list.push_back({problem.name, row.name, "", ""});
+    return list;
+}
+
+/// The pair, and each choice of a key that is not the default.
+std::vector<Combination> choices_of(const Combination& pair) {
+    std::vector<Combination> list{pair};
+    for (const ParameterSpec& spec : find_preconditioner(pair.preconditioner).parameters)
+        for (const std::string& choice : spec.choices)
+            if (choice != spec.default_value) list.push_back({pair.problem, pair.preconditioner, spec.key, choice});
+    return list;
+}
+
+/// What a pair must be refused for: exactly where `when` says so, with a message that holds `text`. In the order in
+/// which the program looks: the first that applies is told.
+struct Refusal {
+    std::string text;
+    std::function<bool(const Combination&, const std::string& solver, Backend, const SystemShape&)> when;
+};
+
+const std::vector<Refusal>& refusals() {
+    static const std::vector<Refusal> rows{
+        {"cusparse_ilu runs on a GPU only; set device.backend = cuda",
+         [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {
+             return c.preconditioner == "cusparse_ilu" && backend == Backend::cpu && cusparse_unavailable().empty();
+         }},
+        {"cusparse_ilu cannot be used: ",
+         [](const Combination& c, const std::string&, Backend, const SystemShape&) {
+             return c.preconditioner == "cusparse_ilu" && !cusparse_unavailable().empty();
+         }},
+        {"synchronous sweeps have no order of blocks; leave it out, or set preconditioner.mode = block_async",
+         [](const Combination& c, const std::string&, Backend, const SystemShape&) {
+             return c.preconditioner == "jacobi_sweeps" && c.key == "block_order";
+         }},
+        {"exact triangular solves have no sweeps; leave it out, or set preconditioner.triangular_solve = jacobi",
+         [](const Combination& c, const std::string&, Backend, const SystemShape&) {
+             return c.preconditioner == "par_ilu" && (c.key == "block_order" || c.key == "mode");
+         }},
+        {"solver.name = cg needs a symmetric matrix",
+         [](const Combination&, const std::string& solver, Backend, const SystemShape& shape) {
+             return solver == "cg" && !shape.symmetric;
+         }},
+        {"only fgmres takes it", [](const Combination& c, const std::string& solver, Backend,
+                                    const SystemShape&) { return c.choice == "block_async" && solver != "fgmres"; }},
+    };
+    return rows;
+}
+
+/// What a set-up may end with, on matrices that it does not suit.
+bool may_fail(const Combination& c, const std::string& message) {
+    const ParameterTable& keys = find_preconditioner(c.preconditioner).parameters;
+    const bool sweeps = has_key(keys, "preconditioner", "sweeps") || has_key(keys, "preconditioner", "lower_sweeps");
+    return sweeps &&
+           (message.find("Jacobi sweeps diverge") != message.npos || message.find("It was met after") != message.npos);
+}
+
+/// Stationary corrections converge with a good M alone, and so do few iterations with a poor one.
+bool may_stop_short(const std::string& solver, const Combination& c, StopReason reason) {
+    const bool poor = c.preconditioner == "none" || c.preconditioner == "jacobi";
+    if (reason == StopReason::max_iterations) return solver == "richardson" || poor;
+    if (reason == StopReason::diverged || reason == StopReason::not_finite) return solver == "richardson";
+    return reason == StopReason::breakdown && solver == "bicgstab" && poor;
+}
+
+/// A x = b of a problem's first system, in natural order, and x by elimination. Constants are a null space in some.
+struct Reference {
+    CsrMatrix a;
+    std::vector<double> b, x;
+};
+
+std::vector<double> product(const CsrMatrix& a, const std::vector<double>& x) {
+    std::vector<double> y(std::size_t(a.rows), 0.0);
+    for (Index row = 0; row < a.rows; ++row)
+        for (Index at = a.row_begin[row]; at < a.row_begin[row + 1]; ++at) y[row] += a.value[at] * x[a.column[at]];
+    return y;
+}
+
+double norm(const std::vector<double>& x) {
+    double sum = 0.0;
+    for (double value : x) sum += value * value;
+    return std::sqrt(sum);
+}
+
+Reference reference_of(const Case& a_case, const LinearSystem& system) {
+    std::optional<StructMatrix> copy;
+    Reference result{on_host(system.a, copy).to_csr(), testing_support::from_vector(system.b), {}};
+    reference::Dense dense(int(result.a.rows), int(result.a.rows));
+    for (Index row = 0; row < result.a.rows; ++row)
+        for (Index at = result.a.row_begin[row]; at < result.a.row_begin[row + 1]; ++at)
+            dense(int(row), int(result.a.column[at])) += result.a.value[at];
+    // x orthogonal to constants: A + 1 1^T is regular where A's null space is that of constants.
+    if (a_case.shape().constant_null_space)
+        for (double& value : dense.values) value += 1.0;
+    const reference::Dense inverse = reference::pivoted_inverse(dense);
+    result.x.assign(result.b.size(), 0.0);
+    reference::add_product(inverse, result.b.data(), 1.0, result.x.data());
+    return result;
+}
+
+/// One elimination serves all pairs of a problem: A and b do not depend on layout or backend but for rounding.
+const Reference& reference_for(const Case& a_case, const LinearSystem& system) {
+    static std::map<std::string, Reference> known;
+    const auto [entry, fresh] = known.try_emplace(a_case.name("problem"));
+    if (fresh) entry->second = reference_of(a_case, system);
+    return entry->second;
+}
+
+/// The message a pair is refused with, or nothing and its case.
+std::string build(const Combination& c, const std::string& solver, Backend backend, std::optional<Case>& made) {
+    try {
+        made.emplace(build_case(parse_deck(c.deck(solver), HYPERPLANE_INPUTS "/combination.ini"),
+                                {"device.backend=" + to_string(backend)}));
+    } catch (const Error& error) {
+        EXPECT_TRUE(error.code() == ExitCode::usage || error.code() == ExitCode::no_device) << error.what();
+        return error.what();
+    }
+    return "";
+}
+
+void expect_solved(const Combination& c, const std::string& solver, const Case& a_case) {
+    LinearSystem system = make_system(a_case);
+    Vector u = a_case.make_vector("state: u"), du = a_case.make_vector("state: du");
+    assemble_first(a_case, u, system);
+    try {
+        set_up(*a_case.preconditioner, system);
+    } catch (const SetupError& error) {
+        EXPECT_TRUE(may_fail(c, error.what())) << error.what();
+        return;
+    }
+    EXPECT_EQ(a_case.preconditioner->traits().symmetric, a_case.plan.traits.symmetric);
+    EXPECT_EQ(a_case.preconditioner->traits().fixed, a_case.plan.traits.fixed);
+    const SolverOperators operators = operators_of(a_case, system.a);
+    set_zero(du);
+    History history;
+    const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, du, history);
+    const Reference& expected = reference_for(a_case, system);
+    std::vector<double> x = testing_support::from_vector(du), r = product(expected.a, x);
+    if (report.reason != StopReason::converged_rtol) {
+        EXPECT_TRUE(may_stop_short(solver, c, report.reason))
+            << to_string(report.reason) << " after " << report.iterations << " iterations";
+        return;
+    }
+    for (std::size_t at = 0; at < r.size(); ++at) r[at] = expected.b[at] - r[at];
+    EXPECT_LE(norm(r), 1.01e-9 * norm(expected.b) + 1e-13 * norm(product(expected.a, x)));
+    for (std::size_t at = 0; at < x.size(); ++at) x[at] -= expected.x[at];
+    EXPECT_LE(norm(x), 1e-5 * norm(expected.x));
+}
+
+void expect_solved_or_refused(const Combination& c, Backend backend) {
+    std::optional<Case> shaped;  // with a pair that nothing refuses
+    ASSERT_EQ(build({c.problem, "none", "", ""}, "gmres", backend, shaped), "");
+    const SystemShape shape = shaped->shape();
+    for (const auto& row : solvers()) {
+        SCOPED_TRACE(c.name() + " under " + row.name + " on " + to_string(backend));
+        const Refusal* due = nullptr;
+        for (const Refusal& refusal : refusals())
+            if (!due && refusal.when(c, row.name, backend, shape)) due = &refusal;
+        std::optional<Case> made;
+        const std::string message = build(c, row.name, backend, made);
+        if (due) {
+            EXPECT_NE(message.find(due->text), message.npos)
+                << "to be refused with '" << due->text << "', was: " << (made ? "accepted" : message);
+        } else if (!made) {
+            ADD_FAILURE() << "refused for a reason that refusals() does not know: " << message;
+        } else {
+            expect_solved(c, row.name, *made);
+        }
+    }
+}
+
+std::string name_of(const testing::TestParamInfo<Combination>& info) {
+    return info.param.name();
+}
+
+class Combinations : public testing::TestWithParam<Combination> {};
+class CombinationsOnDevice : public testing_support::DeviceTest, public testing::WithParamInterface<Combination> {};
+
+TEST_P(Combinations, AreSolvedOrRefused) {
+    for (const Combination& c : choices_of(GetParam())) expect_solved_or_refused(c, Backend::cpu);
+}
+TEST_P(CombinationsOnDevice, AreSolvedOrRefused) {
+    for (const Combination& c : choices_of(GetParam())) expect_solved_or_refused(c, Backend::cuda);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Combinations, testing::ValuesIn(pairs()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, CombinationsOnDevice, testing::ValuesIn(pairs()), name_of);
+
+}  // namespace
+}  // namespace hyperplane
