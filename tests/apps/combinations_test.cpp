@@ -86,6 +86,11 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
              return c.preconditioner == "par_ilu" && (c.key == "block_order" || c.key == "mode");
          }},
+        {"is a way in which threads of a GPU wait for each other",
+         [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {
+             return backend == Backend::cpu &&
+                    (c.choice == "spin" || c.choice == "dag_vertex" || c.choice == "dag_edge");
+         }},
         {"solver.name = cg needs a symmetric matrix",
          [](const Combination&, const std::string& solver, Backend, const SystemShape& shape) {
              return solver == "cg" && !shape.symmetric;

@@ -76,6 +76,14 @@ class Usage(ProgramTest):
             self.expect(0, "run", deck, *swept, "--set", f"solver.name={solver}")
         self.expect(2, "run", deck, *swept, "--set", "preconditioner.mode=block_async", "--set", "solver.name=bicgstab",
                     says="par_ilu is not; only fgmres takes it")
+        boxes = ("--set", "preconditioner.name=subdomain_ildu0")
+        for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):
+            self.expect(0, "run", deck, *boxes, "--set", f"solver.name={solver}")
+        for variant in ("spin", "dag_vertex", "dag_edge"):
+            self.expect(2, "run", deck, *boxes, "--set", f"preconditioner.variant={variant}", "--backend", "cpu",
+                        says=f"variant {variant} is a way in which threads of a GPU wait for each other")
+        self.expect(2, "run", deck, *boxes, "--set", "preconditioner.subdomain=16 16",
+                    says="preconditioner.subdomain: expected 3 integers >= 1 or auto, got 2 values")
 
     def test_unknown_component(self):
         deck = self.write("a.ini", POISSON.format(cells=8))

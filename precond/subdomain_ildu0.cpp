@@ -1,0 +1,167 @@
+#include "precond/subdomain_ildu0.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+const std::string section = "preconditioner";
+
+constexpr std::pair<const char*, SubdomainVariant> variants[] = {{"level", SubdomainVariant::level},
+                                                                 {"unfused", SubdomainVariant::unfused},
+                                                                 {"spin", SubdomainVariant::spin},
+                                                                 {"dag_vertex", SubdomainVariant::dag_vertex},
+                                                                 {"dag_edge", SubdomainVariant::dag_edge}};
+
+/// Values of a subdomain's vector that fit a GPU's shared memory beside what comes from the factors.
+constexpr Index most_values = 16 * 1024;
+
+const char* name_of(SubdomainVariant variant) {
+    for (const auto& [name, value] : variants)
+        if (value == variant) return name;
+    return "";
+}
+
+ParameterTable subdomain_parameters() {
+    using enum ParameterType;
+    ParameterTable table{
+        {.section = section,
+         .key = "subdomain",
+         .type = integers,
+         .default_value = "auto",
+         .description =
+             "points of a subdomain along x, y and z, such as 16 16 8; times the unknowns of a point at most "
+             "16384, which fit a GPU's shared memory. auto: boxes of equal size, of about 16 16 8 points for "
+             "up to 3 unknowns a point, of fewer for more",
+         .minimum = Bound{1},
+         .choices = {"auto"},
+         .count = 3},
+        {.section = section,
+         .key = "variant",
+         .type = choice,
+         .default_value = "level",
+         .description =
+             "how subdomains are solved, all with the same M; level: level by level, both solves in one "
+             "kernel; unfused: in two. On a GPU alone: spin, a warp a row, which waits for the rows it needs; "
+             "dag_vertex and dag_edge, levels found in the pattern's graph, a thread a row or a nonzero. "
+             "dag_edge adds in any order, so its last bits vary from run to run",
+         .choices = {"level", "unfused", "spin", "dag_vertex", "dag_edge"}},
+    };
+    table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
+    return table;
+}
+
+SubdomainOptions subdomain_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+    SubdomainOptions options;
+    if (parameters.text(section, "subdomain") != "auto") {
+        const std::vector<Index> size = parameters.integers(section, "subdomain");
+        const Grid& g = setting.grid;
+        options.size = Int3{int(std::min<Index>(size[0], g.nx)), int(std::min<Index>(size[1], g.ny)),
+                            int(std::min<Index>(size[2], g.nz))};
+        const Index values = Index(options.size->x) * options.size->y * options.size->z * setting.dof;
+        if (values > most_values)
+            throw UsageError(
+                fmt::format("{}: {} x {} x {} points of {} unknowns are {} values, and a subdomain's vector has at "
+                            "most {}, as many "
+                            "as fit a GPU's shared memory; make subdomains smaller",
+                            parameters.where(section, "subdomain"), options.size->x, options.size->y, options.size->z,
+                            setting.dof, values, most_values));
+    }
+    const std::string& variant = parameters.text(section, "variant");
+    for (const auto& [name, value] : variants)
+        if (variant == name) options.variant = value;
+    options.pivots = pivot_options(parameters);
+    return options;
+}
+
+Index fewest_bytes(const Stencil& kept, Index dof, Index points) {
+    return (kept.size() * dof * dof + 2 * dof) * points * Index(sizeof(double));
+}
+
+}  // namespace
+
+Cuts SubdomainOptions::cuts(const Grid& grid, int dof) const {
+    return size ? Cuts{grid, *size} : Cuts::by_default(grid, dof);
+}
+
+SubdomainIldu0::SubdomainIldu0(const Context& context, const SubdomainOptions& options)
+    : context_(context), options_(options) {
+    if (context.backend() == Backend::cpu && !goes_by_steps(options.variant))
+        throw UsageError(fmt::format(
+            "subdomain_ildu0: variant {} is a way in which threads of a GPU wait for each other; a CPU has one thread "
+            "a "
+            "subdomain. Set preconditioner.variant = level, which gives the same M, or device.backend = cuda.",
+            name_of(options.variant)));
+}
+
+PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const PreconditionerSetting& setting) {
+    const Cuts cuts = options.cuts(setting.grid, setting.dof);
+    PreconditionerPlan plan;
+    // Lines along x are what the sides of subdomains are made of.
+    plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+    plan.bytes = SubdomainFactors::bytes(cuts, setting.stencil, setting.dof, rows_of(options.variant));
+    if constexpr (cuda_built)
+        if (setting.context.backend() == Backend::cuda)
+            plan.bytes += SubdomainSolveCuda::bytes(cuts, cuts.within(setting.stencil), setting.dof, options.variant);
+    plan.bytes_per_apply = fewest_bytes(cuts.within(setting.stencil), setting.dof, setting.grid.points());
+    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+    return plan;
+}
+
+SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
+    const Cuts cuts = options_.cuts(a.grid(), a.dof());
+    layout_ = a.layout();
+    symmetric_ = a.symmetric();
+    if (!factors_ || !factors_->serves(cuts, a)) {
+        cuda_.reset();
+        factors_.reset();
+        factors_.emplace(context_, cuts, a, rows_of(options_.variant));
+    }
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda && !cuda_)
+            cuda_ = std::make_shared<SubdomainSolveCuda>(context_, *factors_, options_.variant);
+    const PivotRules& rules = options_.pivots.rules;
+    SetupReport report =
+        factor_with_policy(a, rules, options_.pivots.shift, "subdomain_ildu0",
+                           [&](double alpha, PivotInverter& inverter) { factors_->factor(a, alpha, rules, inverter); });
+    report.factor_bytes = factors_->factor_bytes();
+    return report;
+}
+
+void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->apply(*factors_, r, z);
+    solve_subdomains_cpu(*factors_, r, z);
+}
+
+Index SubdomainIldu0::bytes_per_apply() const {
+    return fewest_bytes(factors_->stencil(), factors_->order().dof, layout_.slots());
+}
+
+PreconditionerRow subdomain_ildu0_row() {
+    PreconditionerRow row;
+    row.name = "subdomain_ildu0";
+    row.summary = "ILU(0) or IC(0) of boxes of the grid, the couplings between them dropped";
+    row.explanation =
+        "The grid is cut into boxes, couplings between boxes are left out, and each box is factored by itself as "
+        "M = (I + W) D (I + G). A block of a GPU's threads keeps its box's vector in shared memory through both "
+        "solves, so that r, z and the factors pass once and nothing waits across the grid; about 1.5 times the "
+        "iterations of struct_ilu are the price. Source: Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
+        "Solves to GPUs via Fine-grained Domain Decomposition.";
+    row.parameters = subdomain_parameters();
+    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return std::unique_ptr<Preconditioner>(
+            new SubdomainIldu0(setting.context, subdomain_options(parameters, setting)));
+    };
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return SubdomainIldu0::plan(subdomain_options(parameters, setting), setting);
+    };
+    return row;
+}
+
+}  // namespace hyperplane

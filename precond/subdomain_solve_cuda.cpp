@@ -1,0 +1,290 @@
+#include "precond/subdomain_solve_cuda.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText subdomain_cells_cuh, subdomain_solve_cuh, subdomain_graph_cuh;
+}
+
+namespace {
+
+// subdomain_cells.cuh's struct, member by member.
+struct Arguments {
+    const double *factors, *in;
+    double* out;
+    const int* cells;
+    int* graph;
+    long long subdomain_values, slots;
+    int nx, ny, nz, natural, level_y, level_z, count_x, count_y;
+};
+
+constexpr int graph_threads = 256, barriers = 32;
+constexpr Index shared_of_processor = 227 * 1024, shared_of_system = 1024;  // of a block
+
+/// An initialiser that is never empty.
+std::string array_of(std::vector<int> values) {
+    if (values.empty()) values.push_back(0);
+    return rtc::braces(values);
+}
+
+Index even(Index values) {
+    return (values + 1) / 2 * 2;
+}
+
+/// Numbers that every kernel of subdomains of one shape is specialised on.
+struct Shape {
+    Cuts cuts;
+    Stencil stencil;
+    SubdomainOrder order;
+    SubdomainCells cells;
+
+    Shape(const Cuts& c, const Stencil& within, int dof, SubdomainVariant variant)
+        : cuts(c), stencil(within), order(c, within, dof, rows_of(variant)), cells(c, within) {}
+
+    Index vector() const { return even(Index(order.dof) * cells.cells + 2 * cells.margin); }
+    bool unrolled() const { return order.lower * order.dof <= 64; }
+    int most_levels() const {
+        return 1 + stencil.level_map().level({cuts.size.x - 1, cuts.size.y - 1, cuts.size.z - 1});
+    }
+    /// Ints of a subdomain's two graphs.
+    Index graph() const { return 2 * (1 + most_levels() + 1 + cuts.points()); }
+
+    rtc::Definitions definitions(int threads) const {
+        return {{"DOF", std::to_string(order.dof)},       {"LOWER", std::to_string(order.lower)},
+                {"DELTA", array_of(cells.delta)},         {"SX", std::to_string(cuts.size.x)},
+                {"SY", std::to_string(cuts.size.y)},      {"SZ", std::to_string(cuts.size.z)},
+                {"PITCH", std::to_string(cells.pitch)},   {"CELLS", std::to_string(cells.cells)},
+                {"MARGIN", std::to_string(cells.margin)}, {"THREADS", std::to_string(threads)},
+                {"UNROLLED", unrolled() ? "1" : "0"}};
+    }
+};
+
+/// Where the pieces of the steps lie in the ring and when they are asked for.
+struct Schedule {
+    std::vector<int> place, asked;
+    bool fits = true;  ///< a step and the one after have room together
+
+    /// The pieces of steps [first, last) follow each other in `ring` values, from its beginning on where the end is too
+    /// near. At a step those before have been read.
+    Schedule(const std::vector<int>& size, int first, int last, Index ring) : place(last), asked(last) {
+        Index head = 0;
+        int next = first;
+        for (int step = first; step < last; ++step) {
+            for (; next < last && next - step < barriers; ++next) {
+                Index at = head;
+                if (at + size[next] > ring) at = 0;
+                if (at + size[next] > ring || overlaps(size, step, next, at)) break;
+                place[next] = int(at);
+                head = at + size[next];
+            }
+            asked[step] = next;
+            fits = fits && next >= std::min(step + 2, last);
+        }
+    }
+
+private:
+    /// Whether [at, at + size[next]) holds part of a piece that is still needed, of steps [step, next).
+    bool overlaps(const std::vector<int>& size, int step, int next, Index at) const {
+        for (int other = step; other < next; ++other)
+            if (place[other] < at + size[next] && at < place[other] + size[other]) return true;
+        return false;
+    }
+};
+
+/// How the level-by-level kernels use a multiprocessor.
+struct StepShape {
+    int workers, blocks = 1;
+    bool staged = false;
+    Index ring = 0, shared = 0;  ///< values; bytes
+
+    explicit StepShape(const Shape& s) {
+        workers = (s.order.most_points() * s.order.dof + 31) / 32 * 32;
+        const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
+        const Index wanted = std::max<Index>(3 * 1024, 5 * largest / 2);
+        const int most = std::clamp(2048 / threads(), 1, 8);
+        for (blocks = most; blocks >= 1 && !staged; --blocks) {
+            ring = (shared_of_processor / blocks - shared_of_system) / 8 - s.vector() - barriers;
+            ring = std::min(ring, 4 * wanted) / 2 * 2;
+            staged = ring >= wanted && both_fit(s, ring);
+        }
+        blocks = staged ? blocks + 1 : int(std::clamp<Index>(shared_of_processor / (8 * s.vector() + 1024), 1, 4));
+        if (!staged) ring = 0;
+        shared = 8 * (s.vector() + ring + (staged ? barriers : 0));
+    }
+    int threads() const { return workers + 32; }
+
+private:
+    static bool both_fit(const Shape& s, Index ring) {
+        const int steps = s.order.steps();
+        return Schedule(s.order.size, 0, 2 * steps, ring).fits && Schedule(s.order.size, 0, steps, ring).fits &&
+               Schedule(s.order.size, steps, 2 * steps, ring).fits;
+    }
+};
+
+rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int first, int last) {
+    rtc::Definitions all = s.definitions(shape.threads());
+    const SubdomainOrder& order = s.order;
+    std::vector<int> newest, older, count, begin;
+    for (int e = 0; e < order.lower; ++e) (order.newest[e] ? newest : older).push_back(e);
+    for (int step = 0; step < 2 * order.steps(); ++step) {
+        count.push_back(order.count(step));
+        begin.push_back(order.first(step));
+    }
+    // Where nothing is staged pieces are announced to the second-level cache as far ahead.
+    constexpr Index announced = 8 * 1024;
+    const Index largest = *std::max_element(order.size.begin(), order.size.end());
+    Schedule schedule(order.size, first, last, shape.staged ? shape.ring : std::max(announced, 3 * largest));
+    const int kept = int(newest.size()) * order.dof;
+    constexpr Index constant_memory = 60 * 1024;
+    all["STEPS_IN"] = 6 * Index(count.size() * sizeof(int)) <= constant_memory ? "__constant__" : "__device__";
+    all["STEPS"] = std::to_string(order.steps());
+    all["FIRST"] = std::to_string(first);
+    all["LAST"] = std::to_string(last);
+    all["WORKERS"] = std::to_string(shape.workers);
+    all["BLOCKS"] = std::to_string(shape.blocks);
+    all["STAGED"] = shape.staged ? "1" : "0";
+    all["RING"] = std::to_string(shape.ring);
+    all["BARRIERS"] = std::to_string(barriers);
+    all["NEWEST"] = array_of(newest);
+    all["NEWEST_COUNT"] = std::to_string(newest.size());
+    all["OLDER"] = array_of(older);
+    all["OLDER_COUNT"] = std::to_string(older.size());
+    all["KEPT"] = std::to_string(s.unrolled() && kept <= 16 ? kept : 0);
+    all["STEP_COUNT"] = array_of(count);
+    all["STEP_FIRST"] = array_of(begin);
+    all["STEP_AT"] = array_of(order.at);
+    all["STEP_SIZE"] = array_of(order.size);
+    all["STEP_PLACE"] = array_of(schedule.place);
+    all["STEP_ASKED"] = array_of(schedule.asked);
+    return all;
+}
+
+rtc::Definitions graph_definitions(const Shape& s, SubdomainVariant variant) {
+    rtc::Definitions all = s.definitions(graph_threads);
+    std::vector<int> x, y, z;
+    for (int e = 0; e < s.order.lower; ++e) {
+        x.push_back(s.stencil[e].x);
+        y.push_back(s.stencil[e].y);
+        z.push_back(s.stencil[e].z);
+    }
+    all["UNROLLED"] = "0";  // a thread's entry is not known beforehand
+    all["OFFSET_X"] = array_of(x);
+    all["OFFSET_Y"] = array_of(y);
+    all["OFFSET_Z"] = array_of(z);
+    all["MOST_LEVELS"] = std::to_string(s.most_levels());
+    all["SPIN"] = variant == SubdomainVariant::spin ? "1" : "0";
+    all["EDGES"] = variant == SubdomainVariant::dag_edge ? "1" : "0";
+    return all;
+}
+
+const rtc::Texts& step_texts() {
+    static const rtc::Texts texts{rtc::subdomain_cells_cuh, rtc::subdomain_solve_cuh};
+    return texts;
+}
+const rtc::Texts& graph_texts() {
+    static const rtc::Texts texts{rtc::subdomain_cells_cuh, rtc::subdomain_graph_cuh};
+    return texts;
+}
+
+bool needs_graph(SubdomainVariant variant) {
+    return variant == SubdomainVariant::dag_vertex || variant == SubdomainVariant::dag_edge;
+}
+
+/// First and last step of each kernel.
+std::vector<std::pair<int, int>> parts_of(const SubdomainOrder& order, SubdomainVariant variant) {
+    const int steps = order.steps();
+    if (variant == SubdomainVariant::unfused) return {{0, steps}, {steps, 2 * steps}};
+    return {{0, 2 * steps}};
+}
+
+std::vector<int> cells_in_order(const Shape& s, SubdomainVariant variant) {
+    if (!goes_by_steps(variant)) return s.cells.of_point;
+    std::vector<int> cells;
+    for (int local : s.order.points) cells.push_back(s.cells.of_point[local]);
+    return cells;
+}
+
+Index graph_shared(const Shape& s, SubdomainVariant variant) {
+    return 8 * s.vector() + (variant == SubdomainVariant::spin ? 4 * s.cuts.points() : 0);
+}
+
+Arguments arguments_of(const Cuts& cuts, const Layout& layout) {
+    Arguments a{};
+    a.slots = layout.slots();
+    a.nx = cuts.grid.nx, a.ny = cuts.grid.ny, a.nz = cuts.grid.nz;
+    a.natural = layout.kind() == LayoutKind::natural;
+    a.level_y = layout.levels().y, a.level_z = layout.levels().z;
+    a.count_x = cuts.count().x, a.count_y = cuts.count().y;
+    return a;
+}
+
+}  // namespace
+
+SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors,
+                                       SubdomainVariant variant) {
+    const Cuts& cuts = factors.cuts();
+    const Shape s(cuts, factors.stencil(), factors.order().dof, variant);
+    cells_ = copied_to(context, "factor: places", cells_in_order(s, variant));
+    if (goes_by_steps(variant)) {
+        const StepShape shape(s);
+        threads_ = unsigned(shape.threads());
+        shared_ = shape.shared;
+        for (const auto& [first, last] : parts_of(s.order, variant))
+            kernels_.push_back(rtc::load(step_texts(), step_definitions(s, shape, first, last), "subdomain_solve"));
+    } else {
+        threads_ = graph_threads;
+        shared_ = graph_shared(s, variant);
+        kernels_.push_back(rtc::load(graph_texts(), graph_definitions(s, variant), "subdomain_walk"));
+    }
+    for (const rtc::Kernel& kernel : kernels_) kernel.allow_shared(shared_);
+    if (!needs_graph(variant)) return;
+    graph_ = Buffer<int>(context, "preconditioner: graph", cuts.subdomains() * s.graph());
+    const rtc::Kernel find = rtc::load(graph_texts(), graph_definitions(s, variant), "subdomain_graph");
+    const Index shared = 2 * cuts.points() * Index(sizeof(int));
+    find.allow_shared(shared);
+    Arguments a = arguments_of(cuts, Layout(LayoutKind::natural, cuts.grid, {}));
+    a.graph = graph_.data();
+    find.launch({unsigned(cuts.subdomains())}, graph_threads, shared, &a);
+}
+
+void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const {
+    Arguments a = arguments_of(factors.cuts(), r.layout());
+    a.factors = factors.values();
+    a.subdomain_values = factors.order().values;
+    a.cells = cells_.data();
+    a.graph = const_cast<int*>(graph_.data());
+    a.in = r.data();
+    a.out = z.data();
+    for (const rtc::Kernel& kernel : kernels_) {
+        kernel.launch({unsigned(factors.cuts().subdomains())}, threads_, shared_, &a);
+        a.in = z.data();
+    }
+}
+
+Index SubdomainSolveCuda::bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant) {
+    const Shape s(cuts, stencil, dof, variant);
+    const Index graph = needs_graph(variant) ? cuts.subdomains() * s.graph() : 0;
+    return (cuts.points() + graph) * Index(sizeof(int));
+}
+
+std::vector<rtc::KernelResources> SubdomainSolveCuda::compile(const Cuts& cuts, const Stencil& stencil, int dof,
+                                                              SubdomainVariant variant,
+                                                              const std::string& architecture) {
+    const Shape s(cuts, stencil, dof, variant);
+    std::vector<rtc::KernelResources> all, some;
+    if (!goes_by_steps(variant)) {
+        rtc::compile(graph_texts(), graph_definitions(s, variant), architecture, &all);
+        return all;
+    }
+    const StepShape shape(s);
+    for (const auto& [first, last] : parts_of(s.order, variant)) {
+        rtc::compile(step_texts(), step_definitions(s, shape, first, last), architecture, &some);
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
+}  // namespace hyperplane

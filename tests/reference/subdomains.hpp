@@ -1,0 +1,41 @@
+// Matrices cut into subdomains: boxes of points, couplings from box to box left out.
+#pragma once
+
+#include "reference/block_ilu.hpp"
+
+namespace hyperplane::reference {
+
+inline bool share_box(Offset p, Offset q, Offset size) {
+    return p.x / size.x == q.x / size.x && p.y / size.y == q.y / size.y && p.z / size.z == q.z / size.z;
+}
+
+/// Without the couplings that wrap or that lead to another box.
+inline BlockMatrix decoupled(const StencilMatrix& a, Offset size) {
+    BlockMatrix all = assembled(a, false);
+    for (int row = 0; row < int(all.rows.size()); ++row)
+        std::erase_if(all.rows[row],
+                      [&](const auto& entry) { return !share_box(a.box.point(row), a.box.point(entry.first), size); });
+    return all;
+}
+
+/// ILU(0) of the decoupled matrix on its own pattern.
+inline BlockIlu subdomain_ilu(const StencilMatrix& a, Offset size) {
+    const BlockMatrix parts = decoupled(a, size);
+    Pattern pattern(parts.rows.size());
+    for (std::size_t row = 0; row < parts.rows.size(); ++row)
+        for (const auto& entry : parts.rows[row]) pattern[row].insert(entry.first);
+    return block_ilu(parts, pattern);
+}
+
+/// Coefficients of a decoupled matrix on a stencil, counted one by one.
+inline long long decoupled_entries(const Box& box, const std::vector<Offset>& offsets, int dof, Offset size) {
+    long long blocks = 0;
+    for (int row = 0; row < box.points(); ++row)
+        for (Offset o : offsets) {
+            const Offset p = box.point(row), q = p + o;
+            blocks += box.contains(q) && share_box(p, q, size);
+        }
+    return blocks * dof * dof;
+}
+
+}  // namespace hyperplane::reference
