@@ -46,26 +46,26 @@ public:
     SolveTimer(const Case& a_case, const LinearSystem& system, const SolverOperators& operators, int repeats)
         : case_(a_case), system_(system), operators_(operators), repeats_(repeats), x_(a_case.make_vector("bench")) {}
 
-    Timing time(Solver& solver, SolveReport& report) {
-        return time_calls(case_.context, repeats_, [&] { report = run(solver, operators_.a(), operators_.m()); });
+    /// Of one method's memory there is room for, of two perhaps not.
+    Timing time(const Parameters& parameters, SolveReport& report) {
+        const auto solver = find_row(solvers(), "solver", case_.name("solver")).create(parameters, case_.context);
+        return time_calls(case_.context, repeats_, [&] { report = run(*solver, operators_.a(), operators_.m()); });
     }
     /// Seconds of a solve by so many iterations.
     double of_length(Index iterations) {
         Parameters parameters = case_.parameters;
         parameters.set("solver", "max_iterations", std::to_string(iterations));
         SolveReport report;
-        const auto solver = find_row(solvers(), "solver", case_.name("solver")).create(parameters, case_.context);
-        return time(*solver, report).median;
+        return time(parameters, report).median;
     }
     /// Seconds of an iteration's products, and of its applies, x^T y included where it needs no pass of its own.
     std::pair<double, double> alone(const IterationCost& cost) {
         const Vector& b = system_.b;
         Scalars product(case_.context, "bench", 1);
         const auto seconds = [&](const LinearOperator& op, bool dots) {
-            return time_calls(
-                       case_.context, repeats_,
-                       [&] { dots&& op.vectors_of_dot() == 0 ? op.apply_dot(b, x_, product.data()) : op.apply(b, x_); })
-                .median;
+            const bool on_the_way = dots && op.vectors_of_dot() == 0;
+            const auto call = [&] { on_the_way ? op.apply_dot(b, x_, product.data()) : op.apply(b, x_); };
+            return time_calls(case_.context, repeats_, call).median;
         };
         const LinearOperator& a = operators_.a();
         const double of_product = cost.residuals
@@ -147,7 +147,7 @@ SolveBench bench_solve(const Case& a_case, int repeats) {
     const Product product(a_case, system);
     const SolverOperators operators = operators_of(a_case, product.a());
     SolveTimer timer(a_case, system, operators, repeats);
-    bench.solve = timer.time(*a_case.solver, bench.report);
+    bench.solve = timer.time(a_case.parameters, bench.report);
     break_down(a_case, operators, timer, bench);
     return bench;
 }
