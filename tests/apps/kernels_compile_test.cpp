@@ -112,8 +112,8 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
         for (auto& row : FgBiluCuda::compile({layout, s.stencil, s.dof, s.symmetric, shares}, {}, job.architecture))
             rows.push_back(row);
     if (s.fill_level < 0) return rows;
-    for (auto& row : StructIluCuda::compile({layout, filled, s.stencil, s.dof, s.symmetric, shares}, job.architecture))
-        rows.push_back(row);
+    const StructIluSystem system{layout, filled, s.stencil, s.dof, s.symmetric, shares && StructIluCuda::shares(s.dof)};
+    for (auto& row : StructIluCuda::compile(system, job.architecture)) rows.push_back(row);
     return rows;
 }
 
@@ -129,6 +129,33 @@ void expect_no_spills(const Job& job) {
         }
     }
 }
+
+/// Kernels of struct_ilu without one of its pieces (bench --ablate); these may spill.
+class Pieces : public testing::TestWithParam<BenchCase> {};
+TEST_P(Pieces, Compile) {
+    const BenchCase& c = GetParam();
+    Grid grid;
+    grid.nx = grid.ny = grid.nz = c.n;
+    const auto list = pieces(Backend::cuda, c);
+    EXPECT_GE(list.size(), 3u);
+    for (const Variant& piece : list) {
+        const bool moved = piece.storage == Variant::Storage::other_layout;
+        const Layout layout(moved ? LayoutKind::natural : LayoutKind::hyperplane, grid, c.stencil.level_map());
+        const bool shares = piece.tuning.shares && StructIluCuda::shares(c.dof) && !c.stencil.eliminates_off_diagonal();
+        const bool lower = c.symmetric && piece.storage != Variant::Storage::both_triangles;
+        for (const auto& row :
+             StructIluCuda::compile({layout, c.stencil, c.stencil, c.dof, lower, shares}, "sm_90", piece.tuning)) {
+            fmt::print("{:<20} {:<20} {:<20} {:>4} registers {:>6} B spilled\n", c.name(), piece.name, row.name,
+                       row.registers, row.spill_bytes);
+            EXPECT_GT(row.registers, 0) << piece.name << ", " << row.name;
+        }
+    }
+}
+INSTANTIATE_TEST_SUITE_P(All, Pieces, testing::ValuesIn(parse_bench_cases("ablation")), [](const auto& info) {
+    std::string name = info.param.name();
+    std::replace(name.begin(), name.end(), ':', '_');
+    return name;
+});
 
 /// Kernels of subdomain_ildu0 for a case of Table 3, or the published 3 x 3 blocks.
 struct SubdomainJob {
