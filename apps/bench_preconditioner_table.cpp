@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 
 #include "apps/verdict.hpp"
 
@@ -16,9 +17,12 @@ void PreconditionerTable::head() const {
 }
 
 void PreconditionerTable::add(const PreconditionersResult& result) {
-    nlohmann::json system{{"system", result.system}, {"unknowns", result.unknowns}, {"dof", result.dof}};
-    for (const PreconditionerResult& row : result.rows) system["preconditioners"].push_back(add_row(result, row));
-    systems_.push_back(system);
+    if (result.rows.size() == 1) systems_.push_back({{"system", result.system}});
+    nlohmann::json& system = systems_.back();
+    system["unknowns"] = result.unknowns;
+    system["dof"] = result.dof;
+    system["preconditioners"].push_back(add_row(result, result.rows.back()));
+    std::fflush(stdout);
 }
 
 nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result, const PreconditionerResult& row) {

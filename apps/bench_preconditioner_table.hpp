@@ -16,6 +16,7 @@ public:
     PreconditionerTable(double rate, bool print) : rate_(rate), print_(print) {}
 
     void head() const;
+    /// The result's last row; the first one of a system begins it.
     void add(const PreconditionersResult& result);
     /// The means; to be called last.
     void finish(nlohmann::json& json) const;

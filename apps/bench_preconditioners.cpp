@@ -141,14 +141,14 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
     return std::make_unique<DeckSystem>(deck, build_foundation(deck, parameters));
 }
 
-PreconditionersResult bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
-                                            int repeats) {
+void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates, int repeats,
+                           const std::function<void(const PreconditionersResult&)>& done) {
     PreconditionersResult all;
     all.system = system.name();
-    for (const Candidate& candidate : candidates) {
+    const auto time = [&](const Candidate& candidate, bool baseline) {
         PreconditionerResult result;
         result.name = candidate.preconditioner.text;
-        result.baseline = candidate.preconditioner.name == "cusparse_ilu";
+        result.baseline = baseline;
         try {
             time_one(system, candidate, repeats, all, result);
         } catch (const Error& error) {
@@ -158,8 +158,11 @@ PreconditionersResult bench_preconditioners(PreconditionedSystem& system, const 
             result.refused = "out of memory";
         }
         all.rows.push_back(std::move(result));
-    }
-    return all;
+        done(all);
+    };
+    for (const bool baseline : {true, false})
+        for (const Candidate& candidate : candidates)
+            if ((candidate.preconditioner.name == "cusparse_ilu") == baseline) time(candidate, baseline);
 }
 
 }  // namespace hyperplane

@@ -1,6 +1,7 @@
 // Times of preconditioners alone, set-up and application, on one matrix: all that are registered, or those named.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,8 +71,9 @@ std::unique_ptr<PreconditionedSystem> random_system(const Context& context, cons
 std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters);
 
 /// Sets each candidate up, applies it to a random vector, which must give numbers (else Error, expectation), and times
-/// both. A candidate that fails is a row with its reason.
-PreconditionersResult bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
-                                            int repeats);
+/// both, cuSPARSE's first. A candidate that fails is a row with its reason. `done` is called after each row, the last
+/// one.
+void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates, int repeats,
+                           const std::function<void(const PreconditionersResult&)>& done);
 
 }  // namespace hyperplane

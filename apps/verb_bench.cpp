@@ -299,8 +299,8 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
                            rate * 1e-9);
             table.emplace(rate, print).head();
         }
-        table->add(bench_preconditioners(system, candidates.list, repeats));
-        std::fflush(stdout);
+        bench_preconditioners(system, candidates.list, repeats,
+                              [&](const PreconditionersResult& so_far) { table->add(so_far); });
         add_clocks(json, system.context());
     };
     for (const std::string& path : decks) {
