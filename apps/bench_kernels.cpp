@@ -247,10 +247,11 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
     return list;
 }
 
-std::vector<Variant> tunings() {
+std::vector<Variant> tunings(const std::string& part) {
     std::vector<Variant> list;
     const auto add = [&](std::string name, std::string what, StructIluTuning tuning) {
-        const bool factors = tuning.factor_blocks > 0;
+        if (part != "all" && name.find(part) == name.npos) return;
+        const bool factors = tuning.factor_blocks > 0 || tuning.factor_j > 0;
         list.push_back({std::move(name), std::move(what), tuning, Variant::Storage::own,
                         factors ? std::vector<std::string>{"factorise"} : std::vector<std::string>{"lower", "upper"}});
     };
@@ -265,6 +266,11 @@ std::vector<Variant> tunings() {
     add("1 block", "of the solves resident on a multiprocessor", {.blocks = 1});
     add("2 blocks", "of the solves resident on a multiprocessor", {.blocks = 2});
     add("1 factor block", "of the factorisation resident on a multiprocessor", {.factor_blocks = 1});
+    add("2 factor blocks", "of the factorisation resident on a multiprocessor", {.factor_blocks = 2});
+    add("factor tiles 7 x 1", "lines of a tile of the factorisation", {.factor_j = 7, .factor_k = 1});
+    add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
+    add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
+    add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
     add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
     add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
     add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
@@ -325,7 +331,7 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
     result.kernels =
         time_struct_ilu(context, setting, a, {}, {std::begin(all_kernels), std::end(all_kernels)}, options.repeats, v);
 #if HYPERPLANE_CUSPARSE_BUILT
-    if (context.backend() == Backend::cuda && !options.ablate && !options.tunings) {
+    if (context.backend() == Backend::cuda && !options.ablate && options.tunings.empty()) {
         result.baselines.push_back(time_baseline(context, setting, a, RowFormat::csr, options.repeats, v));
         if (setting.dof > 1)
             result.baselines.push_back(time_baseline(context, setting, a, RowFormat::bsr, options.repeats, v));
@@ -333,8 +339,8 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
 #endif
     std::vector<Variant> variants;
     if (options.ablate) variants = pieces(context.backend(), setting);
-    if (options.tunings)
-        for (Variant& tuning : tunings()) variants.push_back(std::move(tuning));
+    if (!options.tunings.empty())
+        for (Variant& tuning : tunings(options.tunings)) variants.push_back(std::move(tuning));
     for (const Variant& variant : variants)
         result.variants.push_back(time_variant(context, setting, a, variant, options.repeats, v));
     return result;

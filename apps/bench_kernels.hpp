@@ -45,8 +45,8 @@ struct Variant {
 };
 /// The paper's pieces, each left out: those that a case has on a backend.
 std::vector<Variant> pieces(Backend backend, const BenchCase& setting);
-/// Other shapes of the kernels on a GPU.
-std::vector<Variant> tunings();
+/// Other shapes of the kernels on a GPU whose names hold `part`; "all": every one.
+std::vector<Variant> tunings(const std::string& part);
 
 struct VariantResult {
     std::string name, what;
@@ -69,7 +69,8 @@ struct BenchResult {
 struct BenchOptions {
     LayoutKind layout = LayoutKind::natural;
     int repeats = 9;
-    bool ablate = false, tunings = false;  ///< in place of cuSPARSE
+    bool ablate = false;  ///< the pieces, in place of cuSPARSE
+    std::string tunings;  ///< likewise those tunings; empty: none
 };
 
 /// Read plus write rate of a large copy, bytes a second: the ceiling of everything here. Its memory is in no ledger of

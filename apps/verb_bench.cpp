@@ -70,9 +70,12 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     options.layout = read_layout(invocation, context.backend());
     options.repeats = repeats;
     options.ablate = invocation.has("ablate");
-    options.tunings = invocation.has("tunings");
-    if (options.tunings && context.backend() == Backend::cpu)
+    options.tunings = invocation.value("tunings");
+    if (invocation.has("tunings") && context.backend() == Backend::cpu)
         throw UsageError("--tunings: these are of kernels on a GPU; give --device cuda");
+    if (invocation.has("tunings") && (options.tunings.empty() || tunings(options.tunings).empty()))
+        throw UsageError(
+            fmt::format("--tunings: no tuning's name holds '{}'; all stands for every one", options.tunings));
     const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
 
     nlohmann::json json = heading("kernels", context);

@@ -111,6 +111,9 @@ class Device(ProgramTest):
             self.assertTrue({"other layout", "by level"} <= names)
             for variant in case["variants"]:
                 self.assertNotIn("refused", variant)
+        tuned = bench("kernels", *cuda, "--tunings", "factor tiles", "--cases", "star7:4:12")["cases"][0]["variants"]
+        self.assertEqual([variant["name"].rsplit(" ", 3)[0] for variant in tuned], ["factor tiles"] * 4)
+        self.expect(2, "bench", "kernels", *cuda, "--tunings", "tilse", says="'tilse'")
         for system in bench("preconditioners", *cuda, "--cases", "star7:1:24:sym,box27:4:9")["systems"]:
             rows = {row["preconditioner"]: row for row in system["preconditioners"]}
             for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "subdomain_ildu0", "jacobi", "cusparse_ilu", "none"):
