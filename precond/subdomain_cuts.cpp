@@ -54,15 +54,26 @@ Stencil Cuts::within(const Stencil& stencil) const {
 
 SubdomainOrder::SubdomainOrder(const Cuts& cuts, const Stencil& stencil, int dof, Rows rows)
     : lower(stencil.lower_size()), dof(dof), places(cuts.points()) {
-    arrange(cuts, stencil);
-    classify(cuts, stencil);
-    if (rows == Rows::by_step)
-        place_by_step();
+    if (rows == Rows::by_line)
+        arrange_by_line(cuts);
     else
+        arrange_by_level(cuts, stencil);
+    classify(cuts, stencil);
+    if (rows == Rows::by_point)
         place_by_point();
+    else
+        place_by_step(rows == Rows::by_line);
 }
 
-void SubdomainOrder::arrange(const Cuts& cuts, const Stencil& stencil) {
+void SubdomainOrder::arrange_by_line(const Cuts& cuts) {
+    for (int local = 0; local < cuts.points(); ++local) {
+        if (local % cuts.size.x == 0) begin.push_back(local);
+        points.push_back(local);
+    }
+    begin.push_back(cuts.points());
+}
+
+void SubdomainOrder::arrange_by_level(const Cuts& cuts, const Stencil& stencil) {
     // As many points as keep 256 threads busy with a row each, and no more values than about 20 KiB.
     constexpr int most_rows = 256, most_values = 20 * 1024 / int(sizeof(double));
     const int most = std::max(1, std::min(most_rows / dof, most_values / ((lower + 1) * dof * dof)));
@@ -96,15 +107,16 @@ void SubdomainOrder::classify(const Cuts& cuts, const Stencil& stencil) {
     }
 }
 
-void SubdomainOrder::place_by_step() {
+void SubdomainOrder::place_by_step(bool lines) {
     const int block = dof * dof;
     for (int step = 0; step < 2 * steps(); ++step) {
         const bool up = step < steps();
         const int n = count(step), entries = up ? lower : lower + 1;
         for (int t = 0; t < n; ++t) {
             SubdomainPlace& place = places[points[first(step) + t]];
-            (up ? place.lower : place.upper) = int(values) + t * dof;
+            (up ? place.lower : place.upper) = int(values) + t * (lines ? 1 : dof);
             place.stride = n * dof;
+            place.row_stride = lines ? n : 1;
         }
         at.push_back(int(values));
         size.push_back((n * entries * block + 1) / 2 * 2);  // pieces of 16 bytes
@@ -115,7 +127,7 @@ void SubdomainOrder::place_by_step() {
 void SubdomainOrder::place_by_point() {
     const int block = dof * dof, count = int(places.size());
     for (int local = 0; local < count; ++local)
-        places[local] = {local * lower * block, (count * lower + local * (lower + 1)) * block, dof};
+        places[local] = {local * lower * block, (count * lower + local * (lower + 1)) * block, dof, 1};
     values = (Index(count) * (2 * lower + 1) * block + 1) / 2 * 2;
 }
 

@@ -59,16 +59,17 @@ struct Cuts {
 };
 
 /// Where the coefficients of a point lie among its subdomain's values: (row, component r, column c) at
-/// lower or upper + (row * dof + c) * stride + r.
+/// lower or upper + (row * dof + c) * stride + r * row_stride.
 struct SubdomainPlace {
-    int lower, upper, stride;
+    int lower, upper, stride, row_stride;
 };
 
 /// Order of a subdomain's points and places of their factors.
 struct SubdomainOrder {
     enum class Rows {
-        by_step,  ///< as at the head of this file
-        by_point  ///< a point's coefficients side by side, points in natural order, as in compressed block rows
+        by_step,   ///< as at the head of this file, for a GPU
+        by_line,   ///< the same, a step being a line of points along x, and [row][col][component][point], for a CPU
+        by_point,  ///< a point's coefficients side by side, points in natural order, as in compressed block rows
     };
 
     int lower = 0, dof = 1;              ///< entries of the lower triangle
@@ -90,9 +91,10 @@ struct SubdomainOrder {
 
 private:
     int upwards(int step) const { return step < steps() ? step : 2 * steps() - 1 - step; }
-    void arrange(const Cuts& cuts, const Stencil& stencil);
+    void arrange_by_level(const Cuts& cuts, const Stencil& stencil);
+    void arrange_by_line(const Cuts& cuts);
     void classify(const Cuts& cuts, const Stencil& stencil);
-    void place_by_step();
+    void place_by_step(bool lines);
     void place_by_point();
 };
 

@@ -18,7 +18,8 @@ struct SubdomainFactorView {
     HYPERPLANE_HD double& at(Index subdomain, int local, int entry, int row, int col) const {
         const SubdomainPlace& place = places[local];
         const int from = entry < lower ? place.lower : place.upper, e = entry < lower ? entry : entry - lower;
-        return values[subdomain * subdomain_values + from + Index(e * dof + col) * place.stride + row];
+        return values[subdomain * subdomain_values + from + Index(e * dof + col) * place.stride +
+                      row * place.row_stride];
     }
 };
 

@@ -104,7 +104,8 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
     PreconditionerPlan plan;
     // Lines along x are what the sides of subdomains are made of.
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    plan.bytes = SubdomainFactors::bytes(cuts, setting.stencil, setting.dof, rows_of(options.variant));
+    plan.bytes = SubdomainFactors::bytes(cuts, setting.stencil, setting.dof,
+                                         rows_of(setting.context.backend(), options.variant));
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
             plan.bytes += SubdomainSolveCuda::bytes(cuts, cuts.within(setting.stencil), setting.dof, options.variant);
@@ -120,7 +121,7 @@ SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
     if (!factors_ || !factors_->serves(cuts, a)) {
         cuda_.reset();
         factors_.reset();
-        factors_.emplace(context_, cuts, a, rows_of(options_.variant));
+        factors_.emplace(context_, cuts, a, rows_of(context_.backend(), options_.variant));
     }
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && !cuda_)
@@ -136,7 +137,7 @@ SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
 void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
     if constexpr (cuda_built)
         if (cuda_) return cuda_->apply(*factors_, r, z);
-    solve_subdomains_cpu(*factors_, r, z);
+    solve_subdomains_cpu(*factors_, options_.variant == SubdomainVariant::level, r, z);
 }
 
 Index SubdomainIldu0::bytes_per_apply() const {

@@ -66,8 +66,8 @@ private:
     std::shared_ptr<SubdomainSolveCuda> cuda_;  ///< kernels, where the matrix is on a GPU
 };
 
-/// z = M^-1 r on a CPU, one thread a subdomain; r and z in any layout.
-void solve_subdomains_cpu(const SubdomainFactors& factors, const Vector& r, Vector& z);
+/// z = M^-1 r on a CPU, one thread a subdomain, or in two passes over them. Factors by line; r and z in any layout.
+void solve_subdomains_cpu(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z);
 
 PreconditionerRow subdomain_ildu0_row();
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -8,108 +7,169 @@
 namespace hyperplane {
 namespace {
 
-/// Both solves of one subdomain; m is the dof where the compiler knows it.
-template <int m>
-class Walk {
+/// Entries of the lower triangle: those along x, which one point of a line needs of another, and the others.
+struct LineEntries {
+    std::vector<int> along, across;
+
+    explicit LineEntries(const Stencil& stencil) {
+        for (int e = 0; e < stencil.lower_size(); ++e)
+            (stencil[e].y == 0 && stencil[e].z == 0 ? along : across).push_back(e);
+    }
+};
+
+/// Both solves of a subdomain, line by line (SubdomainOrder::Rows::by_line); m is the dof and n the points of a line
+/// where the compiler knows them. Terms of other lines are summed for a whole line at once.
+template <int m, int n>
+class LineSolver {
 public:
-    Walk(const SubdomainFactors& factors, const SubdomainCells& cells)
-        : f_(factors), order_(factors.order()), cells_(cells), dof_(m > 0 ? m : order_.dof) {
-        for (int local : order_.points) cell_of_.push_back(cells.of_point[local]);
+    LineSolver(const SubdomainFactors& factors, const SubdomainCells& cells)
+        : f_(factors), order_(factors.order()), cells_(cells), entries_(factors.stencil()), dof_(order_.dof) {
         vector_.assign(std::size_t(cells.cells) * dof_ + 2 * cells.margin, 0.0);
-        next_.resize(std::size_t(order_.most_points()) * dof_);
+        sum_.resize(std::size_t(points()) * dof_);
     }
 
-    void solve(Index subdomain, const Vector& r, Vector& z) {
-        const Int3 first = f_.cuts().first_point(subdomain);
-        for_each_cell(first, r.layout(), [&](int cell, Index slot) {
-            for (int c = 0; c < dof_; ++c) at(c)[cell] = slot < 0 ? 0.0 : r.component(c)[slot];
-        });
-        const double* values = f_.values() + subdomain * order_.values;
-        for (int step = 0; step < order_.steps(); ++step) walk<false>(step, values + order_.at[step]);
-        for (int step = order_.steps(); step < 2 * order_.steps(); ++step) walk<true>(step, values + order_.at[step]);
-        for_each_cell(first, r.layout(), [&](int cell, Index slot) {
-            for (int c = 0; c < dof_ && slot >= 0; ++c) z.component(c)[slot] = at(c)[cell];
-        });
+    void lower(Index subdomain, const Vector& in, Vector& out) {
+        load(subdomain, in);
+        for (int step = 0; step < order_.steps(); ++step) solve_line<false>(step, values(subdomain, step));
+        store(subdomain, out);
+    }
+    void upper(Index subdomain, const Vector& in, Vector& out) {
+        load(subdomain, in);
+        for (int step = order_.steps(); step < 2 * order_.steps(); ++step)
+            solve_line<true>(step, values(subdomain, step));
+        store(subdomain, out);
+    }
+    void both(Index subdomain, const Vector& in, Vector& out) {
+        load(subdomain, in);
+        for (int step = 0; step < order_.steps(); ++step) solve_line<false>(step, values(subdomain, step));
+        for (int step = order_.steps(); step < 2 * order_.steps(); ++step)
+            solve_line<true>(step, values(subdomain, step));
+        store(subdomain, out);
     }
 
 private:
-    static constexpr int room = m > 0 ? m : max_dof;
     int dof() const { return m > 0 ? m : dof_; }
+    int points() const { return n > 0 ? n : f_.cuts().size.x; }
     double* at(int component) { return vector_.data() + cells_.margin + std::size_t(component) * cells_.cells; }
+    double* sum(int component) { return sum_.data() + component * points(); }
+    const double* values(Index subdomain, int step) const {
+        return f_.values() + subdomain * order_.values + order_.at[step];
+    }
 
-    /// Calls body(cell, slot) for the points of a subdomain; slot -1 outside the grid.
+    /// Calls body(line of the grid's points, first cell, points) for the lines of a subdomain that lie in the grid.
     template <class Body>
-    void for_each_cell(Int3 first, const Layout& layout, const Body& body) {
-        const Int3 size = f_.cuts().size;
-        for (int k = 0; k < size.z; ++k)
-            for (int j = 0; j < size.y; ++j)
-                for (int i = 0; i < size.x; ++i) {
-                    const Int3 p = first + Int3{i, j, k};
-                    body(i + cells_.pitch * (j + size.y * k), layout.grid().contains(p) ? layout.slot(p) : -1);
-                }
+    void for_each_line(Index subdomain, const Body& body) {
+        const Int3 first = f_.cuts().first_point(subdomain), size = f_.cuts().size;
+        const Grid& grid = f_.cuts().grid;
+        const int count = std::min(size.x, grid.nx - first.x);
+        for (int k = 0; k < std::min(size.z, grid.nz - first.z); ++k)
+            for (int j = 0; j < std::min(size.y, grid.ny - first.y); ++j)
+                body(first + Int3{0, j, k}, cells_.pitch * (j + size.y * k), count);
+    }
+    void load(Index subdomain, const Vector& in) {
+        const Int3 n_cuts = f_.cuts().count(), first = f_.cuts().first_point(subdomain), size = f_.cuts().size;
+        const bool last =
+            first.x / size.x == n_cuts.x - 1 || first.y / size.y == n_cuts.y - 1 || first.z / size.z == n_cuts.z - 1;
+        if (last) std::fill(vector_.begin(), vector_.end(), 0.0);  // it may have places without points
+        const Layout& layout = in.layout();
+        for_each_line(subdomain, [&](Int3 p, int cell, int count) {
+            for (int c = 0; c < dof(); ++c)
+                for (int i = 0; i < count; ++i) at(c)[cell + i] = in.component(c)[slot(layout, p, i)];
+        });
+    }
+    void store(Index subdomain, Vector& out) {
+        const Layout& layout = out.layout();
+        for_each_line(subdomain, [&](Int3 p, int cell, int count) {
+            for (int c = 0; c < dof(); ++c)
+                for (int i = 0; i < count; ++i) out.component(c)[slot(layout, p, i)] = at(c)[cell + i];
+        });
+    }
+    static Index slot(const Layout& layout, Int3 p, int i) {
+        return layout.kind() == LayoutKind::natural ? layout.grid().row(p) + i : layout.slot(p + Int3{i, 0, 0});
     }
 
-    /// A step's points do not depend on each other, but the rows of a point share its vector: results are put aside.
     template <bool upper>
-    void walk(int step, const double* w) {
-        const int* cells = cell_of_.data() + order_.first(step);
-        const int count = order_.count(step), lower = order_.lower;
-        const Index column = Index(count) * dof();
-        const double* v = at(0);
-        for (int t = 0; t < count; ++t) {
-            double sum[room];
-            const double* own = w + t * dof();
-            for (int r = 0; r < dof(); ++r) sum[r] = upper ? 0.0 : v[r * Index(cells_.cells) + cells[t]];
-            if (upper) add<+1>(own, column, cells[t], sum);
-            for (int e = 0; e < lower; ++e) {
-                const int row = upper ? lower - e : e, delta = upper ? -cells_.delta[e] : cells_.delta[e];
-                add<-1>(own + Index(row) * dof() * column, column, cells[t] + delta, sum);
-            }
-            for (int r = 0; r < dof(); ++r) next_[std::size_t(t) * dof() + r] = sum[r];
+    void solve_line(int step, const double* w) {
+        const int cell = cells_.of_point[order_.points[order_.first(step)]], block = dof() * dof() * points();
+        for (int r = 0; r < dof(); ++r) {
+            if (upper)
+                std::fill_n(sum(r), points(), 0.0);
+            else
+                std::copy_n(at(r) + cell, points(), sum(r));
         }
-        for (int t = 0; t < count; ++t)
-            for (int r = 0; r < dof(); ++r) at(r)[cells[t]] = next_[std::size_t(t) * dof() + r];
+        if (upper) add<+1>(w, cell);
+        for (int e : entries_.across)
+            add<-1>(w + Index(upper ? order_.lower - e : e) * block,
+                    upper ? cell - cells_.delta[e] : cell + cells_.delta[e]);
+        for (int t = 0; t < points(); ++t) {
+            const int i = upper ? points() - 1 - t : t;
+            for (int e : entries_.along)
+                add_point(w + Index(upper ? order_.lower - e : e) * block + i, i,
+                          cell + i + (upper ? -cells_.delta[e] : cells_.delta[e]));
+            for (int r = 0; r < dof(); ++r) at(r)[cell + i] = sum(r)[i];
+        }
     }
-    /// sum +-= the block whose columns begin at w, `column` apart, times the vector at a cell.
+    /// sum +-= the blocks [col][component][point] at w times the vector from a cell on.
     template <int sign>
-    void add(const double* w, Index column, int cell, double* sum) {
+    void add(const double* w, int cell) {
         for (int c = 0; c < dof(); ++c) {
-            const double value = at(c)[cell];
-            for (int r = 0; r < dof(); ++r) sum[r] += sign * w[c * column + r] * value;
+            const double* x = at(c) + cell;
+            for (int r = 0; r < dof(); ++r, w += points()) {
+                double* s = sum(r);
+#pragma omp simd
+                for (int i = 0; i < points(); ++i) s[i] += sign * w[i] * x[i];
+            }
+        }
+    }
+    /// The same at one point.
+    void add_point(const double* w, int i, int cell) {
+        for (int c = 0; c < dof(); ++c) {
+            const double x = at(c)[cell];
+            for (int r = 0; r < dof(); ++r, w += points()) sum(r)[i] -= *w * x;
         }
     }
 
     const SubdomainFactors& f_;
     const SubdomainOrder& order_;
     const SubdomainCells& cells_;
-    int dof_;
-    std::vector<int> cell_of_;  ///< of each point in the steps' order
-    std::vector<double> vector_, next_;
+    const LineEntries entries_;
+    const int dof_;
+    std::vector<double> vector_, sum_;
 };
 
-template <int m>
-void solve_all(const SubdomainFactors& factors, const Vector& r, Vector& z) {
+template <int m, int n>
+void solve_all(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
     const SubdomainCells cells(factors.cuts(), factors.stencil());
     const Index subdomains = factors.cuts().subdomains();
 #pragma omp parallel num_threads(threads_for(r.size()))
     {
-        Walk<m> walk(factors, cells);
+        LineSolver<m, n> solver(factors, cells);
 #pragma omp for schedule(static)
-        for (Index subdomain = 0; subdomain < subdomains; ++subdomain) walk.solve(subdomain, r, z);
+        for (Index s = 0; s < subdomains; ++s) fused ? solver.both(s, r, z) : solver.lower(s, r, z);
+        if (!fused)
+#pragma omp for schedule(static)
+            for (Index s = 0; s < subdomains; ++s) solver.upper(s, z, z);
+    }
+}
+
+template <int m>
+void solve_with_dof(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
+    switch (factors.cuts().size.x) {
+        case 8: return solve_all<m, 8>(factors, fused, r, z);
+        case 16: return solve_all<m, 16>(factors, fused, r, z);
+        default: return solve_all<m, 0>(factors, fused, r, z);
     }
 }
 
 }  // namespace
 
-void solve_subdomains_cpu(const SubdomainFactors& factors, const Vector& r, Vector& z) {
+void solve_subdomains_cpu(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
     switch (factors.order().dof) {
-        case 1: return solve_all<1>(factors, r, z);
-        case 2: return solve_all<2>(factors, r, z);
-        case 3: return solve_all<3>(factors, r, z);
-        case 4: return solve_all<4>(factors, r, z);
-        case 5: return solve_all<5>(factors, r, z);
-        case 8: return solve_all<8>(factors, r, z);
-        default: return solve_all<0>(factors, r, z);
+        case 1: return solve_with_dof<1>(factors, fused, r, z);
+        case 2: return solve_with_dof<2>(factors, fused, r, z);
+        case 3: return solve_with_dof<3>(factors, fused, r, z);
+        case 4: return solve_with_dof<4>(factors, fused, r, z);
+        default: return solve_with_dof<0>(factors, fused, r, z);
     }
 }
 

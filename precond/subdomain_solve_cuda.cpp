@@ -42,7 +42,7 @@ struct Shape {
     SubdomainCells cells;
 
     Shape(const Cuts& c, const Stencil& within, int dof, SubdomainVariant variant)
-        : cuts(c), stencil(within), order(c, within, dof, rows_of(variant)), cells(c, within) {}
+        : cuts(c), stencil(within), order(c, within, dof, rows_of(Backend::cuda, variant)), cells(c, within) {}
 
     Index vector() const { return even(Index(order.dof) * cells.cells + 2 * cells.margin); }
     bool unrolled() const { return order.lower * order.dof <= 64; }

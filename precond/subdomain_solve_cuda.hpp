@@ -24,8 +24,9 @@ enum class SubdomainVariant {
 inline bool goes_by_steps(SubdomainVariant variant) {
     return variant == SubdomainVariant::level || variant == SubdomainVariant::unfused;
 }
-inline SubdomainOrder::Rows rows_of(SubdomainVariant variant) {
-    return goes_by_steps(variant) ? SubdomainOrder::Rows::by_step : SubdomainOrder::Rows::by_point;
+inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
+    using enum SubdomainOrder::Rows;
+    return backend == Backend::cpu ? by_line : goes_by_steps(variant) ? by_step : by_point;
 }
 
 class SubdomainSolveCuda {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "precond/bad_pivots.hpp"
 #include "precond/subdomain_ildu0.hpp"
 #include "precond/swept.hpp"
 #include "reference/subdomains.hpp"
@@ -229,72 +230,88 @@ TEST(SubdomainIldu0, RefusesWhatItCannotDo) {
     EXPECT_NO_THROW(parameters_of("subdomain_ildu0", {{"subdomain", "16,16,8"}}));
 }
 
+/// A set-up's report and M^-1 r, or the message it ends with.
+struct Outcome {
+    SetupReport report;
+    std::string message;
+    std::vector<double> z;
+};
+
+constexpr Offset pivot_cut{4, 3, 2};  // the bad cell (3,2,1) and the one before it share a subdomain
+
+Outcome outcome(const Context& context, const StencilMatrix& data, MatrixStorage storage, const std::string& policy) {
+    const Layout layout = layout_for(LayoutKind::natural, data, "star7", 0);
+    const StructMatrix a =
+        in_context(context, reference::to_struct_matrix(context.host(), layout, data, storage, "star7"));
+    const auto m = make("subdomain_ildu0", a, {{"subdomain", text_of(pivot_cut)}, {"pivot_policy", policy}});
+    Outcome result;
+    try {
+        result.report = m->setup(a);
+    } catch (const SetupError& error) {
+        result.message = error.what();
+        return result;
+    }
+    Vector z = poisoned(context, layout, a.dof());
+    m->apply(to_vector(context, layout, a.dof(), reference::Random(1).vector(int(a.unknowns()))), z);
+    result.z = from_vector(z);
+    return result;
+}
+
+void expect_equivalent(const Outcome& met, const StencilMatrix& equivalent) {
+    const int unknowns = equivalent.box.points() * equivalent.dof;
+    const auto expected = reference::apply_inverse(reference::subdomain_ilu(equivalent, pivot_cut),
+                                                   reference::Random(1).vector(unknowns));
+    EXPECT_EQ(met.message, "");
+    EXPECT_LT(relative_difference(met.z, expected), 1e-11);
+}
+
+/// Policies, counts and places are those of struct_ilu.
+void expect_pivot_rules(const Context& context, int dof, MatrixStorage storage) {
+    const double tiny = 0x1p-50;  // below 1e-14 and exactly what is left of 1 + 2^-50 after elimination of 1
+    const StencilMatrix bad = with_pair("star7", dof, 1.0, 1.0 + tiny);
+    const Outcome failed = outcome(context, bad, storage, "fail");
+    EXPECT_NE(failed.message.find("subdomain_ildu0: the pivot at cell (3,2,1), component " + std::to_string(dof - 1)),
+              std::string::npos)
+        << failed.message;
+    const Outcome boosted = outcome(context, bad, storage, "boost");
+    ASSERT_EQ(boosted.report.modified.size(), 1u);
+    EXPECT_EQ(boosted.report.pivots_modified, 1);
+    EXPECT_EQ(boosted.report.modified[0].cell, (Int3{3, 2, 1}));
+    EXPECT_EQ(boosted.report.modified[0].component, dof - 1);
+    expect_equivalent(boosted, with_pair("star7", dof, 1.0, 1.0 + 1e-3));
+    const Outcome shifted = outcome(context, bad, storage, "shift");
+    EXPECT_GT(shifted.report.shift, 0.0);
+    EXPECT_LT(shifted.report.shift, 0.1);
+    expect_equivalent(shifted, reference::shifted(bad, shifted.report.shift));
+    const Outcome small = outcome(context, with_pair("star7", dof, 1.0, 1.0 + 1e-6), storage, "fail");
+    EXPECT_NEAR(small.report.smallest_pivot_ratio, 1e-6, 1e-9);
+    EXPECT_EQ(small.report.smallest_pivot_cell, (Int3{3, 2, 1}));
+    const bool symmetric = storage == MatrixStorage::lower;
+    EXPECT_EQ(outcome(context, with_pair("star7", dof, 2.0, 1.0), storage, "fail").message.empty(), !symmetric);
+    for (const char* policy : {"fail", "shift", "boost"}) {
+        const Outcome none = outcome(context, with_block("star7", diagonal_block(dof, NAN)), storage, policy);
+        EXPECT_NE(none.message.find("(3,2,1)"), std::string::npos) << none.message;
+    }
+}
+
+TEST(SubdomainIldu0, FollowsPivotRules) {
+    for (MatrixStorage storage : storages)
+        for (int dof : {1, 3, 6}) expect_pivot_rules(Context::cpu(1), dof, storage);
+}
+
+/// A cut takes the coupling away that made the pivot small.
+TEST(SubdomainIldu0, ACutBeforeACellMendsItsPivot) {
+    const StencilMatrix bad = with_pair("star7", 1, 1.0, 1.0 + 0x1p-50);
+    const StructMatrix a = reference::to_struct_matrix(
+        Context::cpu(1), layout_for(LayoutKind::natural, bad, "star7", 0), bad, MatrixStorage::full, "star7");
+    EXPECT_NO_THROW(make("subdomain_ildu0", a, {{"subdomain", "3 5 3"}})->setup(a));
+    EXPECT_THROW(make("subdomain_ildu0", a, {{"subdomain", "4 5 3"}})->setup(a), SetupError);
+}
+
 Grid grid_of(int nx, int ny, int nz) {
     Grid grid;
     grid.nx = nx, grid.ny = ny, grid.nz = nz;
     return grid;
-}
-
-/// Gondhalekar et al., Table 5.4: 7 points, 3 x 3 blocks, subdomains of 2048 points.
-TEST(Cuts, LeaveAsManyEntriesAsPublished) {
-    const Stencil star = Stencil::star7();
-    for (const auto& [nx, before, after] :
-         {std::tuple{128, 131'235'840, 122'683'392}, {256, 262'766'592, 245'366'784}}) {
-        const Grid grid = grid_of(nx, 128, 128);
-        const Cuts none{grid, {nx, 128, 128}}, cuts = Cuts::by_default(grid, 3);
-        EXPECT_EQ(cuts.size, (Int3{16, 16, 8}));
-        EXPECT_EQ(cuts.subdomains(), nx * 8);
-        EXPECT_EQ(9 * none.blocks_kept(star), before);
-        EXPECT_EQ(9 * cuts.blocks_kept(star), after);
-    }
-}
-
-TEST(Cuts, AreCountedAsByHand) {
-    for (const auto& stencil : reference::all_stencils())
-        for (Offset size : {Offset{3, 2, 2}, {7, 5, 3}, {1, 4, 3}}) {
-            const Cuts cuts{grid_of(7, 5, 3), reference::to_int3(size)};
-            EXPECT_EQ(cuts.blocks_kept(reference::to_stencil(stencil)),
-                      reference::decoupled_entries({7, 5, 3}, stencil.offsets, 1, size))
-                << stencil.name;
-        }
-}
-
-TEST(Cuts, ByDefaultAreEvenAndFitSharedMemory) {
-    const auto size = [](int nx, int ny, int nz, int dof) { return Cuts::by_default(grid_of(nx, ny, nz), dof).size; };
-    EXPECT_EQ(size(512, 512, 512, 1), (Int3{16, 16, 8}));
-    EXPECT_EQ(size(100, 100, 100, 1), (Int3{15, 15, 8}));  // 7, 7 and 13 cuts
-    EXPECT_EQ(size(256, 256, 1, 1), (Int3{64, 32, 1}));
-    EXPECT_EQ(size(5, 4, 3, 1), (Int3{5, 4, 3}));
-    EXPECT_EQ(size(64, 64, 64, 8), (Int3{8, 8, 8}));
-    for (int dof = 1; dof <= max_dof; ++dof) {
-        const Int3 s = size(97, 61, 83, dof);
-        EXPECT_LE(s.x * s.y * s.z * dof, 6144);
-    }
-}
-
-/// Every point once, each after all neighbours of its triangle, and only `newest` entries lead one step back.
-TEST(SubdomainOrder, FollowsDependencies) {
-    for (const auto& named : reference::all_stencils())
-        for (const Int3 size : {Int3{16, 16, 8}, Int3{5, 3, 7}, Int3{9, 1, 2}, Int3{4, 4, 1}, Int3{1, 1, 1}})
-            for (int dof : {1, 3, 8}) {
-                const Cuts cuts{grid_of(size.x, size.y, size.z), size};
-                const Stencil stencil = cuts.within(reference::to_stencil(named));
-                const SubdomainOrder order(cuts, stencil, dof, SubdomainOrder::Rows::by_step);
-                std::vector<int> step_of(cuts.points(), -1);
-                for (int step = 0; step < order.steps(); ++step)
-                    for (int at = 0; at < order.count(step); ++at) {
-                        int& known = step_of[order.points[order.first(step) + at]];
-                        EXPECT_EQ(known, -1);
-                        known = step;
-                    }
-                for (int local = 0; local < cuts.points(); ++local)
-                    for (int e = 0; e < order.lower; ++e) {
-                        const Int3 q = cuts.point(local, {}) + stencil[e];
-                        if (!cuts.grid.contains(q)) continue;
-                        const int back = step_of[local] - step_of[cuts.local(q, {})];
-                        ASSERT_GE(back, order.newest[e] ? 1 : 2) << named.name << " " << e;
-                    }
-            }
 }
 
 class SubdomainsOnDevice : public DeviceTest {};
@@ -326,6 +343,11 @@ TEST_F(SubdomainsOnDevice, EqualTheHostsOnLargeGrids) {
             }
         }
     }
+}
+
+TEST_F(SubdomainsOnDevice, FollowPivotRules) {
+    for (MatrixStorage storage : storages)
+        for (int dof : {1, 3, 6}) expect_pivot_rules(Context::cuda(), dof, storage);
 }
 
 TEST_F(SubdomainsOnDevice, HoldWhatIsPlanned) {
