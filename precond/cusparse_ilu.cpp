@@ -56,7 +56,7 @@ PreconditionerPlan plan_cusparse(const Parameters& parameters, const Preconditio
                  3 * setting.grid.points() * setting.dof * Index(sizeof(double));
     const Index block = Index(setting.dof) * setting.dof * setting.grid.points();
     plan.bytes_per_apply =
-        ((2 * pattern.lower_size() + 2) * block + 4 * setting.grid.points() * setting.dof) * Index(sizeof(double));
+        ((2 * pattern.lower_size() + 1) * block + 4 * setting.grid.points() * setting.dof) * Index(sizeof(double));
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }

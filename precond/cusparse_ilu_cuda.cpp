@@ -163,7 +163,7 @@ PreconditionerTraits CusparseIlu::traits() const {
 Index CusparseIlu::bytes_per_apply() const {
     const Device& d = *device_;
     const Index block = Index(d.dof) * d.dof * d.layout.slots(), lower = d.pattern_lower;
-    return ((2 * lower + 2) * block + 4 * d.in.size()) * Index(sizeof(double));
+    return ((2 * lower + 1) * block + 4 * d.in.size()) * Index(sizeof(double));
 }
 
 const CusparseCosts& CusparseIlu::costs() const {

@@ -56,7 +56,7 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
     plan.bytes = StructMatrix::bytes(entries * block, points) +
                  FgBiluScratch::bytes(levels_of(plan.layout, stencil), stencil, setting.dof, setting.symmetric, shares,
                                       options.style == FgBiluStyle::kernels);
-    plan.bytes_per_apply = ((2 * stencil.lower_size() + 2) * block + 4 * setting.dof) * points * Index(sizeof(double));
+    plan.bytes_per_apply = ((2 * stencil.lower_size() + 1) * block + 4 * setting.dof) * points * Index(sizeof(double));
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }
@@ -143,7 +143,7 @@ void FgBilu::apply(const Vector& r, Vector& z) const {
 
 Index FgBilu::bytes_per_apply() const {
     const Index block = Index(a_->dof()) * a_->dof() * a_->layout().slots();
-    return ((2 * a_->stencil().lower_size() + 2) * block + 4 * a_->unknowns()) * Index(sizeof(double));
+    return ((2 * a_->stencil().lower_size() + 1) * block + 4 * a_->unknowns()) * Index(sizeof(double));
 }
 
 PreconditionerRow fgbilu_row() {

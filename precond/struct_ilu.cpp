@@ -77,7 +77,7 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
     plan.bytes = StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points());
     const Index block = Index(setting.dof) * setting.dof * plan.layout.slots();
     plan.bytes_per_apply =
-        ((2 * filled.lower_size() + 2) * block + 4 * plan.layout.slots() * setting.dof) * Index(sizeof(double));
+        ((2 * filled.lower_size() + 1) * block + 4 * plan.layout.slots() * setting.dof) * Index(sizeof(double));
     if constexpr (cuda_built)
         if (cuda)
             plan.bytes +=
@@ -262,7 +262,7 @@ void StructIlu::upper_solve(Vector& z) const {
 
 Index StructIlu::bytes_per_apply() const {
     const Index block = Index(a_->dof()) * a_->dof() * a_->layout().slots();
-    const Index coefficients = (2 * stencil_.lower_size() + 2) * block;  // E, F, D^-1 in each sweep
+    const Index coefficients = (2 * stencil_.lower_size() + 1) * block;  // E, F, and D^-1 in one of the sweeps
     const Index vectors = 4 * a_->unknowns();                            // r, y; y, z
     return (coefficients + vectors) * Index(sizeof(double));
 }

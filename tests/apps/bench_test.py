@@ -64,6 +64,10 @@ class Bench(ProgramTest):
             for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "jacobi", "none"):
                 self.assertNotIn("refused", rows[name])
             self.assertIn("refused", rows["cusparse_ilu"])
+            points, block, lower = system["unknowns"] // system["dof"], system["dof"] ** 2, {1: 3, 3: 13}[system["dof"]]
+            for name in ("struct_ilu", "par_ilu", "fgbilu"):  # both triangles and D^-1 once, r, y twice, z
+                self.assertEqual(rows[name]["bytes_per_apply"],
+                                 8 * points * ((2 * lower + 1) * block + 4 * system["dof"]))
             self.assertEqual(rows["jacobi_sweeps"]["sweeps_of_apply"], 10)
             self.assertEqual(rows["par_ilu"]["sweeps_of_setup"], 5)
             self.assertEqual(rows["none"]["bytes_held"], 0)
