@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "precond/struct_ilu.hpp"
 
 namespace hyperplane {
 namespace {
@@ -42,6 +43,20 @@ FgBiluOptions fgbilu_options(const Parameters& parameters) {
         parameters.text("preconditioner", "style") == "kernels" ? FgBiluStyle::kernels : FgBiluStyle::blocks;
     options.pivots = pivot_options(parameters);
     return options;
+}
+
+/// Style blocks on a CPU: struct_ilu, whose threads take runs of a hyperplane's points through all steps.
+bool is_struct_ilu(const FgBiluOptions& options, const PreconditionerSetting& setting) {
+    return options.style == FgBiluStyle::blocks && setting.context.backend() == Backend::cpu;
+}
+
+StructIluOptions struct_ilu_of(const FgBiluOptions& options) {
+    StructIluOptions same;
+    same.shift = options.pivots.shift;
+    same.shift_is_auto = options.pivots.shift_is_auto;
+    same.pivots = options.pivots.rules;
+    same.name = "fgbilu";
+    return same;
 }
 
 }  // namespace
@@ -114,8 +129,6 @@ void FgBilu::build(double alpha, PivotInverter& inverter) {
     const FgBiluFactors f = factors();
     const Backend backend = context_.backend();
     fgbilu_copy(backend, *a_, f, !factor_, alpha);
-    const bool by_points = options_.style == FgBiluStyle::blocks && backend == Backend::cpu;
-    if (by_points) return fgbilu_factor_by_points(f, scratch_->order(), inverter);
     scratch_->reset();
     if constexpr (cuda_built)
         if (cuda_) cuda_->factor(f, *scratch_, options_.pivots.rules);
@@ -135,10 +148,7 @@ void FgBilu::apply(const Vector& r, Vector& z) const {
     const FgBiluFactors f = factors();
     if constexpr (cuda_built)
         if (cuda_) return cuda_->solve(f, r.data(), z.data());
-    if (options_.style == FgBiluStyle::kernels)
-        fgbilu_solve_by_steps(context_.backend(), f, *scratch_, r.data(), z.data());
-    else
-        fgbilu_solve_by_points(f, r.data(), z.data());
+    fgbilu_solve_by_steps(context_.backend(), f, *scratch_, r.data(), z.data());
 }
 
 Index FgBilu::bytes_per_apply() const {
@@ -158,11 +168,19 @@ PreconditionerRow fgbilu_row() {
         "triangle. Source: Luo, Edwards, Luo, Mueller, A fine-grained block ILU scheme on regular structures for "
         "GPGPUs, Computers & Fluids 119, 2015.";
     row.parameters = fgbilu_parameters();
-    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return std::unique_ptr<Preconditioner>(new FgBilu(setting.context, fgbilu_options(parameters)));
+    row.create = [](const Parameters& parameters,
+                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+        const FgBiluOptions options = fgbilu_options(parameters);
+        if (is_struct_ilu(options, setting))
+            return std::make_unique<StructIlu>(setting.context, struct_ilu_of(options));
+        return std::make_unique<FgBilu>(setting.context, options);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return FgBilu::plan(fgbilu_options(parameters), setting);
+        const FgBiluOptions options = fgbilu_options(parameters);
+        if (!is_struct_ilu(options, setting)) return FgBilu::plan(options, setting);
+        PreconditionerPlan plan = StructIlu::plan(struct_ilu_of(options), setting);
+        plan.layout = Layout(LayoutKind::hyperplane, plan.layout.grid(), plan.layout.levels());
+        return plan;
     };
     return row;
 }

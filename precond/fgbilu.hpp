@@ -15,7 +15,8 @@
 //                steps for entries l that do not change each other, all of star7's; one for what pivots are judged
 //                by; three for each row of D.
 //     blocks     whoever has a point takes it through all steps (Algorithms 9 and 10): a thread block on a GPU
-//                (precond/fgbilu_cuda.hpp), a thread on a CPU (Algorithms 2 and 3).
+//                (precond/fgbilu_cuda.hpp). On a CPU threads have runs of a hyperplane's points (Algorithms 2 and 3),
+//                which is what struct_ilu does in the hyperplane layout, and the row makes that.
 //
 // In Algorithm 6 (b) line 2 the b is one too many: z = F x, as in Algorithm 10. The correction iteration x += M^-1 (b -
 // A x) (3), whose residual is Algorithm 7, is solver richardson.
@@ -44,6 +45,7 @@ struct FgBiluOptions {
     FgBiluTuning tuning;  ///< of style blocks on a GPU
 };
 
+/// On a CPU style kernels whatever the options say.
 class FgBilu : public Preconditioner {
 public:
     FgBilu(const Context& context, const FgBiluOptions& options) : context_(context), options_(options) {}

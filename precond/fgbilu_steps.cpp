@@ -2,7 +2,6 @@
 
 #include "core/for_each_point.hpp"
 #include "precond/for_each_element.hpp"
-#include "precond/sweep.hpp"
 
 namespace hyperplane {
 
@@ -347,69 +346,6 @@ void invert_by_steps(Backend backend, InversionStep step, int columns) {
     }
 }
 
-/// Calls body(point, slot) for all points, level by level; each of OpenMP's threads has a body of its own, made by
-/// make_body().
-template <class MakeBody>
-void for_each_in_levels(const FgBiluFactors& f, Direction direction, const MakeBody& make_body) {
-    const Layout& layout = f.view.layout;
-    const int levels = layout.level_count(), threads = threads_for(layout.slots() * f.dof);
-#pragma omp parallel num_threads(threads)
-    {
-        auto body = make_body();
-        for (int at = 0; at < levels; ++at) {
-            const Step step{{f}, Hyperplane(layout, direction == Direction::lower ? at : levels - 1 - at)};
-            Int3 p;
-            Index slot;
-#pragma omp for schedule(static)
-            for (int column = 0; column < step.plane.columns; ++column)
-                if (step.find(column, &p, &slot)) body(p, slot);
-        }
-    }
-}
-
-/// (1) at a point, then its inverse.
-class FactorPoint {
-public:
-    FactorPoint(const FgBiluFactors& f, const EliminationOrder& order, PivotInverter& inverter)
-        : m_{f},
-          order_(order),
-          inverter_(inverter),
-          size_(f.dof * f.dof),
-          products_(std::size_t(order.largest_group()) * size_),
-          own_(size_),
-          block_(size_) {}
-    ~FactorPoint() { inverter_.note(smallest_); }
-    FactorPoint(const FactorPoint&) = delete;
-    FactorPoint& operator=(const FactorPoint&) = delete;
-
-    void operator()(Int3 p, Index slot) {
-        const int dof = m_.f.dof;
-        for (const EliminationOrder::Group& group : order_.groups) {
-            for (std::size_t place = 0; place < group.lower.size(); ++place)
-                for (int at = 0; at < size_; ++at)
-                    products_[place * size_ + at] = m_.product(p, slot, group.lower[place], at / dof, at % dof);
-            for (const auto [place, u, e] : group.pairs)
-                for (int at = 0; at < size_; ++at)
-                    m_.eliminate(p, slot, group.lower[place], u, e, at / dof, at % dof,
-                                 &products_[place * size_ + at / dof * dof], 1);
-        }
-        for (int at = 0; at < size_; ++at) {
-            own_[at] = m_.f.diagonal.at(0, slot, at / dof, at % dof);
-            block_[at] = m_.f.inverse.at(0, slot, at / dof, at % dof);
-        }
-        inverter_.invert(p, own_.data(), block_.data(), smallest_);
-        for (int at = 0; at < size_; ++at) m_.f.inverse.at(0, slot, at / dof, at % dof) = block_[at];
-    }
-
-private:
-    Elements m_;
-    const EliminationOrder& order_;
-    PivotInverter& inverter_;
-    int size_;
-    std::vector<double> products_, own_, block_;
-    PivotRatio smallest_;
-};
-
 }  // namespace
 
 void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& factors, bool shares, double alpha) {
@@ -450,30 +386,6 @@ void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBilu
             for_each_element(backend, step.plane.columns, factors.dof, "fgbilu: pivots",
                              SolvePivot{step, lower, scratch.vector(), z});
         }
-}
-
-void fgbilu_factor_by_points(const FgBiluFactors& factors, const EliminationOrder& order, PivotInverter& inverter) {
-    for_each_in_levels(factors, Direction::lower, [&] { return FactorPoint(factors, order, inverter); });
-}
-
-void fgbilu_solve_by_points(const FgBiluFactors& factors, const double* r, double* z) {
-    const Elements m{factors};
-    const Index slots = factors.view.layout.slots();
-    for (const bool lower : {true, false}) {
-        const auto solve_point = [&](Int3 p, Index slot) {
-            double sums[max_dof];
-            for (int c = 0; c < factors.dof; ++c) {
-                const double sum = m.triangle(p, slot, lower, c, z);
-                sums[c] = lower ? r[c * slots + slot] - sum : sum;
-            }
-            for (int c = 0; c < factors.dof; ++c) {
-                const double sum = m.pivot(slot, c, sums, 1);
-                double& value = z[c * slots + slot];
-                value = lower ? sum : value - sum;
-            }
-        };
-        for_each_in_levels(factors, lower ? Direction::lower : Direction::upper, [&] { return solve_point; });
-    }
 }
 
 }  // namespace hyperplane

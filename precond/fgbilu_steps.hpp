@@ -105,8 +105,4 @@ void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBil
 void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch, const double* r,
                            double* z);
 
-/// Style blocks on a CPU: Algorithms 2 and 3.
-void fgbilu_factor_by_points(const FgBiluFactors& factors, const EliminationOrder& order, PivotInverter& inverter);
-void fgbilu_solve_by_points(const FgBiluFactors& factors, const double* r, double* z);
-
 }  // namespace hyperplane

@@ -92,16 +92,16 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
 void StructIlu::prepare(const StructMatrix& a) {
     a_ = &a;
     if (a.stencil().radius() > 2)
-        throw UsageError(fmt::format("struct_ilu: stencil {} has radius {}, the largest it takes is 2",
+        throw UsageError(fmt::format("{}: stencil {} has radius {}, the largest it takes is 2", options_.name,
                                      a.stencil().name(), a.stencil().radius()));
     stencil_ = a.stencil().filled(options_.fill_level);
     if (a.layout().kind() == LayoutKind::hyperplane) {
         const LevelMap have = a.layout().levels(), need = stencil_.level_map();
         if (have.y < need.y || have.z < need.z)
-            throw UsageError(fmt::format(
-                "struct_ilu: fill level {} of stencil {} needs levels i + {} j + {} k, the matrix's layout has "
-                "i + {} j + {} k; build the matrix in the layout that plan() returns",
-                options_.fill_level, a.stencil().name(), need.y, need.z, have.y, have.z));
+            throw UsageError(
+                fmt::format("{}: fill level {} of stencil {} needs levels i + {} j + {} k, the matrix's layout has "
+                            "i + {} j + {} k; build the matrix in the layout that plan() returns",
+                            options_.name, options_.fill_level, a.stencil().name(), need.y, need.z, have.y, have.z));
     }
     const bool shares = shares_matrix(stencil_, a.stencil(), a.dof(), a.backend() == Backend::cuda, options_.tuning);
     const auto fits = [&](const std::optional<StructMatrix>& m, const Stencil& stencil) {
