@@ -37,7 +37,15 @@ struct Steps {
     int count;
 };
 
-/// Steps 1 to 4 of subdomain_ildu0.hpp at one point; m is the dof where the compiler knows it.
+/// A point of a subdomain.
+struct Place {
+    Index subdomain, slot;
+    int local;
+    Int3 first, point;
+};
+
+/// Steps 1 to 4 of subdomain_ildu0.hpp at one point; m is the dof where the compiler knows it. Rows of a point can be
+/// eliminated side by side, and so can columns be scaled; the inverse lies between.
 template <int m>
 struct FactorPoint {
     SubdomainFactorView x;
@@ -49,89 +57,92 @@ struct FactorPoint {
     static constexpr int room = m > 0 ? m : max_dof;
 
     HYPERPLANE_HD int dof() const { return m > 0 ? m : x.dof; }
-    HYPERPLANE_HD Int3 neighbour(Int3 p, int e) const { return p + tables.offsets[e]; }
-
-    HYPERPLANE_HD void operator()(Index subdomain, int local, PivotRatio& smallest) const {
-        const Int3 first = x.cuts.first_point(subdomain), p = x.cuts.point(local, first);
-        if (!x.cuts.grid.contains(p)) return;
-        const Index slot = a.layout.slot(p);
-        for (int e = 0; e < 2 * x.lower + 1; ++e) begin(subdomain, local, first, p, slot, e);
-        for (int l = 0; l < x.lower; ++l)
-            if (x.cuts.holds(neighbour(p, l), first)) eliminate(subdomain, local, first, p, l);
-        double inverse[room * room];
-        invert(subdomain, local, p, slot, inverse, smallest);
-        for (int u = x.lower + 1; u < 2 * x.lower + 1; ++u)
-            if (x.cuts.holds(neighbour(p, u), first)) scale(subdomain, local, u, inverse);
+    HYPERPLANE_HD int entries() const { return 2 * x.lower + 1; }
+    /// Of a point by its local number; false where it lies outside the grid.
+    HYPERPLANE_HD bool locate(Index subdomain, int local, Place& at) const {
+        at.subdomain = subdomain;
+        at.local = local;
+        at.first = x.cuts.first_point(subdomain);
+        at.point = x.cuts.point(local, at.first);
+        if (!x.cuts.grid.contains(at.point)) return false;
+        at.slot = a.layout.slot(at.point);
+        return true;
+    }
+    HYPERPLANE_HD double& value(const Place& at, int e, int r, int c) const {
+        return x.at(at.subdomain, at.local, e, r, c);
+    }
+    HYPERPLANE_HD double value(const Place& at, int local, int e, int r, int c) const {
+        return x.at(at.subdomain, local, e, r, c);
+    }
+    /// Whether the entry leads to a point of the same subdomain.
+    HYPERPLANE_HD bool couples(const Place& at, int e) const {
+        return x.cuts.holds(at.point + tables.offsets[e], at.first);
     }
 
-    /// X_e = A_e + alpha diag(A), 0 across a cut.
-    HYPERPLANE_HD void begin(Index subdomain, int local, Int3 first, Int3 p, Index slot, int e) const {
-        const bool inside = x.cuts.holds(neighbour(p, e), first);
-        for (int r = 0; r < dof(); ++r)
+    /// Row r of X_e = A_e + alpha diag(A), 0 across a cut; then for each l and u, e = l + u, X_e -= X_l G_u(p+l), and
+    /// W_l = X_l D^-1(p+l).
+    HYPERPLANE_HD void eliminate_row(const Place& at, int r) const {
+        for (int e = 0; e < entries(); ++e) {
+            const bool inside = couples(at, e);
             for (int c = 0; c < dof(); ++c) {
                 const double factor = e == x.lower && r == c ? 1.0 + alpha : 1.0;
-                x.at(subdomain, local, e, r, c) = inside ? factor * a.at(tables.a_entry[e], p, slot, r, c) : 0.0;
-            }
-    }
-    /// X_e -= E_l G_u(p+l) for all u and e = l + u, then W_l = E_l D^-1(p+l); row by row.
-    HYPERPLANE_HD void eliminate(Index subdomain, int local, Int3 first, Int3 p, int l) const {
-        const int there = x.cuts.local(neighbour(p, l), first);
-        for (int r = 0; r < dof(); ++r) {
-            double row[room];
-            for (int k = 0; k < dof(); ++k) row[k] = x.at(subdomain, local, l, r, k);
-            for (int at = tables.begin[l]; at < tables.begin[l + 1]; ++at) {
-                const int u = tables.updates[2 * at], e = tables.updates[2 * at + 1];
-                if (!x.cuts.holds(neighbour(p, e), first)) continue;
-                for (int c = 0; c < dof(); ++c) {
-                    double sum = 0.0;
-                    for (int k = 0; k < dof(); ++k) sum += row[k] * x.at(subdomain, there, u, k, c);
-                    x.at(subdomain, local, e, r, c) -= sum;
-                }
-            }
-            for (int c = 0; c < dof(); ++c) {
-                double sum = 0.0;
-                for (int k = 0; k < dof(); ++k) sum += row[k] * x.at(subdomain, there, x.lower, k, c);
-                x.at(subdomain, local, l, r, c) = sum;
+                value(at, e, r, c) = inside ? factor * a.at(tables.a_entry[e], at.point, at.slot, r, c) : 0.0;
             }
         }
+        for (int l = 0; l < x.lower; ++l) {
+            if (!couples(at, l)) continue;
+            const int there = x.cuts.local(at.point + tables.offsets[l], at.first);
+            double row[room];
+            for (int k = 0; k < dof(); ++k) row[k] = value(at, l, r, k);
+            for (int update = tables.begin[l]; update < tables.begin[l + 1]; ++update) {
+                const int u = tables.updates[2 * update], e = tables.updates[2 * update + 1];
+                if (!couples(at, e)) continue;
+                for (int c = 0; c < dof(); ++c) value(at, e, r, c) -= product(row, at, there, u, c);
+            }
+            for (int c = 0; c < dof(); ++c) value(at, l, r, c) = product(row, at, there, x.lower, c);
+        }
     }
+    /// A row times column c of a block of another point.
+    HYPERPLANE_HD double product(const double* row, const Place& at, int there, int e, int c) const {
+        double sum = 0.0;
+        for (int k = 0; k < dof(); ++k) sum += row[k] * value(at, there, e, k, c);
+        return sum;
+    }
+
     /// D^-1 = inverse of X_0, 0 where a pivot cannot be used.
-    HYPERPLANE_HD void invert(Index subdomain, int local, Int3 p, Index slot, double* block,
-                              PivotRatio& smallest) const {
+    HYPERPLANE_HD void invert(const Place& at, PivotRatio& smallest) const {
         const int own_entry = tables.a_entry[x.lower], size = dof();
-        double scale = 0.0, ratio = 1.0;
-        const auto enlarge = [&](double value) {
+        double block[room * room], scale = 0.0, ratio = 1.0;
+        const auto enlarge = [&](double entry) {
             // Not a number stays: it is never smaller.
-            if (!(std::abs(value) <= scale)) scale = std::abs(value);
+            if (!(std::abs(entry) <= scale)) scale = std::abs(entry);
         };
         for (int r = 0; r < size; ++r)
             for (int c = 0; c < size; ++c) {
-                enlarge(a.at(own_entry, p, slot, r, c));
-                enlarge(block[r * size + c] = x.at(subdomain, local, x.lower, r, c));
+                enlarge(a.at(own_entry, at.point, at.slot, r, c));
+                enlarge(block[r * size + c] = value(at, x.lower, r, c));
             }
-        const Index row = x.cuts.grid.row(p);
+        const Index row = x.cuts.grid.row(at.point);
         const int given_up = invert_in_place(size, block, [&](int component, double pivot) {
-            const double own = a.at(own_entry, p, slot, component, component);
+            const double own = a.at(own_entry, at.point, at.slot, component, component);
             ratio = std::min(ratio, judge.ratio(pivot, own));
             return judge.usable(pivot, own, scale, (unsigned long long)(row * size + component), true);
         });
         for (int r = 0; r < size; ++r)
-            for (int c = 0; c < size; ++c) {
-                double& value = block[r * size + c];
-                if (given_up >= 0) value = 0.0;
-                x.at(subdomain, local, x.lower, r, c) = value;
-            }
+            for (int c = 0; c < size; ++c) value(at, x.lower, r, c) = given_up >= 0 ? 0.0 : block[r * size + c];
         smallest.take(ratio, row);
     }
-    /// G_u = D^-1 X_u.
-    HYPERPLANE_HD void scale(Index subdomain, int local, int u, const double* inverse) const {
-        for (int c = 0; c < dof(); ++c) {
+
+    /// Column c of G_u = D^-1 X_u.
+    HYPERPLANE_HD void scale_column(const Place& at, int c) const {
+        for (int u = x.lower + 1; u < entries(); ++u) {
+            if (!couples(at, u)) continue;
             double column[room];
-            for (int k = 0; k < dof(); ++k) column[k] = x.at(subdomain, local, u, k, c);
+            for (int k = 0; k < dof(); ++k) column[k] = value(at, u, k, c);
             for (int r = 0; r < dof(); ++r) {
                 double sum = 0.0;
-                for (int k = 0; k < dof(); ++k) sum += inverse[r * dof() + k] * column[k];
-                x.at(subdomain, local, u, r, c) = sum;
+                for (int k = 0; k < dof(); ++k) sum += value(at, x.lower, r, k) * column[k];
+                value(at, u, r, c) = sum;
             }
         }
     }
@@ -158,7 +169,13 @@ PivotRatio walk_on_host(const Body& body, const Steps& steps) {
 #pragma omp parallel for schedule(static) num_threads(threads_for(body.x.cuts.grid.points() * body.x.dof))
     for (Index subdomain = 0; subdomain < subdomains; ++subdomain) {
         PivotRatio own;
-        for (int at = 0; at < body.x.cuts.points(); ++at) body(subdomain, steps.points[at], own);
+        for (int number = 0; number < body.x.cuts.points(); ++number) {
+            Place at;
+            if (!body.locate(subdomain, steps.points[number], at)) continue;
+            for (int r = 0; r < body.dof(); ++r) body.eliminate_row(at, r);
+            body.invert(at, own);
+            for (int c = 0; c < body.dof(); ++c) body.scale_column(at, c);
+        }
 #pragma omp critical
         smallest.take(own.value, own.row);
     }
@@ -174,15 +191,26 @@ struct SubdomainRatio {
     long long row;
 };
 
-/// One block a subdomain.
+/// One block a subdomain: a thread a row, then a thread a point, then a thread a column.
 template <class Body>
 __global__ void __launch_bounds__(factor_threads)
     walk_subdomains(const __grid_constant__ Body body, const Steps steps, SubdomainRatio* smallest) {
     __shared__ SubdomainRatio ratios[factor_threads];
+    const Index subdomain = blockIdx.x;
+    const int thread = int(threadIdx.x), dof = body.dof();
     PivotRatio own;
+    Place at;
     for (int step = 0; step < steps.count; ++step) {
-        for (int at = steps.begin[step] + int(threadIdx.x); at < steps.begin[step + 1]; at += factor_threads)
-            body(Index(blockIdx.x), steps.points[at], own);
+        const int* points = steps.points + steps.begin[step];
+        const int count = steps.begin[step + 1] - steps.begin[step];
+        for (int work = thread; work < count * dof; work += factor_threads)
+            if (body.locate(subdomain, points[work / dof], at)) body.eliminate_row(at, work % dof);
+        __syncthreads();
+        for (int work = thread; work < count; work += factor_threads)
+            if (body.locate(subdomain, points[work], at)) body.invert(at, own);
+        __syncthreads();
+        for (int work = thread; work < count * dof; work += factor_threads)
+            if (body.locate(subdomain, points[work / dof], at)) body.scale_column(at, work % dof);
         __syncthreads();
     }
     ratios[threadIdx.x] = {own.value, own.row};
