@@ -33,7 +33,7 @@ private:
 struct Lengths {
     Index shorter, longer;
 
-    Lengths(Index iterations, Index cycle) : shorter(iterations / 2), longer(iterations) {
+    Lengths(Index iterations, Index cycle) : shorter(iterations < 4 ? 0 : iterations / 2), longer(iterations) {
         if (cycle == 0 || iterations <= cycle) return;
         longer = iterations / cycle * cycle;  // the cycles that are whole
         shorter = longer - cycle + cycle / 2;
@@ -116,12 +116,14 @@ void break_down(const Case& a_case, const SolverOperators& operators, SolveTimer
     bench.fewest_bytes = vectors_of(solver, 0, iterations, 0.0) * vector;
     bench.other_bytes = vectors_of(solver, 0, iterations, dots) * vector;
 
-    const Lengths lengths(iterations, solver.cycle());
-    if (!cuda || lengths.count() < 2) {
+    if (!cuda) {
         timer.share_out(bench);
         bench.other = std::max(0.0, bench.solve.median - bench.spmv - bench.preconditioner);
         return;
     }
+    bench.ends = bench.solve.median;
+    if (iterations == 0) return;
+    const Lengths lengths(iterations, solver.cycle());
     // The whole solve is none of the two: where it converges one more iteration has begun already.
     const double difference = timer.of_length(lengths.longer) - timer.of_length(lengths.shorter);
     const auto [products, applies] = timer.alone(cost);
