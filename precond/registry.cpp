@@ -4,6 +4,7 @@
 #include "precond/fgbilu.hpp"
 #include "precond/jacobi.hpp"
 #include "precond/jacobi_sweeps.hpp"
+#include "precond/multicolor.hpp"
 #include "precond/par_ilu.hpp"
 #include "precond/struct_ilu.hpp"
 #include "precond/subdomain_ildu0.hpp"
@@ -11,9 +12,9 @@
 namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners() {
-    static const std::vector<PreconditionerRow> rows{
-        struct_ilu_row(),      fgbilu_row(), jacobi_sweeps_row(), par_ilu_row(),
-        subdomain_ildu0_row(), jacobi_row(), cusparse_ilu_row(),  none_row()};
+    static const std::vector<PreconditionerRow> rows{struct_ilu_row(), fgbilu_row(),       jacobi_sweeps_row(),
+                                                     par_ilu_row(),    multicolor_row(),   subdomain_ildu0_row(),
+                                                     jacobi_row(),     cusparse_ilu_row(), none_row()};
     return rows;
 }
 

@@ -116,7 +116,7 @@ class Device(ProgramTest):
         self.expect(2, "bench", "kernels", *cuda, "--tunings", "tilse", says="'tilse'")
         for system in bench("preconditioners", *cuda, "--cases", "star7:1:24:sym,box27:4:9")["systems"]:
             rows = {row["preconditioner"]: row for row in system["preconditioners"]}
-            for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "subdomain_ildu0", "jacobi", "cusparse_ilu", "none"):
+            for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "multicolor", "subdomain_ildu0", "jacobi", "cusparse_ilu", "none"):
                 self.assertNotIn("refused", rows[name])
                 self.assertGreater(rows[name]["cusparse_over_this"], 0.0)
         deck = self.write("a.ini", POISSON.format(cells=64))

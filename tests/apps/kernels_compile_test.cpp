@@ -11,6 +11,7 @@
 #include "apps/case.hpp"
 #include "core/struct_matrix_cuda.hpp"
 #include "precond/fgbilu_cuda.hpp"
+#include "precond/multicolor_cuda.hpp"
 #include "precond/struct_ilu_cuda.hpp"
 #include "precond/subdomain_ildu0.hpp"
 
@@ -24,15 +25,15 @@ struct System {
     int dof;
     bool symmetric;
     int fill_level;  ///< of struct_ilu; -1: another preconditioner
-    bool fgbilu = false;
+    bool fgbilu = false, multicolor = false;
 
     std::string name() const {
         std::string wraps;
         for (int axis = 0; axis < 3; ++axis)
             if (grid.periodic[axis]) wraps += "xyz"[axis];
-        return fmt::format("{}_dof{}_{}{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
+        return fmt::format("{}_dof{}_{}{}{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
                            fill_level < 0 ? "" : fmt::format("_k{}", fill_level), fgbilu ? "_fgbilu" : "",
-                           wraps.empty() ? "" : "_periodic_" + wraps);
+                           multicolor ? "_multicolor" : "", wraps.empty() ? "" : "_periodic_" + wraps);
     }
 };
 
@@ -54,7 +55,7 @@ struct Demand {
             const bool ilu = a_case.name("preconditioner") == "struct_ilu";
             add({shape.grid, shape.stencil, shape.dof, shape.symmetric,
                  ilu ? int(a_case.parameters.integer("preconditioner", "fill_level")) : -1,
-                 a_case.name("preconditioner") == "fgbilu"});
+                 a_case.name("preconditioner") == "fgbilu", a_case.name("preconditioner") == "multicolor"});
         } catch (const std::exception& error) {
             unread.push_back(file + ": " + error.what());
         }
@@ -68,6 +69,7 @@ Demand make_demand() {
         grid.nx = grid.ny = grid.nz = one.n;
         demand.add({grid, one.stencil, one.dof, one.symmetric, 0});
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, true});
+        demand.add({grid, one.stencil, one.dof, one.symmetric, -1, false, true});
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
         if (entry.path().extension() == ".ini") demand.add_deck(entry.path().string());
@@ -111,6 +113,11 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
     if (s.fgbilu)
         for (auto& row : FgBiluCuda::compile({layout, s.stencil, s.dof, s.symmetric, shares}, {}, job.architecture))
             rows.push_back(row);
+    if (s.multicolor) {
+        const Layout natural(LayoutKind::natural, s.grid, s.stencil.level_map());
+        for (auto& row : MulticolorCuda::compile(natural, s.stencil, s.dof, s.symmetric, job.architecture))
+            rows.push_back(row);
+    }
     if (s.fill_level < 0) return rows;
     const StructIluSystem system{layout, filled, s.stencil, s.dof, s.symmetric, shares && StructIluCuda::shares(s.dof)};
     for (auto& row : StructIluCuda::compile(system, job.architecture)) rows.push_back(row);
@@ -119,7 +126,7 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
 
 void expect_no_spills(const Job& job) {
     const auto rows = compile(job);
-    EXPECT_GE(rows.size(), job.system.fill_level >= 0 || job.system.fgbilu ? 5u : 2u);
+    EXPECT_GE(rows.size(), job.system.fill_level >= 0 || job.system.fgbilu || job.system.multicolor ? 5u : 2u);
     for (const auto& row : rows) {
         fmt::print("{:<40} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
                    row.registers, row.local_bytes, row.spill_bytes, row.shared_bytes);

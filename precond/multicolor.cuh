@@ -1,0 +1,198 @@
+// Multicolour sweeps on a GPU, a thread a place of a colour (precond/coloured_points.hpp) and ROWS rows there.
+//
+// A neighbour's value lies at the thread's own place plus a constant, in the neighbour's colour, so a warp reads
+// consecutive values of everything. `enter` takes r, whose places lie COLOURS apart in natural order, to coloured order
+// and makes the lower step of colour 1 on the way, which needs r alone; `leave` makes the upper step of colour 0 and
+// takes z back. Where a thread has all rows, the last lower step makes z = D^-1 v of its colour, too. A vector of two
+// colours is thus read and written no more often than it must.
+//
+// A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
+// mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
+//
+// Definitions: DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS.
+
+struct Term {
+    long long block;  // the entry's first coefficient; of its mirror in upper sweeps of symmetric factors
+    int shift;        // the neighbour's place minus the own
+    int base;         // the neighbour's colour times stride; in `enter` its offset, (x + 8) + 16 (y + 8) + 256 (z + 8)
+};
+
+struct Step {
+    const double* factors;
+    const double* r;
+    double *v, *w, *z;
+    long long inverse;  // D^-1 of the colour
+    int stride, slots;  // of a colour, of a component in coloured order
+    int points;         // of a component of r and z
+    int nx, ny, nz, line, plane, colour, terms;
+    Term term[MOST_TERMS];
+};
+
+constexpr int unrolled_terms = DOF == 1 ? 4 : 1;
+constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
+
+struct Point {
+    int i, j, k;
+
+    __device__ Point(const Step& s, int n) {
+        k = n / s.plane;
+        const int rest = n - k * s.plane;
+        j = rest / s.line;
+        i = rest - j * s.line;
+    }
+    __device__ bool inside(const Step& s) const {
+        return unsigned(i) < unsigned(s.nx) && unsigned(j) < unsigned(s.ny) && unsigned(k) < unsigned(s.nz);
+    }
+    /// Slot in the layout of r and z.
+    __device__ int slot(const Step& s) const {
+        if (NATURAL) return i + s.nx * (j + s.ny * k);
+        return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
+    }
+    /// To the next number.
+    __device__ void advance(const Step& s) {
+        ++i;
+        if (j * s.line + i == s.plane)
+            i = 0, j = 0, ++k;
+        else if (i == s.line)
+            i = 0, ++j;
+    }
+};
+
+__device__ __forceinline__ const double* coefficient(const Step& s, long long block, int row, int col, int place) {
+    return s.factors + block + (long long)(row * DOF + col) * s.stride + place;
+}
+
+/// sum += sign * block * x, the block kept row by row at `place`; x[col] lies `slots` apart.
+template <int sign>
+__device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int first, long long block, int place,
+                                    const double* x, long long slots) {
+#pragma unroll(unrolled_columns)
+    for (int c = 0; c < DOF; ++c) {
+        const double value = x[c * slots];
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+            if (DOF % ROWS == 0 || first + r < DOF)
+                sum[r] += sign * __ldg(coefficient(s, block, first + r, c, place)) * value;
+    }
+}
+
+/// The terms of a step taken away from `sum`; x in coloured order.
+template <bool mirrored>
+__device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS], int first, int place,
+                                               const double* x) {
+#pragma unroll(unrolled_terms)
+    for (int t = 0; t < s.terms; ++t) {
+        const Term& term = s.term[t];
+        const int there = place + term.shift;
+        const bool known = unsigned(there) < unsigned(s.stride);
+        const int near = known ? there : place;
+        const double* at = x + term.base + near;
+#pragma unroll(unrolled_columns)
+        for (int c = 0; c < DOF; ++c) {
+            const double value = at[(long long)c * s.slots];
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                const int row = first + r;
+                if (DOF % ROWS != 0 && row >= DOF) continue;
+                const double* from = mirrored ? coefficient(s, term.block, c, row, near)
+                                              : coefficient(s, term.block, row, c, place);
+                const double weight = __ldg(from);
+                sum[r] -= (mirrored && !known ? 0.0 : weight) * value;
+            }
+        }
+    }
+}
+
+__device__ __forceinline__ void store(double* x, const double (&sum)[ROWS], int first, long long component,
+                                      long long slot) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        if (DOF % ROWS == 0 || first + r < DOF) x[(first + r) * component + slot] = sum[r];
+}
+
+/// v of a colour; or, where it is the last and a thread has all rows, z.
+__device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[ROWS], int first, int place) {
+    const int slot = s.colour * s.stride + place;
+    if (ROWS < DOF || s.colour < COLOURS - 1) return store(s.v, sum, first, s.slots, slot);
+    double z[ROWS] = {};
+#pragma unroll
+    for (int c = 0; c < ROWS; ++c)
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) z[r] += __ldg(coefficient(s, s.inverse, r, c, place)) * sum[c];
+    store(s.w, z, 0, s.slots, slot);
+}
+
+/// z of a colour from v.
+__device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) {
+    add<1>(s, sum, first, s.inverse, place, s.v + s.colour * s.stride + place, s.slots);
+    subtract_terms<SYMMETRIC>(s, sum, first, place, s.w);
+}
+
+extern "C" __global__ void __launch_bounds__(256) enter(const __grid_constant__ Step s) {
+    const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    if (place >= s.stride) return;
+    Point p(s, COLOURS * place);
+#pragma unroll
+    for (int colour = 0; colour < COLOURS; ++colour) {
+        const bool inside = p.inside(s);
+        const int home = inside ? p.slot(s) : 0;
+        double sum[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+            sum[r] = inside && (DOF % ROWS == 0 || first + r < DOF)
+                         ? __ldg(s.r + (long long)(first + r) * s.points + home)
+                         : 0.0;
+        if (colour == 1) {
+#pragma unroll(unrolled_terms)
+            for (int t = 0; t < s.terms; ++t) {
+                const int offset = s.term[t].base;
+                Point q = p;
+                q.i += (offset & 15) - 8, q.j += (offset >> 4 & 15) - 8, q.k += (offset >> 8) - 8;
+                if (inside && q.inside(s)) add<-1>(s, sum, first, s.term[t].block, place, s.r + q.slot(s), s.points);
+            }
+            finish_lower(s, sum, first, place);
+        } else {
+            store(s.v, sum, first, s.slots, colour * s.stride + place);
+        }
+        p.advance(s);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) lower(const __grid_constant__ Step s) {
+    const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    if (place >= s.stride) return;
+    double sum[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        sum[r] = DOF % ROWS == 0 || first + r < DOF
+                     ? s.v[(long long)(first + r) * s.slots + s.colour * s.stride + place]
+                     : 0.0;
+    subtract_terms<false>(s, sum, first, place, s.v);
+    finish_lower(s, sum, first, place);
+}
+
+extern "C" __global__ void __launch_bounds__(256) upper(const __grid_constant__ Step s) {
+    const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    if (place >= s.stride) return;
+    double sum[ROWS] = {};
+    upper_sum(s, sum, first, place);
+    store(s.w, sum, first, s.slots, s.colour * s.stride + place);
+}
+
+extern "C" __global__ void __launch_bounds__(256) leave(const __grid_constant__ Step s) {
+    const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    if (place >= s.stride) return;
+    double sum[ROWS] = {};
+    upper_sum(s, sum, first, place);
+    Point p(s, COLOURS * place);
+#pragma unroll
+    for (int colour = 0; colour < COLOURS; ++colour) {
+        if (colour > 0)
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r)
+                if (DOF % ROWS == 0 || first + r < DOF)
+                    sum[r] = s.w[(long long)(first + r) * s.slots + colour * s.stride + place];
+        if (p.inside(s)) store(s.z, sum, first, s.points, p.slot(s));
+        p.advance(s);
+    }
+}

@@ -1,0 +1,124 @@
+#include "precond/multicolor_cuda.hpp"
+
+#include <cstring>
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText multicolor_cuh;
+}
+
+namespace {
+
+constexpr int threads = 256;
+
+/// Rows a thread has: all of a block that leaves registers to spare.
+int rows_of(int dof) {
+    return dof <= 8 ? dof : 4;
+}
+
+rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, int dof, bool symmetric) {
+    const auto n = [](int value) { return std::to_string(value); };
+    return {{"DOF", n(dof)},
+            {"ROWS", n(rows_of(dof))},
+            {"COLOURS", n(shape.colours)},
+            {"SYMMETRIC", n(symmetric)},
+            {"NATURAL", n(layout.kind() == LayoutKind::natural)},
+            {"LEVEL_Y", n(layout.levels().y)},
+            {"LEVEL_Z", n(layout.levels().z)},
+            {"MOST_TERMS", n(std::max(1, shape.entries()))}};
+}
+
+// multicolor.cuh's structs, member by member.
+
+struct Term {
+    long long block;
+    int shift, base;
+};
+
+/// But for the array at its end.
+struct Head {
+    const double *factors, *r;
+    double *v, *w, *z;
+    long long inverse;
+    int stride, slots, points, nx, ny, nz, line, plane, colour, terms;
+};
+static_assert(sizeof(Head) % alignof(Term) == 0);
+
+/// The terms of a colour's step: neighbours of earlier colours, or of later ones.
+std::vector<Term> terms_of(const ColouredPoints& points, int colour, bool lower, bool enters) {
+    const ColouredView& view = points.host();
+    std::vector<Term> terms;
+    for (int e = 0; e < view.entries; ++e) {
+        const Index at = Index(colour) * view.entries + e, next = view.next[at];
+        if ((next < colour) != lower) continue;
+        const Int3 o = view.offsets[e];
+        const Index block =
+            view.block[at] >= 0 ? view.block[at] : view.block[next * view.entries + view.entries - 1 - e];
+        const Index base = enters ? (o.x + 8) + 16 * (o.y + 8) + 256 * (o.z + 8) : next * points.shape().stride;
+        terms.push_back({block, int(view.shift[at]), int(base)});
+    }
+    return terms;
+}
+
+}  // namespace
+
+MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric)
+    : grid_(layout.grid()),
+      dof_(dof),
+      line_(points.shape().line),
+      plane_(points.shape().plane),
+      stride_(points.shape().stride),
+      slots_(points.shape().slots) {
+    const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric);
+    const int colours = points.colours(), most_terms = std::max(1, points.shape().entries());
+    const auto add = [&](const char* name, int colour, bool lower) {
+        const bool enters = std::strcmp(name, "enter") == 0;
+        Step step{rtc::load({rtc::multicolor_cuh}, all, name), colour, 0, points.host().inverse[colour], {}};
+        std::vector<Term> terms;
+        if (colour < colours) terms = terms_of(points, colour, lower, enters);
+        step.terms = int(terms.size());
+        terms.resize(std::size_t(most_terms));
+        step.words.resize(terms.size() * sizeof(Term) / sizeof(int));
+        std::memcpy(step.words.data(), terms.data(), terms.size() * sizeof(Term));
+        steps_.push_back(std::move(step));
+    };
+    add("enter", std::min(1, colours - 1), true);
+    for (int colour = 2; colour < colours; ++colour) add("lower", colour, true);
+    const bool last_is_done = rows_of(dof) == dof && colours > 1;
+    for (int colour = colours - (last_is_done ? 2 : 1); colour > 0; --colour) add("upper", colour, false);
+    add("leave", 0, false);
+}
+
+void MulticolorCuda::apply(const double* factors, const Vector& r, Vector& z, double* v, double* w) const {
+    for (const Step& step : steps_) {
+        const Head head{factors,
+                        r.data(),
+                        v,
+                        w,
+                        z.data(),
+                        step.inverse,
+                        int(stride_),
+                        int(slots_),
+                        int(grid_.points()),
+                        grid_.nx,
+                        grid_.ny,
+                        grid_.nz,
+                        int(line_),
+                        int(plane_),
+                        step.colour,
+                        step.terms};
+        const unsigned rows = unsigned(rows_of(dof_));
+        step.kernel.launch({unsigned((stride_ + threads - 1) / threads), (unsigned(dof_) + rows - 1) / rows}, threads,
+                           0, rtc::argument(head, step.words).data());
+    }
+}
+
+std::vector<rtc::KernelResources> MulticolorCuda::compile(const Layout& layout, const Stencil& stencil, int dof,
+                                                          bool symmetric, const std::string& architecture) {
+    const ColouredShape shape(layout.grid(), stencil, ColourRule::stencil);
+    std::vector<rtc::KernelResources> resources;
+    rtc::compile({rtc::multicolor_cuh}, definitions(shape, layout, dof, symmetric), architecture, &resources);
+    return resources;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,41 @@
+// Multicolour sweeps on a GPU under a linear colouring; multicolor.cuh is the kernels' text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/rtc.hpp"
+#include "core/struct_matrix.hpp"
+#include "precond/coloured_points.hpp"
+
+namespace hyperplane {
+
+/// The kernels of one shape and what they are launched with.
+class MulticolorCuda {
+public:
+    /// `layout` is that of r and z.
+    MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric);
+
+    /// z = M^-1 r; v and w are vectors in coloured order.
+    void apply(const double* factors, const Vector& r, Vector& z, double* v, double* w) const;
+
+    /// Compiles the kernels for an architecture, without a device.
+    static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
+                                                     bool symmetric, const std::string& architecture);
+
+private:
+    /// One launch: a kernel, its colour, and the terms of its sums as words.
+    struct Step {
+        rtc::Kernel kernel;
+        int colour, terms;
+        long long inverse;
+        std::vector<int> words;
+    };
+
+    Grid grid_;
+    int dof_;
+    Index line_, plane_, stride_, slots_;
+    std::vector<Step> steps_;
+};
+
+}  // namespace hyperplane

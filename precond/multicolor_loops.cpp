@@ -1,0 +1,257 @@
+#include "precond/multicolor_loops.hpp"
+
+#include <cmath>
+
+#include "core/for_each_point.hpp"
+#include "precond/factor_view.hpp"
+#include "precond/gauss_jordan.hpp"
+
+namespace hyperplane::multicolor {
+namespace {
+
+using Place = ColouredView::Place;
+
+HYPERPLANE_HD bool is_finite(double x) {
+    return x - x == 0.0;
+}
+
+/// A row of A where it lies.
+struct MatrixRows {
+    Layout layout;
+    ConstBlockView blocks;
+    int diagonal, stored;
+    const Index* entry;  ///< of each offset of the colouring
+
+    HYPERPLANE_HD double at(Int3 p, Int3 q, int e, int row, int col) const {
+        if (entry[e] < stored) return blocks.at(int(entry[e]), layout.slot(p), row, col);
+        return blocks.at(2 * diagonal - int(entry[e]), layout.slot(q), col, row);
+    }
+};
+
+/// The factorisation at a point, all earlier colours done; m is the dof where the compiler knows it.
+template <int m>
+struct FactorPoint {
+    ColouredView points;
+    MatrixRows a;
+    double* values;
+    int dof, colour;
+    Index count;
+    double alpha, tolerance, boost;
+    bool definite;
+    Met met;
+
+    static constexpr int room = m > 0 ? m : max_dof;
+
+    HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
+    HYPERPLANE_HD double& x(Place own, int e, Place there, int row, int col) const {
+        return values[points.coefficient(own, e, there, row, col, size())];
+    }
+    HYPERPLANE_HD double& diagonal(Place own, int row, int col) const {
+        return values[points.inverse_coefficient(own, row, col, size())];
+    }
+
+    HYPERPLANE_HD void operator()(Int3, Index at) const {
+        if (at >= count) return;
+        const Place own{colour, at};
+        const Int3 p = points.point(colour, at);
+        if (!points.grid.contains(p)) return;
+        begin(own, p);
+        for (int earlier = 0; earlier < colour; ++earlier)
+            for (int l = 0; l < points.entries; ++l) {
+                if (!points.grid.contains(p + points.offsets[l])) continue;
+                const Place q = points.neighbour(own, p, l);
+                if (q.colour == earlier) eliminate(own, p, l, q);
+            }
+        invert(own, p);
+        scale(own, p);
+    }
+
+    /// X = A + alpha diag(A).
+    HYPERPLANE_HD void begin(Place own, Int3 p) const {
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c)
+                diagonal(own, r, c) = (r == c ? 1.0 + alpha : 1.0) * a.blocks.at(a.diagonal, a.layout.slot(p), r, c);
+        for (int e = 0; e < points.entries; ++e) {
+            if (!points.keeps(colour, e)) continue;
+            const Int3 q = p + points.offsets[e];
+            const bool inside = points.grid.contains(q);
+            for (int r = 0; r < size(); ++r)
+                for (int c = 0; c < size(); ++c) x(own, e, own, r, c) = inside ? a.at(p, q, e, r, c) : 0.0;
+        }
+    }
+
+    /// W_l(p) = E_l(p) D^-1(q), and X_e(p) -= E_l(p) G_u(q) for all u to later colours and e = l + u.
+    HYPERPLANE_HD void eliminate(Place own, Int3 p, int l, Place q) const {
+        double row[room * room];
+        for (int r = 0; r < size(); ++r)
+            for (int k = 0; k < size(); ++k) row[r * size() + k] = x(own, l, q, r, k);
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) {
+                double sum = 0.0;
+                for (int k = 0; k < size(); ++k) sum += row[r * size() + k] * diagonal(q, k, c);
+                x(own, l, q, r, c) = sum;
+            }
+        const int back = points.entries - 1 - l;
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) {
+                double sum = 0.0;
+                for (int k = 0; k < size(); ++k) sum += row[r * size() + k] * x(q, back, own, k, c);
+                diagonal(own, r, c) -= sum;
+            }
+        for (int e = 0; e < points.entries; ++e) {
+            const int u = int(points.sum[e * points.entries + l]);
+            if (u < 0 || !points.keeps(colour, e) || !points.grid.contains(p + points.offsets[e])) continue;
+            const Place end = points.neighbour(own, p, e);
+            if (end.colour <= q.colour) continue;
+            for (int r = 0; r < size(); ++r)
+                for (int c = 0; c < size(); ++c) {
+                    double sum = 0.0;
+                    for (int k = 0; k < size(); ++k) sum += row[r * size() + k] * x(q, u, end, k, c);
+                    x(own, e, end, r, c) -= sum;
+                }
+        }
+    }
+
+    /// D^-1 in D's place, zero where a pivot cannot be used (precond/pivots.hpp).
+    HYPERPLANE_HD void invert(Place own, Int3 p) const {
+        double block[room * room], scale = 0.0, smallest = 1.0;
+        const Index slot = a.layout.slot(p), row_of_p = points.grid.row(p), rows = points.grid.points();
+        for (int r = 0; r < size(); ++r) {
+            met.kind[r * rows + row_of_p] = 0.0;
+            for (int c = 0; c < size(); ++c) {
+                const double value = diagonal(own, r, c), given = std::abs(a.blocks.at(a.diagonal, slot, r, c));
+                block[r * size() + c] = value;
+                scale = scale < given ? given : scale;
+                scale = scale < std::abs(value) ? std::abs(value) : scale;
+            }
+        }
+        met.event[row_of_p] = 0.0;
+        const int given_up = invert_in_place(size(), block, [&](int r, double pivot) {
+            const double given = a.blocks.at(a.diagonal, slot, r, r);
+            const bool wrong_sign = definite && pivot * given < 0.0;
+            if (given != 0.0 && is_finite(pivot)) {
+                const double ratio = wrong_sign ? 0.0 : std::abs(pivot / given);
+                smallest = ratio < smallest ? ratio : smallest;
+            }
+            if (is_finite(pivot) && std::abs(pivot) > tolerance * scale && !wrong_sign) return pivot;
+            const bool mend = boost > 0.0 && is_finite(pivot) && is_finite(scale) && scale > 0.0;
+            met.event[row_of_p] = 1.0;
+            met.kind[r * rows + row_of_p] = mend ? 1.0 : 2.0;
+            met.value[r * rows + row_of_p] = pivot;
+            const double sign = wrong_sign || pivot == 0.0 ? given : pivot;
+            return mend ? std::copysign(boost * scale, sign) : 0.0;
+        });
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) diagonal(own, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
+        met.ratio[row_of_p] = smallest;
+    }
+
+    /// G = D^-1 F.
+    HYPERPLANE_HD void scale(Place own, Int3 p) const {
+        double column[room];
+        for (int e = 0; e < points.entries; ++e) {
+            if (!points.keeps(colour, e) || !points.grid.contains(p + points.offsets[e])) continue;
+            const Place q = points.neighbour(own, p, e);
+            if (q.colour < colour) continue;
+            for (int c = 0; c < size(); ++c) {
+                for (int k = 0; k < size(); ++k) column[k] = x(own, e, q, k, c);
+                for (int r = 0; r < size(); ++r) {
+                    double sum = 0.0;
+                    for (int k = 0; k < size(); ++k) sum += diagonal(own, r, k) * column[k];
+                    x(own, e, q, r, c) = sum;
+                }
+            }
+        }
+    }
+};
+
+/// Places as points of a made-up grid, so that loops have many lines to share out.
+Layout places(Index count) {
+    constexpr Index line = 256;
+    Grid grid;
+    grid.nx = int(line);
+    grid.ny = int((count + line - 1) / line);
+    return Layout(LayoutKind::natural, grid, {});
+}
+
+template <int m>
+void run(Backend backend, const FactorPoint<0>& f) {
+    const FactorPoint<m> body{f.points, f.a,         f.values, f.dof,      f.colour, f.count,
+                              f.alpha,  f.tolerance, f.boost,  f.definite, f.met};
+    for_each_point(backend, places(f.count), "multicolour factorisation", body);
+}
+
+/// A step of a sweep at a point: z(p) = the sum over neighbours of other colours.
+template <bool down>
+struct SweepPoint {
+    Sweep s;
+    int colour;
+    Index count;
+
+    HYPERPLANE_HD void operator()(Int3, Index at) const {
+        if (at >= count) return;
+        const ColouredView& points = s.points;
+        const Place own{colour, at};
+        const Int3 p = points.point(colour, at);
+        if (!points.grid.contains(p)) return;
+        const Index slots = points.grid.points(), slot = points.slot(own), home = s.r.layout.slot(p);
+        double sum[max_dof];
+        for (int r = 0; r < s.dof; ++r) {
+            sum[r] = down ? s.r.at(home, r) : 0.0;
+            for (int c = 0; !down && c < s.dof; ++c)
+                sum[r] += s.values[points.inverse_coefficient(own, r, c, s.dof)] * s.v[c * slots + slot];
+        }
+        const double* x = down ? s.v : s.w;
+        for (int e = 0; e < points.entries; ++e) {
+            if (!points.grid.contains(p + points.offsets[e])) continue;
+            const Place q = points.neighbour(own, p, e);
+            if ((q.colour < colour) != down) continue;
+            const Index there = points.slot(q);
+            for (int r = 0; r < s.dof; ++r)
+                for (int c = 0; c < s.dof; ++c)
+                    sum[r] -= s.values[points.coefficient(own, e, q, r, c, s.dof)] * x[c * slots + there];
+        }
+        for (int r = 0; r < s.dof; ++r) {
+            (down ? s.v : s.w)[r * slots + slot] = sum[r];
+            if (!down) s.z.at(home, r) = sum[r];
+        }
+    }
+};
+
+}  // namespace
+
+void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
+            const PivotRules& rules, const Met& met, double* values) {
+    FactorPoint<0> f{};
+    f.points = points.view();
+    f.a = {a.layout(), block_view(a), a.stencil().diagonal(), a.stored_entries(), a_entry};
+    f.values = values;
+    f.dof = a.dof();
+    f.alpha = alpha;
+    f.tolerance = rules.tolerance;
+    f.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
+    f.definite = a.symmetric();
+    f.met = met;
+    for (f.colour = 0; f.colour < points.colours(); ++f.colour) {
+        f.count = points.count(f.colour);
+        switch (f.dof) {
+            case 1: run<1>(a.backend(), f); break;
+            case 2: run<2>(a.backend(), f); break;
+            case 3: run<3>(a.backend(), f); break;
+            case 4: run<4>(a.backend(), f); break;
+            case 5: run<5>(a.backend(), f); break;
+            case 8: run<8>(a.backend(), f); break;
+            default: run<0>(a.backend(), f);
+        }
+    }
+}
+
+void lower(Backend backend, const Sweep& sweep, int colour, Index count) {
+    for_each_point(backend, places(count), "multicolour lower sweep", SweepPoint<true>{sweep, colour, count});
+}
+
+void upper(Backend backend, const Sweep& sweep, int colour, Index count) {
+    for_each_point(backend, places(count), "multicolour upper sweep", SweepPoint<false>{sweep, colour, count});
+}
+
+}  // namespace hyperplane::multicolor

@@ -1,0 +1,36 @@
+// Multicolour ILU, a point at a time: the factorisation of every colouring, on either backend, and the sweeps of the
+// greedy one. The equations are at the head of precond/multicolor.hpp.
+#pragma once
+
+#include "core/struct_matrix.hpp"
+#include "core/views.hpp"
+#include "precond/coloured_points.hpp"
+#include "precond/pivots.hpp"
+
+namespace hyperplane::multicolor {
+
+/// What a factorisation tells of pivots, written by every point.
+struct Met {
+    double* ratio;  ///< [row of the grid]: smallest |pivot| / |diagonal of A|
+    double* event;  ///< [row]: 1 where a pivot could not be used as it was, else 0
+    double* kind;   ///< [component][row]: 1 boosted, 2 failed, else 0
+    double* value;  ///< [component][row]: of these the pivot met
+};
+
+/// values = W, D^-1 and G of A + alpha diag(A), colour by colour.
+void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
+            const PivotRules& rules, const Met& met, double* values);
+
+/// z = M^-1 r. `v` and `w` are vectors in coloured order.
+struct Sweep {
+    ColouredView points;
+    const double* values;
+    int dof;
+    ConstVectorView r;
+    VectorView z;
+    double *v, *w;
+};
+void lower(Backend backend, const Sweep& sweep, int colour, Index count);
+void upper(Backend backend, const Sweep& sweep, int colour, Index count);
+
+}  // namespace hyperplane::multicolor

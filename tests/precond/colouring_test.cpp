@@ -1,0 +1,132 @@
+// Colourings: validity point by point, the least number of colours, and how coloured order numbers points.
+#include "precond/colouring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "precond/coloured_points.hpp"
+#include "reference/bridge.hpp"
+
+namespace hyperplane {
+namespace {
+
+using reference::Box;
+using reference::Offset;
+
+const std::vector<Box> boxes{{17, 9, 5}, {8, 8, 8}, {5, 4, 3}, {9, 7, 1}, {1, 9, 1}, {1, 1, 11}, {2, 1, 6}, {1, 1, 1}};
+
+/// Whether no two points of a box that an offset couples have the same colour.
+template <class Colour>
+bool is_valid(const Box& box, const std::vector<Offset>& offsets, const Colour& colour) {
+    for (int row = 0; row < box.points(); ++row)
+        for (Offset o : offsets) {
+            const Offset q = box.point(row) + o;
+            if (!(o == Offset{}) && box.contains(q) && colour(row) == colour(box.row(q))) return false;
+        }
+    return true;
+}
+
+/// Colour of every row of a box.
+template <class Colour>
+std::vector<int> all_colours(const Box& box, const Colour& colour) {
+    std::vector<int> colours;
+    for (int row = 0; row < box.points(); ++row) colours.push_back(colour(reference::to_int3(box.point(row))));
+    return colours;
+}
+
+TEST(Colouring, LinearOnesAreValidEverywhere) {
+    for (const auto& stencil : reference::all_stencils())
+        for (const Box& box : boxes) {
+            const auto offsets = coupling_offsets(reference::to_grid(box), reference::to_stencil(stencil));
+            for (const ColourMap map : linear_colourings(offsets)) {
+                const auto colours = all_colours(box, [&](Int3 p) { return map.colour(p); });
+                EXPECT_TRUE(is_valid(box, stencil.offsets, [&](int row) { return colours[row]; }))
+                    << stencil.name << " " << reference::name_of(box);
+            }
+        }
+}
+
+TEST(Colouring, OfTheReadyMadeStencilsIsTheLeastThereIs) {
+    const std::map<std::string, int> known{
+        {"star7", 2}, {"star13", 3}, {"diamond13", 4}, {"diamond25", 7}, {"box27", 8}};
+    for (const Stencil& stencil : Stencil::ready_made()) {
+        const auto offsets = coupling_offsets({9, 9, 9}, stencil);
+        EXPECT_EQ(linear_colourings(offsets).front().colours, known.at(stencil.name())) << stencil.name();
+        EXPECT_EQ(clique_size(offsets), known.at(stencil.name())) << stencil.name();
+    }
+}
+
+TEST(Colouring, NeedsFewerOnThinGrids) {
+    const auto colours = [](Grid grid, const Stencil& stencil) {
+        return linear_colourings(coupling_offsets(grid, stencil)).front().colours;
+    };
+    EXPECT_EQ(colours({9, 9, 1}, Stencil::box27()), 4);
+    EXPECT_EQ(colours({9, 1, 1}, Stencil::box27()), 2);
+    EXPECT_EQ(colours({9, 9, 1}, Stencil::diamond25()), 5);
+    EXPECT_EQ(colours({1, 1, 1}, Stencil::box27()), 1);
+}
+
+TEST(Colouring, CliquesByHand) {
+    EXPECT_EQ(clique_size({}), 1);
+    EXPECT_EQ(clique_size({{-1, 0, 0}, {1, 0, 0}}), 2);
+    EXPECT_EQ(clique_size({{-2, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {2, 0, 0}}), 3);
+}
+
+TEST(Colouring, GreedyIsTheLeastColourInNaturalOrder) {
+    for (const auto& stencil : reference::all_stencils())
+        for (const Box& box : boxes) {
+            const Grid grid = reference::to_grid(box);
+            const auto colours = greedy_colours(grid, coupling_offsets(grid, reference::to_stencil(stencil)));
+            ASSERT_EQ(int(colours.size()), box.points());
+            EXPECT_TRUE(is_valid(box, stencil.offsets, [&](int row) { return colours[row]; })) << stencil.name;
+            for (int row = 0; row < box.points(); ++row)
+                for (int smaller = 0; smaller < colours[row]; ++smaller) {
+                    const bool taken = std::any_of(stencil.offsets.begin(), stencil.offsets.end(), [&](Offset o) {
+                        const Offset q = box.point(row) + o;
+                        return o < Offset{} && box.contains(q) && colours[box.row(q)] == smaller;
+                    });
+                    ASSERT_TRUE(taken) << stencil.name << " " << row;
+                }
+        }
+}
+
+/// Every point has a place of its own colour, and is found there again; neighbours lie where the tables say.
+TEST(ColouredPoints, NumberThePointsOfAColourOneByOne) {
+    for (const auto& stencil : reference::all_stencils())
+        for (const Box& box : boxes) {
+            const Grid grid = reference::to_grid(box);
+            const ColouredShape shape(grid, reference::to_stencil(stencil), ColourRule::stencil);
+            const ColouredPoints points(Context::cpu(1), shape, 1, false);
+            const ColouredView& view = points.host();
+            std::map<int, ColouredView::Place> place_of;
+            for (int colour = 0; colour < points.colours(); ++colour)
+                for (Index at = 0; at < points.count(colour); ++at) {
+                    const Int3 p = view.point(colour, at);
+                    if (!grid.contains(p)) continue;
+                    EXPECT_EQ(shape.map.colour(p), colour);
+                    EXPECT_TRUE(place_of.emplace(int(grid.row(p)), ColouredView::Place{colour, at}).second);
+                }
+            ASSERT_EQ(Index(place_of.size()), grid.points());
+            for (const auto& [row, place] : place_of)
+                for (int e = 0; e < view.entries; ++e) {
+                    const Int3 p = grid.point(row), q = p + shape.offsets[e];
+                    if (!grid.contains(q)) continue;
+                    const auto found = view.neighbour(place, p, e), expected = place_of.at(int(grid.row(q)));
+                    ASSERT_TRUE(found.colour == expected.colour && found.at == expected.at) << stencil.name;
+                }
+        }
+}
+
+TEST(ColouredPoints, LeaveFewPlacesEmpty) {
+    for (const Stencil& stencil : Stencil::ready_made())
+        for (int n : {63, 64, 100, 336}) {
+            const ColouredShape shape({n, n, n}, stencil, ColourRule::stencil);
+            EXPECT_LT(double(shape.slots), 1.0 + double(shape.grid.points()) * (1.0 + 7.0 / n) + 8.0 * 16.0)
+                << stencil.name() << " " << n;
+        }
+}
+
+}  // namespace
+}  // namespace hyperplane

@@ -1,0 +1,328 @@
+// multicolor against ILU(0) and IC(0) of the reordered matrix: every stencil, many blocks, extents and layouts.
+#include "precond/multicolor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "precond/bad_pivots.hpp"
+#include "precond/swept.hpp"
+#include "reference/coloured_ilu.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::relative_difference;
+
+/// The greedy rule, from its definition.
+std::vector<int> greedily_coloured(const Box& box, const std::vector<Offset>& offsets) {
+    std::vector<int> colours(box.points(), -1);
+    for (int row = 0; row < box.points(); ++row)
+        for (bool taken = true; taken;) {
+            ++colours[row];
+            taken = std::any_of(offsets.begin(), offsets.end(), [&](Offset o) {
+                const Offset q = box.point(row) + o;
+                return !(o == Offset{}) && box.contains(q) && colours[box.row(q)] == colours[row];
+            });
+        }
+    return colours;
+}
+
+std::vector<int> coloured(const std::string& rule, const StencilMatrix& data) {
+    if (rule == "greedy") return greedily_coloured(data.box, data.offsets);
+    const ColouredShape shape(reference::to_grid(data.box), reference::to_stencil({"", data.offsets}),
+                              ColourRule::stencil);
+    std::vector<int> colours;
+    for (int row = 0; row < data.box.points(); ++row)
+        colours.push_back(shape.map.colour(reference::to_int3(data.box.point(row))));
+    return colours;
+}
+
+std::vector<double> expected_of(const std::string& rule, const StencilMatrix& data, bool symmetric,
+                                const std::vector<double>& r) {
+    return reference::apply_coloured_ilu(data, reference::sorted_by_colour(coloured(rule, data)), symmetric, r);
+}
+
+std::vector<SweptCase> cases() {
+    std::vector<SweptCase> list;
+    const std::vector<Box> thin{{9, 5, 1}, {1, 9, 1}, {2, 1, 7}, {1, 1, 1}}, boxes{{7, 5, 3}, {6, 4, 4}};
+    for (const auto& stencil : reference::all_stencils())
+        for (MatrixStorage storage : storages) {
+            int turn = 0;
+            const auto add = [&](int dof, const Box& box) {
+                list.push_back({stencil.name, dof, 0, box, layout_kinds[turn++ % 2], storage});
+            };
+            for (int dof : {1, 2, 3, 4, 5, 6, 7, 8}) {
+                for (const Box& box : boxes)
+                    if (dof < 4 || (box.nx == 7) == (dof % 2 == 0)) add(dof, box);
+                if (dof < 4)
+                    for (const Box& box : thin) add(dof, box);
+            }
+            for (int dof : {1, 3}) {
+                add(dof, {17, 9, 5});
+                add(dof, {5, 6, 7, {true, false, true}});
+                add(dof, {8, 5, 5, {true, true, true}});
+            }
+            for (int dof : {17, 32}) add(dof, {4, 3, dof == 17 ? 2 : 1});
+        }
+    return list;
+}
+
+void expect_equality(const Context& context, const SweptCase& c) {
+    const SweptSystem system(context, c);
+    const bool symmetric = c.storage == MatrixStorage::lower;
+    for (const char* rule : {"stencil", "greedy"}) {
+        const auto m = make("multicolor", system.a, {{"colours", rule}});
+        const SetupReport report = m->setup(system.a);
+        EXPECT_EQ(report.pivots_modified, 0);
+        EXPECT_TRUE(m->traits().fixed);
+        EXPECT_EQ(m->traits().symmetric, symmetric);
+        EXPECT_LT(relative_difference(system.applied(*m), expected_of(rule, system.data, symmetric, system.r)), 1e-13)
+            << rule;
+    }
+}
+
+class MulticolorTest : public testing::TestWithParam<SweptCase> {};
+class MulticolorOnDevice : public DeviceTest, public testing::WithParamInterface<SweptCase> {};
+
+TEST_P(MulticolorTest, EqualsIluOfTheReorderedMatrix) {
+    expect_equality(Context::cpu(1), GetParam());
+}
+TEST_P(MulticolorOnDevice, EqualsIluOfTheReorderedMatrix) {
+    expect_equality(Context::cuda(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MulticolorTest, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, MulticolorOnDevice, testing::ValuesIn(cases()), name_of);
+
+class LargeMulticolorOnDevice : public DeviceTest {};
+
+TEST_F(LargeMulticolorOnDevice, EqualsTheHostsAndHasTheSameBitsTwentyTimes) {
+    for (const Stencil& stencil : Stencil::ready_made())
+        for (int dof : {1, 3, 8, 9})
+            for (MatrixStorage storage : storages) {
+                const StructMatrix here = random_struct_matrix(
+                    Layout(LayoutKind::natural, {67, 35, 19}, stencil.level_map()), stencil, dof, storage, 3);
+                const StructMatrix there = in_context(Context::cuda(), here);
+                const auto expected = make("multicolor", here), m = make("multicolor", there);
+                const SetupReport report = expected->setup(here), report_there = m->setup(there);
+                EXPECT_NEAR(report_there.smallest_pivot_ratio, report.smallest_pivot_ratio, 1e-12);
+                EXPECT_EQ(report_there.smallest_pivot_cell, report.smallest_pivot_cell);
+                const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
+                const Vector in = to_vector(there.context(), there.layout(), dof, r);
+                Vector z = poisoned(there.context(), there.layout(), dof);
+                m->apply(in, z);
+                const std::vector<double> first = from_vector(z);
+                EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13) << stencil.name() << dof;
+                for (int repeat = 0; repeat < 20; ++repeat) {
+                    if (repeat % 10 == 0) m->setup(there);
+                    m->apply(in, z);
+                    ASSERT_EQ(from_vector(z), first) << stencil.name() << dof;
+                }
+            }
+}
+
+TEST(Multicolor, HasTheSameBitsForAnyNumberOfThreads) {
+    for (const char* stencil : {"star7", "box27"})
+        for (const char* rule : {"stencil", "greedy"})
+            for (MatrixStorage storage : storages) {
+                const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
+                const auto bits = [&] {
+                    const auto m = make("multicolor", system.a, {{"colours", rule}});
+                    m->setup(system.a);
+                    return system.applied(*m);
+                };
+                const std::vector<double> one = bits();
+                for (int threads : {2, 3}) {
+                    const SeveralThreads several(threads);
+                    EXPECT_EQ(bits(), one) << threads;
+                }
+            }
+}
+
+/// What is no number in one right-hand side leaves no trace in the next.
+void expect_no_trace(const Context& context) {
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 9}) {
+            SweptSystem system(context, {stencil, dof, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
+            const auto m = make("multicolor", system.a);
+            m->setup(system.a);
+            const std::vector<double> clean = system.applied(*m), r = system.r;
+            for (double& value : system.r) value = NAN;
+            EXPECT_TRUE(std::isnan(system.applied(*m)[0]));
+            system.r = r;
+            EXPECT_EQ(system.applied(*m), clean) << stencil << dof;
+        }
+}
+TEST(Multicolor, ForgetsWhatIsNoNumber) {
+    expect_no_trace(Context::cpu(1));
+}
+TEST_F(LargeMulticolorOnDevice, ForgetsWhatIsNoNumber) {
+    expect_no_trace(Context::cuda());
+}
+
+TEST(Multicolor, FactorsAShiftedMatrixAndLeavesAUnchanged) {
+    for (MatrixStorage storage : storages)
+        for (const char* rule : {"stencil", "greedy"}) {
+            const SweptSystem system(Context::cpu(1), {"box27", 3, 0, {7, 5, 3}, LayoutKind::natural, storage});
+            const CsrMatrix before = system.a.to_csr();
+            const auto m = make("multicolor", system.a, {{"colours", rule}, {"shift", "0.25"}});
+            EXPECT_EQ(m->setup(system.a).shift, 0.25);
+            EXPECT_EQ(system.a.to_csr().value, before.value);
+            const auto expected =
+                expected_of(rule, reference::shifted(system.data, 0.25), storage == MatrixStorage::lower, system.r);
+            EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13);
+        }
+}
+
+TEST(Multicolor, SetsUpAnotherMatrixOfAnyShape) {
+    const Context context = Context::cpu(1);
+    const auto make_system = [&](const char* stencil, int dof, const Box& box, MatrixStorage storage) {
+        return SweptSystem(context, {stencil, dof, 0, box, LayoutKind::natural, storage});
+    };
+    const SweptSystem first = make_system("star7", 1, {5, 4, 3}, MatrixStorage::full);
+    const auto m = make("multicolor", first.a);
+    for (const SweptSystem& system : {make_system("star7", 1, {5, 4, 3}, MatrixStorage::full),
+                                      make_system("star7", 1, {5, 4, 3}, MatrixStorage::lower),
+                                      make_system("box27", 2, {5, 4, 3}, MatrixStorage::full),
+                                      make_system("box27", 2, {7, 5, 1}, MatrixStorage::full)}) {
+        m->setup(system.a);
+        EXPECT_LT(relative_difference(system.applied(*m),
+                                      expected_of("stencil", system.data, system.a.symmetric(), system.r)),
+                  1e-13);
+    }
+}
+
+TEST(Multicolor, RefusesAWideStencil) {
+    const Stencil wide = Stencil::closure({{3, 0, 0}, {0, 1, 0}});
+    const StructMatrix a(Context::cpu(1), Layout(LayoutKind::natural, {9, 5, 3}, {1, 1}), wide, 1);
+    const auto m = make("multicolor", a);
+    EXPECT_THROW(m->setup(a), UsageError);
+}
+
+TEST(Multicolor, HasNoFillLevel) {
+    EXPECT_THROW(parameters_of("multicolor", {{"fill_level", "1"}}), UsageError);
+}
+
+/// What a set-up under a policy comes to, here and on a GPU.
+struct Outcome {
+    SetupReport report;
+    std::string message;
+    std::vector<double> z;
+};
+
+Outcome outcome(const Context& context, const StencilMatrix& data, MatrixStorage storage, const std::string& rule,
+                const std::string& policy) {
+    const Layout layout = layout_for(LayoutKind::natural, data, "star7", 0);
+    const StructMatrix a =
+        in_context(context, reference::to_struct_matrix(context.host(), layout, data, storage, "star7"));
+    const auto m = make("multicolor", a, {{"colours", rule}, {"pivot_policy", policy}});
+    Outcome result;
+    try {
+        result.report = m->setup(a);
+    } catch (const SetupError& error) {
+        result.message = error.what();
+        return result;
+    }
+    Vector z = poisoned(context, layout, a.dof());
+    m->apply(to_vector(context, layout, a.dof(), reference::Random(1).vector(int(a.unknowns()))), z);
+    result.z = from_vector(z);
+    return result;
+}
+
+void expect_policies(const Context& context) {
+    for (MatrixStorage storage : storages)
+        for (int dof : {1, 3})
+            for (const char* rule : {"stencil", "greedy"}) {
+                SCOPED_TRACE(std::string(rule) + std::to_string(dof));
+                const auto of = [&](const StencilMatrix& data, const char* policy) {
+                    return outcome(context, data, storage, rule, policy);
+                };
+                const auto expect_equivalent = [&](const Outcome& mended, const StencilMatrix& equivalent) {
+                    const auto r = reference::Random(1).vector(int(equivalent.box.points() * dof));
+                    EXPECT_LT(relative_difference(mended.z, expected_of(rule, equivalent, false, r)), 1e-11);
+                };
+                const StencilMatrix zero = with_block("star7", diagonal_block(dof, 0.0));
+                for (const char* policy : {"fail", "shift"}) {
+                    const std::string message = of(zero, policy).message;
+                    EXPECT_NE(message.find("multicolor: the pivot at cell (3,2,1)"), std::string::npos) << message;
+                }
+                if (dof == 1)
+                    EXPECT_NE(of(zero, "boost").message.find("(3,2,1)"), std::string::npos);
+                else
+                    EXPECT_EQ(of(zero, "boost").report.pivots_modified, 1);
+
+                const double tiny = 0x1p-50;
+                // One of the pair comes first in coloured order, whichever: its pivot is its own diagonal.
+                const StencilMatrix small = with_pair("star7", dof, 1.0, 1.0 + tiny);
+                EXPECT_FALSE(of(small, "fail").message.empty());
+                const Outcome boosted = of(small, "boost"), shifted = of(small, "shift");
+                EXPECT_EQ(boosted.report.pivots_modified, 1);
+                ASSERT_EQ(boosted.report.modified.size(), 1u);
+                EXPECT_EQ(boosted.report.modified[0].component, dof - 1);
+                EXPECT_GT(shifted.report.shift, 0.0);
+                EXPECT_EQ(shifted.report.pivots_modified, 1);
+                expect_equivalent(shifted, reference::shifted(small, shifted.report.shift));
+
+                for (double bad : {double(NAN), double(INFINITY)})
+                    for (const char* policy : {"fail", "shift", "boost"}) {
+                        const std::string message = of(with_block("star7", diagonal_block(dof, bad)), policy).message;
+                        EXPECT_NE(message.find("(3,2,1)"), std::string::npos) << message;
+                    }
+                const Outcome negative = of(with_pair("star7", dof, 2.0, 1.0), "fail");
+                EXPECT_EQ(negative.message.empty(), storage == MatrixStorage::full);
+            }
+}
+TEST(Multicolor, HandlesPivotsByTheirPolicy) {
+    expect_policies(Context::cpu(1));
+}
+TEST_F(LargeMulticolorOnDevice, HandlesPivotsByTheirPolicy) {
+    expect_policies(Context::cuda());
+}
+
+/// Many bad pivots: the first in natural order is named, all are counted.
+void expect_first_named(const Context& context) {
+    for (const char* rule : {"stencil", "greedy"}) {
+        StencilMatrix data = with_block("star7", diagonal_block(3, 0.0));
+        for (int row = 1; row < box.points(); row += 4) {
+            isolate(data, box.point(row));
+            data.blocks[row].at({}) = diagonal_block(3, 0.0);
+        }
+        const Outcome boosted = outcome(context, data, MatrixStorage::full, rule, "boost");
+        EXPECT_GT(boosted.report.pivots_modified, 16);
+        ASSERT_EQ(boosted.report.modified.size(), SetupReport::max_events);
+        EXPECT_EQ(boosted.report.modified[0].cell, (Int3{1, 0, 0}));
+        EXPECT_EQ(boosted.report.modified[1].cell, (Int3{5, 0, 0}));
+        const std::string message = outcome(context, data, MatrixStorage::full, rule, "fail").message;
+        EXPECT_NE(message.find("(1,0,0), component 2"), std::string::npos) << message;
+    }
+}
+TEST(Multicolor, NamesTheFirstPivotInNaturalOrder) {
+    expect_first_named(Context::cpu(1));
+}
+TEST_F(LargeMulticolorOnDevice, NamesTheFirstPivotInNaturalOrder) {
+    expect_first_named(Context::cuda());
+}
+
+/// What is planned is what is held.
+TEST(Multicolor, HoldsWhatItPlans) {
+    for (const auto& stencil : reference::all_stencils())
+        for (MatrixStorage storage : storages)
+            for (const char* rule : {"stencil", "greedy"}) {
+                const Context context = Context::cpu(1);
+                const SweptSystem system(context, {stencil.name, 3, 0, {7, 5, 3}, LayoutKind::natural, storage});
+                const Index before = context.ledger().held();
+                const auto m = make("multicolor", system.a, {{"colours", rule}});
+                m->setup(system.a);
+                const auto plan = find_preconditioner("multicolor")
+                                      .plan(parameters_of("multicolor", {{"colours", rule}}), setting_of(system.a));
+                EXPECT_EQ(context.ledger().held() - before, plan.bytes) << stencil.name << rule;
+                EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+            }
+}
+
+}  // namespace
+}  // namespace hyperplane

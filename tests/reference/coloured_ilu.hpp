@@ -1,0 +1,48 @@
+// ILU(0) of a matrix whose points are renumbered by colour: permuted, factored row by row, solved, permuted back.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "reference/block_ilu.hpp"
+
+namespace hyperplane::reference {
+
+/// Points by colour, those of a colour in natural order: the n-th is order[n].
+inline std::vector<int> sorted_by_colour(const std::vector<int>& colours) {
+    std::vector<int> order(colours.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return colours[a] < colours[b]; });
+    return order;
+}
+
+/// Row and column n of the result are row and column order[n] of `a`.
+inline BlockMatrix permuted(const BlockMatrix& a, const std::vector<int>& order) {
+    std::vector<int> place(order.size());
+    for (int n = 0; n < int(order.size()); ++n) place[order[n]] = n;
+    BlockMatrix result{a.dof, std::vector<std::map<int, Dense>>(order.size())};
+    for (int n = 0; n < int(order.size()); ++n)
+        for (const auto& [j, block] : a.rows[order[n]]) result.rows[n][place[j]] = block;
+    return result;
+}
+
+/// M^-1 r for M = ILU(0), or IC(0), of the renumbered matrix; couplings that wrap are left out.
+inline std::vector<double> apply_coloured_ilu(const StencilMatrix& a, const std::vector<int>& order, bool symmetric,
+                                              const std::vector<double>& r) {
+    const BlockMatrix matrix = permuted(assembled(a, false), order);
+    Pattern pattern(order.size());
+    for (std::size_t n = 0; n < order.size(); ++n)
+        for (const auto& [j, block] : matrix.rows[n]) pattern[n].insert(j);
+    const BlockIlu ilu = symmetric ? block_ic(matrix, pattern) : block_ilu(matrix, pattern);
+    std::vector<double> sorted(r.size()), z(r.size());
+    for (int n = 0; n < int(order.size()); ++n)
+        for (int c = 0; c < a.dof; ++c) sorted[n * a.dof + c] = r[order[n] * a.dof + c];
+    const std::vector<double> solved = apply_inverse(ilu, sorted);
+    for (int n = 0; n < int(order.size()); ++n)
+        for (int c = 0; c < a.dof; ++c) z[order[n] * a.dof + c] = solved[n * a.dof + c];
+    return z;
+}
+
+}  // namespace hyperplane::reference
