@@ -22,7 +22,8 @@ typedef long long Index;
 
 struct Arguments {
     int level, first_j, width, first_k, columns;  // fgbilu_steps.hpp's Hyperplane
-    int nx, ny, nz, slots, padding;
+    int nx, ny, nz, slots;
+    int base;                // slot of column (0, 0), were it in the level
     Index stride, a_stride;  // of a coefficient of the factors, of A's
     double* inverse;         // D^-1 [row][col][stride]
     double* triangles;       // E and F [entry][row][col][stride]; SHARES: A's, a_stride
@@ -32,6 +33,7 @@ struct Arguments {
     PivotRatio* ratios;  // [column]
     PivotLog* log;
     double tolerance, boost;
+    int shift[2 * LOWER + 2];  // from a point of this level to its neighbour's slot
 };
 
 __device__ constexpr int offset_x[] = OFFSET_X;
@@ -50,17 +52,13 @@ struct Point {
         j = a.first_j + column % a.width, k = a.first_k + column / a.width;
         i = a.level - LEVEL_Y * j - LEVEL_Z * k;
         exists = column < a.columns && unsigned(i) < unsigned(a.nx);
-        slot = slot_of(a, i, j, k);
-    }
-    __device__ static int slot_of(const Arguments& a, int i, int j, int k) {
-        if (NATURAL) return i + a.nx * (j + a.ny * k);
-        return ((i + LEVEL_Y * j + LEVEL_Z * k) % a.nx * a.nz + k) * a.ny + j;
+        slot = NATURAL ? i + a.nx * (j + a.ny * k) : a.base + j + a.ny * k;
     }
     /// Slot of the neighbour at offset e, -1 where there is none.
     __device__ __forceinline__ int neighbour(const Arguments& a, int e) const {
         const int x = i + offset_x[e], y = j + offset_y[e], z = k + offset_z[e];
         const bool inside = unsigned(x) < unsigned(a.nx) && unsigned(y) < unsigned(a.ny) && unsigned(z) < unsigned(a.nz);
-        return exists && inside ? slot_of(a, x, y, z) : -1;
+        return exists && inside ? slot + a.shift[e] : -1;
     }
     __device__ Index row(const Arguments& a) const { return i + a.nx * (j + Index(a.ny) * k); }
 };

@@ -48,7 +48,9 @@ struct FgBiluOptions {
 /// On a CPU style kernels whatever the options say.
 class FgBilu : public Preconditioner {
 public:
-    FgBilu(const Context& context, const FgBiluOptions& options) : context_(context), options_(options) {}
+    FgBilu(const Context& context, const FgBiluOptions& options) : context_(context), options_(options) {
+        if (context.backend() == Backend::cpu) options_.style = FgBiluStyle::kernels;
+    }
 
     SetupReport setup(const StructMatrix& a) override;
     void suggest_shift(double alpha) override {

@@ -73,7 +73,7 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
 /// fgbilu.cuh's.
 struct Arguments {
     Hyperplane plane;
-    int nx, ny, nz, slots, padding;
+    int nx, ny, nz, slots, base;
     long long stride, a_stride;
     double *inverse, *triangles;
     const double *diagonal, *r;
@@ -90,7 +90,7 @@ Arguments arguments_of(const FgBiluFactors& f) {
             .ny = g.ny,
             .nz = g.nz,
             .slots = int(f.view.layout.slots()),
-            .padding = 0,
+            .base = 0,
             .stride = f.inverse.col_stride,
             .a_stride = f.diagonal.col_stride,
             .inverse = f.inverse.values,
@@ -104,6 +104,25 @@ Arguments arguments_of(const FgBiluFactors& f) {
             .boost = 0.0};
 }
 
+/// Launches a level's kernel; `points` a block.
+void launch(const rtc::Kernel& kernel, const FgBiluSystem& system, Arguments& head, int level, int points, int lanes,
+            bool early) {
+    const Layout& layout = system.layout;
+    const int nx = layout.grid().nx, plane_slots = layout.grid().ny * layout.grid().nz;
+    const auto base = [&](int l) { return (l % nx + nx) % nx * plane_slots; };
+    const bool natural = layout.kind() == LayoutKind::natural;
+    head.plane = Hyperplane(layout, level);
+    head.base = natural ? 0 : base(level);
+    std::vector<int> shift;
+    for (const Int3 o : system.stencil.offsets()) {
+        const int column = o.y + layout.grid().ny * o.z;
+        shift.push_back(natural ? o.x + nx * column : base(level + layout.levels().level(o)) - head.base + column);
+    }
+    shift.push_back(0);  // the struct's size is a multiple of 8
+    const unsigned blocks = unsigned((head.plane.columns + points - 1) / points);
+    if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, rtc::argument(head, shift).data(), early);
+}
+
 }  // namespace
 
 FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
@@ -114,39 +133,30 @@ FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
       upper_(rtc::load(texts(), definitions(system, tuning), "fgbilu_upper")) {}
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
-    const Layout& layout = system_.layout;
     const int points = Shape(system_, tuning_).factor_points;
     Arguments arguments = arguments_of(factors);
     arguments.ratios = scratch.ratios();
     arguments.log = scratch.log();
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
-    for (int level = 0; level < layout.level_count(); ++level) {
-        arguments.plane = Hyperplane(layout, level);
-        const unsigned blocks = unsigned((arguments.plane.columns + points - 1) / points);
-        if (blocks > 0) factor_.launch({blocks}, unsigned(points * system_.dof * system_.dof), 0, &arguments);
-    }
+    for (int level = 0; level < system_.layout.level_count(); ++level)
+        launch(factor_, system_, arguments, level, points, system_.dof * system_.dof, false);
 }
 
 void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
-    const Layout& layout = system_.layout;
     const Shape shape(system_, tuning_);
-    const unsigned threads = unsigned(system_.dof * shape.parts * shape.solve_points);
     const bool can_overlap = tuning_.overlapped && device::properties().major >= 9;
-    const int levels = layout.level_count();
+    const int levels = system_.layout.level_count();
     Arguments arguments = arguments_of(factors);
     arguments.r = r;
     arguments.z = z;
-    for (const rtc::Kernel* kernel : {&lower_, &upper_}) {
-        bool early = false;  // the first reads at once what came before this sweep
+    for (const rtc::Kernel* kernel : {&lower_, &upper_})
         for (int at = 0; at < levels; ++at) {
-            arguments.plane = Hyperplane(layout, kernel == &lower_ ? at : levels - 1 - at);
-            const unsigned blocks = unsigned((arguments.plane.columns + shape.solve_points - 1) / shape.solve_points);
-            if (blocks == 0) continue;
-            kernel->launch({blocks}, threads, 0, &arguments, early);
-            early = can_overlap;
+            const int level = kernel == &lower_ ? at : levels - 1 - at;
+            // The first one reads at once what came before this sweep.
+            launch(*kernel, system_, arguments, level, shape.solve_points, system_.dof * shape.parts,
+                   can_overlap && at > 0);
         }
-    }
 }
 
 std::vector<rtc::KernelResources> FgBiluCuda::compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
