@@ -4,7 +4,7 @@
 // it, or to any other number.
 //
 // Definitions: DOF, LOWER (entries of the lower triangle), DELTA {from a point's cell to each lower neighbour's}, SX,
-// SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, UNROLLED (tables are indexed by constants once
+// SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the layout of vectors), UNROLLED (tables are indexed by constants once
 // loops are unrolled).
 
 struct Arguments {
@@ -14,7 +14,7 @@ struct Arguments {
     const int* cells;  // of the points, step by step; by local number in subdomain_graph.cuh
     int* graph;
     long long subdomain_values, slots;
-    int nx, ny, nz, natural, level_y, level_z, count_x, count_y;
+    int nx, ny, nz, level_y, level_z, count_x, count_y, padding;
 };
 
 #if UNROLLED
@@ -50,27 +50,33 @@ struct Box {
         const int i = cell % PITCH, j = cell / PITCH % SY, k = cell / (PITCH * SY);
         const int px = x + i, py = y + j, pz = z + k;
         if (i >= SX || px >= a.nx || py >= a.ny || pz >= a.nz) return -1;
-        if (a.natural) return px + a.nx * (py + (long long)a.ny * pz);
+        if (NATURAL) return px + a.nx * (py + (long long)a.ny * pz);
         return ((long long)((px + a.level_y * py + a.level_z * pz) % a.nx) * a.nz + pz) * a.ny + py;
     }
 };
 
-/// The subdomain's part of `in` comes to shared memory.
+/// The subdomain's part of `in` comes to shared memory; several values of a thread are on their way at a time.
 template <int threads>
 __device__ void load_vector(const Arguments& a, const Box& box, int thread) {
     for (int at = thread; at < MARGIN; at += threads) {
         shared[at] = 0.0;
         shared[MARGIN + DOF * CELLS + at] = 0.0;
     }
-    constexpr int turns = (CELLS + threads - 1) / threads;
-#pragma unroll(turns < 8 ? turns : 8)
-    for (int turn = 0; turn < turns; ++turn) {
-        const int cell = thread + turn * threads;
-        if (cell >= CELLS) continue;
-        const long long slot = box.slot(a, cell);
-#pragma unroll(DOF < 8 ? DOF : 8)
-        for (int c = 0; c < DOF; ++c)
-            vector_begin()[c * CELLS + cell] = slot < 0 ? 0.0 : a.in[c * a.slots + slot];
+    constexpr int turns = (CELLS + threads - 1) / threads, batch = turns < 8 ? turns : 8;
+    for (int turn = 0; turn < turns; turn += batch) {
+        const int first = thread + turn * threads;
+        long long slot[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) slot[b] = first + b * threads < CELLS ? box.slot(a, first + b * threads) : -1;
+#pragma unroll(DOF < 4 ? DOF : 1)
+        for (int c = 0; c < DOF; ++c) {
+            double value[batch];
+#pragma unroll
+            for (int b = 0; b < batch; ++b) value[b] = slot[b] < 0 ? 0.0 : a.in[c * a.slots + slot[b]];
+#pragma unroll
+            for (int b = 0; b < batch; ++b)
+                if (first + b * threads < CELLS) vector_begin()[c * CELLS + first + b * threads] = value[b];
+        }
     }
 }
 

@@ -124,8 +124,8 @@ SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
         factors_.emplace(context_, cuts, a, rows_of(context_.backend(), options_.variant));
     }
     if constexpr (cuda_built)
-        if (a.backend() == Backend::cuda && !cuda_)
-            cuda_ = std::make_shared<SubdomainSolveCuda>(context_, *factors_, options_.variant);
+        if (a.backend() == Backend::cuda && !(cuda_ && cuda_->layout() == layout_.kind()))
+            cuda_ = std::make_shared<SubdomainSolveCuda>(context_, *factors_, layout_.kind(), options_.variant);
     const PivotRules& rules = options_.pivots.rules;
     SetupReport report =
         factor_with_policy(a, rules, options_.pivots.shift, "subdomain_ildu0",

@@ -36,11 +36,14 @@ constexpr int arrivals = 32;
 
 __device__ __forceinline__ unsigned shared_address(const void* at) { return (unsigned)__cvta_generic_to_shared(at); }
 __device__ __forceinline__ unsigned barrier_of(int step) {
-    return shared_address(shared + barriers_begin + (step - FIRST) % BARRIERS);
+    return shared_address(shared + barriers_begin + unsigned(step - FIRST) % BARRIERS);
 }
 
 /// All threads of a block, wherever in the text each of them is.
-__device__ __forceinline__ void meet_all() { asm volatile("bar.sync 0, %0;" ::"n"(THREADS) : "memory"); }
+__device__ __forceinline__ void meet_all() {
+    __syncwarp();
+    asm volatile("bar.sync 0, %0;" ::"n"(THREADS) : "memory");
+}
 
 /// The warp that asks for what others will read.
 struct Loader {
@@ -59,6 +62,7 @@ struct Loader {
     }
     /// Asks for the pieces of all steps before `end`.
     __device__ void ask(int end) {
+#pragma unroll 1
         for (; asked < end; ++asked) {
             const double* const from = factors + step_at[asked];
             const unsigned bytes = 8 * step_size[asked];
@@ -144,7 +148,7 @@ struct Worker {
     template <bool upper>
     __device__ __forceinline__ void begin(int step) {
         if (STAGED)
-            while (!has_arrived(barrier_of(step), (step - FIRST) / BARRIERS % 2)) {
+            while (!has_arrived(barrier_of(step), unsigned(step - FIRST) / BARRIERS % 2)) {
             }
         cell = next_cell;
         look_ahead(step + 1);

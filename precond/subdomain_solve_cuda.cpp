@@ -18,7 +18,7 @@ struct Arguments {
     const int* cells;
     int* graph;
     long long subdomain_values, slots;
-    int nx, ny, nz, natural, level_y, level_z, count_x, count_y;
+    int nx, ny, nz, level_y, level_z, count_x, count_y, padding;
 };
 
 constexpr int graph_threads = 256, barriers = 32;
@@ -40,9 +40,14 @@ struct Shape {
     Stencil stencil;
     SubdomainOrder order;
     SubdomainCells cells;
+    LayoutKind layout;  ///< of vectors
 
-    Shape(const Cuts& c, const Stencil& within, int dof, SubdomainVariant variant)
-        : cuts(c), stencil(within), order(c, within, dof, rows_of(Backend::cuda, variant)), cells(c, within) {}
+    Shape(const Cuts& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant)
+        : cuts(c),
+          stencil(within),
+          order(c, within, dof, rows_of(Backend::cuda, variant)),
+          cells(c, within),
+          layout(kind) {}
 
     Index vector() const { return even(Index(order.dof) * cells.cells + 2 * cells.margin); }
     bool unrolled() const { return order.lower * order.dof <= 64; }
@@ -53,11 +58,17 @@ struct Shape {
     Index graph() const { return 2 * (1 + most_levels() + 1 + cuts.points()); }
 
     rtc::Definitions definitions(int threads) const {
-        return {{"DOF", std::to_string(order.dof)},       {"LOWER", std::to_string(order.lower)},
-                {"DELTA", array_of(cells.delta)},         {"SX", std::to_string(cuts.size.x)},
-                {"SY", std::to_string(cuts.size.y)},      {"SZ", std::to_string(cuts.size.z)},
-                {"PITCH", std::to_string(cells.pitch)},   {"CELLS", std::to_string(cells.cells)},
-                {"MARGIN", std::to_string(cells.margin)}, {"THREADS", std::to_string(threads)},
+        return {{"DOF", std::to_string(order.dof)},
+                {"LOWER", std::to_string(order.lower)},
+                {"DELTA", array_of(cells.delta)},
+                {"SX", std::to_string(cuts.size.x)},
+                {"SY", std::to_string(cuts.size.y)},
+                {"SZ", std::to_string(cuts.size.z)},
+                {"PITCH", std::to_string(cells.pitch)},
+                {"CELLS", std::to_string(cells.cells)},
+                {"MARGIN", std::to_string(cells.margin)},
+                {"THREADS", std::to_string(threads)},
+                {"NATURAL", layout == LayoutKind::natural ? "1" : "0"},
                 {"UNROLLED", unrolled() ? "1" : "0"}};
     }
 };
@@ -215,7 +226,6 @@ Arguments arguments_of(const Cuts& cuts, const Layout& layout) {
     Arguments a{};
     a.slots = layout.slots();
     a.nx = cuts.grid.nx, a.ny = cuts.grid.ny, a.nz = cuts.grid.nz;
-    a.natural = layout.kind() == LayoutKind::natural;
     a.level_y = layout.levels().y, a.level_z = layout.levels().z;
     a.count_x = cuts.count().x, a.count_y = cuts.count().y;
     return a;
@@ -223,10 +233,11 @@ Arguments arguments_of(const Cuts& cuts, const Layout& layout) {
 
 }  // namespace
 
-SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors,
-                                       SubdomainVariant variant) {
+SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors, LayoutKind layout,
+                                       SubdomainVariant variant)
+    : layout_(layout) {
     const Cuts& cuts = factors.cuts();
-    const Shape s(cuts, factors.stencil(), factors.order().dof, variant);
+    const Shape s(cuts, factors.stencil(), factors.order().dof, layout, variant);
     cells_ = copied_to(context, "factor: places", cells_in_order(s, variant));
     if (goes_by_steps(variant)) {
         const StepShape shape(s);
@@ -265,7 +276,7 @@ void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r,
 }
 
 Index SubdomainSolveCuda::bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant) {
-    const Shape s(cuts, stencil, dof, variant);
+    const Shape s(cuts, stencil, dof, LayoutKind::natural, variant);
     const Index graph = needs_graph(variant) ? cuts.subdomains() * s.graph() : 0;
     return (cuts.points() + graph) * Index(sizeof(int));
 }
@@ -273,7 +284,7 @@ Index SubdomainSolveCuda::bytes(const Cuts& cuts, const Stencil& stencil, int do
 std::vector<rtc::KernelResources> SubdomainSolveCuda::compile(const Cuts& cuts, const Stencil& stencil, int dof,
                                                               SubdomainVariant variant,
                                                               const std::string& architecture) {
-    const Shape s(cuts, stencil, dof, variant);
+    const Shape s(cuts, stencil, dof, LayoutKind::natural, variant);
     std::vector<rtc::KernelResources> all, some;
     if (!goes_by_steps(variant)) {
         rtc::compile(graph_texts(), graph_definitions(s, variant), architecture, &all);

@@ -31,17 +31,22 @@ inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
 
 class SubdomainSolveCuda {
 public:
-    SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors, SubdomainVariant variant);
+    /// For vectors of one layout.
+    SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors, LayoutKind layout,
+                       SubdomainVariant variant);
+
+    LayoutKind layout() const { return layout_; }
 
     void apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const;
 
     /// Device memory held. `stencil` is Cuts::within of the matrix's.
     static Index bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant);
-    /// Compiles the kernels for an architecture, without a device.
+    /// Compiles the kernels for an architecture, without a device; vectors in natural order.
     static std::vector<rtc::KernelResources> compile(const Cuts& cuts, const Stencil& stencil, int dof,
                                                      SubdomainVariant variant, const std::string& architecture);
 
 private:
+    LayoutKind layout_;
     unsigned threads_;
     Index shared_;
     Buffer<int> cells_;                 ///< of the points in the steps' order
