@@ -148,7 +148,7 @@ ParameterTable expect_parameters() {
          .default_value = "",
          .description = "how the run ends; where it is a failure that happens, the run exits with 0",
          .choices = {"solved", "steps_taken", "end_time_reached", "steady_state", "steps_used_up", "step_not_solved",
-                     "forbidden_state", "too_many_rejections"}},
+                     "forbidden_state", "too_many_rejections", "step_too_small"}},
         {.section = "expect",
          .key = "stop_reason",
          .type = ParameterType::choice,

@@ -20,9 +20,11 @@ void LinearSolves::add_time_before(const SolveRow& so_far) {
 
 SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, const std::string& title) {
     const LinearSystem& system = task.system;
-    if (task.refreshed && task.setup.pivots_modified > 0)
+    if (task.refreshed && task.setup.pivots_modified > 0) {
+        progress_.end_line();
         spdlog::warn("{}: {} pivots modified, shift {:g}", case_.name("preconditioner"), task.setup.pivots_modified,
                      task.setup.shift);
+    }
     const TimerTree& timers = outcome_.timers;
     const double solve_before = timers.seconds("solve");
     History history;
@@ -30,7 +32,7 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
                  .newton = task.newton,
                  .unknowns = system.a.unknowns(),
                  .stored_entries = system.a.bytes() / Index(sizeof(double)),
-                 .report = run(task, title, history),
+                 .report = run(task, step, title, history),
                  .setup = task.setup};
     row.setup_seconds = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +
                         std::exchange(setup_before_, 0.0);
@@ -40,13 +42,13 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
     return row.report;
 }
 
-SolveReport LinearSolves::run(const Newton::LinearTask& task, const std::string& title, History& history) {
+SolveReport LinearSolves::run(const Newton::LinearTask& task, Index step, const std::string& title, History& history) {
     SolverState state;
     for (const auto& [name, values] : std::exchange(state_, {})) state.put(name, values);
     iterations_ = 0;
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
     history.set_interrupt([this] { return stop_signal() != 0 || checkpoints_.due_by_clock(); });
-    progress_.begin(title, task.rtol);
+    progress_.begin(title, task.rtol, step);
     case_.solver->set_rtol(task.rtol);
 
     const TimedOperator a(task.a, outcome_.timers, "solve/spmv"), m(task.m, outcome_.timers, "solve/preconditioner");

@@ -34,12 +34,15 @@ public:
     /// Solves and records, `step` and `title` telling which it is.
     SolveReport solve(const Newton::LinearTask& task, Index step, const std::string& title);
 
+    /// Before anything else goes to stderr.
+    void end_line() { progress_.end_line(); }
+
     /// Of a solve broken off, or one that is yet to go on: its iterations and the method's state.
     Index iterations() const { return iterations_; }
     const SolverItems& state() const { return state_; }
 
 private:
-    SolveReport run(const Newton::LinearTask& task, const std::string& title, History& history);
+    SolveReport run(const Newton::LinearTask& task, Index step, const std::string& title, History& history);
 
     const Case& case_;
     RecordWriter& record_;

@@ -14,7 +14,12 @@ namespace {
 
 constexpr auto terminal_interval = std::chrono::milliseconds(100);
 constexpr auto line_interval = std::chrono::seconds(10);
-constexpr auto solve_interval = std::chrono::seconds(1);  // between the lines of many solves
+constexpr std::chrono::steady_clock::duration least_interval = std::chrono::seconds(1);
+
+/// Between the lines of many solves that have taken so long.
+std::chrono::steady_clock::duration calm_interval(std::chrono::steady_clock::duration elapsed) {
+    return std::clamp<std::chrono::steady_clock::duration>(elapsed / 20, least_interval, std::chrono::minutes(1));
+}
 
 std::string in_seconds(double seconds) {
     if (!(seconds < 100.0 * 3600.0)) return "--";
@@ -31,13 +36,15 @@ Progress::Style Progress::style_for_stderr(bool quiet) {
     return isatty(STDERR_FILENO) ? Style::terminal : Style::lines;
 }
 
-void Progress::begin(const std::string& title, double rtol) {
+void Progress::begin(const std::string& title, double rtol, Index step) {
+    if (step != step_ && Clock::now() - line_began_ >= least_interval) end_line();
+    step_ = step;
     criteria_.rtol = rtol;
     title_ = title;
     any_ = false;
     next_ = 1;
     truth_ = std::numeric_limits<double>::quiet_NaN();
-    if (title.empty() || !told_) printed_at_ = Clock::now();
+    if (!among_many() || !told_) printed_at_ = Clock::now();
 }
 
 void Progress::show(const HistoryEntry& entry) {
@@ -46,9 +53,8 @@ void Progress::show(const HistoryEntry& entry) {
     if (!std::isnan(entry.truth)) truth_ = entry.truth;
     last_ = entry;
     const auto since = Clock::now() - printed_at_;
-    const bool among_many = !title_.empty();
-    const bool due = style_ == Style::terminal ? (!any_ && !among_many) || since >= terminal_interval
-                     : among_many              ? since >= line_interval
+    const bool due = style_ == Style::terminal ? (!any_ && !among_many()) || since >= terminal_interval
+                     : among_many()            ? since >= calm_interval(Clock::now() - began_)
                                                : !any_ || entry.iteration >= next_ || since >= line_interval;
     any_ = true;
     if (due) print(entry);
@@ -57,13 +63,23 @@ void Progress::show(const HistoryEntry& entry) {
 void Progress::end(double truth) {
     if (style_ == Style::none || !any_) return;
     truth_ = truth;
-    const bool among_many = !title_.empty() && style_ == Style::lines;
-    if (among_many && told_ && Clock::now() - printed_at_ < solve_interval) return;
+    const Clock::duration wait = style_ == Style::terminal ? terminal_interval : calm_interval(Clock::now() - began_);
+    if (among_many() && told_ && Clock::now() - printed_at_ < wait) return;
     print(last_);
-    if (style_ == Style::terminal) std::fputc('\n', stderr);
+    if (!among_many()) end_line();
 }
 
-/// rate = (r_k / r_0)^(1/k); ETA: iterations left at that rate, at most those allowed.
+void Progress::end_line() {
+    if (open_) {
+        print(last_);
+        std::fputc('\n', stderr);
+    }
+    open_ = false;
+    line_began_ = Clock::now();
+}
+
+/// rate = (r_k / r_0)^(1/k); ETA: iterations left at that rate, at most those allowed. Among many solves the time
+/// elapsed is that of all.
 std::string Progress::line(const HistoryEntry& entry) const {
     const double done = double(entry.iteration - first_.iteration);
     const double rate = done > 0 ? std::pow(entry.recurrence / first_.recurrence, 1.0 / done) : 1.0;
@@ -76,6 +92,10 @@ std::string Progress::line(const HistoryEntry& entry) const {
     std::string text = fmt::format("{}iteration {:>5}  recurrence {:.3e}", title_.empty() ? "" : title_ + "  ",
                                    entry.iteration, entry.recurrence);
     text += std::isnan(truth_) ? "  true --       " : fmt::format("  true {:.3e}", truth_);
+    if (among_many()) {
+        const std::chrono::duration<double> elapsed = Clock::now() - began_;
+        return text + fmt::format("  rate {:.3f}  elapsed {}", rate, in_seconds(elapsed.count()));
+    }
     return text + fmt::format("  rate {:.3f}  elapsed {}  ETA {}", rate, in_seconds(entry.seconds), in_seconds(eta));
 }
 
@@ -83,6 +103,7 @@ void Progress::print(const HistoryEntry& entry) {
     if (style_ == Style::terminal) {
         fmt::print(stderr, "\r{}\033[K", line(entry));
         std::fflush(stderr);
+        open_ = true;
     } else {
         spdlog::info("{}", line(entry));
         while (next_ <= entry.iteration) next_ *= 2;

@@ -53,6 +53,7 @@ Outcome Simulation::run() {
         outcome_.code = ExitCode::out_of_memory;
         outcome_.message = "out of memory; held so far:\n" + case_.context.ledger().table();
     }
+    solves_.end_line();
     const MemoryLedger& ledger = case_.context.ledger();
     outcome_.peak = ledger.peak();
     outcome_.peak_by_label = ledger.peak_by_label();
@@ -160,11 +161,7 @@ void Simulation::conclude(StepRow& row) {
         const bool linear = row.newton_reason == NewtonReason::linear_solve;
         std::string why = linear ? fmt::format("{}: {}", to_string(linear_reason_), explain(linear_reason_))
                                  : fmt::format("{}: {}", to_string(row.newton_reason), explain(row.newton_reason));
-        if (row.newton_reason == NewtonReason::not_finite && case_.newton.judged) {
-            auto bad = find_bad_state(*case_.problem, newton_->refused_state());
-            if (!bad) bad = find_not_finite(shape, newton_->refused_residual(), "F of ");
-            if (bad) why += "; " + describe(*bad, shape.grid);
-        }
+        why += culprit(row.newton_reason);
         failure_code_ = linear ? exit_code(linear_reason_) : exit_code(row.newton_reason);
         return fail(row, EndReason::step_not_solved, why);
     }
@@ -180,9 +177,24 @@ void Simulation::conclude(StepRow& row) {
                            row.dt, row.error_estimate);
 }
 
+std::string Simulation::culprit(NewtonReason reason) {
+    const Problem& problem = *case_.problem;
+    const bool linear = reason == NewtonReason::linear_solve, judged = case_.newton.judged;
+    if (reason == NewtonReason::not_finite || (linear && linear_reason_ == StopReason::not_finite)) {
+        auto bad = find_bad_state(problem, linear || !judged ? u_ : newton_->refused_state());
+        if (!bad) bad = find_not_finite(problem.shape(), newton_->refused_residual(), "F of ");
+        return bad ? "; " + describe(*bad, problem.shape().grid) : "";
+    }
+    if (linear || !judged) return "";
+    const auto bad = find_bad_state(problem, newton_->uncut_state(u_));
+    return bad ? "; Newton's whole correction leads to where " + describe(*bad, problem.shape().grid) : "";
+}
+
 void Simulation::fail(const StepRow& row, EndReason reason, const std::string& why) {
     failure_ = case_.shape().regime == Regime::steady ? why : fmt::format("step {}: {}", row.step, why);
-    if (stepper_->reject(u_, reason)) spdlog::warn("{}; repeated with a step a quarter as long", failure_);
+    if (!stepper_->reject(u_, reason)) return;
+    solves_.end_line();
+    spdlog::warn("{}; repeated with a step a quarter as long", failure_);
 }
 
 void Simulation::add_diagnostics() {

@@ -39,6 +39,8 @@ private:
     NewtonStep newton_step(const TimeLevel& level, const StepRow& row);
     /// Accepts the attempt, or ends it otherwise.
     void conclude(StepRow& row);
+    /// Which value is to blame for a step without solution, as the end of a sentence; nothing where none is.
+    std::string culprit(NewtonReason reason);
     void fail(const StepRow& row, EndReason reason, const std::string& why);
     void add_diagnostics();
     void end(EndReason reason);

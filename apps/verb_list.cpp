@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "apps/environment.hpp"
 #include "apps/verbs.hpp"
@@ -19,12 +20,32 @@ namespace {
 
 struct Line {
     std::string name, summary;
+    std::vector<std::string> more = {};  ///< lines for one who asks for this list alone
 };
 
 template <class Rows>
 std::vector<Line> lines_of(const Rows& rows) {
     std::vector<Line> lines;
     for (const auto& row : rows) lines.push_back({row.name, row.summary});
+    return lines;
+}
+
+/// Keys of its own, a deck to begin with, and a picture.
+std::vector<Line> problem_lines() {
+    std::vector<Line> lines;
+    for (const auto& row : problems()) {
+        Line line{row.name, row.summary};
+        std::string keys = "keys:";
+        for (const ParameterSpec& spec : row.parameters) {
+            if (keys.size() + spec.key.size() > 84) line.more.push_back(std::exchange(keys, "     "));
+            keys += " " + spec.key;
+        }
+        line.more.push_back(keys);
+        const Showing showing = showing_of(row.name);
+        line.more.push_back("deck: " + showing.deck);
+        if (!showing.picture.empty()) line.more.push_back("picture: " + showing.picture);
+        lines.push_back(std::move(line));
+    }
     return lines;
 }
 
@@ -54,7 +75,7 @@ struct Topic {
 
 const std::vector<Topic>& topics() {
     static const std::vector<Topic> table = {
-        {"problems", [] { return lines_of(problems()); }},
+        {"problems", problem_lines},
         {"solvers", [] { return lines_of(solvers()); }},
         {"preconditioners", [] { return lines_of(preconditioners()); }},
         {"stencils", stencil_lines},
@@ -75,6 +96,8 @@ int list_verb(const Invocation& invocation) {
         text += (text.empty() ? "" : "\n") + topic.name + "\n";
         for (const Line& line : topic.lines()) {
             text += fmt::format("  {:<24} {}\n", line.name, line.summary);
+            if (!wanted.empty())
+                for (const std::string& more : line.more) text += fmt::format("  {:<24} {}\n", "", more);
             json[topic.name][line.name] = line.summary;
         }
     }
@@ -85,6 +108,7 @@ int list_verb(const Invocation& invocation) {
         throw UsageError(fmt::format("list: '{}' is none of {}{}", wanted, known,
                                      near.empty() ? "" : fmt::format("; did you mean {}?", near)));
     }
+    if (wanted == "problems") text += "\nhyperplane help NAME explains a problem and each of its keys.\n";
     fmt::print("{}", invocation.has("json") ? to_text(json) : text);
     return 0;
 }

@@ -101,6 +101,7 @@ const char* to_string(EndReason reason) {
         case EndReason::step_not_solved: return "step_not_solved";
         case EndReason::forbidden_state: return "forbidden_state";
         case EndReason::too_many_rejections: return "too_many_rejections";
+        case EndReason::step_too_small: return "step_too_small";
         case EndReason::interrupted: return "interrupted";
     }
     return "unknown";
@@ -119,6 +120,9 @@ const char* explain(EndReason reason) {
         case EndReason::forbidden_state: return "the step ends in a state that physics forbids; take shorter steps";
         case EndReason::too_many_rejections:
             return "the step was rejected again and again, each time shorter; start with shorter steps, or loosen "
+                   "time.tolerance";
+        case EndReason::step_too_small:
+            return "a step as short as time.smallest_step, or as rounding allows, was rejected; lower that, or loosen "
                    "time.tolerance";
         case EndReason::interrupted: return "a signal asked to stop; run again to go on";
     }

@@ -59,6 +59,7 @@ enum class EndReason {
     step_not_solved,      ///< a step of given length has no solution that Newton's method finds
     forbidden_state,      ///< a step ended in a state that physics forbids
     too_many_rejections,  ///< a step was rejected again and again, each time shorter
+    step_too_small,       ///< a step as short as allowed was rejected
     interrupted,          ///< a signal asked to stop; what is known is kept
 };
 

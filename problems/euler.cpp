@@ -27,6 +27,7 @@ public:
         visit(u, "time step", GasCrossing{keys_.flow, view(u), values_.view(u.layout())});
         return keys_.steps.length(values_.smallest(u.layout()).value);
     }
+    CflRange cfl_range() const override { return keys_.cfl; }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
         const GasRows rows = rows_at(u, level);
         if (keys_.flux == FluxKind::hllc)

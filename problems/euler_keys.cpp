@@ -116,7 +116,7 @@ ParameterTable scheme_parameters() {
     const char* description =
         "beyond the faces that are not periodic: outflow, as in the nearest cell; wall, mirrored, nothing flows "
         "through; farfield, the undisturbed state of the case; exact, its exact solution (vortex, sod); auto: exact "
-        "for vortex, wall for blast, else outflow";
+        "for vortex, wall for blast, farfield for a pulse that is to become steady, else outflow";
     table.push_back({.section = "problem",
                      .key = "boundary",
                      .type = ParameterType::choice,
@@ -213,9 +213,11 @@ GasFlow read_flow(const Parameters& parameters) {
     return flow;
 }
 
-std::array<GasBoundary, 3> read_boundary(const Parameters& parameters, const GasFlow& flow) {
+std::array<GasBoundary, 3> read_boundary(const Parameters& parameters, const GasFlow& flow, Regime regime) {
+    const bool streams = flow.kind == GasCase::pulse && regime == Regime::pseudo_transient;
     const std::string automatic = flow.kind == GasCase::vortex  ? "exact"
                                   : flow.kind == GasCase::blast ? "wall"
+                                  : streams                     ? "farfield"
                                                                 : "outflow";
     std::array<GasBoundary, 3> boundary{};
     for (int axis = 0; axis < 3; ++axis) {
@@ -261,7 +263,7 @@ Reconstruction read_reconstruction(const Parameters& parameters) {
 ParameterTable euler_parameters() {
     ParameterTable table{regime_parameter({Regime::transient, Regime::pseudo_transient},
                                           "transient: steps that follow the flow; pseudo_transient: steps of growing "
-                                          "length towards a steady flow. cfl = 5 unless given")};
+                                          "length towards a steady flow. cfl = 5 unless given, cfl_max = 1000")};
     for (ParameterTable part : {flow_parameters(), scheme_parameters()})
         table.insert(table.end(), part.begin(), part.end());
     return table;
@@ -280,7 +282,8 @@ GasKeys read_gas_keys(const Parameters& parameters) {
     keys.flow = read_flow(parameters);
     keys.flux = parameters.text("problem", "flux") == "hllc" ? FluxKind::hllc : FluxKind::rusanov;
     keys.reconstruction = read_reconstruction(parameters);
-    keys.boundary = read_boundary(parameters, keys.flow);
+    keys.regime = read_regime(parameters);
+    keys.boundary = read_boundary(parameters, keys.flow, keys.regime);
     const std::string& matrix = parameters.text("problem", "jacobian");
     const std::string& factored = parameters.text("problem", "preconditioner_jacobian");
     keys.jacobian = jacobian_called(matrix);
@@ -291,7 +294,7 @@ GasKeys read_gas_keys(const Parameters& parameters) {
                 refuse(parameters, key, "reconstruction = first_order has no slopes; take exact or first");
         if (!parameters.is_given("problem", "preconditioner_jacobian")) keys.preconditioner_jacobian = keys.jacobian;
     }
-    keys.regime = read_regime(parameters);
+    if (keys.regime == Regime::pseudo_transient) keys.cfl = cfl_range(parameters, 5.0, 1e3);
     keys.steps = step_rule(parameters, 5.0);
     return keys;
 }

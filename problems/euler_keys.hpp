@@ -14,6 +14,7 @@ struct GasKeys {
     GasJacobian jacobian = GasJacobian::exact, preconditioner_jacobian = GasJacobian::first;
     Regime regime = Regime::transient;
     StepRule steps;
+    CflRange cfl;  ///< of pseudo-transient steps
 
     /// star13, or star7 where no matrix reaches further.
     Stencil stencil() const;

@@ -96,6 +96,11 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
     return rows;
 }
 
+Showing showing_of(const std::string& problem) {
+    const bool has_picture = problem != "block_laplacian" && problem != "matrix_market";  // systems without a page
+    return {"inputs/" + problem + ".ini", has_picture ? "docs/problems/" + problem + ".png" : ""};
+}
+
 ParameterTable common_problem_parameters() {
     ParameterSpec name{.section = "problem",
                        .key = "name",

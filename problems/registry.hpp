@@ -15,6 +15,12 @@ using CreateProblem = std::unique_ptr<Problem> (*)(const Parameters&, const Cont
 
 const std::vector<RegistryRow<CreateProblem>>& problems();
 
+/// Files of the repository that show a problem: a deck to begin with, and a picture of what comes out, or nothing.
+struct Showing {
+    std::string deck, picture;
+};
+Showing showing_of(const std::string& problem);
+
 /// Keys every problem shares: problem.name, [grid] and [time].
 ParameterTable common_problem_parameters();
 

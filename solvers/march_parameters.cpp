@@ -111,6 +111,15 @@ ParameterTable march_parameters() {
          .unit = "time units",
          .minimum = Bound{0, true}},
         {.section = "time",
+         .key = "smallest_step",
+         .type = ParameterType::real,
+         .default_value = "",
+         .description =
+             "no step is shorter, but for the one that meets end_time; where that is too long for tolerance, "
+             "the run ends as step_too_small. With tolerance; unset: as long as time advances",
+         .unit = "time units",
+         .minimum = Bound{0, true}},
+        {.section = "time",
          .key = "steady_rtol",
          .type = ParameterType::real,
          .default_value = "1e-6",
@@ -161,7 +170,8 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
     TimeOptions options{.regime = shape.regime, .keeps_old = !shape.linear};
     const std::string problem = p.text("problem", "name");
     if (shape.regime == Regime::steady) {
-        refuse_all(p, "time", {"scheme", "end_time", "tolerance", "largest_step", "steady_rtol", "steady_atol"},
+        refuse_all(p, "time",
+                   {"scheme", "end_time", "tolerance", "largest_step", "smallest_step", "steady_rtol", "steady_atol"},
                    problem + " takes no time steps here");
         return options;
     }
@@ -169,7 +179,7 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
     if (options.pseudo()) {
         refuse_all(p, "time", {"time_step"},
                    "pseudo-transient steps are as long as time.cfl says, and grow to cfl_max");
-        refuse_all(p, "time", {"scheme", "end_time", "tolerance", "largest_step"},
+        refuse_all(p, "time", {"scheme", "end_time", "tolerance", "largest_step", "smallest_step"},
                    "pseudo-transient steps lead to a steady state, and time means nothing to them");
         options.steps = p.is_given("time", "steps") ? p.integer("time", "steps") : default_pseudo_steps;
         options.steady_rtol = p.real("time", "steady_rtol");
@@ -187,11 +197,13 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
         options.steps = p.integer("time", "steps");
     }
     if (p.is_given("time", "tolerance")) options.tolerance = p.real("time", "tolerance");
-    if (p.is_given("time", "largest_step")) {
-        if (!options.controlled())
-            refuse(p, "time", "largest_step", "only steps that time.tolerance controls have a limit; remove the key");
-        options.largest_step = p.real("time", "largest_step");
-    }
+    if (!options.controlled())
+        refuse_all(p, "time", {"largest_step", "smallest_step"},
+                   "only steps that time.tolerance controls have a limit");
+    if (p.is_given("time", "largest_step")) options.largest_step = p.real("time", "largest_step");
+    if (p.is_given("time", "smallest_step")) options.smallest_step = p.real("time", "smallest_step");
+    if (options.smallest_step > options.largest_step)
+        refuse(p, "time", "smallest_step", "is above " + p.where("time", "largest_step"));
     return options;
 }
 

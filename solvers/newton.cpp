@@ -185,6 +185,11 @@ void Newton::follow(Vector& u, const TimeLevel& level, NewtonStep& done) {
     judge();
 }
 
+const Vector& Newton::uncut_state(const Vector& u) {
+    axpy(1.0, reason_ == NewtonReason::max_iterations ? trial_ : u, du_);  // trial_: the iterate before
+    return du_;
+}
+
 void Newton::save(StateStore& store) const {
     const TimeLevel& at = setup_.level;
     store.put("newton/solve", std::vector<double>{double(taken_), first_norm_, norm_, norm_before_, forcing_before_});

@@ -90,9 +90,14 @@ public:
 
     /// ||F(u)||; not within a solve.
     double residual_norm(const Vector& u, const TimeLevel& level);
-    /// The state that could not be accepted, after line_search or not_finite, and F of it.
+    /// The state that could not be accepted, after line_search or not_finite, and F or -F of it; after linear_solve the
+    /// latter is -F of the newest iterate.
     const Vector& refused_state() const { return trial_; }
     const Vector& refused_residual() const { return system_.b; }
+
+    /// After a solve that failed: the state that the newest correction, not cut short, leads to. u is the newest
+    /// iterate; work() is overwritten.
+    const Vector& uncut_state(const Vector& u);
 
     /// What going on needs besides u and level, within a nonlinear solve or between two.
     void save(StateStore& store) const;

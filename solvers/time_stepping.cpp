@@ -12,6 +12,7 @@ namespace {
 constexpr Index most_attempts = 10;
 constexpr double failure_factor = 0.25;
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 2.0;  // BDF2 is stable for growth up to 2.41
+constexpr double least_advance = 1e-14;                                // of time, by a step
 constexpr double end_tolerance = 1e-10;  // a step that ends so close to the end ends there
 
 /// Weights of values at times -s[0], -s[1], ... in the polynomial through them, at x.
@@ -50,9 +51,13 @@ double TimeStepper::length_from(const Vector& u) const {
     if (options_.regime == Regime::steady) return std::numeric_limits<double>::infinity();
     if (options_.pseudo()) return growth_ * problem_.time_step(u);
     double dt = options_.controlled() && proposed_ > 0.0 ? proposed_ : problem_.time_step(u);
-    dt = std::min(dt, options_.largest_step);
+    if (options_.controlled()) dt = std::min(std::max(dt, least_length()), options_.largest_step);
     const double left = options_.end_time - time_;
     return dt >= left * (1.0 - end_tolerance) ? left : dt;
+}
+
+double TimeStepper::least_length() const {
+    return std::max(options_.smallest_step, least_advance * time_);
 }
 
 double TimeStepper::time_after(double dt) const {
@@ -167,7 +172,12 @@ bool TimeStepper::shorten(double factor, Vector& u, EndReason reason) {
         ended_ = options_.repeats() ? EndReason::too_many_rejections : reason;
         return false;
     }
+    if (options_.controlled() && dt_ <= least_length()) {
+        ended_ = EndReason::step_too_small;
+        return false;
+    }
     dt_ *= factor;
+    if (options_.controlled()) dt_ = std::max(dt_, least_length());
     if (options_.pseudo()) growth_ *= factor;
     return true;
 }

@@ -8,7 +8,8 @@
 //                          states before (q the order); all lie on a smooth curve, so for steps d_n, d_n-1, ...
 //                              e = (u - u_p) / (rate[0] (d_n + .. + d_n-q))
 //                          The step is then changed by 0.9 (tolerance ||u|| / ||e||)^(1 / (q + 1)), between 0.2 and 2.
-//                          Until there are q + 1 states that lie on it, steps have their first length.
+//                          Until there are q + 1 states that lie on it, steps have their first length. None is shorter
+//                          than smallest_step; one that fails at that length ends the run.
 //
 //   pseudo-transient       switched evolution relaxation: the problem's step times g, where g_0 = 1 and
 //                              g_n = clip(||F_0|| / ||F_n||, g_n-1, 2 g_n-1), at most cfl_max / cfl
@@ -39,6 +40,7 @@ struct TimeOptions {
     double end_time = std::numeric_limits<double>::infinity();
     double tolerance = 0.0;  ///< above 0: steps are error-controlled
     double largest_step = std::numeric_limits<double>::infinity();
+    double smallest_step = 0.0;  ///< of error-controlled steps, but for the one that meets end_time
     double steady_rtol = 1e-6, steady_atol = 0.0;
     bool keeps_old = false;  ///< the state before a step is held beside u: always, but for linear problems
 
@@ -85,6 +87,8 @@ public:
 private:
     double length_from(const Vector& u) const;
     double time_after(double dt) const;
+    /// Of an error-controlled step; no step is so short that time would not advance.
+    double least_length() const;
     /// States before the step under way that are held.
     Index known() const;
     std::optional<double> estimate(const Vector& u, Vector& work) const;

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "apps/deck_schema.hpp"
 #include "apps/simulation.hpp"
+#include "core/blas1.hpp"
 #include "on_device.hpp"
 
 namespace hyperplane {
@@ -18,14 +20,26 @@ struct Marched {
     std::vector<double> u;  ///< of the record's state, where it kept one
 };
 
+/// A deck's case, or that with another problem.
+Case case_of(const std::string& text, const std::vector<std::string>& overrides,
+             std::shared_ptr<const Problem> problem) {
+    Deck deck = parse_deck(text, "test.ini");
+    if (!problem) return build_case(std::move(deck), overrides);
+    std::vector<DeckEntry> entries;
+    for (const std::string& override : overrides) entries.push_back(parse_override(override));
+    Parameters parameters = resolve(deck, entries, deck_schema());
+    return build_case(std::move(deck), overrides, std::move(parameters), {Context::cpu(1), std::move(problem)});
+}
+
 /// Runs a deck in a folder of its own.
-Marched run(const std::string& text, const std::vector<std::string>& overrides) {
+Marched run(const std::string& text, const std::vector<std::string>& overrides,
+            std::shared_ptr<const Problem> problem = nullptr) {
     const auto folder = std::filesystem::temp_directory_path() / ("hyperplane_march_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
     const std::string path = (folder / "run.h5").string();
     std::vector<std::string> all = overrides;
     all.push_back("output.file=" + path);
-    const Case a_case = build_case(parse_deck(text, "test.ini"), all);
+    const Case a_case = case_of(text, all, std::move(problem));
     RecordHeader header;
     header.deck_resolved = to_ini(a_case.parameters);
     header.grid = a_case.shape().grid;
@@ -87,6 +101,74 @@ TEST(March, LastGoodStateIsKept) {
     ASSERT_EQ(failed.u.size(), 10u * 9 * 8 * 2);
     const Marched one = run(mixture, {"device.backend=cpu", "time.tolerance=1e-30", "time.end_time=2e-6"});
     EXPECT_EQ(failed.u, one.u);
+}
+
+/// A density that falls by 1 in a unit of time, by 1.5 in one cell; F is NaN in another once time is beyond `poisoned`.
+class Fading : public Problem {
+public:
+    explicit Fading(double poisoned = 1e9) : poisoned_(poisoned) {}
+    const SystemShape& shape() const override { return shape_; }
+    void initial_state(Vector& u) const override { fill(u, 3.2); }
+    double time_step(const Vector&) const override { return 1.0; }
+    void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
+        for (Index row = 0; row < shape_.grid.points(); ++row) {
+            const Int3 p = shape_.grid.point(row);
+            f(p) = level.rate[0] * u(p) + level.rate[1] * (*level.old)(p) + (p == Int3{2, 1, 0} ? 1.5 : 1.0);
+            if (level.time > poisoned_ && p == Int3{1, 2, 0}) f(p) = std::nan("");
+        }
+    }
+    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
+        for (Index row = 0; row < shape_.grid.points(); ++row)
+            a.values(shape_.stencil.diagonal())[u.layout().slot(shape_.grid.point(row))] = level.rate[0];
+    }
+    std::optional<BadState> bad_state(const Vector& u) const override {
+        for (Index row = 0; row < shape_.grid.points(); ++row)
+            if (const Int3 p = shape_.grid.point(row); !(u(p) > 0.0)) return BadState{p, "density", u(p)};
+        return std::nullopt;
+    }
+
+private:
+    SystemShape shape_{.grid = {.nx = 4, .ny = 3, .nz = 2, .cell_centred = true},
+                       .stencil = Stencil::star7(),
+                       .linear = false,
+                       .regime = Regime::transient,
+                       .components = {"density"}};
+    double poisoned_;
+};
+
+/// What a deck says of any problem; the grid is Fading's own.
+const char* const fading =
+    "[problem]\nname = cahn_hilliard\n[grid]\ncells = 4 3 2\n[time]\ntime_step = 1\nsteps = 5\n[solver]\nname = gmres\n"
+    "[preconditioner]\nname = none\n";
+
+/// Two steps are good, the third is not.
+void expect_blow_up(const Marched& failed, const std::string& end, const std::vector<std::string>& words) {
+    EXPECT_EQ(failed.outcome.end, end);
+    EXPECT_EQ(failed.outcome.code, ExitCode::diverged);
+    for (const std::string& word : words)
+        EXPECT_NE(failed.outcome.message.find(word), std::string::npos) << failed.outcome.message;
+    ASSERT_EQ(failed.record.steps.size(), 3u);
+    EXPECT_FALSE(failed.record.steps[2].accepted);
+    ASSERT_TRUE(failed.record.has_state);
+    EXPECT_EQ(failed.record.state.step, 2);
+    EXPECT_EQ(failed.record.state.time, 2.0);
+    ASSERT_EQ(failed.u.size(), 24u);
+    EXPECT_NEAR(failed.u[0], 1.2, 1e-12);
+    EXPECT_NEAR(failed.u[2 + 4 * 1], 0.2, 1e-12);
+}
+
+TEST(March, ANegativeDensityStopsWithItsCellAndKeepsTheStateBefore) {
+    for (const char* method : {"full", "linearised"})
+        expect_blow_up(
+            run(fading, {"device.backend=cpu", std::string("newton.method=") + method}, std::make_shared<Fading>()),
+            "forbidden_state", {"step 3", "density is -1.3 at cell (2, 1, 0)"});
+}
+
+TEST(March, NotANumberStopsWithItsCellAndKeepsTheStateBefore) {
+    for (const char* method : {"full", "linearised"})
+        expect_blow_up(
+            run(fading, {"device.backend=cpu", std::string("newton.method=") + method}, std::make_shared<Fading>(2.5)),
+            "step_not_solved", {"step 3", "F of density is ", "nan at cell (1, 2, 0)"});
 }
 
 class MarchOnDevice : public testing_support::DeviceTest {};

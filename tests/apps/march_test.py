@@ -1,5 +1,6 @@
 """Nonlinear and time-dependent runs: what stops them, what the record says of them, and that they go on bit for bit."""
 
+import re
 import time
 import unittest
 
@@ -52,6 +53,28 @@ cells = 12
 [solver]
 name = gmres
 rtol = 1e-4
+[output]
+fields = true
+"""
+
+
+BLAST = """
+[problem]
+name = euler
+case = blast
+blast_pressure = 1e4
+ambient_pressure = 1e-6
+[grid]
+cells = 16 16 1
+[time]
+cfl = 4
+steps = 40
+scheme = bdf2
+[newton]
+method = linearised
+[solver]
+name = gmres
+rtol = 1e-2
 [output]
 fields = true
 """
@@ -129,6 +152,46 @@ class March(ProgramTest):
                     says=["step 1: max_iterations", "newton.max_iterations"])
         self.assertEqual(self.record("a.h5")["status"], "failed")
 
+    def test_a_pressure_that_is_not_positive_stops_the_run(self):
+        deck = self.write("a.ini", BLAST)
+        message = self.expect(4, "run", deck, "--quiet", says="(forbidden_state)").stderr
+        found = re.search(r"step (\d+): pressure is [-+.e\d]+ at cell \(\d+, \d+, 0\)", message)
+        self.assertTrue(found, message)
+        record = self.record("a.h5")
+        self.assertEqual((record["status"], record["exit_code"]), ("failed", 4))
+        last = int(found[1]) - 1
+        fields = (self.folder / "a.vtkhdf").read_bytes()
+        self.expect(0, "run", deck, "--fresh", "--quiet", "--set", f"time.steps={last}")
+        self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), fields, "not the last good state")
+
+    def test_an_overflow_stops_the_run(self):
+        deck = self.write("a.ini", DISTURBED.format(time="time_step = 1e-6\nsteps = 3"))
+        self.expect(4, "run", deck, "--set", "problem.mean_u=1e104",
+                    says=["step 1: not_finite", "F of u is", "nan at cell (0, 0, 0)"])
+        self.assertEqual(self.record("a.h5")["status"], "failed")
+
+    def test_a_step_cut_short_tells_what_forbids_the_whole(self):
+        deck = self.write("a.ini", BLAST.replace("method = linearised", "max_iterations = 8"))
+        self.expect(3, "run", deck, says=["step 1: max_iterations", "Newton's whole correction leads to where",
+                                          " at cell ("])
+
+    def test_steps_towards_a_steady_flow_grow(self):
+        deck = self.write("a.ini", PULSE.format(newton="").replace("scheme = bdf2\n", "").replace("steps = 5\n", "")
+                          .replace("forcing = eisenstat_walker", "").replace("case", "regime = pseudo_transient\ncase"))
+        result = self.run_json(0, "run", deck)
+        self.assertEqual(result["end"], "steady_state")
+        numbers = [step["cfl"] for step in result["steps"]]
+        self.assertEqual(numbers[0], 3)
+        self.assertEqual(numbers, sorted(numbers))
+        self.assertGreater(numbers[-1], 100)
+        self.assertLess(len(numbers), 12)
+
+    def test_a_smallest_step(self):
+        deck = self.write("a.ini", DISTURBED.format(
+            time="time_step = 1e-6\ntolerance = 1e-9\nend_time = 2e-4\nsmallest_step = 5e-7"))
+        self.expect(4, "run", deck, says=["the estimated error", "(step_too_small)"])
+        self.expect(2, "check", deck, "--set", "time.largest_step=1e-7", says="time.smallest_step: is above")
+
     def test_linear_transport_by_bdf2_goes_on_too(self):
         deck = self.write("a.ini", TRANSPORT.format(cells=24, steps=30) +
                           "[output]\nfields = true\n[newton]\nrefresh = 100\n")
@@ -158,6 +221,7 @@ class March(ProgramTest):
                 (transport, "cfl_max = 9", "r.ini:9: time.cfl_max: only pseudo-transient steps"),
                 (transport, "steady_rtol = 1e-3", "r.ini:9: time.steady_rtol: only pseudo-transient steps"),
                 (transport, "largest_step = 1", "r.ini:9: time.largest_step: only steps that time.tolerance controls"),
+                (transport, "smallest_step = 1", "r.ini:9: time.smallest_step: only steps that time.tolerance controls"),
                 (transport, "[newton]\nrtol = 1e-3", "r.ini:10: newton.rtol: convection_diffusion is linear"),
                 (transport, "[newton]\nrefresh = 0", "r.ini:10: newton.refresh: 0 is out of range"),
                 (transport, "[newton]\nrefresh = seldom", "expected integer >= 1 or every or grown, got 'seldom'"),

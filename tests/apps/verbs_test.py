@@ -1,6 +1,7 @@
 """What the verbs print and write."""
 
 import json
+import re
 import subprocess
 import unittest
 
@@ -8,6 +9,15 @@ from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest
 
 
 class Explain(ProgramTest):
+    def test_problems_are_listed_with_keys_deck_and_picture(self):
+        text = self.expect(0, "list", "problems").stdout
+        decks = re.findall(r"deck: (\S+)", text)
+        self.assertEqual(len(decks), len(json.loads(self.expect(0, "list", "--json").stdout)["problems"]))
+        for path in decks + re.findall(r"picture: (\S+)", text):
+            self.assertTrue((INPUTS.parent / path).is_file(), path)
+        self.assertRegex(text, r"keys: .*reynolds")
+        self.assertNotIn("deck:", self.expect(0, "list").stdout)
+
     def test_help_knows_every_word_of_the_lists(self):
         listed = json.loads(self.expect(0, "list", "--json").stdout)
         self.assertEqual(set(listed), {"problems", "solvers", "preconditioners", "stencils", "devices"})
@@ -104,6 +114,22 @@ class Run(ProgramTest):
         shown = self.shown_on_terminal("run", deck, stdout=subprocess.DEVNULL)
         self.assertIn(b"\riteration ", shown)
         self.assertEqual(shown.count(b"\n"), 2)  # the device's line, and the end of the progress line
+
+    def test_quick_time_steps_share_a_line_of_a_terminal(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=12, steps=40))
+        shown = self.shown_on_terminal("run", deck, stdout=subprocess.DEVNULL)
+        self.assertEqual(shown.count(b"\n"), 2)
+        last = shown.split(b"\r")[-2 if shown.endswith(b"\r\n") else -1]
+        self.assertIn(b"step 40 of 40", last)
+
+    def test_many_solves_are_calm_in_a_log(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=12, steps=40))
+        log = self.expect(0, "run", deck).stderr
+        lines = [line for line in log.splitlines() if "iteration " in line]
+        self.assertGreaterEqual(len(lines), 1)
+        self.assertLess(len(lines), 20)
+        self.assertIn("step 1 of 40", lines[0])
+        self.assertNotIn("ETA", lines[0])
 
 
 class Limit(ProgramTest):

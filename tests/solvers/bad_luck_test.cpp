@@ -224,6 +224,20 @@ TEST(Richardson, DivergenceThatOverflowsIsNotFinite) {
     EXPECT_EQ(outcome.reason(), StopReason::not_finite);
 }
 
+/// x = 1e310 is beyond all numbers, though every scalar and every residual of the recurrences is not; gmres and fgmres
+/// leave such coefficients out of x.
+TEST(Krylov, ASolutionThatOverflowsIsNoticed) {
+    const std::pair<const char*, StopReason> ends[] = {{"cg", StopReason::not_finite},
+                                                       {"bicgstab", StopReason::not_finite},
+                                                       {"gmres", StopReason::false_convergence},
+                                                       {"fgmres", StopReason::false_convergence}};
+    for (const auto& [name, reason] : ends) {
+        const auto outcome = solve(*make_solver(name), diagonal({1e-160, 2e-160, 3e-160}), identity(),
+                                   vector_of({1e150, -1e150, 2e150}));
+        EXPECT_EQ(outcome.reason(), reason) << name << " " << to_string(outcome.reason());
+    }
+}
+
 /// A random matrix has eigenvalues all around zero: the residual of bicgstab jumps.
 TEST(Bicgstab, Diverges) {
     reference::Dense a(40, 40);
