@@ -50,7 +50,7 @@ struct Shape {
           layout(kind) {}
 
     Index vector() const { return even(Index(order.dof) * cells.cells + 2 * cells.margin); }
-    bool unrolled() const { return order.lower * order.dof <= 64; }
+    bool unrolled() const { return order.lower * order.dof <= 112; }
     int most_levels() const {
         return 1 + stencil.level_map().level({cuts.size.x - 1, cuts.size.y - 1, cuts.size.z - 1});
     }
@@ -114,7 +114,7 @@ struct StepShape {
     explicit StepShape(const Shape& s) {
         workers = (s.order.most_points() * s.order.dof + 31) / 32 * 32;
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        const Index wanted = std::max<Index>(3 * 1024, 5 * largest / 2);
+        const Index wanted = std::max<Index>(2 * 1024, 5 * largest / 2);
         const int most = std::clamp(2048 / threads(), 1, 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
             ring = (shared_of_processor / blocks - shared_of_system) / 8 - s.vector() - barriers;
