@@ -13,7 +13,7 @@ namespace hyperplane {
 namespace {
 
 constexpr auto terminal_interval = std::chrono::milliseconds(100);
-constexpr auto line_interval = std::chrono::seconds(10);
+constexpr std::chrono::steady_clock::duration line_interval = std::chrono::seconds(10);
 constexpr std::chrono::steady_clock::duration least_interval = std::chrono::seconds(1);
 
 /// Between the lines of many solves that have taken so long.
@@ -54,7 +54,7 @@ void Progress::show(const HistoryEntry& entry) {
     last_ = entry;
     const auto since = Clock::now() - printed_at_;
     const bool due = style_ == Style::terminal ? (!any_ && !among_many()) || since >= terminal_interval
-                     : among_many()            ? since >= calm_interval(Clock::now() - began_)
+                     : among_many()            ? since >= std::max(line_interval, calm_interval(Clock::now() - began_))
                                                : !any_ || entry.iteration >= next_ || since >= line_interval;
     any_ = true;
     if (due) print(entry);
