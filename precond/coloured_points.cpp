@@ -26,12 +26,12 @@ Index table_size(Index colours, Index entries) {
 ColouredShape::ColouredShape(const Grid& g, const Stencil& stencil, ColourRule r)
     : grid(g), rule(r), offsets(coupling_offsets(g, stencil)) {
     constexpr Index most = std::numeric_limits<int>::max();
-    if (rule == ColourRule::greedy) {
-        colours = entries() + 1;
+    if (!is_linear()) {
+        colours = rule == ColourRule::greedy ? most_greedy_colours(offsets) : most_hashed_colours(offsets);
         slots = grid.points();
         stride = StructMatrix::stride(slots);
     }
-    for (const ColourMap one : rule == ColourRule::stencil ? linear_colourings(offsets) : std::vector<ColourMap>{}) {
+    for (const ColourMap one : is_linear() ? linear_colourings(offsets) : std::vector<ColourMap>{}) {
         const Index of_line = at_least(grid.nx, one.y, one.colours);
         const Index of_plane = at_least(of_line * (grid.ny - 1) + grid.nx, one.z, one.colours);
         if (plane > 0 && of_plane >= plane) continue;
@@ -50,7 +50,7 @@ ColouredShape::ColouredShape(const Grid& g, const Stencil& stencil, ColourRule r
 
 Index ColouredShape::bytes() const {
     const Index tables = table_size(colours, entries()) * Index(sizeof(Index)) + entries() * Index(sizeof(Int3));
-    return tables + (rule == ColourRule::greedy ? 2 * grid.points() * Index(sizeof(int)) : 0);
+    return tables + (is_linear() ? 0 : 2 * grid.points() * Index(sizeof(int)));
 }
 
 ColouredPoints::ColouredPoints(const Context& context, const ColouredShape& shape, int dof, bool symmetric)
@@ -58,7 +58,7 @@ ColouredPoints::ColouredPoints(const Context& context, const ColouredShape& shap
       colours_(shape.colours),
       pitch_(shape.stride),
       host_tables_(std::size_t(table_size(shape.colours, shape.entries()))) {
-    if (shape_.rule == ColourRule::greedy)
+    if (!shape_.is_linear())
         sort_points(context);
     else
         for (int colour = 0; colour <= colours_; ++colour) host_tables_[colour] = colour * shape_.stride;
@@ -90,7 +90,8 @@ ColouredView ColouredPoints::view_at(const Index* tables, const Int3* offsets) c
 }
 
 void ColouredPoints::sort_points(const Context& context) {
-    const std::vector<int> colour = greedy_colours(shape_.grid, shape_.offsets);
+    const std::vector<int> colour = shape_.rule == ColourRule::greedy ? greedy_colours(shape_.grid, shape_.offsets)
+                                                                      : hashed_colours(shape_.grid, shape_.offsets);
     colours_ = 1 + *std::max_element(colour.begin(), colour.end());
     std::vector<Index> at(std::size_t(shape_.colours) + 1);
     for (int c : colour) ++at[std::size_t(c) + 1];
@@ -106,7 +107,7 @@ void ColouredPoints::sort_points(const Context& context) {
 }
 
 void ColouredPoints::fill(int dof, bool symmetric) {
-    const bool greedy = shape_.rule == ColourRule::greedy;
+    const bool looked_up = !shape_.is_linear();
     const Index entries = shape_.entries(), size = Index(dof) * dof * pitch_;
     const ColouredView v = view_at(host_tables_.data(), shape_.offsets.data());
     const auto writable = [&](const Index* table) { return host_tables_.data() + (table - host_tables_.data()); };
@@ -114,7 +115,7 @@ void ColouredPoints::fill(int dof, bool symmetric) {
     for (int colour = 0; colour < colours_; ++colour) {
         for (Index e = 0; e < entries; ++e) {
             const Index at = colour * entries + e;
-            if (greedy) {
+            if (looked_up) {
                 writable(v.block)[at] = e * size + v.begin[colour];
                 continue;
             }
@@ -127,8 +128,8 @@ void ColouredPoints::fill(int dof, bool symmetric) {
             writable(v.block)[at] = kept ? held : -1;
             held += kept ? size : 0;
         }
-        writable(v.inverse)[colour] = greedy ? entries * size + v.begin[colour] : held;
-        held += greedy ? 0 : size;
+        writable(v.inverse)[colour] = looked_up ? entries * size + v.begin[colour] : held;
+        held += looked_up ? 0 : size;
     }
     for (Index e = 0; e < entries; ++e)
         for (Index l = 0; l < entries; ++l) {

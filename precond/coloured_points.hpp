@@ -11,10 +11,10 @@
 // streams along places is contiguous, without index arrays. Of the valid colourings the one that leaves the fewest
 // places empty is taken; they hold zeros.
 //
-// Under the greedy colouring slots are looked up in tables, for points sorted by colour and then in natural order.
+// Under the other colourings slots are looked up in tables, for points sorted by colour and then in natural order.
 //
-// Coefficients lie as blocks[colour][entry][row][col][place] (greedy: [entry][row][col][slot]), entries being offsets
-// without the diagonal; a symmetric matrix under a linear colouring keeps those to earlier colours alone.
+// Coefficients lie as blocks[colour][entry][row][col][place] (looked up: [entry][row][col][slot]), entries being
+// offsets without the diagonal; a symmetric matrix under a linear colouring keeps those to earlier colours alone.
 #pragma once
 
 #include "core/context.hpp"
@@ -22,23 +22,24 @@
 
 namespace hyperplane {
 
-enum class ColourRule { stencil, greedy };
+enum class ColourRule { stencil, greedy, hashed };
 
 /// What is known before any memory is touched.
 struct ColouredShape {
     Grid grid;
     ColourRule rule;
     std::vector<Int3> offsets;  ///< without the diagonal
-    int colours = 1;            ///< greedy: the most there can be
+    int colours = 1;            ///< looked up: the most there can be
     ColourMap map;              ///< of a linear colouring
     Index line = 0, plane = 0;  ///< the same
-    Index stride = 0;           ///< from one colour's first slot to the next one's; greedy: slots of a coefficient
+    Index stride = 0;           ///< from one colour's first slot to the next one's; looked up: slots of a coefficient
     Index slots = 0;            ///< of a vector component
 
     ColouredShape(const Grid& grid, const Stencil& stencil, ColourRule rule);
     int entries() const { return int(offsets.size()); }
+    bool is_linear() const { return rule == ColourRule::stencil; }
     /// Whether entries that lead to later colours are not kept.
-    bool halved(bool symmetric) const { return symmetric && rule == ColourRule::stencil; }
+    bool halved(bool symmetric) const { return symmetric && is_linear(); }
     /// Coefficients of the factors.
     Index coefficients(int dof, bool symmetric) const {
         return ((halved(symmetric) ? entries() / 2 : entries()) + 1) * slots_of_coefficients() * dof * dof;
@@ -47,7 +48,7 @@ struct ColouredShape {
     Index bytes() const;
 
 private:
-    Index slots_of_coefficients() const { return rule == ColourRule::stencil ? slots : stride; }
+    Index slots_of_coefficients() const { return is_linear() ? slots : stride; }
 };
 
 /// For loops over points, by value.
@@ -68,7 +69,7 @@ struct ColouredView {
     const Index* block;    ///< [colours][entries]: a block's first coefficient, -1 where its mirror is kept instead
     const Index* inverse;  ///< [colours]: of the diagonal
     Index pitch;           ///< from one coefficient of a block to the next
-    const int *slot_of, *row_of;  ///< greedy: slot of a row of the grid and back
+    const int *slot_of, *row_of;  ///< looked up: slot of a row of the grid and back
 
     /// The point at a place; outside the grid where the place is empty.
     HYPERPLANE_HD Int3 point(int colour, Index at) const {
@@ -107,7 +108,7 @@ public:
     int colours() const { return colours_; }
     /// Places of a colour, empty ones counted.
     Index count(int colour) const { return host_.begin[colour + 1] - host_.begin[colour]; }
-    /// For loops in the context, and for the host, which has no tables of a greedy colouring there.
+    /// For loops in the context, and for the host, which has no such tables there.
     ColouredView view() const { return view_at(tables_.data(), offsets_.data()); }
     const ColouredView& host() const { return host_; }
 

@@ -8,6 +8,11 @@
 //     star7 2, star13 3, diamond13 4, diamond25 7, box27 8; each is also the size of a clique
 //
 // `greedy_colours` is the classical rule, points in natural order, each with the least colour that no neighbour has.
+//
+// `hashed_colours` is what cuSPARSE's csrcolor makes its colours of (Naumov, Castonguay, Cohen, Parallel graph coloring
+// with applications to the incomplete-LU factorization on the GPU, NVIDIA Technical Report NVR-2015-001): in each round
+// the uncoloured points whose random number is above those of all uncoloured neighbours get one new colour, those whose
+// is below all another one. It needs far more colours than there must be, about 12 for star7.
 #pragma once
 
 #include <vector>
@@ -38,7 +43,16 @@ std::vector<ColourMap> linear_colourings(const std::vector<Int3>& offsets);
 /// Points of the largest set that the offsets couple to each other: no colouring of a grid that holds it has fewer.
 int clique_size(const std::vector<Int3>& offsets);
 
-/// Colours in natural order, from 0 on.
+/// Colours in natural order, from 0 on; fewer than most_greedy_colours.
 std::vector<int> greedy_colours(const Grid& grid, const std::vector<Int3>& offsets);
+inline int most_greedy_colours(const std::vector<Int3>& offsets) {
+    return int(offsets.size()) + 1;
+}
+
+/// The same; fewer than most_hashed_colours: what 2 (offsets + 1) rounds leave is coloured greedily.
+std::vector<int> hashed_colours(const Grid& grid, const std::vector<Int3>& offsets);
+inline int most_hashed_colours(const std::vector<Int3>& offsets) {
+    return 5 * most_greedy_colours(offsets);
+}
 
 }  // namespace hyperplane

@@ -11,31 +11,35 @@ namespace {
 
 ParameterTable multicolor_parameters() {
     ParameterTable table = pivot_parameters();
-    table.push_back({"preconditioner",
-                     "colours",
-                     ParameterType::choice,
-                     "stencil",
-                     "stencil: the fewest colours of a linear colouring (i + y j + z k) mod C, which follows from the "
-                     "stencil alone; greedy: points in natural order, each with the least colour that no neighbour "
-                     "has, looked up in tables, slower and meant as a check",
-                     "",
-                     {},
-                     {},
-                     {"stencil", "greedy"}});
+    table.push_back(
+        {"preconditioner",
+         "colours",
+         ParameterType::choice,
+         "stencil",
+         "stencil: the fewest colours of a linear colouring (i + y j + z k) mod C, which follows from the "
+         "stencil alone. Two others, looked up in tables and much slower, to compare with: greedy, points in "
+         "natural order, each with the least colour that no neighbour has; hashed, random numbers as in "
+         "cuSPARSE's csrcolor, many more colours and fewer iterations",
+         "",
+         {},
+         {},
+         {"stencil", "greedy", "hashed"}});
     return table;
 }
 
 MulticolorOptions multicolor_options(const Parameters& parameters) {
-    const bool greedy = parameters.text("preconditioner", "colours") == "greedy";
-    return {greedy ? ColourRule::greedy : ColourRule::stencil, pivot_options(parameters)};
+    const std::string& rule = parameters.text("preconditioner", "colours");
+    return {rule == "greedy"   ? ColourRule::greedy
+            : rule == "hashed" ? ColourRule::hashed
+                               : ColourRule::stencil,
+            pivot_options(parameters)};
 }
 
 /// Fewest bytes of one application: E, F and D^-1 once; r and z once, v written and read at all but the first and the
 /// last colour, whose v is r and whose z is D^-1 v at once.
 Index fewest_bytes(const ColouredShape& shape, int dof) {
     const Index points = shape.grid.points(), colours = shape.colours;
-    const bool linear = shape.rule == ColourRule::stencil;
-    const Index kept = !linear ? 2 * points : colours < 3 ? 0 : 2 * points * (colours - 2) / colours;
+    const Index kept = !shape.is_linear() ? 2 * points : colours < 3 ? 0 : 2 * points * (colours - 2) / colours;
     return ((shape.entries() + 1) * points * dof + 2 * points + kept) * dof * Index(sizeof(double));
 }
 
@@ -136,13 +140,13 @@ void Multicolor::report(PivotInverter& inverter) const {
 }
 
 void Multicolor::apply(const Vector& r, Vector& z) const {
-    if (options_.colours == ColourRule::greedy) return apply_greedy(r, z);
+    if (options_.colours != ColourRule::stencil) return apply_by_tables(r, z);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->apply(factors_.data(), r, z, v_.data(), w_.data());
     apply_cpu(r, z);
 }
 
-void Multicolor::apply_greedy(const Vector& r, Vector& z) const {
+void Multicolor::apply_by_tables(const Vector& r, Vector& z) const {
     const multicolor::Sweep sweep{points_->view(), factors_.data(), dof_, view(r), view(z), v_.data(), w_.data()};
     const Backend backend = r.backend();
     for (int colour = 0; colour < colours(); ++colour)

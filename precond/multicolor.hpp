@@ -20,7 +20,7 @@
 //
 // Of a symmetric matrix G_u(p) is the transpose of W_-u(p+u), and W alone is kept (incomplete Cholesky). v and z lie in
 // coloured order (precond/coloured_points.hpp); r is brought there and z back on the way through the first and the last
-// step. Offsets that leave the grid or wrap around it are skipped. Under the greedy colouring, a check, factors of both
+// step. Offsets that leave the grid or wrap around it are skipped. Under a colouring that is no formula factors of both
 // triangles are kept and slots are looked up.
 #pragma once
 
@@ -61,7 +61,7 @@ private:
     void factor(const StructMatrix& a, double alpha, PivotInverter& inverter);
     void report(PivotInverter& inverter) const;
 
-    void apply_greedy(const Vector& r, Vector& z) const;
+    void apply_by_tables(const Vector& r, Vector& z) const;
     void apply_cpu(const Vector& r, Vector& z) const;
     void lower_cpu(int colour) const;
     void upper_cpu(int colour) const;

@@ -41,6 +41,7 @@ struct FactorPoint {
     Met met;
 
     static constexpr int room = m > 0 ? m : max_dof;
+    static constexpr bool few_points = true;  // ColouredShape sees to that
 
     HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
     HYPERPLANE_HD double& x(Place own, int e, Place there, int row, int col) const {
@@ -82,22 +83,18 @@ struct FactorPoint {
 
     /// W_l(p) = E_l(p) D^-1(q), and X_e(p) -= E_l(p) G_u(q) for all u to later colours and e = l + u.
     HYPERPLANE_HD void eliminate(Place own, Int3 p, int l, Place q) const {
-        double row[room * room];
-        for (int r = 0; r < size(); ++r)
-            for (int k = 0; k < size(); ++k) row[r * size() + k] = x(own, l, q, r, k);
-        for (int r = 0; r < size(); ++r)
-            for (int c = 0; c < size(); ++c) {
-                double sum = 0.0;
-                for (int k = 0; k < size(); ++k) sum += row[r * size() + k] * diagonal(q, k, c);
-                x(own, l, q, r, c) = sum;
-            }
         const int back = points.entries - 1 - l;
-        for (int r = 0; r < size(); ++r)
+        const bool mirrored = !points.keeps(q.colour, back);  // G of q is W^T of p, which is made here
+        double row[room];
+        for (int r = 0; r < size(); ++r) {
+            product_with_pivot(own, l, q, r, row);
             for (int c = 0; c < size(); ++c) {
                 double sum = 0.0;
-                for (int k = 0; k < size(); ++k) sum += row[r * size() + k] * x(q, back, own, k, c);
+                for (int k = 0; k < size(); ++k)
+                    sum += mirrored ? row[k] * x(own, l, q, c, k) : x(own, l, q, r, k) * x(q, back, own, k, c);
                 diagonal(own, r, c) -= sum;
             }
+        }
         for (int e = 0; e < points.entries; ++e) {
             const int u = int(points.sum[e * points.entries + l]);
             if (u < 0 || !points.keeps(colour, e) || !points.grid.contains(p + points.offsets[e])) continue;
@@ -106,9 +103,20 @@ struct FactorPoint {
             for (int r = 0; r < size(); ++r)
                 for (int c = 0; c < size(); ++c) {
                     double sum = 0.0;
-                    for (int k = 0; k < size(); ++k) sum += row[r * size() + k] * x(q, u, end, k, c);
+                    for (int k = 0; k < size(); ++k) sum += x(own, l, q, r, k) * x(q, u, end, k, c);
                     x(own, e, end, r, c) -= sum;
                 }
+        }
+        for (int r = 0; r < size(); ++r) {
+            product_with_pivot(own, l, q, r, row);
+            for (int c = 0; c < size(); ++c) x(own, l, q, r, c) = row[c];
+        }
+    }
+    /// Row r of E_l(p) D^-1(q).
+    HYPERPLANE_HD void product_with_pivot(Place own, int l, Place q, int r, double (&row)[room]) const {
+        for (int c = 0; c < size(); ++c) {
+            row[c] = 0.0;
+            for (int k = 0; k < size(); ++k) row[c] += x(own, l, q, r, k) * diagonal(q, k, c);
         }
     }
 
@@ -188,6 +196,8 @@ struct SweepPoint {
     int colour;
     Index count;
 
+    static constexpr bool few_points = true;
+
     HYPERPLANE_HD void operator()(Int3, Index at) const {
         if (at >= count) return;
         const ColouredView& points = s.points;
@@ -234,12 +244,14 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
     f.met = met;
     for (f.colour = 0; f.colour < points.colours(); ++f.colour) {
         f.count = points.count(f.colour);
+        if (f.count == 0) continue;
         switch (f.dof) {
             case 1: run<1>(a.backend(), f); break;
             case 2: run<2>(a.backend(), f); break;
             case 3: run<3>(a.backend(), f); break;
             case 4: run<4>(a.backend(), f); break;
             case 5: run<5>(a.backend(), f); break;
+            case 6: run<6>(a.backend(), f); break;
             case 8: run<8>(a.backend(), f); break;
             default: run<0>(a.backend(), f);
         }
@@ -247,10 +259,12 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
 }
 
 void lower(Backend backend, const Sweep& sweep, int colour, Index count) {
+    if (count == 0) return;
     for_each_point(backend, places(count), "multicolour lower sweep", SweepPoint<true>{sweep, colour, count});
 }
 
 void upper(Backend backend, const Sweep& sweep, int colour, Index count) {
+    if (count == 0) return;
     for_each_point(backend, places(count), "multicolour upper sweep", SweepPoint<false>{sweep, colour, count});
 }
 

@@ -1,5 +1,5 @@
-// Multicolour ILU, a point at a time: the factorisation of every colouring, on either backend, and the sweeps of the
-// greedy one. The equations are at the head of precond/multicolor.hpp.
+// Multicolour ILU, a point at a time: the factorisation of every colouring, on either backend, and the sweeps of
+// those that are looked up in tables. The equations are at the head of precond/multicolor.hpp.
 #pragma once
 
 #include "core/struct_matrix.hpp"

@@ -32,6 +32,10 @@ std::vector<int> greedily_coloured(const Box& box, const std::vector<Offset>& of
 }
 
 std::vector<int> coloured(const std::string& rule, const StencilMatrix& data) {
+    if (rule == "hashed") {
+        const Grid grid = reference::to_grid(data.box);
+        return hashed_colours(grid, coupling_offsets(grid, reference::to_stencil({"", data.offsets})));
+    }
     if (rule == "greedy") return greedily_coloured(data.box, data.offsets);
     const ColouredShape shape(reference::to_grid(data.box), reference::to_stencil({"", data.offsets}),
                               ColourRule::stencil);
@@ -74,7 +78,7 @@ std::vector<SweptCase> cases() {
 void expect_equality(const Context& context, const SweptCase& c) {
     const SweptSystem system(context, c);
     const bool symmetric = c.storage == MatrixStorage::lower;
-    for (const char* rule : {"stencil", "greedy"}) {
+    for (const char* rule : {"stencil", "greedy", "hashed"}) {
         const auto m = make("multicolor", system.a, {{"colours", rule}});
         const SetupReport report = m->setup(system.a);
         EXPECT_EQ(report.pivots_modified, 0);
@@ -127,7 +131,7 @@ TEST_F(LargeMulticolorOnDevice, EqualsTheHostsAndHasTheSameBitsTwentyTimes) {
 
 TEST(Multicolor, HasTheSameBitsForAnyNumberOfThreads) {
     for (const char* stencil : {"star7", "box27"})
-        for (const char* rule : {"stencil", "greedy"})
+        for (const char* rule : {"stencil", "greedy", "hashed"})
             for (MatrixStorage storage : storages) {
                 const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
                 const auto bits = [&] {
@@ -166,7 +170,7 @@ TEST_F(LargeMulticolorOnDevice, ForgetsWhatIsNoNumber) {
 
 TEST(Multicolor, FactorsAShiftedMatrixAndLeavesAUnchanged) {
     for (MatrixStorage storage : storages)
-        for (const char* rule : {"stencil", "greedy"}) {
+        for (const char* rule : {"stencil", "greedy", "hashed"}) {
             const SweptSystem system(Context::cpu(1), {"box27", 3, 0, {7, 5, 3}, LayoutKind::natural, storage});
             const CsrMatrix before = system.a.to_csr();
             const auto m = make("multicolor", system.a, {{"colours", rule}, {"shift", "0.25"}});
@@ -236,7 +240,7 @@ Outcome outcome(const Context& context, const StencilMatrix& data, MatrixStorage
 void expect_policies(const Context& context) {
     for (MatrixStorage storage : storages)
         for (int dof : {1, 3})
-            for (const char* rule : {"stencil", "greedy"}) {
+            for (const char* rule : {"stencil", "greedy", "hashed"}) {
                 SCOPED_TRACE(std::string(rule) + std::to_string(dof));
                 const auto of = [&](const StencilMatrix& data, const char* policy) {
                     return outcome(context, data, storage, rule, policy);
@@ -285,7 +289,7 @@ TEST_F(LargeMulticolorOnDevice, HandlesPivotsByTheirPolicy) {
 
 /// Many bad pivots: the first in natural order is named, all are counted.
 void expect_first_named(const Context& context) {
-    for (const char* rule : {"stencil", "greedy"}) {
+    for (const char* rule : {"stencil", "greedy", "hashed"}) {
         StencilMatrix data = with_block("star7", diagonal_block(3, 0.0));
         for (int row = 1; row < box.points(); row += 4) {
             isolate(data, box.point(row));
@@ -311,7 +315,7 @@ TEST_F(LargeMulticolorOnDevice, NamesTheFirstPivotInNaturalOrder) {
 TEST(Multicolor, HoldsWhatItPlans) {
     for (const auto& stencil : reference::all_stencils())
         for (MatrixStorage storage : storages)
-            for (const char* rule : {"stencil", "greedy"}) {
+            for (const char* rule : {"stencil", "greedy", "hashed"}) {
                 const Context context = Context::cpu(1);
                 const SweptSystem system(context, {stencil.name, 3, 0, {7, 5, 3}, LayoutKind::natural, storage});
                 const Index before = context.ledger().held();

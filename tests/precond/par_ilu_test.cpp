@@ -256,5 +256,30 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                 }
 }
 
+/// On star7 with 6 and -1 a sweep takes the pivot d to 6 - 3 / d, whose derivative at the fixed point 3 + sqrt(6) is
+/// 0.1: five sweeps leave too little for iteration counts to show.
+TEST(ParIlu, OfPoissonGainsADigitASweep) {
+    StructMatrix a(Context::cpu(1), Layout(LayoutKind::natural, {17, 19, 21}, {1, 1}), Stencil::star7(), 1);
+    for (Index row = 0; row < a.grid().points(); ++row)
+        for (int e = 0; e < a.stencil().size(); ++e)
+            if (a.grid().contains(a.grid().point(row) + a.stencil()[e]))
+                a.values(e)[row] = e == a.stencil().diagonal() ? 6.0 : -1.0;
+    const std::vector<double> r = reference::Random(5).vector(int(a.unknowns()));
+    const auto applied = [&](const std::string& name, const Settings& settings) {
+        const auto m = make(name, a, settings);
+        m->setup(a);
+        return testing_support::apply(*m, a, r);
+    };
+    const std::vector<double> exact = applied("struct_ilu", {});
+    double before = 1.0;
+    for (int sweeps = 1; sweeps <= 6; ++sweeps) {
+        const double error = relative_difference(applied("par_ilu", {{"sweeps", std::to_string(sweeps)}}), exact);
+        EXPECT_LT(error, 0.15 * before) << sweeps;
+        EXPECT_GT(error, 0.0) << sweeps;
+        before = error;
+    }
+    EXPECT_LT(before, 1e-6);
+}
+
 }  // namespace
 }  // namespace hyperplane
