@@ -26,9 +26,9 @@ ParameterTable fgbilu_parameters() {
          "style",
          ParameterType::choice,
          "blocks",
-         "how the work of a hyperplane is shared out. kernels: a parallel loop, on a GPU a launch, for "
-         "each step over all elements of all blocks. blocks: a thread block of a GPU, or a thread of a "
-         "CPU, takes a point through all steps",
+         "how the work of a hyperplane is shared out. kernels: a parallel loop, on a GPU a launch, for each step over "
+         "all elements of all blocks. blocks: a thread block takes points through all steps, one launch a hyperplane; "
+         "on a CPU threads take runs of points, as struct_ilu does in the hyperplane layout",
          "",
          {},
          {},

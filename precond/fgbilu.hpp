@@ -18,8 +18,8 @@
 //                (precond/fgbilu_cuda.hpp). On a CPU threads have runs of a hyperplane's points (Algorithms 2 and 3),
 //                which is what struct_ilu does in the hyperplane layout, and the row makes that.
 //
-// In Algorithm 6 (b) line 2 the b is one too many: z = F x, as in Algorithm 10. The correction iteration x += M^-1 (b -
-// A x) (3), whose residual is Algorithm 7, is solver richardson.
+// In Algorithm 6 (b) line 2 the b is one too many: z = F x, as in Algorithm 10. The correction iteration (3),
+// x += M^-1 (b - A x), whose residual is Algorithm 7, is solver richardson.
 //
 // For star7 elimination changes the diagonal alone: D^-1 is all that is stored, E and F are the matrix's. A matrix
 // with `lower` storage gives incomplete Cholesky: F = E^T is read from E.
