@@ -4,8 +4,8 @@
 // it, or to any other number.
 //
 // Definitions: DOF, LOWER (entries of the lower triangle), DELTA {from a point's cell to each lower neighbour's}, SX,
-// SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the layout of vectors), UNROLLED (tables are indexed by constants once
-// loops are unrolled).
+// SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the layout of vectors), UNROLLED (tables
+// are indexed by constants once loops are unrolled).
 
 struct Arguments {
     const double* factors;  // [subdomain][subdomain_values]
@@ -28,7 +28,9 @@ extern __shared__ __align__(16) double shared[];
 constexpr int vector_size = (DOF * CELLS + 2 * MARGIN + 1) / 2 * 2;
 
 /// Component 0 of cell 0.
-__device__ __forceinline__ double* vector_begin() { return shared + MARGIN; }
+__device__ __forceinline__ double* vector_begin() {
+    return shared + MARGIN;
+}
 
 /// From a cell to its neighbour's at the lower entry e, or at the upper one that mirrors it.
 template <bool upper>

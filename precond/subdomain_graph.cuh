@@ -105,7 +105,9 @@ template <bool upper>
 __device__ __forceinline__ int place_of(int e) {
     return upper ? LOWER - e : e;
 }
-__device__ __forceinline__ double& value(int c, int cell) { return vector_begin()[c * CELLS + cell]; }
+__device__ __forceinline__ double& value(int c, int cell) {
+    return vector_begin()[c * CELLS + cell];
+}
 
 /// v = D^-1 v, a thread a point.
 __device__ void scale(const Arguments& a, const double* factors) {
@@ -153,8 +155,7 @@ __device__ void walk_levels(const Arguments& a, const Box& box, const double* fa
             const double* const w = row_of<upper>(factors, p);
             if (EDGES) {
                 const int e = at / DOF % LOWER;
-                if (point.neighbour<upper>(a, box, e) >= 0)
-                    atomicAdd(&value(r, cell), -product<upper>(w, r, e, cell));
+                if (point.neighbour<upper>(a, box, e) >= 0) atomicAdd(&value(r, cell), -product<upper>(w, r, e, cell));
             } else {
                 double sum = value(r, cell);
                 for (int e = 0; e < LOWER; ++e)

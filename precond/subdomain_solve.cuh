@@ -34,7 +34,9 @@ constexpr int arrivals = 1;
 constexpr int arrivals = 32;
 #endif
 
-__device__ __forceinline__ unsigned shared_address(const void* at) { return (unsigned)__cvta_generic_to_shared(at); }
+__device__ __forceinline__ unsigned shared_address(const void* at) {
+    return (unsigned)__cvta_generic_to_shared(at);
+}
 __device__ __forceinline__ unsigned barrier_of(int step) {
     return shared_address(shared + barriers_begin + unsigned(step - FIRST) % BARRIERS);
 }
@@ -79,10 +81,10 @@ private:
         if (lane > 0) return;
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
         if (bytes > 0)
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                             to),
-                         "l"(from), "r"(bytes), "r"(barrier)
-                         : "memory");
+            asm volatile(
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                "l"(from), "r"(bytes), "r"(barrier)
+                : "memory");
 #else
         // Without bulk copies the lanes share the piece out, 16 bytes at a time.
         for (unsigned byte = 16 * lane; byte < bytes; byte += 512)
@@ -131,7 +133,8 @@ struct Worker {
 
     /// The cell of the point of a step that `begin` will come to.
     __device__ __forceinline__ void look_ahead(int step) {
-        if (step < LAST && thread < step_count[step] * DOF) next_cell = __ldg(a.cells + step_first[step] + thread / DOF);
+        if (step < LAST && thread < step_count[step] * DOF)
+            next_cell = __ldg(a.cells + step_first[step] + thread / DOF);
     }
     __device__ __forceinline__ double coefficient(int step, int column, int rows) const {
         const int at = column * rows + thread;
@@ -167,7 +170,10 @@ struct Worker {
 #pragma unroll
             for (int c = 0; c < DOF; ++c) {
                 const double term = coefficient(step, column + c, rows) * value(c, at);
-                if ((t * DOF + c) % 2) odd -= term; else even -= term;
+                if ((t * DOF + c) % 2)
+                    odd -= term;
+                else
+                    even -= term;
             }
         }
         sum = even + odd;
@@ -193,7 +199,10 @@ struct Worker {
 #pragma unroll
             for (int c = 0; c < DOF; ++c) {
                 const double w = KEPT > 0 ? kept[t * DOF + c] : coefficient(step, column + c, rows);
-                if ((t * DOF + c) % 2) odd -= w * value(c, at); else sum -= w * value(c, at);
+                if ((t * DOF + c) % 2)
+                    odd -= w * value(c, at);
+                else
+                    sum -= w * value(c, at);
             }
         }
         vector_begin()[component * CELLS + cell] = sum + odd;
@@ -212,7 +221,7 @@ struct Worker {
     }
 };
 
-constexpr bool does_lower = FIRST < STEPS, does_upper = LAST > STEPS;
+constexpr bool does_lower = FIRST<STEPS, does_upper = LAST> STEPS;
 
 /// Meets the workers as often as they meet.
 __device__ void load(Loader& loader) {
