@@ -37,11 +37,14 @@ struct Steps {
     int count;
 };
 
-/// A point of a subdomain.
+/// A point of a subdomain, and a bit for each entry that leads to another point of the same one: at most 125 entries.
 struct Place {
     Index subdomain, slot;
     int local;
     Int3 first, point;
+    unsigned long long coupled[2];
+
+    HYPERPLANE_HD bool couples(int e) const { return coupled[e / 64] >> e % 64 & 1; }
 };
 
 /// Steps 1 to 4 of subdomain_ildu0.hpp at one point; m is the dof where the compiler knows it. Rows of a point can be
@@ -58,14 +61,17 @@ struct FactorPoint {
 
     HYPERPLANE_HD int dof() const { return m > 0 ? m : x.dof; }
     HYPERPLANE_HD int entries() const { return 2 * x.lower + 1; }
-    /// Of a point by its local number; false where it lies outside the grid.
-    HYPERPLANE_HD bool locate(Index subdomain, int local, Place& at) const {
+    /// Of a point by its local number, in the subdomain that begins at `first`; false where it lies outside the grid.
+    HYPERPLANE_HD bool locate(Index subdomain, Int3 first, int local, Place& at) const {
         at.subdomain = subdomain;
         at.local = local;
-        at.first = x.cuts.first_point(subdomain);
-        at.point = x.cuts.point(local, at.first);
+        at.first = first;
+        at.point = x.cuts.point(local, first);
         if (!x.cuts.grid.contains(at.point)) return false;
         at.slot = a.layout.slot(at.point);
+        at.coupled[0] = at.coupled[1] = 0;
+        for (int e = 0; e < entries(); ++e)
+            if (x.cuts.holds(at.point + tables.offsets[e], at.first)) at.coupled[e / 64] |= 1ull << e % 64;
         return true;
     }
     HYPERPLANE_HD double& value(const Place& at, int e, int r, int c) const {
@@ -74,29 +80,25 @@ struct FactorPoint {
     HYPERPLANE_HD double value(const Place& at, int local, int e, int r, int c) const {
         return x.at(at.subdomain, local, e, r, c);
     }
-    /// Whether the entry leads to a point of the same subdomain.
-    HYPERPLANE_HD bool couples(const Place& at, int e) const {
-        return x.cuts.holds(at.point + tables.offsets[e], at.first);
-    }
 
     /// Row r of X_e = A_e + alpha diag(A), 0 across a cut; then for each l and u, e = l + u, X_e -= X_l G_u(p+l), and
     /// W_l = X_l D^-1(p+l).
     HYPERPLANE_HD void eliminate_row(const Place& at, int r) const {
         for (int e = 0; e < entries(); ++e) {
-            const bool inside = couples(at, e);
+            const bool inside = at.couples(e);
             for (int c = 0; c < dof(); ++c) {
                 const double factor = e == x.lower && r == c ? 1.0 + alpha : 1.0;
                 value(at, e, r, c) = inside ? factor * a.at(tables.a_entry[e], at.point, at.slot, r, c) : 0.0;
             }
         }
         for (int l = 0; l < x.lower; ++l) {
-            if (!couples(at, l)) continue;
+            if (!at.couples(l)) continue;
             const int there = x.cuts.local(at.point + tables.offsets[l], at.first);
             double row[room];
             for (int k = 0; k < dof(); ++k) row[k] = value(at, l, r, k);
             for (int update = tables.begin[l]; update < tables.begin[l + 1]; ++update) {
                 const int u = tables.updates[2 * update], e = tables.updates[2 * update + 1];
-                if (!couples(at, e)) continue;
+                if (!at.couples(e)) continue;
                 for (int c = 0; c < dof(); ++c) value(at, e, r, c) -= product(row, at, there, u, c);
             }
             for (int c = 0; c < dof(); ++c) value(at, l, r, c) = product(row, at, there, x.lower, c);
@@ -136,7 +138,7 @@ struct FactorPoint {
     /// Column c of G_u = D^-1 X_u.
     HYPERPLANE_HD void scale_column(const Place& at, int c) const {
         for (int u = x.lower + 1; u < entries(); ++u) {
-            if (!couples(at, u)) continue;
+            if (!at.couples(u)) continue;
             double column[room];
             for (int k = 0; k < dof(); ++k) column[k] = value(at, u, k, c);
             for (int r = 0; r < dof(); ++r) {
@@ -168,10 +170,11 @@ PivotRatio walk_on_host(const Body& body, const Steps& steps) {
     PivotRatio smallest;
 #pragma omp parallel for schedule(static) num_threads(threads_for(body.x.cuts.grid.points() * body.x.dof))
     for (Index subdomain = 0; subdomain < subdomains; ++subdomain) {
+        const Int3 first = body.x.cuts.first_point(subdomain);
         PivotRatio own;
         for (int number = 0; number < body.x.cuts.points(); ++number) {
             Place at;
-            if (!body.locate(subdomain, steps.points[number], at)) continue;
+            if (!body.locate(subdomain, first, steps.points[number], at)) continue;
             for (int r = 0; r < body.dof(); ++r) body.eliminate_row(at, r);
             body.invert(at, own);
             for (int c = 0; c < body.dof(); ++c) body.scale_column(at, c);
@@ -197,6 +200,7 @@ __global__ void __launch_bounds__(factor_threads)
     walk_subdomains(const __grid_constant__ Body body, const Steps steps, SubdomainRatio* smallest) {
     __shared__ SubdomainRatio ratios[factor_threads];
     const Index subdomain = blockIdx.x;
+    const Int3 first = body.x.cuts.first_point(subdomain);
     const int thread = int(threadIdx.x), dof = body.dof();
     PivotRatio own;
     Place at;
@@ -204,13 +208,13 @@ __global__ void __launch_bounds__(factor_threads)
         const int* points = steps.points + steps.begin[step];
         const int count = steps.begin[step + 1] - steps.begin[step];
         for (int work = thread; work < count * dof; work += factor_threads)
-            if (body.locate(subdomain, points[work / dof], at)) body.eliminate_row(at, work % dof);
+            if (body.locate(subdomain, first, points[work / dof], at)) body.eliminate_row(at, work % dof);
         __syncthreads();
         for (int work = thread; work < count; work += factor_threads)
-            if (body.locate(subdomain, points[work], at)) body.invert(at, own);
+            if (body.locate(subdomain, first, points[work], at)) body.invert(at, own);
         __syncthreads();
         for (int work = thread; work < count * dof; work += factor_threads)
-            if (body.locate(subdomain, points[work / dof], at)) body.scale_column(at, work % dof);
+            if (body.locate(subdomain, first, points[work / dof], at)) body.scale_column(at, work % dof);
         __syncthreads();
     }
     ratios[threadIdx.x] = {own.value, own.row};
