@@ -107,6 +107,23 @@ class Bench(ProgramTest):
                             ((deck, "--cases", "star7:1:5"), "not both"), ((deck, "--device", "cpu"), "--backend")):
             self.expect(2, "bench", "preconditioners", *words, says=says)
 
+    def test_assembly(self):
+        poisson = self.write("a.ini", POISSON.format(cells=12))
+        gas = self.write("b.ini", "[problem]\nname = euler\ncase = pulse\n[grid]\ncells = 9 8 7\n[solver]\nname = gmres\n")
+        found = self.bench("assembly", poisson, gas)
+        parts = [[part["name"] for part in deck["parts"]] for deck in found["decks"]]
+        self.assertEqual(parts, [["residual", "matrix"], ["residual", "matrix", "preconditioner matrix"]])
+        for deck in found["decks"]:
+            self.assertLess(deck["against_differences"], 1e-6)
+            for part in deck["parts"]:
+                seconds = part["seconds"]["median"]
+                self.assertAlmostEqual(part["time_over_limit"] * part["bytes"] / found["copy_rate"] / seconds, 1.0)
+        self.assertEqual(found["decks"][0]["parts"][1]["bytes"], 4 * 12**3 * 8)  # half of star7
+        self.assertEqual(found["decks"][1]["parts"][1]["bytes"], 13 * 25 * 9 * 8 * 7 * 8)
+        another = self.bench("assembly", gas, "--set", "problem.jacobian=first")["decks"][0]
+        self.assertGreater(another["against_differences"], 1e-4)
+        self.expect(2, "bench", "assembly", says="name one or more decks")
+
     def test_solve(self):
         deck = self.write("a.ini", POISSON.format(cells=20))
         found = self.bench("solve", deck, "--set", "solver.name=gmres", "--set", "solver.restart=4")
