@@ -11,6 +11,7 @@
 #include "apps/verdict.hpp"
 #include "core/error.hpp"
 #include "io/deck.hpp"
+#include "precond/colouring.hpp"
 #include "precond/registry.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
@@ -53,8 +54,11 @@ std::vector<Line> stencil_lines() {
     std::vector<Line> lines;
     for (const Stencil& stencil : Stencil::ready_made()) {
         const LevelMap levels = stencil.level_map();
-        lines.push_back({stencil.name(), fmt::format("{} entries, radius {}, levels i + {} j + {} k", stencil.size(),
-                                                     stencil.radius(), levels.y, levels.z)});
+        std::vector<Int3> offsets = stencil.offsets();
+        std::erase(offsets, Int3{});
+        lines.push_back({stencil.name(), fmt::format("{} entries, radius {}, levels i + {} j + {} k, {} colours",
+                                                     stencil.size(), stencil.radius(), levels.y, levels.z,
+                                                     linear_colourings(offsets).front().colours)});
     }
     return lines;
 }

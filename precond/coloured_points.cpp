@@ -107,35 +107,34 @@ void ColouredPoints::sort_points(const Context& context) {
 }
 
 void ColouredPoints::fill(int dof, bool symmetric) {
-    const bool looked_up = !shape_.is_linear();
+    const auto& offsets = shape_.offsets;
     const Index entries = shape_.entries(), size = Index(dof) * dof * pitch_;
-    const ColouredView v = view_at(host_tables_.data(), shape_.offsets.data());
-    const auto writable = [&](const Index* table) { return host_tables_.data() + (table - host_tables_.data()); };
+    const ColouredView v = view_at(host_tables_.data(), offsets.data());
+    const auto writable = [&](const Index* table) { return host_tables_.data() + (table - v.begin); };
+    Index *next = writable(v.next), *shift = writable(v.shift), *block = writable(v.block),
+          *inverse = writable(v.inverse), *sum = writable(v.sum);
     Index held = 0;
     for (int colour = 0; colour < colours_; ++colour) {
         for (Index e = 0; e < entries; ++e) {
             const Index at = colour * entries + e;
-            if (looked_up) {
-                writable(v.block)[at] = e * size + v.begin[colour];
+            if (!shape_.is_linear()) {
+                block[at] = e * size + v.begin[colour];
                 continue;
             }
-            const Int3 o = shape_.offsets[std::size_t(e)];
-            const Index n = colour + o.x + shape_.line * o.y + shape_.plane * o.z;
-            const Index next = (n % colours_ + colours_) % colours_;
-            writable(v.next)[at] = next;
-            writable(v.shift)[at] = (n - next) / colours_;
-            const bool kept = !symmetric || next < colour;
-            writable(v.block)[at] = kept ? held : -1;
+            const Index n = colour + offsets[e].x + shape_.line * offsets[e].y + shape_.plane * offsets[e].z;
+            next[at] = (n % colours_ + colours_) % colours_;
+            shift[at] = (n - next[at]) / colours_;
+            const bool kept = !symmetric || next[at] < colour;
+            block[at] = kept ? held : -1;
             held += kept ? size : 0;
         }
-        writable(v.inverse)[colour] = looked_up ? entries * size + v.begin[colour] : held;
-        held += looked_up ? 0 : size;
+        inverse[colour] = shape_.is_linear() ? held : entries * size + v.begin[colour];
+        held += shape_.is_linear() ? size : 0;
     }
     for (Index e = 0; e < entries; ++e)
         for (Index l = 0; l < entries; ++l) {
-            const auto& offsets = shape_.offsets;
             const auto found = std::find(offsets.begin(), offsets.end(), offsets[e] + -offsets[l]);
-            writable(v.sum)[e * entries + l] = found == offsets.end() ? -1 : found - offsets.begin();
+            sum[e * entries + l] = found == offsets.end() ? -1 : found - offsets.begin();
         }
 }
 
