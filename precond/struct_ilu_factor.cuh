@@ -11,9 +11,10 @@
 //
 // A block owns a tile of lines and walks the levels as the solves do (struct_ilu_solve.cuh). Factors pass between
 // points through global memory; a tile publishes the level it has completed, and a level waits until the tiles it
-// depends on have completed the one before. The last warp publishes this tile's progress, HELPERS warps fetch for those
-// that work: struct_ilu_factor_points.cuh for one and two unknowns a point, struct_ilu_factor_tensor.cuh for three to
-// eight, struct_ilu_factor_rows.cuh for more, and for stencils too large for registers.
+// depends on have completed the one before. Some warps work, HELPERS warps wait and fetch for them, the last one
+// publishes this tile's progress: struct_ilu_factor_points.cuh for one and two unknowns a point,
+// struct_ilu_factor_tensor.cuh for three to eight, struct_ilu_factor_rows.cuh for more, and for stencils too large for
+// registers.
 //
 // Where a neighbour lies outside the grid its place is some other point's: what is found there, a number, meets a zero.
 //
@@ -76,6 +77,7 @@ __device__ __forceinline__ const double* a_at(const Arguments& a, int entry, int
 __device__ __forceinline__ double* x_at(const Arguments& a, int entry, int r, int c, int slot) {
     return a.x + factor_at(a.slots, entry, r, c, slot);
 }
+constexpr int finished = 1 << 30;  // above every level
 constexpr int inverse_entry = SHARES ? 0 : LOWER;
 
 __device__ __forceinline__ int progress_of(const int* at) {
@@ -83,8 +85,8 @@ __device__ __forceinline__ int progress_of(const int* at) {
     asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 }
+/// After all that this block has written.
 __device__ __forceinline__ void publish(int* at, int level) {
-    __threadfence();
     asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(at), "r"(level) : "memory");
 }
 
@@ -100,6 +102,11 @@ struct Before {
         at = a.progress + other;
         known = other < 0 ? 1 << 30 : -1;
     }
+    /// Whether all have completed a level, looked at once.
+    __device__ bool has_completed(int level) {
+        if (known < level) known = progress_of(at);
+        return __all_sync(~0u, known >= level);
+    }
     /// Until all have completed a level.
     __device__ void wait_for(int level) {
         for (int tries = 0; known < level; ++tries) {
@@ -110,12 +117,5 @@ struct Before {
     }
 };
 
-/// Workers that need no assistant.
-struct NoAssistant {
-    __device__ NoAssistant(const Arguments&, const Tile&, int) {}
-    __device__ void meet() const {}
-    __device__ void fetch(int) const {}
-};
-
-/// All threads of a block, wherever in the text each of them is: workers, helpers and the one that tells.
+/// Workers and helpers of a block, wherever in the text each of them is.
 __device__ __forceinline__ void meet_all();

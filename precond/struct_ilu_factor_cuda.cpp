@@ -56,7 +56,10 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["HALO_K"] = std::to_string(g.halo_k);
     all["MAX_LEVEL"] = std::to_string(g.max_level);
     all["RING"] = std::to_string(shape.ring);
-    all["HELPERS"] = std::to_string(shape.helpers);
+    all["RECEIVERS"] = std::to_string(shape.receivers);
+    all["FETCHERS"] = std::to_string(shape.fetchers);
+    all["STAGES"] = std::to_string(shape.stages);
+    all["HELPERS"] = std::to_string(shape.receivers + shape.fetchers);
     all["ZEROED"] = std::to_string(shape.shared / Index(sizeof(double)));
     all["UNROLLED"] = shape.kind == FactorKind::rows ? "0" : "1";
     all["SKIP_OUTSIDE"] = system.layout.grid().any_periodic() ? "1" : "0";
@@ -106,10 +109,20 @@ TileShape tile_of_points(int dof, int lower, bool with_ring) {
     return {32 / dof, with_ring ? 8 : 2};
 }
 
-/// Seven warps, which beside the one that assists them leave a thread all registers there are.
-TileShape tile_of_warps(int dof, int lower) {
-    if (dof > 4) return {7, 1};
-    return lower > 12 ? TileShape{14, 1} : TileShape{7, 2};
+/// Warps of a block on tensor cores, as many as leave a thread the registers that it needs beside the warp that helps
+/// them.
+struct TensorWarps {
+    int warps, blocks;
+
+    TensorWarps(int entries, int pairs, int dof) : warps(entries <= 14 ? 11 : 7), blocks(1) {
+        if (4 * entries + (dof > 6 ? 8 : 0) + pairs <= 48) warps = dof > 4 ? 8 : 9, blocks = 2;
+    }
+};
+
+/// Of warps with one point each, or with two of up to four unknowns.
+TileShape tile_of_warps(int warps, int dof, int lower) {
+    if (dof > 4) return {warps, 1};
+    return warps == 11 || lower == 12 ? TileShape{warps, 2} : TileShape{2 * warps, 1};
 }
 
 }  // namespace
@@ -136,11 +149,12 @@ void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g,
     const auto size = [&](TileShape t, bool with_ring) {
         const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
         const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),
-                    stage = 2 * staged * dof * struct_ilu::worker_threads(t.cells(), dof);
+                    stage = stages * staged * dof * struct_ilu::worker_threads(t.cells(), dof);
         return Index(sizeof(double)) * ((with_ring ? g.ring * values * halo : 0) + stage);
     };
     const bool asked = tile.j > 0;
     const auto try_tiles = [&](bool with_ring) {
+        stages = dof == 2 && with_ring ? 2 : 3;
         if (!asked) tile = tile_of_points(dof, g.lower, with_ring);
         while (!fits(size(tile, with_ring), struct_ilu::worker_threads(tile.cells(), dof)) && tile.cells() > 16 / dof)
             tile.halve();
@@ -157,8 +171,12 @@ void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g,
     if (ring > 0) {
         const int halo = g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j);
         const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
-        helpers = std::clamp(values / 192, 1, 4);
+        receivers = std::clamp(values / 192, 1, 4);
     }
+    // Values of a level that a lane asks for; with two unknowns more warps would take registers of those that work.
+    const int each = dof == 1 ? 20 : 40;
+    const int groups = worker_threads / 32, wanted = int(groups * staged * dof + each - 1) / each;
+    fetchers = wanted <= groups ? std::max(wanted, 1) : (wanted + groups - 1) / groups * groups;
     const int registers = entries * dof > 26 ? 128 : entries * dof > 14 ? 96 : 64;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 4 * 1024), 65536 / (registers * threads()));
     blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : int(std::clamp<Index>(fit, 1, 8));
@@ -169,13 +187,12 @@ void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g,
     const int dof = system.dof;
     // A warp has one point, or two of up to four unknowns, on tensor cores.
     const int point_threads = kind == FactorKind::rows ? dof : dof <= 4 ? 16 : 32;
-    const bool lean =
-        kind == FactorKind::tensor &&
-        4 * entries + (dof > 6 ? 8 : 0) + int(Pairs(system.stencil, false, system.symmetric).l.size()) <= 64;
-    const int limit = kind == FactorKind::rows ? 512 : lean ? 256 : 224;
+    const int pairs = int(Pairs(system.stencil, false, system.symmetric).l.size());
+    const TensorWarps of_tensor(entries, pairs, dof);
+    const int limit = kind == FactorKind::tensor ? 32 * of_tensor.warps : 512;
     if (tile.j == 0) {
         if (kind == FactorKind::tensor)
-            tile = lean ? TileShape{dof <= 4 ? 16 : 8, 1} : tile_of_warps(dof, g.lower);
+            tile = tile_of_warps(of_tensor.warps, dof, g.lower);
         else
             tile = TileShape::of(std::clamp(points_a_level(system), 8.0, std::max(8.0, double(limit) / point_threads)));
     }
@@ -184,11 +201,14 @@ void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g,
         worker_threads = struct_ilu::worker_threads(tile.cells(), point_threads);
         shared = 8 * (kind == FactorKind::tensor ? Index(entries) * tile.cells() * ((block + 1) / 2 * 2 + 2)
                                                  : Index(worker_threads) * g.lower * dof);
+        // Where two stages leave the first-level cache too little, one has to do.
+        stages = kind == FactorKind::tensor && 2 * shared * of_tensor.blocks <= 150 * 1024 ? 2 : 1;
+        shared *= stages;
         return worker_threads <= (tuning.factor_j > 0 ? 512 : limit) && fits(shared, worker_threads);
     };
     while (!fit() && tile.cells() > 1) tile.halve();
     if (!fits(shared, worker_threads)) keep = false, shared = 0;
-    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : lean ? 2 : 1;
+    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : kind == FactorKind::tensor ? of_tensor.blocks : 1;
 }
 
 Index FactorShape::scratch(const StructIluSystem& system, const Geometry& g, const Tiles& tiles) const {
@@ -296,8 +316,8 @@ std::string Factorisation::describe() const {
                        : shape_.kind == FactorKind::tensor ? "points on tensor cores"
                                                            : "rows";
     return fmt::format("factor {}, tiles {} x {}, ring {}, {} + {} threads, {} KiB, {} blocks", kind, shape_.tile.j,
-                       shape_.tile.k, shape_.ring, shape_.worker_threads, 32 * shape_.helpers, shape_.shared / 1024,
-                       shape_.blocks);
+                       shape_.tile.k, shape_.ring, shape_.worker_threads, 32 * (shape_.receivers + shape_.fetchers),
+                       shape_.shared / 1024, shape_.blocks);
 }
 
 }  // namespace struct_ilu

@@ -18,11 +18,12 @@ struct FactorShape {
     TileShape tile;
     bool keep = true;  ///< E lies in shared memory
     Index shared = 0;
-    int worker_threads = 0, blocks, ring = 0, helpers = 0;
+    int worker_threads = 0, blocks, ring = 0, receivers = 0, fetchers = 1, stages = 3;
 
     FactorShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
-    /// Those that work, warps that fetch for them, and one that tells this tile's progress.
-    int threads() const { return worker_threads + 32 * helpers + 32; }
+    /// Those that work, warps that receive and fetch for them, and one that tells this tile's progress, or a fetcher
+    /// does.
+    int threads() const { return worker_threads + 32 * (receivers + fetchers + (kind == FactorKind::tensor ? 0 : 1)); }
     /// Values of E that do not fit shared memory.
     Index scratch(const StructIluSystem& system, const Geometry& geometry, const Tiles& tiles) const;
 

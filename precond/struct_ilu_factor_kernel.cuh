@@ -1,37 +1,39 @@
 // The walk of a tile over its levels, around a Worker. Definitions: struct_ilu_factor.cuh.
 
-constexpr int threads = Worker::threads + 32 * HELPERS + 32;
+constexpr int working_threads = Worker::threads + 32 * HELPERS, threads = working_threads + (helpers_tell ? 0 : 32);
 
 __device__ __forceinline__ void meet_all() {
-    asm volatile("bar.sync 0, %0;" ::"n"(threads) : "memory");
+    asm volatile("barrier.sync 1, %0;" ::"n"(working_threads) : "memory");
 }
 
-/// The last warp tells this tile's progress; where no others do it also waits for the tiles before. Between them it
-/// assists the workers.
-__device__ void tell(const Arguments& a, const Tile& tile, int index, int lane) {
-    Before before(a, tile, lane);
-    Assistant assistant(a, tile, lane);
-    for (int level = tile.first - looks_back; level <= tile.last; ++level) {
-        if (!others_wait) before.wait_for(level - 1);
-        __syncwarp();
-        meet_all();  // this tile has completed level - 1
-        assistant.meet();
-        if (lane == 0) publish(a.progress + index, level - 1);
-        __syncwarp();
-        assistant.fetch(level + 1);
+/// The level that a block has completed, in shared memory.
+__device__ __forceinline__ void set_completed(int* at, int level) {
+    __threadfence_block();
+    atomicExch(at, level);
+}
+__device__ __forceinline__ int completed(int* at) {
+    const int level = atomicOr(at, 0);
+    __threadfence_block();
+    return level;
+}
+
+/// Tells this tile's progress at a pace of its own: until results are visible to others takes longer than many a level.
+__device__ void tell(const Arguments& a, const Tile& tile, int index, int* done) {
+    for (int told = tile.first - 1;;) {
+        publish(a.progress + index, told);
+        if (told == finished) return;
+        int level;
+        while ((level = completed(done)) <= told) __nanosleep(20);
+        told = level;
     }
-    __syncwarp();
-    meet_all();
-    if (lane == 0) publish(a.progress + index, 1 << 30);
-    __syncwarp();
 }
 
 extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_factor(const __grid_constant__ Arguments a) {
-    __shared__ int ticket;
+    __shared__ int ticket, done;
     __shared__ double ratios[Worker::threads];
     __shared__ long long places[Worker::threads];
     const int thread = threadIdx.x;
-    if (thread == 0) ticket = atomicAdd(a.ticket, 1u);
+    if (thread == 0) ticket = atomicAdd(a.ticket, 1u), done = -1;
     for (int at = thread; at < ZEROED; at += blockDim.x) shared[at] = 0.0;
     __syncthreads();
     const Tile tile = a.tiles[ticket];
@@ -39,19 +41,20 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_factor(
     if (thread < Worker::threads) {
         Worker worker(a, tile, ticket, thread);
         for (int level = tile.first - looks_back; level < tile.first; ++level) meet_all();
-        worker.fetch(tile.first);
         for (int level = tile.first; level <= tile.last; ++level) {
             meet_all();
+            if (thread == 0) set_completed(&done, level - 1);
             worker.point(level);
             __syncwarp();
         }
         meet_all();
+        if (thread == 0) set_completed(&done, finished);
         ratios[thread] = worker.exists() ? worker.ratio : 1.0;
         places[thread] = worker.exists() ? worker.smallest_point() : 0;
-    } else if (thread < Worker::threads + 32 * HELPERS) {
-        help(a, tile, thread - Worker::threads);
-    } else {
-        tell(a, tile, ticket, thread % 32);
+    } else if (thread < working_threads) {
+        help(a, tile, ticket, thread - Worker::threads);
+    } else if (thread == working_threads) {
+        tell(a, tile, ticket, &done);
     }
     __syncthreads();
     if (thread == 0) {

@@ -1,12 +1,15 @@
 // The factorisation of points of one or two unknowns: a thread has a row of every block of its point in registers.
-// Definitions: struct_ilu_factor.cuh, and RING (a power of two above the levels that a point looks back, or 0).
+// Definitions: struct_ilu_factor.cuh, RING (a power of two above the levels that a point looks back, or 0), and
+// RECEIVERS and FETCHERS, which make up HELPERS, and STAGES.
 //
 // All loops over entries are unrolled: an elimination is loads and DOF^2 products, and as many loads are under way as
 // there are registers.
 //
 // What a point needs of its neighbours - D^-1 and G, or D^-1 and W where one triangle is stored - lies in shared memory
-// for the last RING levels of the tile and of the lines around it, which HELPERS warps bring. Where that does not
-// fit (RING = 0) each elimination reads the second-level cache.
+// for the last RING levels of the tile and of the lines around it, which RECEIVERS warps bring. Where that does not
+// fit (RING = 0) each elimination reads the second-level cache. FETCHERS warps copy the matrix's rows to shared memory,
+// STAGES - 1 levels ahead: a thread that has asked for more than the memory system holds stands still until the first
+// have come.
 
 constexpr int worker_threads = (TJ * TK * DOF + 31) / 32 * 32;
 constexpr int block_size = DOF * DOF;
@@ -23,42 +26,19 @@ __device__ __forceinline__ double& near_at(int level, int v, int row, int column
     return shared[(level & (RING - 1)) * level_size + v * plane_size + row * columns + column];
 }
 
+/// The matrix's rows, for STAGES levels in turns.
+__device__ __forceinline__ double& staged(int level, int e, int c, int thread) {
+    return shared[stage_place + (((level % STAGES) * staged_entries + e) * DOF + c) * worker_threads + thread];
+}
+
 struct Worker : RowOfPoint {
     static constexpr int threads = worker_threads;
-    double* const stage;  // the matrix's rows, for two levels in turns: [2][staged_entries][DOF][threads]
     const int column, tile_row;
 
     __device__ Worker(const Arguments& arguments, const Tile& tile, int, int thread_)
         : RowOfPoint(arguments, tile, thread_, thread_ / DOF, thread_ % DOF),
-          stage(shared + stage_place + thread_),
           column(HALO_J + thread_ / DOF % TJ),
           tile_row(HALO_K + thread_ / DOF / TJ) {}
-
-    __device__ double& staged(int level, int e, int c) const {
-        return stage[(((level & 1) * staged_entries + e) * DOF + c) * threads];
-    }
-    /// Begins to copy the matrix's entries of a level; zero where the neighbour is outside the grid.
-    __device__ void fetch(int level) const {
-        const int i = level - line.start;
-        if (line.valid && unsigned(i) < unsigned(a.nx)) {
-            const long long from = (long long)row * DOF * a.a_stride + line.slot(a, level);
-#pragma unroll
-            for (int e = 0; e < entries; ++e)
-#pragma unroll
-                for (int c = 0; c < DOF; ++c) {
-                    if (a_entry[e] < 0) continue;
-                    if (SKIP_OUTSIDE && !line.in_grid(a, i, e))
-                        staged(level, e, c) = 0.0;
-                    else
-                        copy_async(&staged(level, e, c), a.a_values[e] + from + c * a.a_stride);
-                }
-            if (stages_upper)
-#pragma unroll
-                for (int l = 0; l < LOWER; ++l)
-                    copy_async(&staged(level, entries + l, 0), a.a_values[2 * LOWER - l] + near(a, int(from), l));
-        }
-        commit_copies();
-    }
 
     struct Block {
         double v[DOF][DOF];
@@ -99,15 +79,13 @@ struct Worker : RowOfPoint {
 
     __device__ void point(int level) {
         const bool active = line.active(a, level);
-        wait_copies<0>();
-        fetch(level + 1);
         if (!__any_sync(~0u, active)) return;
         const int i = level - line.start, at = active ? line.slot(a, level) : 0;
         double x[entries][DOF], own[DOF];
 #pragma unroll
         for (int e = 0; e < entries; ++e)
 #pragma unroll
-            for (int c = 0; c < DOF; ++c) x[e][c] = a_entry[e] < 0 ? 0.0 : staged(level, e, c);
+            for (int c = 0; c < DOF; ++c) x[e][c] = a_entry[e] < 0 ? 0.0 : staged(level, e, c, thread);
         int place[LOWER > 0 ? LOWER : 1];  // of the neighbours
 #pragma unroll
         for (int l = 0; l < LOWER; ++l) place[l] = RING > 0 ? 0 : near(a, at, l) * block_size;
@@ -129,7 +107,7 @@ struct Worker : RowOfPoint {
             unrolled<chunk_begin[l], chunk_begin[l + 1]>([&](auto pair) {
                 constexpr int u = chunk_u[pair.value], e = chunk_e[pair.value];
                 if constexpr (SHARES) {  // X_0 -= W_l F_-l(p+l); one unknown a point
-                    x[LOWER][0] -= w[0] * (SYMMETRIC ? x[l][0] : staged(level, entries + l, 0));
+                    x[LOWER][0] -= w[0] * (SYMMETRIC ? x[l][0] : staged(level, entries + l, 0, thread));
                 } else if constexpr (SYMMETRIC && e == LOWER) {  // X_0 -= E_l W_l^T
 #pragma unroll
                     for (int m = 0; m < DOF; ++m)
@@ -162,17 +140,19 @@ struct Worker : RowOfPoint {
     }
 };
 
+constexpr bool asks_ahead = HALO_J == 1 && HALO_K == 1;  // of more lines it takes longer than it saves
 constexpr int halo_cells = HALO_J * TK + HALO_K * columns;
 constexpr int looks_back = RING > 0 ? MAX_LEVEL : 0;
-constexpr bool others_wait = RING > 0;
+constexpr bool helpers_tell = false;
 
 /// What a lane of a receiving warp brings of a level: some values of some lines around the tile.
 struct Receiver {
-    static constexpr int cells = (halo_cells + 31) / 32, shared_by = HELPERS > 0 ? HELPERS : 1;
+    static constexpr int cells = (halo_cells + 31) / 32, shared_by = RECEIVERS > 0 ? RECEIVERS : 1;
     static constexpr int values = (shared_values + shared_by - 1) / shared_by;
     const Arguments& a;
     const int warp;
     int start[cells > 0 ? cells : 1], slot[cells > 0 ? cells : 1], place[cells > 0 ? cells : 1];
+    double value[cells > 0 ? cells : 1][values];
 
     __device__ Receiver(const Arguments& arguments, const Tile& tile, int begin, int warp_, int lane)
         : a(arguments), warp(warp_) {
@@ -191,41 +171,109 @@ struct Receiver {
             place[h] = row * columns + column;
         }
     }
-    /// Brings those of `level`, which the tiles before have completed.
-    __device__ void bring(int level) {
-        double value[cells > 0 ? cells : 1][values];
-#pragma unroll
-        for (int h = 0; h < cells; ++h)
-            if (unsigned(level - start[h]) < unsigned(a.nx))
-#pragma unroll
-                for (int q = 0; q < values; ++q)
-                    if (const int v = warp + q * shared_by; v < shared_values)
-                        value[h][q] = load(a.x_values[first_shared + v / block_size] + (long long)slot[h] * block_size +
-                                           v % block_size);
+    /// Asks for those of `level`, which the tiles before have completed.
+    __device__ __forceinline__ void ask(int level) {
 #pragma unroll
         for (int h = 0; h < cells; ++h)
             if (unsigned(level - start[h]) < unsigned(a.nx)) {
 #pragma unroll
                 for (int q = 0; q < values; ++q)
                     if (const int v = warp + q * shared_by; v < shared_values)
-                        shared[(level & (RING - 1)) * level_size + v * plane_size + place[h]] = value[h][q];
+                        value[h][q] = load(a.x_values[first_shared + v / block_size] + (long long)slot[h] * block_size +
+                                           v % block_size);
                 to_next_level(slot[h], a.ny * a.nz, a.slots);
             }
     }
+    /// Puts the ones that were asked for into the ring.
+    __device__ __forceinline__ void keep(int level) const {
+#pragma unroll
+        for (int h = 0; h < cells; ++h)
+            if (unsigned(level - start[h]) < unsigned(a.nx))
+#pragma unroll
+                for (int q = 0; q < values; ++q)
+                    if (const int v = warp + q * shared_by; v < shared_values)
+                        shared[(level & (RING - 1)) * level_size + v * plane_size + place[h]] = value[h][q];
+    }
 };
 
-/// Brings a level of the tiles before while this one's is worked on.
-__device__ void help(const Arguments& a, const Tile& tile, int thread) {
+/// Copies the matrix's entries of a level for some of the workers' warps, and of the entries; zero where the neighbour is
+/// outside the grid.
+struct Fetcher {
+    static constexpr int groups = worker_threads / 32, parts = (FETCHERS + groups - 1) / groups,
+                         step = FETCHERS / parts * 32;
+    const Arguments& a;
+    const Tile& tile;
+    const int first, part;
+
+    __device__ Fetcher(const Arguments& arguments, const Tile& tile_, int warp, int lane)
+        : a(arguments), tile(tile_), first(warp / parts * 32 + lane), part(warp % parts) {
+        static_assert(FETCHERS % parts == 0);
+    }
+    __device__ void fetch(int level) const {
+        for (int thread = first; thread < worker_threads; thread += step) {
+            const Line line(a, tile, thread / DOF, true);
+            if (!line.active(a, level)) continue;
+            const int i = level - line.start, slot = line.slot(a, level);
+            const long long from = (long long)(thread % DOF) * DOF * a.a_stride + slot;
+#pragma unroll 4
+            for (int e = part; e < entries; e += parts) {
+                if (!a.a_values[e]) continue;
+                const bool outside = SKIP_OUTSIDE && !line.in_grid(a, i, e);
+#pragma unroll
+                for (int c = 0; c < DOF; ++c)
+                    if (outside)
+                        staged(level, e, c, thread) = 0.0;
+                    else
+                        copy_async(&staged(level, e, c, thread), a.a_values[e] + from + c * a.a_stride);
+            }
+            if (stages_upper)
+                for (int l = part; l < LOWER; l += parts)
+                    copy_async(&staged(level, entries + l, 0, thread), a.a_values[2 * LOWER - l] + near(a, slot, l));
+        }
+        commit_copies();
+    }
+};
+
+/// Brings a level of the tiles before while this one's is worked on; where they have completed the next one too, it is
+/// asked for then.
+__device__ void receive(const Arguments& a, const Tile& tile, int warp, int lane) {
     const int begin = tile.first - looks_back;
-    Receiver receiver(a, tile, begin, thread / 32, thread % 32);
-    Before before(a, tile, thread % 32);
+    Receiver receiver(a, tile, begin, warp, lane);
+    Before before(a, tile, lane);
+    bool asked = false;
     for (int level = begin; level <= tile.last; ++level) {
         meet_all();
-        before.wait_for(level);
-        receiver.bring(level);
-        __syncwarp();
+        if (!asked) {
+            before.wait_for(level);
+            receiver.ask(level);
+        }
+        receiver.keep(level);
+        asked = asks_ahead && before.has_completed(level + 1);
+        if (asked) receiver.ask(level + 1);
     }
     meet_all();
 }
 
-using Assistant = NoAssistant;
+/// Brings the matrix's next level; where nothing is received a level waits here for the tiles before.
+__device__ void fetch(const Arguments& a, const Tile& tile, int warp, int lane) {
+    const Fetcher fetcher(a, tile, warp, lane);
+    Before before(a, tile, lane);
+    for (int ahead = 0; ahead < STAGES - 1; ++ahead) fetcher.fetch(tile.first + ahead);
+    for (int level = tile.first - looks_back; level < tile.first; ++level) meet_all();
+    for (int level = tile.first; level <= tile.last; ++level) {
+        if (RING == 0 && warp == 0) before.wait_for(level - 1);
+        wait_copies<STAGES - 2>();
+        __syncwarp();
+        meet_all();
+        fetcher.fetch(level + STAGES - 1);
+    }
+    meet_all();
+}
+
+__device__ void help(const Arguments& a, const Tile& tile, int, int thread) {
+    const int warp = thread / 32, lane = thread % 32;
+    if (warp < RECEIVERS)
+        receive(a, tile, warp, lane);
+    else
+        fetch(a, tile, warp - RECEIVERS, lane);
+}

@@ -3,7 +3,7 @@
 constexpr int warp_cells = 32 / DOF;
 constexpr int worker_threads = tile_threads(warp_cells);
 constexpr int looks_back = 0;
-constexpr bool others_wait = false;
+constexpr bool helpers_tell = false;
 constexpr int unroll_pairs = DOF <= 2 && LOWER < 14 ? 128 : 1;
 constexpr int unroll_entries = DOF == 1 && LOWER < 14 ? 2 * LOWER + 1 : 1;
 
@@ -43,8 +43,6 @@ struct Worker : RowOfPoint {
     }
 
     static constexpr int threads = worker_threads;
-
-    __device__ void fetch(int) const {}
 
     __device__ void point(int level) {
         const bool active = line.active(a, level);
@@ -95,6 +93,12 @@ struct Worker : RowOfPoint {
     }
 };
 
-__device__ void help(const Arguments&, const Tile&, int) {}
-
-using Assistant = NoAssistant;
+/// A level begins once the tiles before have completed the one before it.
+__device__ void help(const Arguments& a, const Tile& tile, int, int lane) {
+    Before before(a, tile, lane);
+    for (int level = tile.first; level <= tile.last; ++level) {
+        before.wait_for(level - 1);
+        meet_all();
+    }
+    meet_all();
+}

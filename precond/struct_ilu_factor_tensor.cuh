@@ -8,7 +8,7 @@
 // All loops over entries are unrolled; see struct_ilu_factor_points.cuh.
 //
 // The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
-// memory by the last warp.
+// memory, a level ahead, by the last warp, which tells of this tile's progress too: all others' registers are needed.
 
 constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // of a warp; rows of a block with what fills it up
 constexpr int steps = size == 4 ? 1 : 2;                     // products of 4 columns
@@ -16,8 +16,9 @@ constexpr int cells = TJ * TK;
 constexpr int worker_threads = (cells + points - 1) / points * 32;
 constexpr int block_size = DOF * DOF;
 constexpr int looks_back = 0;
-constexpr bool others_wait = false;
+constexpr bool helpers_tell = true;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
+constexpr int stage_size = entries * cells * staged_size;   // of a level; STAGES, 1 or 2, take turns
 
 /// A block as a result: rows lane / 4, columns 2 (lane % 4) and the next.
 struct Block {
@@ -57,10 +58,10 @@ struct Worker {
     __device__ long long smallest_point() const { return line.point(a, ratio_x); }
     __device__ bool inside(int m) const { return in_rows && unsigned(c + m) < unsigned(DOF); }
 
-    /// Workers and their assistant: the matrix's entries of a level have been read.
-    __device__ static void meet() { asm volatile("bar.sync 1, %0;" ::"n"(worker_threads + 32) : "memory"); }
-
-    __device__ void fetch(int) const {}
+    /// Where there is one stage: it has been read.
+    __device__ static void give_back_stage() {
+        if (STAGES == 1) asm volatile("barrier.sync 2, %0;" ::"n"(worker_threads + 32) : "memory");
+    }
 
     __device__ static double from(double value, int lane_) { return __shfl_sync(~0u, value, lane_); }
 
@@ -156,13 +157,13 @@ struct Worker {
         const bool active = line.valid && unsigned(level - line.start) < unsigned(a.nx);
         const int i = level - line.start, at = active ? line.slot(a, level) : 0;
         Block x[entries];
-        const double* const from = shared + cell * staged_size + r * DOF + c;
+        const double* const from = shared + (level & (STAGES - 1)) * stage_size + cell * staged_size + r * DOF + c;
 #pragma unroll
         for (int e = 0; e < entries; ++e)
 #pragma unroll
             for (int m = 0; m < 2; ++m)
                 x[e].v[m] = a_entry[e] >= 0 && inside(m) && cell < cells ? from[e * cells * staged_size + m] : 0.0;
-        meet();
+        give_back_stage();
         if (!__any_sync(~0u, active)) return;
         const Block own = x[LOWER];
 #pragma unroll
@@ -208,35 +209,33 @@ struct Worker {
     }
 };
 
-/// Turns the matrix's entries of a level into blocks while the one before is worked on, neighbouring points by
-/// neighbouring threads; zero where the neighbour is outside the grid.
-struct Assistant {
+/// Turns the matrix's entries of a level into blocks, neighbouring points by neighbouring threads; zero where the
+/// neighbour is outside the grid.
+struct Fetcher {
     static constexpr int at_once = 32 / cells > 0 ? 32 / cells : 1;
     const Arguments& a;
     const int first;
     const Line line;
     double* const to;
 
-    __device__ Assistant(const Arguments& arguments, const Tile& tile, int lane)
+    __device__ Fetcher(const Arguments& arguments, const Tile& tile, int lane)
         : a(arguments),
           first(lane / cells),
           line(a, tile, lane % cells, first < at_once),
           to(shared + lane % cells * staged_size) {
         static_assert(cells <= 32);
-        fetch(tile.first);
     }
-    __device__ void meet() const { Worker::meet(); }
     __device__ void fetch(int level) const {
         const int i = level - line.start;
-        const long long step = (long long)at_once * a.a_stride;
         if (line.active(a, level)) {
+            const long long step = (long long)at_once * a.a_stride;
             const long long from = (long long)first * a.a_stride + line.slot(a, level);
 #pragma unroll 1
             for (int e = 0; e < entries; ++e) {
                 if (!a.a_values[e]) continue;
                 const bool outside = SKIP_OUTSIDE && !line.in_grid(a, i, e);
                 const double* source = a.a_values[e] + from;
-                double* at = to + e * cells * staged_size + first;
+                double* at = to + (level & (STAGES - 1)) * stage_size + e * cells * staged_size + first;
 #pragma unroll 8
                 for (int q = first; q < block_size; q += at_once, source += step, at += at_once) {
                     if (outside)
@@ -247,9 +246,28 @@ struct Assistant {
             }
         }
         commit_copies();
-        wait_copies<0>();
-        __syncwarp();
     }
 };
 
-__device__ void help(const Arguments&, const Tile&, int) {}
+__device__ void help(const Arguments& a, const Tile& tile, int index, int lane) {
+    static_assert(HELPERS == 1);
+    const Fetcher fetcher(a, tile, lane);
+    Before before(a, tile, lane);
+    const auto tell = [&](int level) {
+        if (lane == 0) publish(a.progress + index, level);
+        __syncwarp();
+    };
+    tell(tile.first - 1);
+    fetcher.fetch(tile.first);
+    for (int level = tile.first; level <= tile.last; ++level) {
+        before.wait_for(level - 1);
+        wait_copies<0>();
+        __syncwarp();
+        meet_all();
+        tell(level - 1);
+        Worker::give_back_stage();
+        fetcher.fetch(level + 1);
+    }
+    meet_all();
+    tell(finished);
+}

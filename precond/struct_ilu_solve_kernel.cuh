@@ -3,8 +3,13 @@
 
 constexpr int threads = GROUPS * worker_threads + loader_threads + HALO_THREADS;
 
+/// All threads, warps from different places of the text. Where the compiler need not keep a warp together it makes faster
+/// code, but for D-ILU's lower triangle (docs/performance-log.md).
 __device__ __forceinline__ void meet_all() {
-    asm volatile("bar.sync 0, %0;" ::"n"(threads) : "memory");
+    if constexpr (DILU && !UPPER)
+        asm volatile("barrier.sync.aligned 0, %0;" ::"n"(threads) : "memory");
+    else
+        asm volatile("barrier.sync 0, %0;" ::"n"(threads) : "memory");
 }
 
 /// The older terms of the level after the one group 0 is at.
