@@ -190,7 +190,7 @@ TEST_F(MarchOnDevice, TakesTheStepsOfACpu) {
             const auto &a = here.record.diagnostics.series[d].values, &b = there.record.diagnostics.series[d].values;
             for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-4 * (std::abs(a[k]) + 1e-6)) << k;
         }
-        EXPECT_EQ(there.outcome.peak, there.outcome.predicted) << deck;
+        EXPECT_NEAR(there.outcome.peak, there.outcome.predicted, 0.01 * there.outcome.predicted) << deck;
     }
 }
 
