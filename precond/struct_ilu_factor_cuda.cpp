@@ -99,7 +99,7 @@ struct Arguments {
 
 /// Whether a block may have so many bytes beside the pivot ratios and places of its workers.
 bool fits(Index shared, int workers) {
-    return shared + 16 * workers + 1024 <= 227 * 1024;
+    return shared + 28 * workers + 1024 <= 227 * 1024;
 }
 
 /// Large tiles, cut down to what fits: neighbours' values are brought once a tile.
@@ -114,8 +114,12 @@ TileShape tile_of_points(int dof, int lower, bool with_ring) {
 struct TensorWarps {
     int warps, blocks;
 
-    TensorWarps(int entries, int pairs, int dof) : warps(entries <= 14 ? 11 : 7), blocks(1) {
-        if (4 * entries + (dof > 6 ? 8 : 0) + pairs <= 48) warps = dof > 4 ? 8 : 9, blocks = 2;
+    TensorWarps(int entries, int pairs, int dof) : warps(7), blocks(1) {
+        const int values = 4 * entries + pairs + (dof > 6 ? 8 : 0);
+        if (values <= 40)
+            warps = dof > 4 ? 8 : 7, blocks = 2;
+        else if (values <= 90)
+            warps = 11;
     }
 };
 

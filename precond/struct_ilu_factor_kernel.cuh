@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_factor(
         }
         meet_all();
         if (thread == 0) set_completed(&done, finished);
-        ratios[thread] = worker.exists() ? worker.ratio : 1.0;
+        ratios[thread] = worker.exists() ? worker.smallest_ratio() : 1.0;
         places[thread] = worker.exists() ? worker.smallest_point() : 0;
     } else if (thread < working_threads) {
         help(a, tile, ticket, thread - Worker::threads);

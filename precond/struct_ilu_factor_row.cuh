@@ -16,6 +16,7 @@ struct RowOfPoint {
         : a(arguments), thread(thread_), row(row_), first_lane(thread_ % 32 - row_), line(a, tile, cell, valid) {}
 
     __device__ bool exists() const { return line.valid; }
+    __device__ double smallest_ratio() const { return ratio; }
     __device__ long long smallest_point() const { return line.point(a, ratio_x); }
 
     __device__ double usable(double pivot, double own, double scale, int i, int component) {

@@ -29,6 +29,10 @@ struct Operand {
     double v[steps];
 };
 
+/// Of a worker's pivots, and where it was: here they take no registers.
+__shared__ double least_ratio[worker_threads];
+__shared__ int least_ratio_x[worker_threads];
+
 struct Worker {
     static constexpr int threads = worker_threads;
 
@@ -38,8 +42,6 @@ struct Worker {
     const bool in_rows;             // of a result
     const int cell;
     Line line;
-    double ratio = 1.0;
-    int ratio_x = 0;
 
     __device__ Worker(const Arguments& arguments, const Tile& tile, int, int thread_)
         : a(arguments),
@@ -52,15 +54,21 @@ struct Worker {
           n(r),
           in_rows(r < DOF),
           cell(thread_ / 32 * points + which),
-          line(a, tile, cell, cell < cells) {}
+          line(a, tile, cell, cell < cells) {
+        least_ratio[thread] = 1.0;
+    }
 
     __device__ bool exists() const { return line.valid; }
-    __device__ long long smallest_point() const { return line.point(a, ratio_x); }
+    __device__ double smallest_ratio() const { return least_ratio[thread]; }
+    __device__ long long smallest_point() const { return line.point(a, least_ratio_x[thread]); }
     __device__ bool inside(int m) const { return in_rows && unsigned(c + m) < unsigned(DOF); }
 
     /// Where there is one stage: it has been read.
     __device__ static void give_back_stage() {
-        if (STAGES == 1) asm volatile("barrier.sync 2, %0;" ::"n"(worker_threads + 32) : "memory");
+        if (STAGES == 1)
+            asm volatile("barrier.sync 2, %0;" ::"n"(worker_threads + 32) : "memory");
+        else
+            __syncwarp();
     }
 
     __device__ static double from(double value, int lane_) { return __shfl_sync(~0u, value, lane_); }
@@ -136,7 +144,8 @@ struct Worker {
             const double here = from(x.v[p % 2], lane / 4 * 4 + row / 2);
             double pivot = 1.0;
             if (active && !gave_up) {
-                if (const double mine = judge(a).ratio(met, diagonal); mine < ratio) ratio = mine, ratio_x = i;
+                if (const double mine = judge(a).ratio(met, diagonal); mine < least_ratio[thread])
+                    least_ratio[thread] = mine, least_ratio_x[thread] = i;
                 pivot = judge(a).usable(met, diagonal, scale, line.point(a, i) * DOF + p, lane % (32 / points) == 0);
                 if (pivot == 0.0) gave_up = true, pivot = 1.0;
             }
@@ -158,14 +167,19 @@ struct Worker {
         const int i = level - line.start, at = active ? line.slot(a, level) : 0;
         Block x[entries];
         const double* const from = shared + (level & (STAGES - 1)) * stage_size + cell * staged_size + r * DOF + c;
+        const bool there[2] = {inside(0) && cell < cells, inside(1) && cell < cells};  // the same where DOF is even
+        const auto staged = [&](int e) {
+            Block block{};
+            if (a_entry[e] >= 0)
 #pragma unroll
-        for (int e = 0; e < entries; ++e)
+                for (int m = 0; m < 2; ++m) block.v[m] = there[DOF % 2 == 0 ? 0 : m] ? from[e * cells * staged_size + m] : 0.0;
+            return block;
+        };
 #pragma unroll
-            for (int m = 0; m < 2; ++m)
-                x[e].v[m] = a_entry[e] >= 0 && inside(m) && cell < cells ? from[e * cells * staged_size + m] : 0.0;
+        for (int e = 0; e < entries; ++e) x[e] = staged(e);
+        Block own = x[LOWER];
         give_back_stage();
         if (!__any_sync(~0u, active)) return;
-        const Block own = x[LOWER];
 #pragma unroll
         for (int m = 0; m < 2; ++m)
             if (r == c + m) x[LOWER].v[m] += a.shift * own.v[m];
@@ -186,6 +200,7 @@ struct Worker {
             });
             x[l] = w;
         });
+        if (STAGES > 1) own = staged(LOWER);  // still there: registers are scarce until now
         invert(x[LOWER], own, i, active);
         const Operand inverse = as_left(x[LOWER]);
 #pragma unroll
