@@ -57,14 +57,14 @@ struct Box {
     }
 };
 
-/// The subdomain's part of `in` comes to shared memory; several values of a thread are on their way at a time.
-template <int threads>
+/// The subdomain's part of `in` comes to shared memory; up to `most` values of a thread are on their way at a time.
+template <int threads, int most>
 __device__ void load_vector(const Arguments& a, const Box& box, int thread) {
     for (int at = thread; at < MARGIN; at += threads) {
         shared[at] = 0.0;
         shared[MARGIN + DOF * CELLS + at] = 0.0;
     }
-    constexpr int turns = (CELLS + threads - 1) / threads, batch = turns < 8 ? turns : 8;
+    constexpr int turns = (CELLS + threads - 1) / threads, batch = turns < most ? turns : most;
     for (int turn = 0; turn < turns; turn += batch) {
         const int first = thread + turn * threads;
         long long slot[batch];

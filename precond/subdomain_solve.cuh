@@ -244,7 +244,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) subdomain_solve(co
     }
     const Box box(a);
     Worker worker(a, factors, thread);
-    load_vector<WORKERS>(a, box, thread);
+    load_vector<WORKERS, 8>(a, box, thread);
     meet_all();
     if (does_lower) worker.solve<false>(FIRST, STEPS);
     if (does_upper) worker.solve<true>(does_lower ? STEPS : FIRST, LAST);
