@@ -81,7 +81,8 @@ Index StructMatrix::bytes_per_apply() const {
 }
 
 const StructMatrixCuda& StructMatrix::cuda() const {
-    if (!cuda_) cuda_ = std::make_shared<StructMatrixCuda>(*this);
+    if constexpr (cuda_built)
+        if (!cuda_) cuda_ = std::make_shared<StructMatrixCuda>(*this);
     return *cuda_;
 }
 
