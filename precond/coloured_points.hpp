@@ -108,8 +108,9 @@ public:
     int colours() const { return colours_; }
     /// Places of a colour, empty ones counted.
     Index count(int colour) const { return host_.begin[colour + 1] - host_.begin[colour]; }
-    /// For loops in the context, and for the host, which has no such tables there.
+    /// For loops in the context.
     ColouredView view() const { return view_at(tables_.data(), offsets_.data()); }
+    /// For the host; of a colouring that is looked up without slot_of and row_of, which lie in the context's memory.
     const ColouredView& host() const { return host_; }
 
 private:

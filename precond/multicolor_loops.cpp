@@ -189,7 +189,7 @@ void run(Backend backend, const FactorPoint<0>& f) {
     for_each_point(backend, places(f.count), "multicolour factorisation", body);
 }
 
-/// A step of a sweep at a point: z(p) = the sum over neighbours of other colours.
+/// A step of a sweep at a point, under a colouring that is looked up.
 template <bool down>
 struct SweepPoint {
     Sweep s;
@@ -213,13 +213,13 @@ struct SweepPoint {
         }
         const double* x = down ? s.v : s.w;
         for (int e = 0; e < points.entries; ++e) {
-            if (!points.grid.contains(p + points.offsets[e])) continue;
-            const Place q = points.neighbour(own, p, e);
-            if ((q.colour < colour) != down) continue;
-            const Index there = points.slot(q);
+            const Int3 q = p + points.offsets[e];
+            if (!points.grid.contains(q)) continue;
+            const Index there = points.slot_of[points.grid.row(q)];
+            if ((there < points.begin[colour]) != down) continue;
             for (int r = 0; r < s.dof; ++r)
                 for (int c = 0; c < s.dof; ++c)
-                    sum[r] -= s.values[points.coefficient(own, e, q, r, c, s.dof)] * x[c * slots + there];
+                    sum[r] -= s.values[points.coefficient(own, e, own, r, c, s.dof)] * x[c * slots + there];
         }
         for (int r = 0; r < s.dof; ++r) {
             (down ? s.v : s.w)[r * slots + slot] = sum[r];

@@ -21,7 +21,7 @@ struct Met {
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
             const PivotRules& rules, const Met& met, double* values);
 
-/// z = M^-1 r. `v` and `w` are vectors in coloured order.
+/// z = M^-1 r under a colouring that is looked up, a step a colour. `v` and `w` are vectors in coloured order.
 struct Sweep {
     ColouredView points;
     const double* values;
