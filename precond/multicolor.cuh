@@ -6,6 +6,8 @@
 // takes z back. Where a thread has all rows, the last lower step makes z = D^-1 v of its colour, too. A vector of two
 // colours is thus read and written no more often than it must.
 //
+// Coefficients are read once and leave the caches first: values of other colours, which the next step reads again, stay.
+//
 // A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
 // mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
 //
@@ -72,7 +74,7 @@ __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int firs
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
             if (DOF % ROWS == 0 || first + r < DOF)
-                sum[r] += sign * __ldg(coefficient(s, block, first + r, c, place)) * value;
+                sum[r] += sign * __ldcs(coefficient(s, block, first + r, c, place)) * value;
     }
 }
 
@@ -96,7 +98,7 @@ __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS
                 if (DOF % ROWS != 0 && row >= DOF) continue;
                 const double* from = mirrored ? coefficient(s, term.block, c, row, near)
                                               : coefficient(s, term.block, row, c, place);
-                const double weight = __ldg(from);
+                const double weight = __ldcs(from);
                 sum[r] -= (mirrored && !known ? 0.0 : weight) * value;
             }
         }
@@ -118,7 +120,7 @@ __device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[
 #pragma unroll
     for (int c = 0; c < ROWS; ++c)
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) z[r] += __ldg(coefficient(s, s.inverse, r, c, place)) * sum[c];
+        for (int r = 0; r < ROWS; ++r) z[r] += __ldcs(coefficient(s, s.inverse, r, c, place)) * sum[c];
     store(s.w, z, 0, s.slots, slot);
 }
 
