@@ -6,7 +6,7 @@
 // takes z back. Where a thread has all rows, the last lower step makes z = D^-1 v of its colour, too. A vector of two
 // colours is thus read and written no more often than it must.
 //
-// Coefficients are read once and leave the caches first: values of other colours, which the next step reads again, stay.
+// Coefficients are read once and leave the caches first, so that values which the next step reads again stay there.
 //
 // A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
 // mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
