@@ -192,11 +192,11 @@ void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g,
     // A warp has one point, or two of up to four unknowns, on tensor cores.
     const int point_threads = kind == FactorKind::rows ? dof : dof <= 4 ? 16 : 32;
     const int pairs = int(Pairs(system.stencil, false, system.symmetric).l.size());
-    const TensorWarps of_tensor(entries, pairs, dof);
-    const int limit = kind == FactorKind::tensor ? 32 * of_tensor.warps : 512;
+    const TensorWarps tensor(entries, pairs, dof);
+    const int limit = kind == FactorKind::tensor ? 32 * tensor.warps : 512;
     if (tile.j == 0) {
         if (kind == FactorKind::tensor)
-            tile = tile_of_warps(of_tensor.warps, dof, g.lower);
+            tile = tile_of_warps(tensor.warps, dof, g.lower);
         else
             tile = TileShape::of(std::clamp(points_a_level(system), 8.0, std::max(8.0, double(limit) / point_threads)));
     }
@@ -206,13 +206,13 @@ void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g,
         shared = 8 * (kind == FactorKind::tensor ? Index(entries) * tile.cells() * ((block + 1) / 2 * 2 + 2)
                                                  : Index(worker_threads) * g.lower * dof);
         // Where two stages leave the first-level cache too little, one has to do.
-        stages = kind == FactorKind::tensor && 2 * shared * of_tensor.blocks <= 150 * 1024 ? 2 : 1;
+        stages = kind == FactorKind::tensor && 2 * shared * tensor.blocks <= 150 * 1024 ? 2 : 1;
         shared *= stages;
         return worker_threads <= (tuning.factor_j > 0 ? 512 : limit) && fits(shared, worker_threads);
     };
     while (!fit() && tile.cells() > 1) tile.halve();
     if (!fits(shared, worker_threads)) keep = false, shared = 0;
-    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : kind == FactorKind::tensor ? of_tensor.blocks : 1;
+    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : kind == FactorKind::tensor ? tensor.blocks : 1;
 }
 
 Index FactorShape::scratch(const StructIluSystem& system, const Geometry& g, const Tiles& tiles) const {

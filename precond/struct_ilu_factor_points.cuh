@@ -196,8 +196,8 @@ struct Receiver {
     }
 };
 
-/// Copies the matrix's entries of a level for some of the workers' warps, and of the entries; zero where the neighbour is
-/// outside the grid.
+/// Copies the matrix's entries of a level for some of the workers' warps, or some of the entries for one of them; zero
+/// where the neighbour is outside the grid.
 struct Fetcher {
     static constexpr int groups = worker_threads / 32, parts = (FETCHERS + groups - 1) / groups,
                          step = FETCHERS / parts * 32;
