@@ -1,6 +1,8 @@
 // Matrices with pivots that cannot be used, at known cells.
 #pragma once
 
+#include "core/error.hpp"
+#include "on_device.hpp"
 #include "precond/support.hpp"
 
 namespace hyperplane::testing_support {
@@ -46,6 +48,42 @@ inline StencilMatrix with_pair(const std::string& stencil, int dof, double c, do
     a.blocks[box.row(before)].at({1, 0, 0})(dof - 1, dof - 1) = c;
     a.blocks[box.row(bad_cell)].at({-1, 0, 0})(dof - 1, dof - 1) = c;
     return a;
+}
+
+/// What became of a set-up: its report and M^-1 of a random vector, or why it failed.
+struct Outcome {
+    SetupReport report;
+    std::string message;
+    std::vector<double> z;
+};
+
+inline Outcome outcome_of(Preconditioner& m, const StructMatrix& a) {
+    Outcome result;
+    try {
+        result.report = m.setup(a);
+    } catch (const SetupError& error) {
+        result.message = error.what();
+        return result;
+    }
+    Vector z = poisoned(a.context(), a.layout(), a.dof());
+    m.apply(to_vector(a.context(), a.layout(), a.dof(), reference::Random(1).vector(int(a.unknowns()))), z);
+    result.z = from_vector(z);
+    return result;
+}
+
+/// The same pivots mended at the same places; values but for rounding.
+inline void expect_equal_reports(const SetupReport& actual, const SetupReport& expected) {
+    EXPECT_EQ(actual.pivots_modified, expected.pivots_modified);
+    EXPECT_EQ(actual.shift, expected.shift);
+    EXPECT_NEAR(actual.smallest_pivot_ratio, expected.smallest_pivot_ratio, 1e-12);
+    EXPECT_EQ(actual.smallest_pivot_cell, expected.smallest_pivot_cell);
+    ASSERT_EQ(actual.modified.size(), expected.modified.size());
+    for (std::size_t at = 0; at < actual.modified.size(); ++at) {
+        SCOPED_TRACE(at);
+        EXPECT_EQ(actual.modified[at].cell, expected.modified[at].cell);
+        EXPECT_EQ(actual.modified[at].component, expected.modified[at].component);
+        EXPECT_NEAR(actual.modified[at].value, expected.modified[at].value, 1e-14);
+    }
 }
 
 }  // namespace hyperplane::testing_support

@@ -212,29 +212,13 @@ TEST(Multicolor, HasNoFillLevel) {
 }
 
 /// What a set-up under a policy comes to, here and on a GPU.
-struct Outcome {
-    SetupReport report;
-    std::string message;
-    std::vector<double> z;
-};
-
 Outcome outcome(const Context& context, const StencilMatrix& data, MatrixStorage storage, const std::string& rule,
                 const std::string& policy) {
     const Layout layout = layout_for(LayoutKind::natural, data, "star7", 0);
     const StructMatrix a =
         in_context(context, reference::to_struct_matrix(context.host(), layout, data, storage, "star7"));
     const auto m = make("multicolor", a, {{"colours", rule}, {"pivot_policy", policy}});
-    Outcome result;
-    try {
-        result.report = m->setup(a);
-    } catch (const SetupError& error) {
-        result.message = error.what();
-        return result;
-    }
-    Vector z = poisoned(context, layout, a.dof());
-    m->apply(to_vector(context, layout, a.dof(), reference::Random(1).vector(int(a.unknowns()))), z);
-    result.z = from_vector(z);
-    return result;
+    return outcome_of(*m, a);
 }
 
 void expect_policies(const Context& context) {

@@ -231,12 +231,6 @@ TEST(SubdomainIldu0, RefusesWhatItCannotDo) {
 }
 
 /// A set-up's report and M^-1 r, or the message it ends with.
-struct Outcome {
-    SetupReport report;
-    std::string message;
-    std::vector<double> z;
-};
-
 constexpr Offset pivot_cut{4, 3, 2};  // the bad cell (3,2,1) and the one before it share a subdomain
 
 Outcome outcome(const Context& context, const StencilMatrix& data, MatrixStorage storage, const std::string& policy) {
@@ -244,17 +238,7 @@ Outcome outcome(const Context& context, const StencilMatrix& data, MatrixStorage
     const StructMatrix a =
         in_context(context, reference::to_struct_matrix(context.host(), layout, data, storage, "star7"));
     const auto m = make("subdomain_ildu0", a, {{"subdomain", text_of(pivot_cut)}, {"pivot_policy", policy}});
-    Outcome result;
-    try {
-        result.report = m->setup(a);
-    } catch (const SetupError& error) {
-        result.message = error.what();
-        return result;
-    }
-    Vector z = poisoned(context, layout, a.dof());
-    m->apply(to_vector(context, layout, a.dof(), reference::Random(1).vector(int(a.unknowns()))), z);
-    result.z = from_vector(z);
-    return result;
+    return outcome_of(*m, a);
 }
 
 void expect_equivalent(const Outcome& met, const StencilMatrix& equivalent) {
