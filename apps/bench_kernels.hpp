@@ -35,12 +35,12 @@ struct BaselineResult {
 
 /// One way to run the kernels of struct_ilu, for --ablate and --tunings.
 struct Variant {
+    /// As the case has it; natural where that is hyperplane, or the other way round; all of a symmetric matrix.
     enum class Storage { own, other_layout, both_triangles };
 
     std::string name, what;
     StructIluTuning tuning;
-    Storage storage =
-        Storage::own;  ///< natural where the default is hyperplane, or the other way round; not one triangle
+    Storage storage = Storage::own;  ///< of the matrix
     std::vector<std::string> kernels{"lower", "upper", "factorise"};  ///< those it changes
 };
 /// The paper's pieces, each left out: those that a case has on a backend.

@@ -177,7 +177,13 @@ void add_baselines(const Invocation& invocation, const std::string& deck, int do
     }
 }
 
+void refuse_device(const Invocation& invocation, const char* kind) {
+    if (invocation.has("device"))
+        throw UsageError(fmt::format("bench {}: --device is for cases; where a deck runs is said by --backend", kind));
+}
+
 int bench_solves(const Invocation& invocation, int repeats) {
+    refuse_device(invocation, "solve");
     if (invocation.arguments.size() < 2) throw UsageError("bench solve: name one or more decks");
     nlohmann::json json;
     const bool print = invocation.value("json") != "-";
@@ -241,6 +247,7 @@ nlohmann::json add_assembly(const std::string& deck, const Case& a_case, const A
 }
 
 int bench_assemblies(const Invocation& invocation, int repeats) {
+    refuse_device(invocation, "assembly");
     if (invocation.arguments.size() < 2) throw UsageError("bench assembly: name one or more decks");
     nlohmann::json json;
     const bool print = invocation.value("json") != "-";
@@ -278,8 +285,7 @@ Candidates candidates_of_cases(const Invocation& invocation) {
 }
 
 Candidates candidates_of_deck(const Invocation& invocation, const Deck& deck) {
-    if (invocation.has("device"))
-        throw UsageError("bench preconditioners: --device is for cases; where a deck runs is said by --backend");
+    refuse_device(invocation, "preconditioners");
     const std::string names = invocation.value("preconditioners");
     return read_candidates(deck, deck_overrides(invocation), {"fgmres", names, names.empty()});
 }

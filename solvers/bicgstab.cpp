@@ -121,8 +121,13 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
     if (const StateStore* state = continuation.from) {
         convergence.resume(*state);
         for (const auto& [name, vector] : held) state->get(name, *vector);
-        iteration.set(0, 0, state->get("bicgstab/first half"));
-        iteration.set(1, 0, state->get("bicgstab/second half"));
+        const std::vector<double> first_known = state->get("bicgstab/first half"),
+                                  second_known = state->get("bicgstab/second half");
+        iteration.set(0, 0, first_known);
+        iteration.set(1, 0, second_known);
+        fresh = state->get("bicgstab/fresh").front() != 0.0;
+        r0_square = first_known[r0r0];
+        if (!fresh) require_product(second_known[rho], second_known[rr]);  // the interrupt came before this was asked
     } else {
         convergence.begin(r);  // r = b - A x
         begin_anew();
@@ -134,6 +139,7 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
         for (const auto& [name, vector] : held) state->put(name, *vector);
         state->put("bicgstab/first half", iteration.get(0));
         state->put("bicgstab/second half", iteration.get(1));
+        state->put("bicgstab/fresh", std::vector<double>{double(fresh)});
     }
     return convergence.report(t);
 }

@@ -133,8 +133,11 @@ class Bench(ProgramTest):
         self.assertEqual(row["other_fewest_bytes"], row["other_bytes"])
         limit = row["other_bytes"] / found["copy_rate"]
         self.assertTrue(math.isclose(row["other_over_limit"], row["other"] / limit, rel_tol=1e-12))
-        self.assertAlmostEqual(row["spmv"] + row["preconditioner_apply"] + row["other"] + row["ends"],
-                               row["solve"]["median"], delta=row["solve"]["most"])
+        self.assertGreater(row["spmv"], 0.0)
+        self.assertGreater(row["preconditioner_apply"], 0.0)
+        parts = row["spmv"] + row["preconditioner_apply"] + row["other"] + row["ends"]
+        if row["other"] > 0.0:  # 0: the clocks took longer than the rest of the solve
+            self.assertAlmostEqual(parts / row["solve"]["median"], 1.0)
         self.expect(3, "bench", "solve", deck, "--set", "solver.max_iterations=1", "--repeats", "1")
 
 

@@ -174,6 +174,26 @@ TEST(Bicgstab, TakesANewR0WhereRhoIsZero) {
     EXPECT_EQ(outcome.report.restarts_from_true, 0) << "nothing had drifted";
 }
 
+/// The wish to stop comes in the iteration whose rho does not stand out; what goes on takes the new r_0 all the same.
+TEST(Bicgstab, TakesANewR0AfterAnInterrupt) {
+    reference::Dense a(3, 3);
+    a.values = {1, 0, 1, 1, 1, 0, 0, 1, 2};
+    const auto whole = solve(*make_solver("bicgstab"), dense(a), identity(), vector_of({1, 0, 0}));
+    for (Index stop = 0; stop < whole.report.iterations; ++stop) {
+        SCOPED_TRACE(stop);
+        SolverState state;
+        Index asked = 0;
+        const auto first = solve(*make_solver("bicgstab"), dense(a), identity(), vector_of({1, 0, 0}), {},
+                                 [&] { return asked++ >= stop; }, {.save = &state, .from = nullptr});
+        ASSERT_EQ(first.reason(), StopReason::interrupted);
+        const auto rest = solve(*make_solver("bicgstab"), dense(a), identity(), vector_of({1, 0, 0}), {}, {},
+                                {.save = nullptr, .from = &state});
+        EXPECT_EQ(rest.reason(), whole.reason());
+        EXPECT_EQ(rest.x, whole.x);
+        EXPECT_EQ(rest.report.iterations, whole.report.iterations);
+    }
+}
+
 /// The same where the new r_0 is no better: r_1^T A r_1 = 0.
 TEST(Bicgstab, BreaksDownWhereANewR0IsOrthogonalToo) {
     reference::Dense a(3, 3);
