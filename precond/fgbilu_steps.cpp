@@ -221,7 +221,7 @@ struct Subtract : EliminationStep {
     }
 };
 
-/// What pivots are judged by; not in the paper, which judges none.
+/// What the steps of the inversion share (Algorithm 4, #3 to #5); `r` is the row of the elimination.
 struct InversionStep : Step {
     double* scale;
     int* failed;
@@ -240,6 +240,7 @@ struct InversionStep : Step {
     }
 };
 
+/// What pivots are judged by; not in the paper, which judges none.
 struct Measure : InversionStep {
     HYPERPLANE_HD void operator()(int at, int) const {
         Int3 p;

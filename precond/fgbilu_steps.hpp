@@ -77,7 +77,6 @@ public:
     int* failed() { return failed_.data(); }         ///< [column]
     PivotLog* log() { return log_.data(); }
     PivotRatio* ratios() { return ratios_.data(); }  ///< [column], of all levels
-    Index columns() const { return ratios_.size(); }
 
     /// Forgets what was told.
     void reset();

@@ -19,8 +19,8 @@
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)         colours descending; z = D^-1 v at the last
 //
 // Of a symmetric matrix G_u(p) is the transpose of W_-u(p+u), and W alone is kept (incomplete Cholesky). v and z lie in
-// coloured order (precond/coloured_points.hpp); r is brought there and z back on the way through the first and the last
-// step. Offsets that leave the grid or wrap around it are skipped. Under a colouring that is no formula factors of both
+// coloured order (precond/coloured_points.hpp); r is brought there and z back, on a GPU on the way through the first and the
+// last step, on a CPU by passes of their own. Offsets that leave the grid or wrap around it are skipped. Under a colouring that is no formula factors of both
 // triangles are kept and slots are looked up.
 #pragma once
 

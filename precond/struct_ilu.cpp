@@ -176,7 +176,9 @@ void StructIlu::build_by_sweeps(double alpha, PivotInverter& inverter) {
 
 void StructIlu::build_by_level(double alpha, PivotInverter& inverter) {
     if (options_.pivots.policy == PivotPolicy::boost)
-        throw UsageError("struct_ilu: an elimination by levels boosts no pivots");
+        throw UsageError(fmt::format(
+                "{}: an elimination by levels boosts no pivots; set preconditioner.pivot_policy = fail or shift",
+                options_.name));
     const FactorSweeps::Target result = target(held());
     sweeps_->eliminate_by_level(*a_, system().layout, result, alpha, options_.pivots, inverter);
     if (unit_triangular()) sweeps_->make_unit(result);
@@ -262,7 +264,7 @@ void StructIlu::upper_solve(Vector& z) const {
 
 Index StructIlu::bytes_per_apply() const {
     const Index block = Index(a_->dof()) * a_->dof() * a_->layout().slots();
-    const Index coefficients = (2 * stencil_.lower_size() + 1) * block;  // E, F, and D^-1 in one of the sweeps
+    const Index coefficients = (2 * stencil_.lower_size() + 1) * block;  // E, F and D^-1, each once
     const Index vectors = 4 * a_->unknowns();                            // r, y; y, z
     return (coefficients + vectors) * Index(sizeof(double));
 }

@@ -100,12 +100,14 @@ struct Before {
         const int tj = tile.j / TJ - dj, tk = tile.k / TK - dk;
         const int other = lane > 0 && dk <= a.reach_k && tj >= 0 && tk >= 0 ? a.tile_at[tk * a.tiles_j + tj] : -1;
         at = a.progress + other;
-        known = other < 0 ? 1 << 30 : -1;
+        known = other < 0 ? finished : -1;
     }
     /// Whether all have completed a level, looked at once.
     __device__ bool has_completed(int level) {
         if (known < level) known = progress_of(at);
-        return __all_sync(~0u, known >= level);
+        const bool all = __all_sync(~0u, known >= level);
+        __syncwarp();  // what one lane has seen, all see
+        return all;
     }
     /// Until all have completed a level.
     __device__ void wait_for(int level) {

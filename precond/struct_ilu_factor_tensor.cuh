@@ -56,6 +56,7 @@ struct Worker {
           cell(thread_ / 32 * points + which),
           line(a, tile, cell, cell < cells) {
         least_ratio[thread] = 1.0;
+        least_ratio_x[thread] = 0;
     }
 
     __device__ bool exists() const { return line.valid; }

@@ -3,10 +3,10 @@
 // are no multiples, have places that no point uses.
 //
 //     values[subdomain] = W of every step upwards, then D^-1 and G of every step downwards
-//     a step:             [row][col][point][component]
+//     a step:             [entry][col][point][component]
 //
 // A step is a set of points of one level, or a part of a large one; points of a level do not depend on each other.
-// `row` counts the step's entries, and a coefficient's column follows; values of points side by side lie side by side,
+// `entry` counts the step's entries, `component` is a coefficient's row; values of points side by side lie side by side,
 // so that threads, a row of a point each, read them coalesced and every step is one contiguous piece.
 #pragma once
 
@@ -58,8 +58,8 @@ struct Cuts {
     Stencil within(const Stencil& stencil) const;
 };
 
-/// Where the coefficients of a point lie among its subdomain's values: (row, component r, column c) at
-/// lower or upper + (row * dof + c) * stride + r * row_stride.
+/// Where the coefficients of a point lie among its subdomain's values: (entry e of its triangle, row r, column c) at
+/// lower or upper + (e * dof + c) * stride + r * row_stride.
 struct SubdomainPlace {
     int lower, upper, stride, row_stride;
 };
@@ -68,7 +68,7 @@ struct SubdomainPlace {
 struct SubdomainOrder {
     enum class Rows {
         by_step,   ///< as at the head of this file, for a GPU
-        by_line,   ///< the same, a step being a line of points along x, and [row][col][component][point], for a CPU
+        by_line,   ///< the same, a step being a line of points along x, and [entry][col][component][point], for a CPU
         by_point,  ///< a point's coefficients side by side, points in natural order, as in compressed block rows
     };
 

@@ -115,10 +115,8 @@ struct FactorPoint {
     HYPERPLANE_HD void invert(const Place& at, PivotRatio& smallest) const {
         const int own_entry = tables.a_entry[x.lower], size = dof();
         double block[room * room], scale = 0.0, ratio = 1.0;
-        const auto enlarge = [&](double entry) {
-            // Not a number stays: it is never smaller.
-            if (!(std::abs(entry) <= scale)) scale = std::abs(entry);
-        };
+        // What is not a number is left out: its pivot tells.
+        const auto enlarge = [&](double entry) { scale = fmax(scale, fabs(entry)); };
         for (int r = 0; r < size; ++r)
             for (int c = 0; c < size; ++c) {
                 enlarge(a.at(own_entry, at.point, at.slot, r, c));

@@ -18,7 +18,7 @@ constexpr std::pair<const char*, SubdomainVariant> variants[] = {{"level", Subdo
                                                                  {"dag_vertex", SubdomainVariant::dag_vertex},
                                                                  {"dag_edge", SubdomainVariant::dag_edge}};
 
-/// Values of a subdomain's vector that fit a GPU's shared memory beside what comes from the factors.
+/// Values of a subdomain's vector, without what lies around it.
 constexpr Index most_values = 16 * 1024;
 
 const char* name_of(SubdomainVariant variant) {
@@ -75,6 +75,19 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
     const std::string& variant = parameters.text(section, "variant");
     for (const auto& [name, value] : variants)
         if (variant == name) options.variant = value;
+    if (options.size) {
+        constexpr Index most_held = 227 * 1024 / Index(sizeof(double));
+        const Cuts cuts{setting.grid, *options.size};
+        const SubdomainCells cells(cuts, cuts.within(setting.stencil));
+        const Index flags = options.variant == SubdomainVariant::spin ? cuts.points() / 2 + 1 : 0;
+        const Index held = Index(setting.dof) * cells.cells + 2 * cells.margin + 1 + flags;
+        if (held > most_held)
+            throw UsageError(
+                fmt::format("{}: with what stencil {} refers to around it, a vector of {} x {} x {} points takes {} values "
+                            "of a GPU's shared memory, which holds {}; make subdomains smaller along x and y",
+                            parameters.where(section, "subdomain"), setting.stencil.name(), options.size->x,
+                            options.size->y, options.size->z, held, most_held));
+    }
     options.pivots = pivot_options(parameters);
     return options;
 }

@@ -53,14 +53,15 @@ struct Loader {
     int lane, asked;
 
     __device__ Loader(const double* factors_, int lane_) : factors(factors_), lane(lane_), asked(FIRST) {
-        if (!STAGED || lane > 0) return;
-        for (int at = 0; at < BARRIERS; ++at)
+        if (!STAGED) return;
+        for (int at = 0; lane == 0 && at < BARRIERS; ++at)
             asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(shared + barriers_begin + at)),
                          "n"(arrivals)
                          : "memory");
 #if __CUDA_ARCH__ >= 900
         asm volatile("fence.proxy.async;" ::: "memory");
 #endif
+        __syncwarp();
     }
     /// Asks for the pieces of all steps before `end`.
     __device__ void ask(int end) {

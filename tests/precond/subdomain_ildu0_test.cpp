@@ -224,6 +224,13 @@ TEST(SubdomainIldu0, RefusesWhatItCannotDo) {
     } catch (const UsageError& error) {
         EXPECT_NE(std::string(error.what()).find("64000 values"), std::string::npos) << error.what();
     }
+    const StructMatrix wide = random_matrix("star7", {90, 90, 2}, 1, MatrixStorage::full, 13);
+    try {
+        make("subdomain_ildu0", wide, {{"subdomain", "90 90 2"}});
+        ADD_FAILURE() << "two planes as large lie around it";
+    } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find("smaller along x and y"), std::string::npos) << error.what();
+    }
     EXPECT_THROW(parameters_of("subdomain_ildu0", {{"subdomain", "16 16"}}), UsageError);
     EXPECT_THROW(parameters_of("subdomain_ildu0", {{"subdomain", "16 0 8"}}), UsageError);
     EXPECT_THROW(parameters_of("subdomain_ildu0", {{"variant", "fast"}}), UsageError);
