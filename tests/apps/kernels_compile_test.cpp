@@ -9,6 +9,7 @@
 
 #include "apps/bench_kernels.hpp"
 #include "apps/case.hpp"
+#include "apps/study/study.hpp"
 #include "core/struct_matrix_cuda.hpp"
 #include "precond/fgbilu_cuda.hpp"
 #include "precond/multicolor_cuda.hpp"
@@ -48,9 +49,9 @@ struct Demand {
         else if (found->second.grid.points() < system.grid.points())
             found->second = system;
     }
-    void add_deck(const std::string& file) {
+    void add_deck(const std::string& file, const Deck& deck) {
         try {
-            const Case a_case = build_case(read_deck(file), {"device.backend=cpu"});
+            const Case a_case = build_case(deck, {"device.backend=cpu"});
             const SystemShape& shape = a_case.shape();
             const bool ilu = a_case.name("preconditioner") == "struct_ilu";
             add({shape.grid, shape.stencil, shape.dof, shape.symmetric,
@@ -72,7 +73,12 @@ Demand make_demand() {
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, false, true});
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
-        if (entry.path().extension() == ".ini") demand.add_deck(entry.path().string());
+        if (const std::string file = entry.path().string(); entry.path().extension() == ".ini") {
+            if (entry.path().parent_path().filename() != "studies")
+                demand.add_deck(file, read_deck(file));
+            else
+                for (const StudyCase& one : read_study(file).cases) demand.add_deck(file, one.deck);
+        }
     return demand;
 }
 
