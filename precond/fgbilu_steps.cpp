@@ -238,6 +238,11 @@ struct InversionStep : Step {
     HYPERPLANE_HD double pivot(int at, Int3 p, Index slot, bool tells) const {
         return failed[at] ? 0.0 : judge.usable(d(slot, r, r), own(slot), scale[at], row_of(p), tells);
     }
+    /// The same for a step that uses it, and the point's slot; 0 where there is no point.
+    HYPERPLANE_HD double pivot_at(int at, Index* slot) const {
+        Int3 p;
+        return find(at, &p, slot) ? pivot(at, p, *slot, false) : 0.0;
+    }
 };
 
 /// What pivots are judged by; not in the paper, which judges none.
@@ -258,10 +263,8 @@ struct Measure : InversionStep {
 /// Step #3: column r and row r of the block, 2 (n - 1) elements.
 struct ScaleCross : InversionStep {
     HYPERPLANE_HD void operator()(int at, int element) const {
-        Int3 p;
         Index slot;
-        if (!find(at, &p, &slot)) return;
-        const double by = pivot(at, p, slot, false);
+        const double by = pivot_at(at, &slot);
         if (by == 0.0) return;
         const bool in_column = element >= m.f.dof - 1;
         int other = element - (in_column ? m.f.dof - 1 : 0);
@@ -274,10 +277,8 @@ struct ScaleCross : InversionStep {
 /// Step #4: all else, (n - 1)^2 elements.
 struct UpdateRest : InversionStep {
     HYPERPLANE_HD void operator()(int at, int element) const {
-        Int3 p;
         Index slot;
-        if (!find(at, &p, &slot)) return;
-        const double by = pivot(at, p, slot, false);
+        const double by = pivot_at(at, &slot);
         if (by == 0.0) return;
         int row = element / (m.f.dof - 1), col = element % (m.f.dof - 1);
         row += row >= r, col += col >= r;
