@@ -8,6 +8,10 @@
 namespace hyperplane {
 namespace {
 
+Index fewest_bytes(const Stencil& stencil, Index dof, Index points) {
+    return ((2 * stencil.lower_size() + 1) * dof * dof + 4 * dof) * points * Index(sizeof(double));
+}
+
 const Stencil& point_stencil() {
     static const Stencil point("point", {{0, 0, 0}});
     return point;
@@ -71,7 +75,7 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
     plan.bytes = StructMatrix::bytes(entries * block, points) +
                  FgBiluScratch::bytes(levels_of(plan.layout, stencil), stencil, setting.dof, setting.symmetric, shares,
                                       options.style == FgBiluStyle::kernels);
-    plan.bytes_per_apply = ((2 * stencil.lower_size() + 1) * block + 4 * setting.dof) * points * Index(sizeof(double));
+    plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }
@@ -152,8 +156,7 @@ void FgBilu::apply(const Vector& r, Vector& z) const {
 }
 
 Index FgBilu::bytes_per_apply() const {
-    const Index block = Index(a_->dof()) * a_->dof() * a_->layout().slots();
-    return ((2 * a_->stencil().lower_size() + 1) * block + 4 * a_->unknowns()) * Index(sizeof(double));
+    return fewest_bytes(a_->stencil(), a_->dof(), a_->layout().slots());
 }
 
 PreconditionerRow fgbilu_row() {

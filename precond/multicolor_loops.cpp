@@ -5,15 +5,12 @@
 #include "core/for_each_point.hpp"
 #include "precond/factor_view.hpp"
 #include "precond/gauss_jordan.hpp"
+#include "precond/pivot_log.cuh"
 
 namespace hyperplane::multicolor {
 namespace {
 
 using Place = ColouredView::Place;
-
-HYPERPLANE_HD bool is_finite(double x) {
-    return x - x == 0.0;
-}
 
 /// A row of A where it lies.
 struct MatrixRows {
@@ -134,20 +131,17 @@ struct FactorPoint {
             }
         }
         met.event[row_of_p] = 0.0;
+        const PivotJudge judge{nullptr, tolerance, 0.0, definite}, mending{nullptr, tolerance, boost, definite};
         const int given_up = invert_in_place(size(), block, [&](int r, double pivot) {
             const double given = a.blocks.at(a.diagonal, slot, r, r);
-            const bool wrong_sign = definite && pivot * given < 0.0;
-            if (given != 0.0 && is_finite(pivot)) {
-                const double ratio = wrong_sign ? 0.0 : std::abs(pivot / given);
-                smallest = ratio < smallest ? ratio : smallest;
-            }
-            if (is_finite(pivot) && std::abs(pivot) > tolerance * scale && !wrong_sign) return pivot;
-            const bool mend = boost > 0.0 && is_finite(pivot) && is_finite(scale) && scale > 0.0;
+            const double ratio = judge.ratio(pivot, given);
+            smallest = ratio < smallest ? ratio : smallest;
+            if (judge.usable(pivot, given, scale, 0, false) != 0.0) return pivot;
+            const double used = mending.usable(pivot, given, scale, 0, false);
             met.event[row_of_p] = 1.0;
-            met.kind[r * rows + row_of_p] = mend ? 1.0 : 2.0;
+            met.kind[r * rows + row_of_p] = used != 0.0 ? 1.0 : 2.0;
             met.value[r * rows + row_of_p] = pivot;
-            const double sign = wrong_sign || pivot == 0.0 ? given : pivot;
-            return mend ? std::copysign(boost * scale, sign) : 0.0;
+            return used;
         });
         for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) diagonal(own, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
