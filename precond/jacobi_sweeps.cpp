@@ -7,14 +7,6 @@
 namespace hyperplane {
 namespace {
 
-/// Fewest bytes of one application: each sweep reads its triangle and D^-1 once, the first of either kind no triangle.
-Index fewest_bytes(const SweepOptions& options, Index lower_entries, Index dof, Index slots) {
-    const Index triangles = (options.lower + options.upper - 2) * lower_entries;
-    const Index blocks = triangles + options.lower + options.upper - 1;
-    const Index vectors = 3 * (options.lower + options.upper) - 4;
-    return (blocks * dof * dof + vectors * dof) * slots * Index(sizeof(double));
-}
-
 ParameterTable jacobi_sweeps_parameters() {
     ParameterTable table = struct_ilu_parameters();
     table.insert(table.end(), triangle_sweep_parameters().begin(), triangle_sweep_parameters().end());
@@ -84,7 +76,9 @@ PreconditionerPlan JacobiSweeps::plan(const StructIluOptions& factorisation, con
     // In natural order the blocks of asynchronous sweeps come in the order of dependencies.
     plan.layout = Layout(LayoutKind::natural, setting.grid, filled.level_map());
     plan.bytes += TriangleSweeps::bytes(plan.layout.slots() * setting.dof) + filled.size() * Index(sizeof(Int3));
-    plan.bytes_per_apply = fewest_bytes(sweeps, filled.lower_size(), setting.dof, plan.layout.slots());
+    const bool unit = StructIlu::unit_triangular(factorisation, setting);
+    plan.bytes_per_apply =
+        TriangleSweeps::bytes_per_apply({plan.layout, filled, setting.dof, setting.symmetric, unit}, sweeps);
     plan.traits = traits(sweeps, setting.symmetric);
     return plan;
 }
@@ -93,13 +87,17 @@ SetupReport JacobiSweeps::setup(const StructMatrix& a) {
     a_ = &a;
     const SetupReport report = factorisation_.setup(a);
     offsets_ = copied_to(context_, "sweeps", factorisation_.stencil().offsets());
-    if (!sweeps_ || !sweeps_->serves(a.layout(), a.dof())) {
+    if (!sweeps_ || !sweeps_->serves(triangles())) {
         sweeps_.reset();
-        sweeps_ = std::make_unique<TriangleSweeps>(context_, a.layout(), a.dof(), options_);
+        sweeps_ = std::make_unique<TriangleSweeps>(context_, triangles(), options_);
     }
     check_growth(Direction::lower);
     check_growth(Direction::upper);
     return report;
+}
+
+TriangleShape JacobiSweeps::triangles() const {
+    return {a_->layout(), factorisation_.stencil(), a_->dof(), a_->symmetric(), factorisation_.unit_triangular()};
 }
 
 void JacobiSweeps::check_growth(Direction direction) const {
@@ -121,7 +119,7 @@ void JacobiSweeps::apply(const Vector& r, Vector& z) const {
 }
 
 Index JacobiSweeps::bytes_per_apply() const {
-    return fewest_bytes(options_, factorisation_.stencil().lower_size(), a_->dof(), a_->layout().slots());
+    return TriangleSweeps::bytes_per_apply(triangles(), options_);
 }
 
 SweepCounts JacobiSweeps::sweeps() const {

@@ -33,6 +33,7 @@ public:
                                    const PreconditionerSetting& setting);
 
 private:
+    TriangleShape triangles() const;
     void check_growth(Direction direction) const;
 
     Context context_;

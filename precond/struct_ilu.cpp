@@ -66,6 +66,12 @@ bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]
 
 }  // namespace
 
+bool StructIlu::unit_triangular(const StructIluOptions& options, const PreconditionerSetting& setting) {
+    const bool cuda = setting.context.backend() == Backend::cuda;
+    const Stencil filled = setting.stencil.filled(options.fill_level);
+    return cuda && !shares_matrix(filled, setting.stencil, setting.dof, cuda, options.tuning);
+}
+
 PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const PreconditionerSetting& setting) {
     const Stencil filled = setting.stencil.filled(options.fill_level);
     const bool cuda = setting.context.backend() == Backend::cuda;

@@ -69,6 +69,7 @@ public:
     /// On a GPU the factors of other matrices than D-ILU's are kept as M = (I + W) D (I + G), W = E D^-1 and
     /// G = D^-1 F, so that both sweeps are unit triangular: lower_solve gives D y, upper_solve takes it.
     bool unit_triangular() const { return cuda_ && factor_; }
+    static bool unit_triangular(const StructIluOptions& options, const PreconditionerSetting& setting);
     /// Copies on the host: E, D^-1 and F, or W, D^-1 and G, as entries of stencil(); D^-1 alone for D-ILU.
     StructMatrix factors_on_host() const;
     /// E and F, entries of stencil(); the matrix itself for D-ILU.

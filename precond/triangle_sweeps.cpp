@@ -100,32 +100,26 @@ void for_each_block([[maybe_unused]] Backend backend, const Body& body, bool bac
     }
 }
 
-/// A sweep: its vectors, and the order of blocks where it is asynchronous.
-struct Sweep {
-    const Vector* b;
-    const Vector* x;
+/// A sweep as a loop: over the host's points, or in place over blocks of points.
+struct Loop {
+    const double *b, *x;
     Vector* out;
     bool times_inverse;
-    bool backward = false;
+    bool in_place = false, backward = false;
 };
 
 template <int m, Direction direction>
-void run(const FactorView& f, const Sweep& s) {
-    const Backend backend = s.out->backend();
-    const auto memory = [](const Vector* v) { return v ? v->data() : nullptr; };
+void run(const FactorView& f, const Loop& s) {
     const int dof = s.out->dof();
-    if (s.x == s.out)
-        for_each_block(backend,
-                       SweepPoint<m, direction, true>{f, memory(s.b), memory(s.x), s.out->data(), dof, s.times_inverse},
-                       s.backward);
+    if (s.in_place)
+        for_each_block(s.out->backend(),
+                       SweepPoint<m, direction, true>{f, s.b, s.x, s.out->data(), dof, s.times_inverse}, s.backward);
     else
-        for_each_point(
-            backend, f.layout, "sweep",
-            SweepPoint<m, direction, false>{f, memory(s.b), memory(s.x), s.out->data(), dof, s.times_inverse});
+        for_each_point(f.layout, SweepPoint<m, direction, false>{f, s.b, s.x, s.out->data(), dof, s.times_inverse});
 }
 
 template <Direction direction>
-void run(const FactorView& f, const Sweep& s) {
+void run(const FactorView& f, const Loop& s) {
     switch (s.out->dof()) {
         case 1: return run<1, direction>(f, s);
         case 2: return run<2, direction>(f, s);
@@ -137,7 +131,7 @@ void run(const FactorView& f, const Sweep& s) {
     }
 }
 
-void run(const FactorView& f, Direction direction, const Sweep& s) {
+void run_loop(const FactorView& f, Direction direction, const Loop& s) {
     direction == Direction::lower ? run<Direction::lower>(f, s) : run<Direction::upper>(f, s);
 }
 
@@ -153,24 +147,56 @@ struct Probe {
 
 }  // namespace
 
-TriangleSweeps::TriangleSweeps(const Context& context, const Layout& layout, int dof, const SweepOptions& options)
-    : options_(options), lower_(context, layout, dof, "sweeps"), other_(context, layout, dof, "sweeps") {}
+TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options)
+    : shape_(shape),
+      options_(options),
+      lower_(context, shape.layout, shape.dof, "sweeps"),
+      other_(context, shape.layout, shape.dof, "sweeps") {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda) cuda_ = std::make_shared<TriangleSweepsCuda>(shape);
+}
+
+Index TriangleSweeps::bytes_per_apply(const TriangleShape& shape, const SweepOptions& options) {
+    Index blocks = 0, vectors = 0;
+    for (const bool lower : {true, false}) {
+        const int sweeps = lower ? options.lower : options.upper;
+        // From zero a sweep gives D^-1 b: the lower ones' first, of unit triangles their last with D^-1.
+        const int full = sweeps - 1, scales = lower && (!shape.unit || full == 0);
+        blocks += Index(full) * (shape.stencil.lower_size() + !shape.unit) + (scales || (lower && shape.unit));
+        // b, x and the result, where b is not x itself.
+        const bool begins_with_b = full > 0 && !scales;
+        vectors += 3 * full + 2 * scales - begins_with_b;
+    }
+    return (blocks * shape.dof * shape.dof + vectors * shape.dof) * shape.layout.slots() * Index(sizeof(double));
+}
 
 void TriangleSweeps::apply(const FactorView& factors, const Vector& r, Vector& z) {
     options_.mode == SweepMode::sync ? sync(factors, r, z) : block_async(factors, r, z);
+}
+
+void TriangleSweeps::run(const FactorView& f, Direction direction, const Sweep& s) const {
+    const auto memory = [](const Vector* v) { return v ? v->data() : nullptr; };
+    if constexpr (cuda_built)
+        if (cuda_) {
+            if (!s.x) return cuda_->scale(f, memory(s.b), s.out->data());
+            return cuda_->sweep(f, direction, memory(s.b), memory(s.x), s.out->data(), s.times_inverse);
+        }
+    run_loop(f, direction, {memory(s.b), memory(s.x), s.out, s.times_inverse});
 }
 
 void TriangleSweeps::sync(const FactorView& f, const Vector& r, Vector& z) {
     // A single upper sweep gives y itself, so y is made in z's place.
     Vector &y = options_.upper == 1 ? z : lower_, &spare = options_.upper == 1 ? lower_ : z;
     const Vector* x = nullptr;
-    for (int left = options_.lower; left-- > 0;) {
+    int left = options_.lower;
+    if (f.unit && left > 1) x = &r, --left;  // the first of them finds r
+    while (left-- > 0) {
         Vector& out = left % 2 == 0 ? y : spare;
         run(f, Direction::lower, {&r, x, &out, !f.unit || left == 0});
         x = &out;
     }
     x = &y;
-    for (int left = options_.upper - 1; left-- > 0;) {
+    for (left = options_.upper - 1; left-- > 0;) {
         Vector& out = left % 2 == 0 ? z : other_;
         run(f, Direction::upper, {&y, x, &out, !f.unit});
         x = &out;
@@ -182,11 +208,12 @@ void TriangleSweeps::block_async(const FactorView& f, const Vector& r, Vector& z
     Vector& v = f.unit ? z : lower_;
     set_zero(v);
     for (int sweep = 0; sweep < options_.lower; ++sweep)
-        run(f, Direction::lower, {&r, &v, &v, !f.unit, options_.order == BlockOrder::backward});
+        run_loop(f, Direction::lower, {r.data(), v.data(), &v, !f.unit, true, options_.order == BlockOrder::backward});
     if (f.unit) run(f, Direction::lower, {&z, nullptr, &lower_, true});
     set_zero(z);
     for (int sweep = 0; sweep < options_.upper; ++sweep)
-        run(f, Direction::upper, {&lower_, &z, &z, !f.unit, options_.order != BlockOrder::forward});
+        run_loop(f, Direction::upper,
+                 {lower_.data(), z.data(), &z, !f.unit, true, options_.order != BlockOrder::forward});
 }
 
 std::vector<double> TriangleSweeps::growth(const FactorView& f, Direction direction, double most) {

@@ -15,11 +15,16 @@
 // block_async: one vector; blocks of `block_points` consecutive slots read whatever is there, update at once and write,
 // each block when it is its turn (section 3). Blocks are begun forward, backward, or in the order of dependencies,
 // forward for the lower and backward for the upper triangle. Neither fixed nor deterministic.
+//
+// Synchronous sweeps on a GPU have kernels of their own (triangle_sweeps_cuda.hpp); all others are loops over points.
 #pragma once
+
+#include <memory>
 
 #include "core/vector.hpp"
 #include "precond/factor_view.hpp"
 #include "precond/sweep.hpp"
+#include "precond/triangle_sweeps_cuda.hpp"
 
 namespace hyperplane {
 
@@ -36,7 +41,7 @@ class TriangleSweeps {
 public:
     static constexpr int block_points = 128;  ///< the paper's thread block
 
-    TriangleSweeps(const Context& context, const Layout& layout, int dof, const SweepOptions& options);
+    TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options);
 
     /// z = M^-1 r, both solves by sweeps.
     void apply(const FactorView& factors, const Vector& r, Vector& z);
@@ -46,14 +51,26 @@ public:
 
     /// Memory held, in bytes.
     static Index bytes(Index unknowns) { return 2 * unknowns * Index(sizeof(double)); }
-    bool serves(const Layout& layout, int dof) const { return layout == lower_.layout() && dof == lower_.dof(); }
+    /// Fewest bytes of `apply`: a sweep reads its triangle, D^-1 unless the triangle is unit, and its vectors once; the
+    /// first of either kind reads no triangle.
+    static Index bytes_per_apply(const TriangleShape& shape, const SweepOptions& options);
+    bool serves(const TriangleShape& shape) const { return shape == shape_; }
 
 private:
+    /// One synchronous sweep; without `x` from zero.
+    struct Sweep {
+        const Vector *b, *x;
+        Vector* out;
+        bool times_inverse;
+    };
+    void run(const FactorView& factors, Direction direction, const Sweep& sweep) const;
     void sync(const FactorView& factors, const Vector& r, Vector& z);
     void block_async(const FactorView& factors, const Vector& r, Vector& z);
 
+    TriangleShape shape_;
     SweepOptions options_;
-    Vector lower_, other_;  ///< what the lower sweeps give; room to alternate
+    Vector lower_, other_;                      ///< what the lower sweeps give; room to alternate
+    std::shared_ptr<TriangleSweepsCuda> cuda_;  ///< kernels, where the factors are on a GPU
 };
 
 }  // namespace hyperplane

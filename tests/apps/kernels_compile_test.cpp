@@ -15,6 +15,7 @@
 #include "precond/multicolor_cuda.hpp"
 #include "precond/struct_ilu_cuda.hpp"
 #include "precond/subdomain_ildu0.hpp"
+#include "precond/triangle_sweeps_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -26,15 +27,16 @@ struct System {
     int dof;
     bool symmetric;
     int fill_level;  ///< of struct_ilu; -1: another preconditioner
-    bool fgbilu = false, multicolor = false;
+    bool fgbilu = false, multicolor = false, sweeps = false;
 
     std::string name() const {
         std::string wraps;
         for (int axis = 0; axis < 3; ++axis)
             if (grid.periodic[axis]) wraps += "xyz"[axis];
-        return fmt::format("{}_dof{}_{}{}{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
+        return fmt::format("{}_dof{}_{}{}{}{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
                            fill_level < 0 ? "" : fmt::format("_k{}", fill_level), fgbilu ? "_fgbilu" : "",
-                           multicolor ? "_multicolor" : "", wraps.empty() ? "" : "_periodic_" + wraps);
+                           multicolor ? "_multicolor" : "", sweeps ? "_sweeps" : "",
+                           wraps.empty() ? "" : "_periodic_" + wraps);
     }
 };
 
@@ -53,10 +55,11 @@ struct Demand {
         try {
             const Case a_case = build_case(deck, {"device.backend=cpu"});
             const SystemShape& shape = a_case.shape();
-            const bool ilu = a_case.name("preconditioner") == "struct_ilu";
+            const std::string name = a_case.name("preconditioner");
+            const bool sweeps = name == "jacobi_sweeps" || name == "par_ilu", ilu = name == "struct_ilu" || sweeps;
             add({shape.grid, shape.stencil, shape.dof, shape.symmetric,
-                 ilu ? int(a_case.parameters.integer("preconditioner", "fill_level")) : -1,
-                 a_case.name("preconditioner") == "fgbilu", a_case.name("preconditioner") == "multicolor"});
+                 ilu ? int(a_case.parameters.integer("preconditioner", "fill_level")) : -1, name == "fgbilu",
+                 name == "multicolor", sweeps});
         } catch (const std::exception& error) {
             unread.push_back(file + ": " + error.what());
         }
@@ -71,6 +74,7 @@ Demand make_demand() {
         demand.add({grid, one.stencil, one.dof, one.symmetric, 0});
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, true});
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, false, true});
+        demand.add({grid, one.stencil, one.dof, one.symmetric, -1, false, false, true});
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
         if (const std::string file = entry.path().string(); entry.path().extension() == ".ini") {
@@ -124,6 +128,12 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
         for (auto& row : MulticolorCuda::compile(natural, s.stencil, s.dof, s.symmetric, job.architecture))
             rows.push_back(row);
     }
+    if (s.sweeps) {
+        const bool unit = !(shares && StructIluCuda::shares(s.dof));
+        const Layout natural(LayoutKind::natural, s.grid, filled.level_map());
+        for (auto& row : TriangleSweepsCuda::compile({natural, filled, s.dof, s.symmetric, unit}, job.architecture))
+            rows.push_back(row);
+    }
     if (s.fill_level < 0) return rows;
     const StructIluSystem system{layout, filled, s.stencil, s.dof, s.symmetric, shares && StructIluCuda::shares(s.dof)};
     for (auto& row : StructIluCuda::compile(system, job.architecture)) rows.push_back(row);
@@ -132,7 +142,8 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
 
 void expect_no_spills(const Job& job) {
     const auto rows = compile(job);
-    EXPECT_GE(rows.size(), job.system.fill_level >= 0 || job.system.fgbilu || job.system.multicolor ? 5u : 2u);
+    const System& s = job.system;
+    EXPECT_GE(rows.size(), s.fill_level >= 0 || s.fgbilu || s.multicolor || s.sweeps ? 5u : 2u);
     for (const auto& row : rows) {
         fmt::print("{:<40} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
                    row.registers, row.local_bytes, row.spill_bytes, row.shared_bytes);

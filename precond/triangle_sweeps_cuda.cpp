@@ -1,0 +1,123 @@
+#include "precond/triangle_sweeps_cuda.hpp"
+
+#include <algorithm>
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText triangle_sweeps_cuh;
+}
+
+namespace {
+
+constexpr int most_threads = 256;
+
+/// How a block of threads is shared out over points, and a point's rows over threads.
+struct Cut {
+    int row_groups = 1, points = most_threads, threads = most_threads;
+
+    explicit Cut(int dof) {
+        if (dof == 1) return;
+        row_groups = dof <= 3 ? dof : std::max(2, (dof + 3) / 4);
+        const int point_threads = row_groups * (dof % 2 == 0 ? dof / 2 : dof);
+        points = std::max(1, most_threads / point_threads);
+        threads = points * point_threads;
+    }
+};
+
+/// Offsets of a triangle, as FactorView numbers its entries.
+std::vector<Int3> offsets_of(const Stencil& stencil, Direction direction) {
+    const int first = direction == Direction::lower ? 0 : stencil.diagonal() + 1;
+    const auto begin = stencil.offsets().begin() + first;
+    return {begin, begin + stencil.lower_size()};
+}
+
+rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
+    std::vector<int> x, y, z;
+    for (const Int3 o : offsets_of(shape.stencil, direction)) x.push_back(o.x), y.push_back(o.y), z.push_back(o.z);
+    const auto n = [](int value) { return std::to_string(value); };
+    const bool upper = direction == Direction::upper;
+    const Cut cut(shape.dof);
+    return {{"DOF", n(shape.dof)},
+            {"ENTRIES", n(shape.stencil.lower_size())},
+            {"UPPER", n(upper)},
+            {"MIRRORED", n(upper && shape.symmetric)},
+            {"UNIT", n(shape.unit)},
+            {"SKIP_OUTSIDE", n(!shape.unit && shape.layout.grid().any_periodic())},
+            {"NATURAL", n(shape.layout.kind() == LayoutKind::natural)},
+            {"LEVEL_Y", n(shape.layout.levels().y)},
+            {"LEVEL_Z", n(shape.layout.levels().z)},
+            {"OFFSET_X", rtc::braces(x)},
+            {"OFFSET_Y", rtc::braces(y)},
+            {"OFFSET_Z", rtc::braces(z)},
+            {"POINTS", n(cut.points)},
+            {"ROW_GROUPS", n(cut.row_groups)}};
+}
+
+/// triangle_sweeps.cuh's Arguments but for the array at its end.
+struct Arguments {
+    const double *triangle, *inverse, *b, *x;
+    double* out;
+    long long entry_stride;
+    int slots, nx, ny, nz;
+};
+
+}  // namespace
+
+TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shape) {
+    const auto load = [&](Direction direction, const char* name) {
+        return rtc::load({rtc::triangle_sweeps_cuh}, definitions(shape, direction), name);
+    };
+    for (const Direction direction : {Direction::lower, Direction::upper}) {
+        Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
+        triangle.scaled = load(direction, "scaled_sweep");
+        triangle.sweep = shape.unit ? load(direction, "sweep") : triangle.scaled;
+        for (const Int3 o : offsets_of(shape.stencil, direction))
+            triangle.delta.push_back(int(shape.layout.slot_delta(o)));
+    }
+    scale_ = load(Direction::lower, "scale");
+}
+
+void TriangleSweepsCuda::sweep(const FactorView& factors, Direction direction, const double* b, const double* x,
+                               double* out, bool times_inverse) const {
+    const Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
+    launch(times_inverse ? triangle.scaled : triangle.sweep, factors, direction, b, x, out);
+}
+
+void TriangleSweepsCuda::scale(const FactorView& factors, const double* b, double* out) const {
+    launch(scale_, factors, Direction::lower, b, nullptr, out);
+}
+
+void TriangleSweepsCuda::launch(const rtc::Kernel& kernel, const FactorView& factors, Direction direction,
+                                const double* b, const double* x, double* out) const {
+    const bool behind = direction == Direction::upper && !shape_.symmetric;
+    const Index first = behind ? (factors.lower + 1) * factors.triangles.entry_stride : 0;
+    const Grid& g = shape_.layout.grid();
+    const int slots = int(shape_.layout.slots());
+    const Arguments head{factors.triangles.values + first,
+                         factors.inverse.values,
+                         b,
+                         x,
+                         out,
+                         factors.triangles.entry_stride,
+                         slots,
+                         g.nx,
+                         g.ny,
+                         g.nz};
+    const Cut cut(shape_.dof);
+    const std::vector<int>& delta = direction == Direction::lower ? lower_.delta : upper_.delta;
+    kernel.launch({unsigned((slots + cut.points - 1) / cut.points)}, unsigned(cut.threads), 0,
+                  rtc::argument(head, delta).data());
+}
+
+std::vector<rtc::KernelResources> TriangleSweepsCuda::compile(const TriangleShape& shape,
+                                                              const std::string& architecture) {
+    std::vector<rtc::KernelResources> all, one;
+    for (const Direction direction : {Direction::lower, Direction::upper}) {
+        rtc::compile({rtc::triangle_sweeps_cuh}, definitions(shape, direction), architecture, &one);
+        for (auto& row : one)
+            row.name = (direction == Direction::lower ? "lower " : "upper ") + row.name, all.push_back(row);
+    }
+    return all;
+}
+
+}  // namespace hyperplane

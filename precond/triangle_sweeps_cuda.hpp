@@ -1,0 +1,57 @@
+// Synchronous Jacobi sweeps on a GPU; triangle_sweeps.cuh is the kernels' text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/rtc.hpp"
+#include "core/vector.hpp"
+#include "precond/factor_view.hpp"
+#include "precond/sweep.hpp"
+
+namespace hyperplane {
+
+/// What sweeps on triangles are made for.
+struct TriangleShape {
+    Layout layout;
+    Stencil stencil;  ///< of the factors
+    int dof = 1;
+    bool symmetric = false, unit = false;  ///< as FactorView's
+
+    friend bool operator==(const TriangleShape& a, const TriangleShape& b) {
+        return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic &&
+               a.stencil.offsets() == b.stencil.offsets() && a.dof == b.dof && a.symmetric == b.symmetric &&
+               a.unit == b.unit;
+    }
+};
+
+/// The kernels of one shape. Factors of several unknowns lie as StructIluCuda::place has them, and are unit.
+class TriangleSweepsCuda {
+public:
+    explicit TriangleSweepsCuda(const TriangleShape& shape);
+
+    /// out = b - T x of unit triangles, and of the lower one D^-1 of that where `times_inverse`; of others
+    /// D^-1 (b - E x), or b - D^-1 F x. A null `b` is zero. `out` is neither of both.
+    void sweep(const FactorView& factors, Direction direction, const double* b, const double* x, double* out,
+               bool times_inverse) const;
+    /// out = D^-1 b
+    void scale(const FactorView& factors, const double* b, double* out) const;
+
+    /// Compiles the kernels for an architecture, without a device.
+    static std::vector<rtc::KernelResources> compile(const TriangleShape& shape, const std::string& architecture);
+
+private:
+    /// Kernels of a direction and its neighbours' slots.
+    struct Triangle {
+        rtc::Kernel sweep, scaled;
+        std::vector<int> delta;
+    };
+    void launch(const rtc::Kernel& kernel, const FactorView& factors, Direction direction, const double* b,
+                const double* x, double* out) const;
+
+    TriangleShape shape_;
+    Triangle lower_, upper_;
+    rtc::Kernel scale_;
+};
+
+}  // namespace hyperplane
