@@ -19,38 +19,15 @@ constexpr int shared_size = barriers_place + STAGES;
 constexpr int loader_threads = STAGES > 0 ? 32 : 0;
 constexpr bool rhs_early = false;  // a right-hand side may need D^-1, which comes after the block has met
 
-__device__ __forceinline__ unsigned shared_address(const void* at) {
-    return (unsigned)__cvta_generic_to_shared(at);
-}
-
-__device__ __forceinline__ u64* barrier_of(int at) {
-    return (u64*)(shared + barriers_place + at);
+__device__ __forceinline__ unsigned barrier_of(int at) {
+    return shared_address(shared + barriers_place + at);
 }
 
 /// Once a block, before it meets for the first time.
 __device__ void prepare_copies(int thread) {
     if (thread == 0)
-        for (int at = 0; at < STAGES; ++at)
-            asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(shared_address(barrier_of(at))) : "memory");
-#if __CUDA_ARCH__ >= 900
-    asm volatile("fence.proxy.async;" ::: "memory");
-#endif
-}
-
-__device__ __forceinline__ bool has_arrived(int at, int phase) {
-    int done;
-    asm volatile(
-        "{ .reg .pred p;"
-#if __CUDA_ARCH__ >= 900
-        " mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
-#else
-        " mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
-#endif
-        " selp.b32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(shared_address(barrier_of(at))), "r"(phase)
-        : "memory");
-    return done;
+        for (int at = 0; at < STAGES; ++at) prepare_barrier(barrier_of(at), 32);
+    show_barriers();
 }
 
 /// Largest integer not above x / B.
@@ -140,31 +117,22 @@ struct Loader {
 private:
     __device__ __forceinline__ void copy(const double* const* from, double* const* to, const int* bytes, int total,
                                          int at) const {
-        const unsigned barrier = shared_address(barrier_of(at));
+        const unsigned barrier = barrier_of(at);
 #if __CUDA_ARCH__ >= 900
-        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(total) : "memory");
+        announce_bytes(barrier, total);
 #pragma unroll
         for (int q = 0; q < share; ++q)
-            if (bytes[q] > 0)
-                asm volatile(
-                    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                        shared_address(to[q])),
-                    "l"(from[q]), "r"(bytes[q]), "r"(barrier)
-                    : "memory");
+            if (bytes[q] > 0) copy_bulk(shared_address(to[q]), from[q], bytes[q], barrier);
 #else
-        // Without bulk copies the lanes share each chunk out, 16 bytes at a time.
 #pragma unroll
         for (int q = 0; q < share; ++q)
             for (int other = 0; other < 32; ++other) {
                 const int size = __shfl_sync(~0u, bytes[q], other);
                 if (size == 0) continue;
-                const char* const source = (const char*)__shfl_sync(~0u, (u64)from[q], other);
-                const unsigned target = __shfl_sync(~0u, shared_address(to[q]), other);
-                for (int byte = 16 * lane; byte < size; byte += 512)
-                    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target + byte), "l"(source + byte)
-                                 : "memory");
+                const void* const source = (const void*)__shfl_sync(~0u, (u64)from[q], other);
+                copy_shared_out(__shfl_sync(~0u, shared_address(to[q]), other), source, size, lane);
             }
-        asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+        arrive_with_copies(barrier);
 #endif
     }
 };
@@ -242,7 +210,7 @@ struct Worker {
     /// After it has met.
     __device__ __forceinline__ void arrive() const {
         if (STAGES > 0)
-            while (!has_arrived(at, phase)) {
+            while (!has_arrived(barrier_of(at), phase)) {
             }
     }
     __device__ __forceinline__ void end_level(bool active) {

@@ -8,7 +8,7 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText struct_ilu_lines_cuh, struct_ilu_solve_cuh, struct_ilu_solve_edges_cuh,
+extern const KernelText bulk_copies_cuh, struct_ilu_lines_cuh, struct_ilu_solve_cuh, struct_ilu_solve_edges_cuh,
     struct_ilu_solve_points_cuh, struct_ilu_solve_blocks_cuh, struct_ilu_solve_kernel_cuh;
 }
 
@@ -78,7 +78,10 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
 }
 
 rtc::Texts texts(int dof) {
-    return {rtc::struct_ilu_lines_cuh, rtc::struct_ilu_solve_cuh, rtc::struct_ilu_solve_edges_cuh,
+    return {rtc::bulk_copies_cuh,
+            rtc::struct_ilu_lines_cuh,
+            rtc::struct_ilu_solve_cuh,
+            rtc::struct_ilu_solve_edges_cuh,
             dof == 1 ? rtc::struct_ilu_solve_points_cuh : rtc::struct_ilu_solve_blocks_cuh,
             rtc::struct_ilu_solve_kernel_cuh};
 }

@@ -26,7 +26,6 @@ STEPS_IN const int step_size[] = STEP_SIZE;
 STEPS_IN const int step_place[] = STEP_PLACE;
 STEPS_IN const int step_asked[] = STEP_ASKED;
 
-typedef unsigned long long u64;
 constexpr int ring_begin = vector_size, barriers_begin = ring_begin + RING;
 #if __CUDA_ARCH__ >= 900
 constexpr int arrivals = 1;
@@ -34,9 +33,6 @@ constexpr int arrivals = 1;
 constexpr int arrivals = 32;
 #endif
 
-__device__ __forceinline__ unsigned shared_address(const void* at) {
-    return (unsigned)__cvta_generic_to_shared(at);
-}
 __device__ __forceinline__ unsigned barrier_of(int step) {
     return shared_address(shared + barriers_begin + unsigned(step - FIRST) % BARRIERS);
 }
@@ -55,12 +51,8 @@ struct Loader {
     __device__ Loader(const double* factors_, int lane_) : factors(factors_), lane(lane_), asked(FIRST) {
         if (!STAGED) return;
         for (int at = 0; lane == 0 && at < BARRIERS; ++at)
-            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(shared + barriers_begin + at)),
-                         "n"(arrivals)
-                         : "memory");
-#if __CUDA_ARCH__ >= 900
-        asm volatile("fence.proxy.async;" ::: "memory");
-#endif
+            prepare_barrier(shared_address(shared + barriers_begin + at), arrivals);
+        show_barriers();
         __syncwarp();
     }
     /// Asks for the pieces of all steps before `end`.
@@ -80,18 +72,11 @@ private:
     __device__ __forceinline__ void bring(const double* from, unsigned to, unsigned bytes, unsigned barrier) const {
 #if __CUDA_ARCH__ >= 900
         if (lane > 0) return;
-        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-        if (bytes > 0)
-            asm volatile(
-                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-                "l"(from), "r"(bytes), "r"(barrier)
-                : "memory");
+        announce_bytes(barrier, bytes);
+        if (bytes > 0) copy_bulk(to, from, bytes, barrier);
 #else
-        // Without bulk copies the lanes share the piece out, 16 bytes at a time.
-        for (unsigned byte = 16 * lane; byte < bytes; byte += 512)
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + byte), "l"((const char*)from + byte)
-                         : "memory");
-        asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+        copy_shared_out(to, from, bytes, lane);
+        arrive_with_copies(barrier);
 #endif
     }
     __device__ __forceinline__ void announce(const double* from, unsigned bytes) const {
@@ -101,22 +86,6 @@ private:
 #endif
     }
 };
-
-__device__ __forceinline__ bool has_arrived(unsigned barrier, int phase) {
-    int done;
-    asm volatile(
-        "{ .reg .pred p;"
-#if __CUDA_ARCH__ >= 900
-        " mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
-#else
-        " mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
-#endif
-        " selp.b32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(barrier), "r"(phase)
-        : "memory");
-    return done;
-}
 
 /// A thread's row of a step.
 struct Worker {

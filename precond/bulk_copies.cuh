@@ -1,0 +1,63 @@
+// Copies of whole pieces of memory to shared memory, asked for by one warp, and the barriers in shared memory that tell
+// when they have arrived. Without bulk copies (before sm_90) the lanes of that warp share a piece out.
+
+typedef unsigned long long u64;
+
+__device__ __forceinline__ unsigned shared_address(const void* at) {
+    return (unsigned)__cvta_generic_to_shared(at);
+}
+
+/// `arrivals` complete a phase of the barrier at a shared address, with all bytes that were announced.
+__device__ __forceinline__ void prepare_barrier(unsigned barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+/// Barriers prepared before are ones that copies know.
+__device__ __forceinline__ void show_barriers() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async;" ::: "memory");
+#endif
+}
+
+/// Whether the phase with this parity is complete.
+__device__ __forceinline__ bool has_arrived(unsigned barrier, int phase) {
+    int done;
+    asm volatile(
+        "{ .reg .pred p;"
+#if __CUDA_ARCH__ >= 900
+        " mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
+#else
+        " mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+#endif
+        " selp.b32 %0, 1, 0, p; }"
+        : "=r"(done)
+        : "r"(barrier), "r"(phase)
+        : "memory");
+    return done;
+}
+
+#if __CUDA_ARCH__ >= 900
+/// This thread arrives and announces `bytes` of bulk copies.
+__device__ __forceinline__ void announce_bytes(unsigned barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+/// Addresses and `bytes`, more than none, are multiples of 16.
+__device__ __forceinline__ void copy_bulk(unsigned to, const double* from, unsigned bytes, unsigned barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+#else
+/// A lane's share of a piece.
+__device__ __forceinline__ void copy_shared_out(unsigned to, const void* from, unsigned bytes, int lane) {
+    for (unsigned byte = 16 * lane; byte < bytes; byte += 512)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + byte), "l"((const char*)from + byte)
+                     : "memory");
+}
+
+/// Arrives when this thread's copies so far have.
+__device__ __forceinline__ void arrive_with_copies(unsigned barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+#endif
