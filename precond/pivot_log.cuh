@@ -77,12 +77,16 @@ struct PivotJudge {
     double tolerance, boost;  ///< boost 0: a pivot that cannot be used is a failure
     int definite;             ///< a pivot must have the sign of A's diagonal
 
-    HYPERPLANE_HD static bool is_number(double x) { return x - x == 0.0; }
+    HYPERPLANE_HD static bool is_number(double x) { return fabs(x) <= 1.7976931348623157e308; }
+    /// Whether a pivot can be used as it is; `least`: tolerance times the block's largest entry, also of A's.
+    HYPERPLANE_HD bool accepts(double pivot, double own, double least) const {
+        return fabs(pivot) > least && is_number(pivot) && !(definite && pivot * own < 0.0);
+    }
     /// The pivot to divide by: the one met, a boosted one, or 0 where it cannot be used. `scale`: the block's largest
     /// entry, also of A's. Told to the log by the thread that `tells`.
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool tells) const {
+        if (accepts(pivot, own, tolerance * scale)) return pivot;
         const bool wrong_sign = definite && pivot * own < 0.0;
-        if (is_number(pivot) && fabs(pivot) > tolerance * scale && !wrong_sign) return pivot;
         const bool mend = boost > 0.0 && is_number(pivot) && is_number(scale) && scale > 0.0;
         if (tells) record_apart(log, mend, row, pivot);
         return mend ? copysign(boost * scale, wrong_sign || pivot == 0.0 ? own : pivot) : 0.0;

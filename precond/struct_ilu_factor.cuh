@@ -13,8 +13,8 @@
 // points through global memory; a tile publishes the level it has completed, and a level waits until the tiles it
 // depends on have completed the one before. Some warps work and HELPERS warps wait and fetch for them; one publishes this
 // tile's progress, a warp of its own that nobody waits for where there is room for one: struct_ilu_factor_points.cuh for
-// one and two unknowns a point, struct_ilu_factor_tensor.cuh for three to eight, struct_ilu_factor_rows.cuh for more, and
-// for stencils too large for registers.
+// one and two unknowns a point, and four of star7, struct_ilu_factor_tensor.cuh for three to eight,
+// struct_ilu_factor_rows.cuh for more, and for stencils too large for registers.
 //
 // Where a neighbour lies outside the grid its place is some other point's: what is found there, a number, meets a zero.
 //
@@ -66,6 +66,10 @@ __device__ __forceinline__ double load(const double* at) {
 
 __device__ PivotJudge judge(const Arguments& a) {
     return {a.log, a.tolerance, a.boost, SYMMETRIC};
+}
+/// |x| as an integer: larger for larger numbers, and largest for what is not one.
+__device__ __forceinline__ u64 size_of(double x) {
+    return __double_as_longlong(fabs(x));
 }
 
 __device__ __forceinline__ int near(const Arguments& a, int slot, int entry) {

@@ -104,7 +104,7 @@ bool fits(Index shared, int workers) {
 
 /// Large tiles, cut down to what fits: neighbours' values are brought once a tile.
 TileShape tile_of_points(int dof, int lower, bool with_ring) {
-    if (lower < 6) return {32 / dof, 16};
+    if (lower < 6) return {32 / dof, dof == 4 ? 6 : 16};
     if (dof == 2 && lower > 8) return {8, 2};
     return {32 / dof, with_ring ? 8 : 2};
 }
@@ -136,10 +136,12 @@ FactorShape::FactorShape(const StructIluSystem& system, const Geometry& g, const
     const int dof = system.dof;
     const int entries = system.shares || system.symmetric ? g.lower + 1 : 2 * g.lower + 1;
     constexpr int most_values = 56;  // doubles that a thread can keep in registers
-    const int kept = dof <= 2 ? entries * dof : 2 * entries;
+    // Few blocks of four unknowns fit a thread's registers by rows, and then more points a multiprocessor.
+    const bool by_rows = dof <= 2 || (dof == 4 && g.lower < 6 && tuning.factor_ring);
+    const int kept = by_rows ? entries * dof : 2 * entries;
     kind = dof > 8 || kept > most_values || !tuning.in_registers ? FactorKind::rows
-           : dof > 2                                             ? FactorKind::tensor
-                                                                 : FactorKind::points;
+           : by_rows                                             ? FactorKind::points
+                                                                 : FactorKind::tensor;
     if (kind == FactorKind::points)
         shape_points(system, g, tuning, entries);
     else
@@ -158,7 +160,7 @@ void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g,
     };
     const bool asked = tile.j > 0;
     const auto try_tiles = [&](bool with_ring) {
-        stages = dof == 2 && with_ring ? 2 : 3;
+        stages = dof >= 2 && with_ring ? 2 : 3;
         if (!asked) tile = tile_of_points(dof, g.lower, with_ring);
         while (!fits(size(tile, with_ring), struct_ilu::worker_threads(tile.cells(), dof)) && tile.cells() > 16 / dof)
             tile.halve();
@@ -167,7 +169,7 @@ void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g,
         return fits(shared, worker_threads);
     };
     // With few eliminations what neighbours give costs less than what sharing it takes.
-    const bool few = g.lower < 6 && !system.shares;
+    const bool few = g.lower < 6 && !system.shares && dof <= 2;
     if (tuning.factor_ring && !few && try_tiles(true))
         ring = g.ring;
     else
@@ -175,10 +177,10 @@ void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g,
     if (ring > 0) {
         const int halo = g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j);
         const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
-        receivers = std::clamp(values / 192, 1, 4);
+        receivers = std::clamp(values / (dof <= 2 ? 192 : 320), 1, 4);
     }
     // Values of a level that a lane asks for; with two unknowns more warps would take registers of those that work.
-    const int each = dof == 1 ? 20 : 40;
+    const int each = dof == 1 ? 20 : dof == 2 ? 40 : 84;
     const int groups = worker_threads / 32, wanted = int(groups * staged * dof + each - 1) / each;
     fetchers = wanted <= groups ? std::max(wanted, 1) : (wanted + groups - 1) / groups * groups;
     const int registers = entries * dof > 26 ? 128 : entries * dof > 14 ? 96 : 64;

@@ -1,4 +1,4 @@
-// The factorisation of points of one or two unknowns: a thread has a row of every block of its point in registers.
+// The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in registers.
 // Definitions: struct_ilu_factor.cuh, RING (a power of two above the levels that a point looks back, or 0), and
 // RECEIVERS and FETCHERS, which make up HELPERS, and STAGES.
 //
@@ -56,7 +56,7 @@ struct Worker : RowOfPoint {
                                         tile_row + offset_z[at], column + offset_y[at] + SKEW * offset_z[at]);
         } else if constexpr (DOF == 1) {
             x.v[0][0] = load(a.x_values[entry] + place);
-        } else {  // each thread loads its row
+        } else {  // of two unknowns: each thread loads its row
             const double2 mine = __ldcg((const double2*)(a.x_values[entry] + place + row * DOF));
             const double other[2] = {__shfl_xor_sync(~0u, mine.x, 1), __shfl_xor_sync(~0u, mine.y, 1)};
             const double2 first = row == 0 ? mine : double2{other[0], other[1]};

@@ -19,32 +19,36 @@ struct RowOfPoint {
     __device__ double smallest_ratio() const { return ratio; }
     __device__ long long smallest_point() const { return line.point(a, ratio_x); }
 
-    __device__ double usable(double pivot, double own, double scale, int i, int component) {
-        if (const double mine = judge(a).ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
+    /// The pivot to divide by of a block whose largest entry is `scale`, 0 where it cannot be used.
+    __device__ double usable(double pivot, double own, double scale, int i, int component) const {
         return judge(a).usable(pivot, own, scale, line.point(a, i) * DOF + component, component == row);
+    }
+    __device__ void keep_ratio(double pivot, double own, int i) {
+        if (const double mine = judge(a).ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
     }
 
     /// Gauss-Jordan elimination over the rows of a point in a warp, FGBILU paper, Algorithm 8. `x` becomes
-    /// this row of the inverse; zero where a pivot cannot be used.
+    /// this row of the inverse; zero where a pivot cannot be used. How large its pivots are need not be known at
+    /// once: keep_ratio.
     __device__ void invert(double* x, const double* own, int i, bool active) {
         if (DOF == 1) {
             if (!active) return;
-            const double pivot = usable(x[0], own[0], fmax(fabs(own[0]), fabs(x[0])), i, 0);
+            const double met = x[0], pivot = usable(met, own[0], fmax(fabs(own[0]), fabs(met)), i, 0);
             x[0] = pivot == 0.0 ? 0.0 : 1.0 / pivot;
+            keep_ratio(met, own[0], i);
             return;
         }
-        double scale = 0.0, mine = 0.0;
+        u64 size = 0;
+        double mine = 0.0;
 #pragma unroll
         for (int c = 0; c < DOF; ++c) {
-            scale = fmax(scale, fmax(fabs(own[c]), fabs(x[c])));
+            size = max(size, max(size_of(own[c]), size_of(x[c])));
             if (c == row) mine = own[c];
-            if (isnan(own[c]) || isnan(x[c])) scale = nan("");
         }
-        double largest = 0.0;
-        for (int r = 0; r < DOF; ++r) {
-            const double other = __shfl_sync(~0u, scale, (first_lane + r) & 31);
-            largest = isnan(other) || isnan(largest) ? nan("") : fmax(largest, other);
-        }
+        u64 largest = 0;
+        for (int r = 0; r < DOF; ++r) largest = max(largest, __shfl_sync(~0u, size, (first_lane + r) & 31));
+        const double scale = __longlong_as_double(largest), least = a.tolerance * scale;
+        double own_pivot = mine;  // of this row
         bool gave_up = false;
 #pragma unroll(unroll_pivots)
         for (int p = 0; p < DOF; ++p) {
@@ -54,8 +58,12 @@ struct RowOfPoint {
                 if (c == p) here = x[c];
             const int lane = (first_lane + p) & 31;
             const double met = __shfl_sync(~0u, here, lane), diagonal = __shfl_sync(~0u, mine, lane);
-            double pivot = active && !gave_up ? usable(met, diagonal, largest, i, p) : 1.0;
-            if (pivot == 0.0) gave_up = true, pivot = 1.0;
+            if (row == p && !gave_up) own_pivot = here;
+            double pivot = met;
+            if (!judge(a).accepts(met, diagonal, least)) {
+                pivot = active && !gave_up ? usable(met, diagonal, scale, i, p) : 1.0;
+                if (pivot == 0.0) gave_up = true, pivot = 1.0;
+            }
             const double inverse = 1.0 / pivot;
             const double factor = here;
 #pragma unroll
@@ -67,6 +75,7 @@ struct RowOfPoint {
                     x[c] = (c == p ? 0.0 : x[c]) - factor * scaled;
             }
         }
+        if (active) keep_ratio(own_pivot, mine, i);
         if (gave_up)
 #pragma unroll
             for (int c = 0; c < DOF; ++c) x[c] = 0.0;

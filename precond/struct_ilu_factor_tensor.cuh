@@ -29,8 +29,8 @@ struct Operand {
     double v[steps];
 };
 
-/// Of a worker's pivots, and where it was: here they take no registers.
-__shared__ double least_ratio[worker_threads];
+/// Of a worker's pivots, and where it was; the last pivot of its row and what A has there: here they take no registers.
+__shared__ double least_ratio[worker_threads], pivot_met[worker_threads], pivot_own[worker_threads];
 __shared__ int least_ratio_x[worker_threads];
 
 struct Worker {
@@ -55,7 +55,7 @@ struct Worker {
           in_rows(r < DOF),
           cell(thread_ / 32 * points + which),
           line(a, tile, cell, cell < cells) {
-        least_ratio[thread] = 1.0;
+        least_ratio[thread] = pivot_met[thread] = pivot_own[thread] = 1.0;
         least_ratio_x[thread] = 0;
     }
 
@@ -120,34 +120,36 @@ struct Worker {
         return right;
     }
 
-    /// x = its inverse; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper, Algorithm 8.
+    /// The largest over the threads of a point.
+    __device__ u64 largest(u64 mine) const {
+        const unsigned members = points == 2 ? 0xffffu << 16 * which : ~0u;
+        const unsigned high = __reduce_max_sync(members, unsigned(mine >> 32));
+        const unsigned low = __reduce_max_sync(members, mine >> 32 == high ? unsigned(mine) : 0u);
+        return u64(high) << 32 | low;
+    }
+
+    /// x = its inverse; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper, Algorithm 8. How
+    /// large its pivots are need not be known at once: keep_ratio.
     __device__ void invert(Block& x, const Block& own, int i, bool active) {
-        double scale = 0.0;
-        bool broken = false;
+        u64 most = 0;
 #pragma unroll
         for (int m = 0; m < 2; ++m)
-            if (inside(m)) {
-                scale = fmax(scale, fmax(fabs(own.v[m]), fabs(x.v[m])));
-                broken |= isnan(own.v[m]) || isnan(x.v[m]);
-            }
-        if (broken) scale = nan("");
-#pragma unroll
-        for (int step = points == 2 ? 8 : 16; step > 0; step /= 2) {
-            const double other = __shfl_xor_sync(~0u, scale, step);
-            scale = isnan(other) || isnan(scale) ? nan("") : fmax(scale, other);
-        }
+            if (inside(m)) most = max(most, max(size_of(own.v[m]), size_of(x.v[m])));
+        const double scale = __longlong_as_double(largest(most)), least = a.tolerance * scale;
+        const double own_diagonal = r % 2 == 0 ? own.v[0] : own.v[1];  // of the threads that have a diagonal
         bool gave_up = false;
 #pragma unroll
         for (int p = 0; p < DOF; ++p) {
             const int row = p + size * which;  // and column, of the result
             const int lane_of_pivot = 4 * row + row / 2;
-            const double met = from(x.v[p % 2], lane_of_pivot), diagonal = from(own.v[p % 2], lane_of_pivot);
+            const double met = from(x.v[p % 2], lane_of_pivot), diagonal = from(own_diagonal, lane_of_pivot);
             const double here = from(x.v[p % 2], lane / 4 * 4 + row / 2);
-            double pivot = 1.0;
-            if (active && !gave_up) {
-                if (const double mine = judge(a).ratio(met, diagonal); mine < least_ratio[thread])
-                    least_ratio[thread] = mine, least_ratio_x[thread] = i;
-                pivot = judge(a).usable(met, diagonal, scale, line.point(a, i) * DOF + p, lane % (32 / points) == 0);
+            if (r == p && !gave_up) pivot_met[thread] = met, pivot_own[thread] = diagonal;
+            double pivot = met;
+            if (!judge(a).accepts(met, diagonal, least)) {
+                pivot = 1.0;
+                if (active && !gave_up)
+                    pivot = judge(a).usable(met, diagonal, scale, line.point(a, i) * DOF + p, lane % (32 / points) == 0);
                 if (pivot == 0.0) gave_up = true, pivot = 1.0;
             }
             const double inverse = 1.0 / pivot;
@@ -161,6 +163,13 @@ struct Worker {
 #pragma unroll
         for (int m = 0; m < 2; ++m)
             if (gave_up || !inside(m)) x.v[m] = 0.0;
+    }
+
+    /// Of a point's pivots to A's diagonal, each by the threads of its row.
+    __device__ void keep_ratio(int i) const {
+        if (!in_rows) return;
+        const double mine = judge(a).ratio(pivot_met[thread], pivot_own[thread]);
+        if (mine < least_ratio[thread]) least_ratio[thread] = mine, least_ratio_x[thread] = i;
     }
 
     __device__ void point(int level) {
@@ -222,6 +231,7 @@ struct Worker {
                     if (inside(m)) a.x_values[e][to + m] = x[e].v[m];
             }
         }
+        keep_ratio(i);
     }
 };
 

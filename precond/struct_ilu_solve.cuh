@@ -24,8 +24,8 @@
 // Latency-aware pipelined dot product (4.2.1). The terms of a row are shared out over GROUPS threads. Group 0 has
 // those of level l - 1, the only ones on the path from level to level; the other groups sum the older terms of
 // level l + 1 while group 0 finishes level l, so one barrier a level is all there is. Coefficients arrive through
-// STAGES levels of asynchronous copies: values by LOADERS groups of warps that do nothing else, or each thread's own,
-// blocks by bulk copies of one warp. STAGES = 0: they are read when they are needed.
+// STAGES levels of asynchronous copies: values by LOADERS groups of warps that do nothing else, LOADER_LINES lines by
+// a thread, or each thread's own; blocks by bulk copies of one warp. STAGES = 0: they are read when they are needed.
 //
 // Here are the arguments and a tile in shared memory; struct_ilu_solve_edges.cuh has what passes between tiles,
 // struct_ilu_solve_points.cuh and struct_ilu_solve_blocks.cuh a row's terms for one unknown a point and for more,
@@ -34,8 +34,8 @@
 // Definitions, besides those of struct_ilu_lines.cuh: LOWER (offsets, all that there are), OFFSET_LEVEL {their levels,
 // below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the upper
 // triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT (also
-// r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD, LOADERS, BLOCKS (resident on a multiprocessor), GROUPS, TERMS
-// {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}.
+// r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD, LOADERS, LOADER_LINES, BLOCKS (resident on a multiprocessor),
+// GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}.
 
 struct alignas(16) Edge {
     double value;

@@ -65,7 +65,8 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["MIRRORED"] = system.symmetric ? "1" : "0";
     all["SKIP_OUTSIDE"] = wraps ? "1" : "0";
     all["DOT"] = dot ? "1" : "0";
-    all["LOADERS"] = std::to_string(shape.loader_threads / shape.worker_threads);
+    all["LOADERS"] = std::to_string(shape.loader_threads * shape.loader_lines / shape.worker_threads);
+    all["LOADER_LINES"] = std::to_string(shape.loader_lines);
     all["HALO_THREADS"] = std::to_string(shape.halo_threads);
     all["LOOKAHEAD"] = std::to_string(shape.lookahead);
     const Groups groups(system, g, pipelined);
@@ -103,7 +104,7 @@ TileShape tile_of_points(const StructIluSystem& system, int groups) {
     if (groups > 4) return {32, 4};
     if (groups > 2) return {32, 5};
     if (groups == 2) return {32, system.stencil.level_map().z > 1 ? 10 : 8};
-    return {32, points_a_level(system) > 256.0 ? 15 : 8};
+    return {32, points_a_level(system) > 256.0 ? 16 : 8};
 }
 
 /// As many points as keep a multiprocessor's share of the memory busy through their stages; fewer where an average
@@ -149,6 +150,7 @@ SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const S
                              : worker_threads * (tuning.loaders >= 0 ? tuning.loaders
                                                  : groups > 2        ? 0
                                                                      : 1);
+    if (dof == 1 && threads() > 1024 && worker_threads % 64 == 0) loader_lines = 2, loader_threads /= 2;
     if (dof == 1 && (stages < 2 || threads() > 1024)) loader_threads = 0;
     // Two blocks where they fit without spills; more of them wait more than they work.
     const int registers = dof == 1 ? 40 : dof <= 4 ? 72 : 128;

@@ -6,7 +6,8 @@
 
 constexpr bool whole_stages = STAGES > 0, own_copies = whole_stages && LOADERS == 0;
 constexpr int copies_pending = STAGES > 1 ? STAGES - 1 : 0;
-constexpr int loader_threads = LOADERS * worker_threads;
+constexpr int loader_share = worker_threads / LOADER_LINES;  // threads that fetch for a group
+constexpr int loader_threads = LOADERS * loader_share;
 constexpr bool rhs_early = own_copies;
 
 /// Values a thread of a group has on the way: its coefficients, D^-1, a right-hand side.
@@ -124,23 +125,24 @@ struct Worker {
     }
 };
 
-/// Fetches for the groups `loader`, loader + LOADERS, ...: what group 0 needs of a level, and the others of the
-/// level after, has arrived when the block meets for the level.
-template <int group>
+/// Fetches for the groups `group`, group + LOADERS, ..., and there for LOADER_LINES lines: what group 0 needs of a level,
+/// and the others of the level after, has arrived when the block meets for the level.
+template <int group, int nth = 0>
 struct Loader {
+    static constexpr bool more_lines = nth + 1 < LOADER_LINES;
     Worker<group> w;
-    Loader<group + (LOADERS > 0 ? LOADERS : 1)> others;
+    Loader<more_lines ? group : group + (LOADERS > 0 ? LOADERS : 1), more_lines ? nth + 1 : 0> others;
 
     __device__ Loader(const Arguments& a, const Tile& tile, int thread)
-        : w(a, tile, thread, 0), others(a, tile, thread) {}
+        : w(a, tile, thread + nth * loader_share, 0), others(a, tile, thread) {}
     __device__ __forceinline__ void fetch(int level, int at) {
         w.begin_copies(level + (group > 0), at);
         others.fetch(level, at);
     }
 };
 
-template <int group>
-requires(group >= GROUPS) struct Loader<group> {
+template <int group, int nth>
+requires(group >= GROUPS) struct Loader<group, nth> {
     __device__ Loader(const Arguments&, const Tile&, int) {}
     __device__ __forceinline__ void fetch(int, int) {}
 };
@@ -166,7 +168,7 @@ __device__ void load_for(const Arguments& a, const Tile& tile, int thread) {
 
 template <int loader>
 __device__ void load_of(const Arguments& a, const Tile& tile, int thread) {
-    if (thread / worker_threads == loader) return load_for<loader>(a, tile, thread % worker_threads);
+    if (thread / loader_share == loader) return load_for<loader>(a, tile, thread % loader_share);
     if constexpr (loader + 1 < LOADERS) load_of<loader + 1>(a, tile, thread);
 }
 __device__ void load(const Arguments& a, const Tile& tile, int thread) {
