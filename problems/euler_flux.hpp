@@ -166,7 +166,8 @@ HYPERPLANE_HD inline FaceGradient roe_gradient(const Gas& gas, const GasState<do
 /// The derivatives of the HLLC flux: those at fixed x and s, of side K only, and those through x and s.
 class HllcDerivative {
 public:
-    HYPERPLANE_HD HllcDerivative(const Gas& gas, const GasState<double>& L, const GasState<double>& R) : gas_(gas) {
+    HllcDerivative() = default;
+    HYPERPLANE_HD HllcDerivative(const Gas& gas, const GasState<double>& L, const GasState<double>& R) {
         const RoeAverage<double> roe = roe_average(gas, L, R);
         const double c_L = gas.sound(L), c_R = gas.sound(R);
         const bool own_L = L[1] - c_L<roe.u - roe.c, own_R = R[1] + c_R> roe.u + roe.c;
@@ -200,10 +201,10 @@ public:
 
     /// Derivatives of row `row` of the flux.
     template <int row>
-    HYPERPLANE_HD FaceGradient gradient() const {
+    HYPERPLANE_HD FaceGradient gradient(const Gas& gas) const {
         GasState<double> direct{};
         double by_x, by_s;
-        partial<row>(direct, by_x, by_s);
+        partial<row>(gas, direct, by_x, by_s);
         FaceGradient d;
         for (int c = 0; c < 5; ++c) {
             d.left[c] = by_x * dx_.left[c] + by_s * ds_.left[c] + (left_ ? direct[c] : 0.0);
@@ -232,7 +233,8 @@ private:
 
     /// At fixed x and s with respect to q_K, and with respect to x and to s.
     template <int row>
-    HYPERPLANE_HD void partial(GasState<double>& direct, double& by_x, double& by_s) const {
+    HYPERPLANE_HD void partial([[maybe_unused]] const Gas& gas, GasState<double>& direct, double& by_x,
+                               double& by_s) const {
         const auto& [rho, u, v, w, p] = q_;
         const double x_u = x_ - u, s_u = s_ - u, mass = s_ * m_ * over_d_;
         const double mass_rho = s_ * x_u * over_d_, mass_u = -s_ * rho * over_d_;
@@ -254,14 +256,13 @@ private:
             by_s = mass_s * along;
         } else {
             const double r = s_ * over_d_, B = x_u * energy_ - p * u + pressure_ * x_;
-            direct = {r * (x_u * gas_.kinetic(q_) + x_ * p_rho), r * (m_ * u - energy_ - p + x_ * p_u), r * m_ * v,
-                      r * m_ * w, r * x_u * gas_.ratio};
+            direct = {r * (x_u * gas.kinetic(q_) + x_ * p_rho), r * (m_ * u - energy_ - p + x_ * p_u), r * m_ * v,
+                      r * m_ * w, r * x_u * gas.ratio};
             by_x = r * (energy_ + pressure_ + x_ * p_x) - r * B * over_d_;
             by_s = (B + s_ * x_ * m_ + r * B) * over_d_;
         }
     }
 
-    Gas gas_;
     bool left_;
     GasState<double> q_;
     double x_, s_, energy_, m_, pressure_, over_d_;
@@ -271,8 +272,9 @@ private:
 /// The derivatives of Rusanov's flux; with `frozen` lambda counts as a constant.
 class RusanovDerivative {
 public:
+    RusanovDerivative() = default;
     HYPERPLANE_HD RusanovDerivative(const Gas& gas, const GasState<double>& L, const GasState<double>& R, bool frozen)
-        : gas_(gas), L_(L), R_(R) {
+        : L_(L), R_(R) {
         const double c_L = gas.sound(L), c_R = gas.sound(R);
         const double left = std::abs(L[1]) + c_L, right = std::abs(R[1]) + c_R;
         speed_ = left > right ? left : right;
@@ -284,9 +286,9 @@ public:
     }
 
     template <int row>
-    HYPERPLANE_HD FaceGradient gradient() const {
-        const double jump = gas_.conserved(R_)[row] - gas_.conserved(L_)[row];
-        const GasState<double> a = side<row>(L_, speed_), b = side<row>(R_, -speed_);
+    HYPERPLANE_HD FaceGradient gradient(const Gas& gas) const {
+        const double jump = gas.conserved(R_)[row] - gas.conserved(L_)[row];
+        const GasState<double> a = side<row>(gas, L_, speed_), b = side<row>(gas, R_, -speed_);
         FaceGradient d;
         for (int c = 0; c < 5; ++c) {
             d.left[c] = 0.5 * (a[c] - jump * dspeed_.left[c]);
@@ -298,7 +300,8 @@ public:
 private:
     /// Row `row` of d(F(U) + speed U) / dq.
     template <int row>
-    HYPERPLANE_HD GasState<double> side(const GasState<double>& q, double speed) const {
+    HYPERPLANE_HD static GasState<double> side([[maybe_unused]] const Gas& gas, const GasState<double>& q,
+                                               double speed) {
         const auto& [rho, u, v, w, p] = q;
         const double moved = u + speed;
         if constexpr (row == 0) return {moved, rho, 0.0, 0.0, 0.0};
@@ -306,11 +309,10 @@ private:
         if constexpr (row == 2) return {v * moved, rho * v, rho * moved, 0.0, 0.0};
         if constexpr (row == 3) return {w * moved, rho * w, 0.0, rho * moved, 0.0};
         if constexpr (row == 4)
-            return {gas_.kinetic(q) * moved, gas_.energy(q) + p + rho * u * moved, rho * v * moved, rho * w * moved,
-                    u + gas_.over_less_one * moved};
+            return {gas.kinetic(q) * moved, gas.energy(q) + p + rho * u * moved, rho * v * moved, rho * w * moved,
+                    u + gas.over_less_one * moved};
     }
 
-    Gas gas_;
     GasState<double> L_, R_;
     double speed_;
     FaceGradient dspeed_;

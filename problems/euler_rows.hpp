@@ -8,6 +8,7 @@
 #include "core/views.hpp"
 #include "problems/euler_flow.hpp"
 #include "problems/euler_reconstruction.hpp"
+#include "problems/unrolled.hpp"
 
 namespace hyperplane {
 
@@ -21,6 +22,11 @@ enum class GasJacobian { exact, upwind2, first };
 /// p are (0, 1, 2, 3, 4), (0, 2, 3, 1, 4) and (0, 3, 1, 2, 4).
 HYPERPLANE_HD constexpr int face_component(int axis, int r) {
     return r == 0 || r == 4 ? r : axis + r > 3 ? axis + r - 3 : axis + r;
+}
+
+/// The component of an axis' frame that component g of the grid's is.
+HYPERPLANE_HD constexpr int frame_component(int axis, int g) {
+    return g == 0 || g == 4 ? g : g > axis ? g - axis : g - axis + 3;
 }
 
 /// From an axis' frame to the next one's; after three axes everything is where it was.
@@ -157,106 +163,105 @@ HYPERPLANE_HD inline void follow_lower(const SlopeDerivatives& d, double by_stat
     b[2] -= half * d.by_b;
 }
 
-/// The row of the Jacobian at a point. Blocks along an axis are written when that axis is done; the diagonal one is
-/// summed as dF/dq, in the frame of the axis at hand, and becomes dF/dU at the end.
+/// The rows of the Jacobian at a point, in three phases that several threads of a GPU can share: the states and
+/// derivatives at each face of an axis; each row of the blocks along it; the rows of the diagonal block, whose parts by
+/// axis are summed as dF/dq.
 template <FluxKind flux, GasJacobian kind>
 struct GasMatrix {
     static constexpr bool few_points = true;
+    using Derivative = decltype(flux_derivative<flux>(Gas{}, GasState<double>{}, GasState<double>{}, false));
+
+    /// What the rows of an axis are made of, in the frame of its faces.
+    struct Faces {
+        GasLine line;
+        SlopeDerivatives slopes[kind == GasJacobian::exact ? 3 : 1][5];  // of cells -1, 0 and 1; of exact alone
+        Derivative face[2];                                              // the lower one, the upper one
+    };
+
     GasRows rows;
     MatrixView a;
 
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        Block diagonal{};
+        GasState<double> parts[3][5] = {};
         for (int axis = 0; axis < 3; ++axis) {
-            if (!rows.flow.domain.flat(axis)) add_axis(p, axis, slot, diagonal);
-            turn(diagonal);
-            for (auto& row : diagonal) turn(row);
+            if (rows.flow.domain.flat(axis)) continue;
+            Faces faces;
+            faces.line = rows.line(p, axis);
+            make_face<0>(faces.line, faces);
+            make_face<1>(faces.line, faces);
+            for_constants<5>([&](auto r) { parts[axis][r] = write_row<r>(p, axis, slot, faces); });
         }
-        const GasState<double> q = rows.inside(p, 0);
-        write_diagonal<0>(diagonal, q, slot);
-        write_diagonal<1>(diagonal, q, slot);
-        write_diagonal<2>(diagonal, q, slot);
-        write_diagonal<3>(diagonal, q, slot);
-        write_diagonal<4>(diagonal, q, slot);
+        const auto part = [&](int axis, int row, int c) { return parts[axis][row][c]; };
+        for_constants<5>([&](auto r) { write_diagonal<r>(p, slot, part); });
     }
 
-private:
-    using Block = std::array<GasState<double>, 5>;  ///< rows
-
-    /// What the rows of an axis' faces are made of.
-    template <class Derivative>
-    struct Faces {
-        const GasLine& line;
-        const SlopeDerivatives (&slopes)[3][5];
-        Derivative lower, upper;
-        double over_h;
-        int axis, below, above;  ///< cells from this one to the two ends, 2 where there are more
-    };
-
-    HYPERPLANE_HD void add_axis(Int3 p, int axis, Index slot, Block& diagonal) const {
-        const Domain& domain = rows.flow.domain;
-        const GasLine line = rows.line(p, axis);
-        SlopeDerivatives derivatives[3][5];  // of cells -1, 0 and 1; of the exact derivative only
-        GasState<double> L[2], R[2];         // the states beside the lower face and the upper one
+    /// The face below the cell in the middle of the line (f = 0) or above it (1).
+    template <int f>
+    HYPERPLANE_HD void make_face(const GasLine& line, Faces& faces) const {
+        GasState<double> L, R;
         for (int c = 0; c < 5; ++c) {
-            CellSlopes<double> slopes[3] = {};
-            for (int s = 0; s < 3; ++s) {
-                const double before = line.q[s][c], here = line.q[s + 1][c], after = line.q[s + 2][c];
-                if constexpr (kind == GasJacobian::exact)
-                    derivatives[s][c] = rows.reconstruction.derivatives(c, before, here, after, slopes[s]);
-                if constexpr (kind == GasJacobian::upwind2)
-                    slopes[s] = rows.reconstruction.slopes(c, before, here, after);
+            const auto q = [&](int at) { return line.q[f + at][c]; };
+            CellSlopes<double> below{}, above{};
+            if constexpr (kind == GasJacobian::exact) {
+                const SlopeDerivatives of_below = rows.reconstruction.derivatives(c, q(0), q(1), q(2), below);
+                if constexpr (f == 0) faces.slopes[0][c] = of_below;
+                faces.slopes[f + 1][c] = rows.reconstruction.derivatives(c, q(1), q(2), q(3), above);
             }
-            for (int f = 0; f < 2; ++f) {
-                L[f][c] = line.q[f + 1][c] + 0.5 * slopes[f].upper;
-                R[f][c] = line.q[f + 2][c] - 0.5 * slopes[f + 1].lower;
+            if constexpr (kind == GasJacobian::upwind2) {
+                below = rows.reconstruction.slopes(c, q(0), q(1), q(2));
+                above = rows.reconstruction.slopes(c, q(1), q(2), q(3));
             }
+            L[c] = q(1) + 0.5 * below.upper;
+            R[c] = q(2) - 0.5 * above.lower;
         }
-        constexpr bool frozen = kind != GasJacobian::exact;
-        using Derivative = decltype(flux_derivative<flux>(rows.flow.gas, L[0], R[0], frozen));
-        const int at = Domain::component(p, axis), last = domain.extent(axis) - 1;
-        const bool bounded = domain.bounded(axis);
-        const Faces<Derivative> faces{line,
-                                      derivatives,
-                                      flux_derivative<flux>(rows.flow.gas, L[0], R[0], frozen),
-                                      flux_derivative<flux>(rows.flow.gas, L[1], R[1], frozen),
-                                      1.0 / domain.grid.spacing[axis],
-                                      axis,
-                                      bounded && at < 2 ? at : 2,
-                                      bounded && last - at < 2 ? last - at : 2};
-        add_row<0>(faces, slot, diagonal);
-        add_row<1>(faces, slot, diagonal);
-        add_row<2>(faces, slot, diagonal);
-        add_row<3>(faces, slot, diagonal);
-        add_row<4>(faces, slot, diagonal);
+        faces.face[f] = flux_derivative<flux>(rows.flow.gas, L, R, kind != GasJacobian::exact);
     }
 
-    /// Row r: b[2 + o] = d(F_upper - F_lower) / dq at the cell o away, over h.
-    template <int r, class Derivative>
-    HYPERPLANE_HD void add_row(const Faces<Derivative>& faces, Index slot, Block& diagonal) const {
-        const FaceGradient below = faces.lower.template gradient<r>(), above = faces.upper.template gradient<r>();
+    /// Row r of the blocks along an axis: b[2 + o] = d(F_upper - F_lower) / dq at the cell o away, over h. Returns
+    /// b[2], the diagonal block's part.
+    template <int r>
+    HYPERPLANE_HD GasState<double> write_row(Int3 p, int axis, Index slot, const Faces& faces) const {
+        const Domain& domain = rows.flow.domain;
+        const double over_h = 1.0 / domain.grid.spacing[axis];
+        const FaceGradient below = faces.face[0].template gradient<r>(rows.flow.gas),
+                           above = faces.face[1].template gradient<r>(rows.flow.gas);
         GasState<double> b[5] = {};
         for (int c = 0; c < 5; ++c) {
             double column[5] = {};
-            spread(faces, c, below.left[c] * faces.over_h, below.right[c] * faces.over_h, above.left[c] * faces.over_h,
-                   above.right[c] * faces.over_h, column);
+            spread(faces, c, below.left[c] * over_h, below.right[c] * over_h, above.left[c] * over_h,
+                   above.right[c] * over_h, column);
             for (int o = 0; o < 5; ++o) b[o][c] = column[o];
         }
-        fold(b, rows.boundary[faces.axis], faces.below, faces.above);
-        for (int c = 0; c < 5; ++c) diagonal[r][c] += b[2][c];
-        const int row = face_component(faces.axis, r);
-        write(faces.axis, -2, row, slot, b[0], faces.line.q[0]);
-        write(faces.axis, -1, row, slot, b[1], faces.line.q[1]);
-        write(faces.axis, 1, row, slot, b[3], faces.line.q[3]);
-        write(faces.axis, 2, row, slot, b[4], faces.line.q[4]);
+        const int at = Domain::component(p, axis), left = domain.extent(axis) - 1 - at;
+        const bool bounded = domain.bounded(axis);
+        fold(b, rows.boundary[axis], bounded && at < 2 ? at : 2, bounded && left < 2 ? left : 2);
+        const int row = face_component(axis, r);
+        write(axis, -2, row, slot, b[0], faces.line.q[0]);
+        write(axis, -1, row, slot, b[1], faces.line.q[1]);
+        write(axis, 1, row, slot, b[3], faces.line.q[3]);
+        write(axis, 2, row, slot, b[4], faces.line.q[4]);
+        return b[2];
     }
 
+    /// Row r of the diagonal block, part(axis, row, column) being its parts in the frames of the axes.
+    template <int r, class PartAt>
+    HYPERPLANE_HD void write_diagonal(Int3 p, Index slot, const PartAt& part) const {
+        const int e = rows.entry[0][2];
+        if (e >= a.stored_entries) return;
+        GasState<double> by_q{};
+        for (int axis = 0; axis < 3; ++axis)
+            if (!rows.flow.domain.flat(axis))
+                for (int c = 0; c < 5; ++c) by_q[c] += part(axis, frame_component(axis, r), frame_component(axis, c));
+        GasState<double> by_U = by_conserved(rows.flow.gas, by_q, rows.inside(p, 0));
+        by_U[r] += rows.rate[0];
+        for (int c = 0; c < 5; ++c) a.at(e, r, c, slot) = by_U[c];
+    }
+
+private:
     /// From derivatives by the states beside the lower and the upper face to those by the cells around; what is known
     /// to be zero is not computed.
-    template <class Derivative>
-    HYPERPLANE_HD void spread([[maybe_unused]] const Faces<Derivative>& faces, [[maybe_unused]] int c,
-                              double below_left, double below_right, double above_left, double above_right,
-                              double (&b)[5]) const {
+    HYPERPLANE_HD void spread([[maybe_unused]] const Faces& faces, [[maybe_unused]] int c, double below_left,
+                              double below_right, double above_left, double above_right, double (&b)[5]) const {
         if constexpr (kind == GasJacobian::first) {
             b[1] = -below_left;
             b[2] = above_left - below_right;
@@ -313,14 +318,6 @@ private:
         if (e < 0 || e >= a.stored_entries) return;
         const GasState<double> by_U = by_conserved(rows.flow.gas, by_q, q);
         for (int c = 0; c < 5; ++c) a.at(e, row, face_component(axis, c), slot) = by_U[c];
-    }
-    template <int r>
-    HYPERPLANE_HD void write_diagonal(const Block& by_q, const GasState<double>& q, Index slot) const {
-        const int e = rows.entry[0][2];
-        if (e >= a.stored_entries) return;
-        GasState<double> by_U = by_conserved(rows.flow.gas, by_q[r], q);
-        by_U[r] += rows.rate[0];
-        for (int c = 0; c < 5; ++c) a.at(e, r, c, slot) = by_U[c];
     }
 };
 

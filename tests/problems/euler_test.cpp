@@ -44,9 +44,9 @@ void written_flux(const Gas& gas, const Reconstruction& reconstruction, const Ga
         R[c] = q[2][c] - 0.5 * slopes[1].lower;
     }
     const auto derivative = flux_derivative<kind>(gas, L, R, false);
-    const FaceGradient rows[5] = {derivative.template gradient<0>(), derivative.template gradient<1>(),
-                                  derivative.template gradient<2>(), derivative.template gradient<3>(),
-                                  derivative.template gradient<4>()};
+    const FaceGradient rows[5] = {derivative.template gradient<0>(gas), derivative.template gradient<1>(gas),
+                                  derivative.template gradient<2>(gas), derivative.template gradient<3>(gas),
+                                  derivative.template gradient<4>(gas)};
     for (int r = 0; r < 5; ++r) {
         GasState<double> by_q[4] = {};
         for (int c = 0; c < 5; ++c) {
