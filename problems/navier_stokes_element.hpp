@@ -57,58 +57,57 @@ HYPERPLANE_HD void blend_all(T (&f)[8]) {
 template <int axis, class T, class G>
 HYPERPLANE_HD void add_slope(T (&sums)[8], const T (&f)[8], const G& inverse_h) {
     for (int r = 0; r < 4; ++r) {
-        const T s = (f[with(axis, r, 0)] + f[with(axis, r, 1)]) * inverse_h;
-        sums[with(axis, r, 0)] -= s;
-        sums[with(axis, r, 1)] += s;
+        T &low = sums[with(axis, r, 0)], &high = sums[with(axis, r, 1)];
+        const T s = f[with(axis, r, 0)] + f[with(axis, r, 1)];
+        low = fused(-inverse_h, s, low);
+        high = fused(inverse_h, s, high);
     }
 }
 
+/// `blend_all` over two axes only.
+template <class T>
+HYPERPLANE_HD void blend_places(T (&s)[4]) {
+    const auto blend_pair = [](T& low, T& high) {
+        const T first = low, difference = high - low;
+        low = fused(far_value, difference, first);
+        high = fused(near_value, difference, first);
+    };
+    blend_pair(s[0], s[2]);
+    blend_pair(s[1], s[3]);
+    blend_pair(s[0], s[1]);
+    blend_pair(s[2], s[3]);
+}
 /// The derivative along `axis` of a field given at the corners, at the 4 places where it differs.
 template <int axis, class T, class G>
 HYPERPLANE_HD void slope_along(const T (&f)[8], const G& inverse_h, T (&s)[4]) {
     for (int r = 0; r < 4; ++r) s[r] = (f[with(axis, r, 1)] - f[with(axis, r, 0)]) * inverse_h;
-    for (int step = 2; step >= 1; --step)
-        for (int at = 0; at < 4; ++at) {
-            if (at & step) continue;
-            const T first = s[at], difference = s[at | step] - first;
-            s[at] = fused(far_value, difference, first);
-            s[at | step] = fused(near_value, difference, first);
-        }
+    blend_places(s);
 }
 
-/// What an element is computed from, but for its states. An Element has further
-///     T value(int k, int c) const;   u, v, w or p at corner c
+/// What an element is computed from, but for its states, as one of its corners sees it: in axes that lead from that
+/// corner, its number 0, to the others. An Element has further
+///     T value(int k, int c) const;   u, v, w or p at corner c; velocities are those of the grid's axes
 ///     G known(int k, int c) const;   what its time derivative takes from earlier states
 template <class G>
 struct ElementTerms {
-    G inverse_h[3];  ///< 1 / h along each axis
+    G inverse_h[3];  ///< 1 / h along each axis, negative where the axis leads to smaller coordinates
     G weight;        ///< of a Gauss point, an eighth of the volume; 0 where there is no element
     G tau;           ///< of the stabilisation
     G scale;         ///< of this element's part in a row that prescribes a velocity
     double mass;     ///< rate of the time derivative
     double viscosity;
     double compliance;  ///< 1 / beta
-};
 
-/// Shape function N_a of one corner.
-template <class G>
-struct Corner {
-    double value[3][2];  ///< along each axis, at its two Gauss points
-    G slope[3];          ///< along each axis
-
-    HYPERPLANE_HD Corner(int a, const G (&inverse_h)[3]) {
-        for (int axis = 0; axis < 3; ++axis) {
-            for (int q = 0; q < 2; ++q) value[axis][q] = shape(bit(a, axis), q);
-            slope[axis] = bit(a, axis) ? inverse_h[axis] : -inverse_h[axis];
-        }
-    }
-    HYPERPLANE_HD double at(int q) const { return value[0][bit(q, 0)] * value[1][bit(q, 1)] * value[2][bit(q, 2)]; }
-    /// The derivative along `axis` at place r of the other two axes.
+    /// dN_0 / dx_axis at place r of the other two axes.
     HYPERPLANE_HD G gradient(int axis, int r) const {
-        const int q = with(axis, r, 0), d = axis == 0 ? 1 : 0, e = axis == 2 ? 1 : 2;
-        return slope[axis] * G(value[d][bit(q, d)] * value[e][bit(q, e)]);
+        return inverse_h[axis] * G(-(shape(0, r & 1) * shape(0, r >> 1)));
     }
 };
+
+/// N_0 at a Gauss point.
+HYPERPLANE_HD constexpr double shape_of_0(int q) {
+    return shape(0, bit(q, 0)) * shape(0, bit(q, 1)) * shape(0, bit(q, 2));
+}
 
 template <class Element, class T>
 HYPERPLANE_HD void values_at_corners(const Element& element, int k, T (&f)[8]) {
@@ -146,58 +145,57 @@ HYPERPLANE_HD void momentum_at_points(const Element& element, const T (&u)[3][8]
     }
 }
 
-/// w tau u . grad N_a at the Gauss points.
-template <class Element, class G, class T>
-HYPERPLANE_HD void streamline_weight(const Element& element, const Corner<G>& corner, const T (&u)[3][8],
-                                     T (&advection)[8]) {
-    const G scale = element.weight * element.tau;
+/// w tau u . grad N_0 at the Gauss points.
+template <class Element, class T>
+HYPERPLANE_HD void streamline_weight(const Element& element, const T (&u)[3][8], T (&advection)[8]) {
+    const auto scale = element.weight * element.tau;
     for (int q = 0; q < 8; ++q) {
-        T sum = u[0][q] * corner.gradient(0, without(0, q));
-        for (int d = 1; d < 3; ++d) sum = fused(u[d][q], T(corner.gradient(d, without(d, q))), sum);
+        T sum = u[0][q] * element.gradient(0, without(0, q));
+        for (int d = 1; d < 3; ++d) sum = fused(u[d][q], T(element.gradient(d, without(d, q))), sum);
         advection[q] = sum * scale;
     }
 }
 
-/// What corner a's row of momentum i gets; pressure_row += the part of div u and grad N_a . R that is along i.
-template <int i, class Element, class G, class T>
-HYPERPLANE_HD T momentum_residual(const Element& element, const Corner<G>& corner, const T (&u)[3][8],
-                                  const T (&advection)[8], const T (&p)[8], T& pressure_row) {
+/// What corner 0's row of momentum i gets; pressure_row += the part of div u and grad N_0 . R that is along i.
+template <int i, class Element, class T>
+HYPERPLANE_HD T momentum_residual(const Element& element, const T (&u)[3][8], const T (&advection)[8], const T (&p)[8],
+                                  T& pressure_row) {
     T slope[3][4], r[8], corners[8], pressure[4];
     momentum_at_points<i>(element, u, slope, r);
     values_at_corners(element, 3, corners);
     slope_along<i>(corners, element.inverse_h[i], pressure);
     T sum = T(0.0), tested = T(0.0), divergence = T(0.0), stabilised = T(0.0);
     for (int q = 0; q < 8; ++q) {
-        T plain = -(p[q] * corner.gradient(i, without(i, q)));
-        for (int d = 0; d < 3; ++d)
-            plain = fused(slope[d][without(d, q)], T(element.viscosity * corner.gradient(d, without(d, q))), plain);
-        plain = fused(T(corner.at(q)), r[q] - pressure[without(i, q)], plain);
+        T plain = -(p[q] * element.gradient(i, without(i, q)));
+        for (int d = 0; d < 3; ++d) {
+            plain = fused(slope[d][without(d, q)], T(element.viscosity * element.gradient(d, without(d, q))), plain);
+        }
+        plain = fused(T(shape_of_0(q)), r[q] - pressure[without(i, q)], plain);
         sum += plain;
         tested = fused(advection[q], r[q], tested);
-        divergence = fused(T(corner.at(q)), slope[i][without(i, q)], divergence);
-        stabilised = fused(r[q], T(corner.gradient(i, without(i, q))), stabilised);
+        divergence = fused(T(shape_of_0(q)), slope[i][without(i, q)], divergence);
+        stabilised = fused(r[q], T(element.gradient(i, without(i, q))), stabilised);
     }
     pressure_row += (divergence + stabilised * element.tau) * element.weight;
     return fused(sum, T(element.weight), tested);
 }
 
-/// f += the residual of corner a's four rows:
-///   F_i = sum w {N_a (R_i - dp/dx_i) + nu grad N_a . grad u_i - dN_a/dx_i p + tau (u . grad N_a) R_i}
-///   F_p = sum w {N_a [p_t / beta + div u] + tau grad N_a . R}
+/// f += the residual of corner 0's four rows, N = N_0:
+///   F_i = sum w {N (R_i - dp/dx_i) + nu grad N . grad u_i - dN/dx_i p + tau (u . grad N) R_i}
+///   F_p = sum w {N [p_t / beta + div u] + tau grad N . R}
 template <class Element, class T>
-HYPERPLANE_HD void add_residual(const Element& element, int a, T (&f)[4]) {
-    const Corner corner(a, element.inverse_h);
+HYPERPLANE_HD void add_residual(const Element& element, T (&f)[4]) {
     T u[3][8], advection[8], p[8], rate[8];
     velocity_at_points(element, u);
-    streamline_weight(element, corner, u, advection);
+    streamline_weight(element, u, advection);
     values_at_corners(element, 3, p);
     blend_all(p);
-    f[0] += momentum_residual<0>(element, corner, u, advection, p, f[3]);
-    f[1] += momentum_residual<1>(element, corner, u, advection, p, f[3]);
-    f[2] += momentum_residual<2>(element, corner, u, advection, p, f[3]);
+    f[0] += momentum_residual<0>(element, u, advection, p, f[3]);
+    f[1] += momentum_residual<1>(element, u, advection, p, f[3]);
+    f[2] += momentum_residual<2>(element, u, advection, p, f[3]);
     rate_at_points(element, 3, rate);
     T sum = T(0.0);
-    for (int q = 0; q < 8; ++q) sum = fused(T(corner.at(q)), rate[q], sum);
+    for (int q = 0; q < 8; ++q) sum = fused(T(shape_of_0(q)), rate[q], sum);
     f[3] += sum * (element.compliance * element.weight);
 }
 

@@ -22,7 +22,7 @@ public:
         }
         for (int n = 0; n < 8; ++n)
             for (int l = 0; l < Pack::lanes; ++l) {
-                const q1::Box<double> box = PointPatch{step, points_[l]}.box(n);
+                const FlowBox<double> box = PointPatch{step, points_[l]}.box(n);
                 for (int axis = 0; axis < 3; ++axis) boxes_[n].inverse_h[axis].v[l] = box.inverse_h[axis];
                 boxes_[n].weight.v[l] = box.weight;
             }
@@ -31,7 +31,7 @@ public:
     const Pack& value(int at, int c) const { return value_[at][c]; }
     const Pack& old(int at, int c) const { return old_[at][c]; }
     const Pack& older(int at, int c) const { return older_[at][c]; }
-    const q1::Box<Pack>& box(int n) const { return boxes_[n]; }
+    const FlowBox<Pack>& box(int n) const { return boxes_[n]; }
     Pack::Flags fixed(int i) const {
         Pack::Flags flags;
         for (int l = 0; l < Pack::lanes; ++l) flags.at[l] = step.flow.fixed(points_[l], i);
@@ -58,37 +58,22 @@ private:
     }
     Int3 points_[Pack::lanes];
     Pack value_[27][4], old_[27][4], older_[27][4];
-    q1::Box<Pack> boxes_[8];
+    FlowBox<Pack> boxes_[8];
 };
 
-template <class Terms, class Store>
-void store_momentum(const PackPatch& patch, const Terms& terms, int i, const Store& store) {
-    MomentumRow<Pack> quarters[4];
-    for (int number = 0; number < 4; ++number) quarters[number] = momentum_row(patch, terms, i, Quarter(number));
-    const Pack::Flags fixed = patch.fixed(i);
-    const Pack scale = quarters[1].scale + quarters[2].scale;
-    for (int block = 0; block < 9; ++block)
-        for (int c = 0; c < 4; ++c) {
-            const auto put = [&](int layer, const Pack& value) {
-                store(9 * layer + block, i, c, momentum_entry(fixed, layer == 1 && block == 4 && c == i, scale, value));
-            };
-            put(0, quarters[0].blocks[block][c]);
-            put(1, quarters[1].blocks[block][c] + quarters[2].blocks[block][c]);
-            put(2, quarters[3].blocks[block][c]);
-        }
-}
+/// Sums by block of what the elements around some points put: a layer of blocks on each side in z, and each side's
+/// share of the points' own layer.
+struct BlockSums {
+    Pack outwards[2][9][4][4], inwards[2][9][4][4];
 
-template <class Terms, class Store>
-void store_continuity(const PackPatch& patch, const Terms& terms, int column, const Store& store) {
-    ContinuityColumn<Pack> quarters[4];
-    for (int number = 0; number < 4; ++number)
-        quarters[number] = continuity_column(patch, terms, column, Quarter(number));
-    for (int block = 0; block < 9; ++block) {
-        store(block, 3, column, quarters[0].blocks[block]);
-        store(9 + block, 3, column, quarters[1].blocks[block] + quarters[2].blocks[block]);
-        store(18 + block, 3, column, quarters[3].blocks[block]);
+    BlockSums() : outwards{}, inwards{} {}
+    /// Element n's part at its corner b.
+    void add(int n, int b, int row, int col, const Pack& value) {
+        const int x = q1::bit(n, 0) ? 1 + q1::bit(b, 0) : 1 - q1::bit(b, 0);
+        const int y = q1::bit(n, 1) ? 1 + q1::bit(b, 1) : 1 - q1::bit(b, 1);
+        (q1::bit(b, 2) ? outwards : inwards)[q1::bit(n, 2)][x + 3 * y][row][col] += value;
     }
-}
+};
 
 /// body(patch, first slot, points) for all points, Pack::lanes at a time.
 template <class Body>
@@ -103,25 +88,55 @@ void for_each_pack(const FlowStep& step, const Body& body) {
 
 void flow_residual_on_host(const FlowStep& step, const VectorView& f) {
     for_each_pack(step, [&](const PackPatch& patch, Index slot, int points) {
-        Pack row[4];
-        residual_row(patch, row);
-        for (int c = 0; c < 4; ++c)
-            for (int l = 0; l < points; ++l) f.at(slot + l, c) = row[c].v[l];
+        Pack sums[4] = {0.0, 0.0, 0.0, 0.0}, scale = 0.0;
+        for (int n = 0; n < 8; ++n) {
+            const PatchElement<PackPatch> element(patch, n);
+            Pack part[4] = {0.0, 0.0, 0.0, 0.0};
+            q1::add_residual(element, part);
+            for (int c = 0; c < 4; ++c) sums[c] += part[c];
+            scale += element.scale;
+        }
+        for (int c = 0; c < 4; ++c) {
+            const Pack row = residual_entry(patch, c, scale, sums[c]);
+            for (int l = 0; l < points; ++l) f.at(slot + l, c) = row.v[l];
+        }
     });
 }
 
 void flow_jacobian_on_host(const FlowStep& step, const MatrixView& a) {
     for_each_pack(step, [&](const PackPatch& patch, Index slot, int points) {
-        Pack values[8 * q1::CornerTerms<Pack>::count];
-        const auto terms = [&](int n) { return q1::CornerTerms<Pack>{values + n * q1::CornerTerms<Pack>::count, 1}; };
-        for (int n = 0; n < 8; ++n) q1::store_corner_terms(PatchElement(patch, n), 7 - n, terms(n));
+        BlockSums sums;
+        Pack scale[2] = {Pack(0.0), Pack(0.0)};
+        for (int n = 0; n < 8; ++n) {
+            const PatchElement<PackPatch> element(patch, n);
+            q1::CornerTerms<Pack> terms;
+            Pack slopes[q1::KeptSlopes<Pack>::count];
+            const q1::KeptSlopes<Pack> kept{slopes, 1};
+            q1::make_corner_terms(element, terms);
+            for_constants<4>([&](auto row) {
+                q1::make_row<row>(element, terms, kept,
+                                  [&](int b, int col, const Pack& value) { sums.add(n, b, row, col, value); });
+            });
+            scale[q1::bit(n, 2)] += element.scale;
+        }
         const auto store = [&](int entry, int row, int col, const Pack& value) {
             if (entry >= a.stored_entries) return;
             double* to = &a.at(entry, row, col, slot);
             for (int l = 0; l < points; ++l) to[l] = value.v[l];
         };
-        for (int i = 0; i < 3; ++i) store_momentum(patch, terms, i, store);
-        for (int column = 0; column < 4; ++column) store_continuity(patch, terms, column, store);
+        for (int row = 0; row < 4; ++row) {
+            const Pack::Flags fixed = patch.fixed(row);
+            for (int block = 0; block < 9; ++block)
+                for (int col = 0; col < 4; ++col) {
+                    const auto put = [&](int entry, const Pack& value) {
+                        store(entry, row, col,
+                              flow_entry(fixed, entry == 13 && col == row, scale[0] + scale[1], value));
+                    };
+                    put(block, sums.outwards[0][block][row][col]);
+                    put(9 + block, sums.inwards[0][block][row][col] + sums.inwards[1][block][row][col]);
+                    put(18 + block, sums.outwards[1][block][row][col]);
+                }
+        }
     });
 }
 

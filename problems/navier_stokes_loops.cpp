@@ -7,17 +7,6 @@
 namespace hyperplane {
 namespace {
 
-struct ResidualPoint {
-    FlowStep step;
-    VectorView f;
-
-    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        double row[4];
-        residual_row(PointPatch{step, p}, row);
-        for (int c = 0; c < 4; ++c) f.at(slot, c) = row[c];
-    }
-};
-
 struct InitialPoint {
     Flow flow;
     VectorView u;
@@ -42,69 +31,103 @@ struct EnergyPoint {
 };
 
 #ifdef __CUDACC__
-/// A block has half a warp's points and six warps. A warp computes for one component i row i of momentum and column i
-/// of the pressure's row, in two quarters, one a half: quarters 1 and 2, which are added, or 0 and 3.
-constexpr int points_together = 16, jacobian_threads = 2 * 3 * 32;
+/// A block has half a warp's points and a thread for each of the 8 elements around each of them.
+constexpr int points_together = 16, flow_threads = 8 * points_together;
 
-/// Adds the other half's value where the quarters meet.
-__device__ double met(bool meeting, double value) {
-    const double other = __shfl_xor_sync(0xffffffffu, value, 16);
-    return meeting ? value + other : value;
-}
+/// The place of a thread of such a block; threads past the last slot repeat its point.
+struct FlowThread {
+    int at = threadIdx.x % points_together;  ///< which point of the block
+    int n = threadIdx.x / points_together;   ///< which element
+    Index slot = Index(blockIdx.x) * points_together + at;
 
-__global__ void __launch_bounds__(jacobian_threads, 2)
-    jacobian_of_points(const __grid_constant__ FlowStep step, const __grid_constant__ MatrixView a) {
-    extern __shared__ double values[];
-    const Layout& layout = step.u.layout;
-    const Index begin = Index(blockIdx.x) * points_together;
-    const int last = int(min(Index(points_together), layout.slots() - begin)) - 1;
-    for (int item = threadIdx.x; item < 8 * points_together; item += jacobian_threads) {
-        const int n = item / points_together, at = min(item % points_together, last);
-        const PointPatch patch{step, layout.point(unsigned(begin + at))};
-        q1::store_corner_terms(PatchElement(patch, n), 7 - n,
-                               q1::CornerTerms<double>{values + item, 8 * points_together});
+    __device__ PointPatch patch(const FlowStep& step) const {
+        const Layout& layout = step.u.layout;
+        return {step, layout.point(unsigned(min(slot, layout.slots() - 1)))};
     }
+};
+
+__global__ void __launch_bounds__(flow_threads, 2)
+    residual_of_points(const __grid_constant__ FlowStep step, const __grid_constant__ VectorView f) {
+    __shared__ double parts[8][4][points_together], scales[8][points_together];
+    const FlowThread thread;
+    const PointPatch patch = thread.patch(step);
+    const PatchElement element(patch, thread.n);
+    double part[4] = {};
+    q1::add_residual(element, part);
+    for (int c = 0; c < 4; ++c) parts[thread.n][c][thread.at] = part[c];
+    scales[thread.n][thread.at] = element.scale;
     __syncthreads();
-    const int at = threadIdx.x % points_together, half = threadIdx.x / points_together % 2;
-    const int i = threadIdx.x / 32 % 3;
-    const bool meeting = threadIdx.x < jacobian_threads / 2;
-    const Quarter quarter(meeting ? 1 + half : 3 * half);
-    const int layer = meeting ? 1 : 2 * half;
-    const bool writes = at <= last && !(meeting && half == 1);
-    const Index slot = begin + at;
-    const PointPatch patch{step, layout.point(unsigned(begin + min(at, last)))};
-    const auto terms = [&](int n) {
-        return q1::CornerTerms<double>{values + n * points_together + at, 8 * points_together};
-    };
-    const auto store = [&](int block, int row, int col, double value) {
-        if (writes && 9 * layer + block < a.stored_entries) a.at(9 * layer + block, row, col, slot) = value;
-    };
-    {
-        const MomentumRow<double> row = momentum_row(patch, terms, i, quarter);
-        const bool fixed = patch.fixed(i);
-        const double scale = met(meeting, row.scale);
-#pragma unroll
-        for (int block = 0; block < 9; ++block)
-#pragma unroll
-            for (int col = 0; col < 4; ++col)
-                store(block, i, col,
-                      momentum_entry(fixed, layer == 1 && block == 4 && col == i, scale,
-                                     met(meeting, row.blocks[block][col])));
+    const int c = thread.n;
+    if (c >= 4 || thread.slot >= step.u.layout.slots()) return;
+    double sum = 0.0, scale = 0.0;
+    for (int n = 0; n < 8; ++n) {
+        sum += parts[n][c][thread.at];
+        scale += scales[n][thread.at];
     }
-    for (int column = i; column < 4; column += 3) {  // warps of i = 0 take the pressure's own column too
-        const ContinuityColumn<double> sums = continuity_column(patch, terms, column, quarter);
-#pragma unroll
-        for (int block = 0; block < 9; ++block) store(block, 3, column, met(meeting, sums.blocks[block]));
-    }
+    f.at(thread.slot, c) = residual_entry(patch, c, scale, sum);
 }
 
-void launch_jacobian(const FlowStep& step, const MatrixView& a) {
-    constexpr int bytes = 8 * points_together * q1::CornerTerms<double>::count * int(sizeof(double));
-    cuda::check(cudaFuncSetAttribute(jacobian_of_points, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-                "shared memory of the flow's Jacobian");
-    jacobian_of_points<<<cuda::blocks_for(step.u.layout.slots(), points_together), jacobian_threads, bytes,
-                         cuda::stream()>>>(step, a);
-    cuda::launched("flow's Jacobian");
+/// Rows of blocks go through shared memory one after the other, where a warp sums up one column, each half of it a side
+/// in z.
+struct JacobianMemory {
+    double rows[2][8][8][4][points_together];  ///< of two rows in turn: element, its corner, column
+    double slopes[q1::KeptSlopes<double>::count][flow_threads];
+    double scales[8][points_together];
+};
+
+/// Adds what the other half of a warp has.
+__device__ double with_other_half(double value) {
+    return value + __shfl_xor_sync(0xffffffffu, value, 16);
+}
+
+/// Sums up a column of row `row` at one point and writes it.
+__device__ void write_column(const FlowStep& step, const MatrixView& a, const JacobianMemory& memory, int row) {
+    const auto [at, n, slot] = FlowThread{};
+    const int side = n % 2, col = n / 2;
+    const bool here = slot < step.u.layout.slots();
+    const bool fixed = here && step.flow.fixed(step.u.layout.point(unsigned(slot)), row);
+    double scale = 0.0;
+    for (int quarter = 0; quarter < 4; ++quarter) scale += memory.scales[4 * side + quarter][at];
+    scale = with_other_half(scale);
+    const auto store = [&](int entry, double value) {
+        if (here && entry < a.stored_entries)
+            a.at(entry, row, col, slot) = flow_entry(fixed, entry == 13 && col == row, scale, value);
+    };
+    sum_blocks<double>(
+        side, [&](int n, int b) { return memory.rows[row % 2][n][b][col][at]; },
+        [&](int block, double outwards, double inwards) {
+            const double own = with_other_half(inwards);
+            store(18 * side + block, outwards);
+            if (side == block % 2) store(9 + block, own);
+        });
+}
+
+__global__ void __launch_bounds__(flow_threads, 2)
+    jacobian_of_points(const __grid_constant__ FlowStep step, const __grid_constant__ MatrixView a) {
+    extern __shared__ double shared[];
+    auto& memory = *reinterpret_cast<JacobianMemory*>(shared);
+    const FlowThread thread;
+    const int at = thread.at, n = thread.n;
+    const PointPatch patch = thread.patch(step);
+    const PatchElement element(patch, n);
+    const q1::KeptSlopes<double> kept{&memory.slopes[0][threadIdx.x], flow_threads};
+    q1::CornerTerms<double> terms;
+    q1::make_corner_terms(element, terms);
+    memory.scales[n][at] = element.scale;
+    for_constants<4>([&](auto row) {
+        q1::make_row<row>(element, terms, kept,
+                          [&](int b, int col, double value) { memory.rows[row % 2][n][b][col][at] = value; });
+        __syncthreads();
+        write_column(step, a, memory, row);
+    });
+}
+
+template <class Out>
+void launch(void (*kernel)(FlowStep, Out), const char* name, std::size_t bytes, const FlowStep& step, const Out& out) {
+    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), name);
+    const unsigned blocks = cuda::blocks_for(step.u.layout.slots(), points_together);
+    kernel<<<blocks, flow_threads, bytes, cuda::stream()>>>(step, out);
+    cuda::launched(name);
 }
 #endif
 
@@ -116,15 +139,15 @@ void flow_initial_state(const Flow& flow, Vector& u) {
 
 void flow_residual(const FlowStep& step, Vector& f) {
 #ifdef __CUDACC__
-    if (f.backend() == Backend::cuda)
-        return for_each_point(Backend::cuda, f.layout(), "flow's residual", ResidualPoint{step, view(f)});
+    if (f.backend() == Backend::cuda) return launch(residual_of_points, "flow's residual", 0, step, view(f));
 #endif
     flow_residual_on_host(step, view(f));
 }
 
 void flow_jacobian(const FlowStep& step, StructMatrix& a) {
 #ifdef __CUDACC__
-    if (a.backend() == Backend::cuda) return launch_jacobian(step, view(a));
+    if (a.backend() == Backend::cuda)
+        return launch(jacobian_of_points, "flow's Jacobian", sizeof(JacobianMemory), step, view(a));
 #endif
     flow_jacobian_on_host(step, view(a));
 }

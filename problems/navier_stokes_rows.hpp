@@ -1,8 +1,7 @@
 // The rows of navier_stokes.hpp: what a grid point gathers from the 8 elements around it, boundary and initial values.
 //
 // An element around a point is numbered by bits as corners are, x + 2 y + 4 z; bit 1 means that it lies towards larger
-// coordinates, so element n has the point for its corner 7 - n. Elements outside the grid have weight 0 and the shape
-// of the nearest one inside.
+// coordinates. Elements outside the grid have weight 0 and the shape of the nearest one inside.
 #pragma once
 
 #include <numbers>
@@ -74,8 +73,9 @@ struct Flow {
                     return true;
         return false;
     }
-    /// Whether component i of the velocity is prescribed at p.
+    /// Whether component i is prescribed at p; the pressure, 3, never is.
     HYPERPLANE_HD bool fixed(Int3 p, int i) const {
+        if (i == 3) return false;
         for (int axis = 0; axis < 3; ++axis)
             for (int side = 0; side < 2; ++side)
                 if ((faces[axis][side] == FaceKind::velocity || axis == i) && on_face(p, axis, side)) return true;
@@ -106,6 +106,13 @@ struct FlowStep {
     double time;
 };
 
+/// Geometry of an element.
+template <class T>
+struct FlowBox {
+    T inverse_h[3];
+    T weight;  ///< of a Gauss point
+};
+
 /// The neighbourhood of one point, read as needed.
 struct PointPatch {
     using Number = double;
@@ -122,8 +129,8 @@ struct PointPatch {
     HYPERPLANE_HD double value(Index slot, int c) const { return step.u.at(slot, c); }
     HYPERPLANE_HD double old(Index slot, int c) const { return step.old.at(slot, c); }
     HYPERPLANE_HD double older(Index slot, int c) const { return step.older.at(slot, c); }
-    HYPERPLANE_HD q1::Box<double> box(int element) const {
-        q1::Box<double> made;
+    HYPERPLANE_HD FlowBox<double> box(int element) const {
+        FlowBox<double> made;
         bool inside = true;
         double volume = 1.0;
         for (int axis = 0; axis < 3; ++axis) {
@@ -138,10 +145,12 @@ struct PointPatch {
         return made;
     }
     HYPERPLANE_HD bool fixed(int i) const { return step.flow.fixed(point, i); }
-    HYPERPLANE_HD double boundary_value(int i) const { return step.flow.boundary_value(i, point, step.time); }
+    HYPERPLANE_HD double boundary_value(int i) const {
+        return fixed(i) ? step.flow.boundary_value(i, point, step.time) : 0.0;
+    }
 };
 
-/// Element n around the point of a patch; its states are read as needed.
+/// Element n around the point of a patch as the point sees it; its states are read as needed.
 /// tau = [damping^2 + 4 sum (u_d / h_d)^2 + (4 nu sum h_d^-2)^2]^-1/2 with the velocity at the element's centre at the
 /// beginning of the step.
 template <class Patch>
@@ -151,10 +160,11 @@ public:
 
     HYPERPLANE_HD PatchElement(const Patch& patch, int n) : patch_(patch) {
         const FlowStep& step = patch.step;
-        const q1::Box<T> box = patch.box(n);
+        const FlowBox<T> box = patch.box(n);
+        const Int3 outwards{2 * q1::bit(n, 0) - 1, 2 * q1::bit(n, 1) - 1, 2 * q1::bit(n, 2) - 1};
         for (int c = 0; c < 8; ++c)
-            place_[c] = patch.place({q1::bit(n, 0) - 1 + q1::bit(c, 0), q1::bit(n, 1) - 1 + q1::bit(c, 1),
-                                     q1::bit(n, 2) - 1 + q1::bit(c, 2)});
+            place_[c] =
+                patch.place({outwards.x * q1::bit(c, 0), outwards.y * q1::bit(c, 1), outwards.z * q1::bit(c, 2)});
         T convection = T(0.0), diffusion = T(0.0);
         for (int d = 0; d < 3; ++d) {
             T sum = patch.old(place_[0], d);
@@ -162,7 +172,7 @@ public:
             const T crossing = T(0.125) * sum * box.inverse_h[d];
             convection = fused(crossing, crossing, convection);
             diffusion = fused(box.inverse_h[d], box.inverse_h[d], diffusion);
-            this->inverse_h[d] = box.inverse_h[d];
+            this->inverse_h[d] = q1::bit(n, d) ? box.inverse_h[d] : -box.inverse_h[d];
         }
         diffusion = diffusion * T(4.0 * step.flow.viscosity);
         const T rate = root(fused(T(4.0), convection, fused(diffusion, diffusion, T(step.damping * step.damping))));
@@ -184,92 +194,36 @@ private:
     typename Patch::Place place_[8];
 };
 
-/// The four rows of F at a point; where a velocity is prescribed, scale (u - g).
+/// Row c of F at a point, `sum` being what the elements make; where a velocity is prescribed, scale (u - g).
 template <class Patch, class T = typename Patch::Number>
-HYPERPLANE_HD void residual_row(const Patch& patch, T (&f)[4]) {
-    T scale = T(0.0);
-    for (T& value : f) value = T(0.0);
-    for (int n = 0; n < 8; ++n) {
-        const PatchElement<Patch> element(patch, n);
-        q1::add_residual(element, 7 - n, f);
-        scale += element.scale;
-    }
+HYPERPLANE_HD T residual_entry(const Patch& patch, int c, const T& scale, const T& sum) {
     const auto here = patch.place({0, 0, 0});
-    for (int i = 0; i < 3; ++i)
-        f[i] = chosen(patch.fixed(i), scale * (patch.value(here, i) - patch.boundary_value(i)), f[i]);
+    return chosen(patch.fixed(c), scale * (patch.value(here, c) - patch.boundary_value(c)), sum);
 }
 
-/// A quarter of a point's elements and of their corners: the 4 elements on one side in z, the corners of those in one
-/// layer. Quarters 1 and 2 meet in the point's own layer, their sums are added.
-struct Quarter {
-    int elements;  ///< 0: towards smaller z, 1: towards larger z
-    int corners;   ///< layer of corners in them
-
-    HYPERPLANE_HD explicit Quarter(int number) : elements(number >> 1), corners(number & 1) {}
-};
-
-/// body(n, first) for a quarter's elements: `first`, known when compiled, is the block in x and y of the first corner
-/// in the layer, so that sums by block stay in registers.
-template <class Body>
-HYPERPLANE_HD void for_elements(Quarter quarter, const Body& body) {
-    const int n = 4 * quarter.elements;
-    body(n, std::integral_constant<int, 0>{});
-    body(n + 1, std::integral_constant<int, 1>{});
-    body(n + 2, std::integral_constant<int, 3>{});
-    body(n + 3, std::integral_constant<int, 4>{});
-}
-
-/// Block of corner b = x + 2 y of an element whose first corner is block `first`.
-HYPERPLANE_HD constexpr int block_of(int first, int b) {
-    return first + (b & 1) + 3 * (b >> 1);
-}
-
-/// Row i of momentum in the 9 blocks of a layer, and the scale of a row that prescribes a velocity; a quarter's share.
-template <class T>
-struct MomentumRow {
-    T blocks[9][4], scale;
-};
-
-/// `terms(n)` are the CornerTerms of element n.
-template <class Patch, class Terms, class T = typename Patch::Number>
-HYPERPLANE_HD MomentumRow<T> momentum_row(const Patch& patch, const Terms& terms, int i, Quarter quarter) {
-    MomentumRow<T> row;
-    row.scale = T(0.0);
-    for (auto& block : row.blocks)
-        for (T& value : block) value = T(0.0);
-    for_elements(quarter, [&](int n, auto first) {
-        q1::add_momentum(patch.box(n), terms(n), i, 7 - n, quarter.corners,
-                         [&](auto b, auto column, const T& value) { row.blocks[block_of(first, b)][column] += value; });
-        row.scale += terms(n).scale();
+/// The sums over a point's elements on one side in z, that make column after column of a row's blocks. `at(n, b)` is
+/// what element n puts at its corner b. body(block, outwards, inwards) for the 9 blocks of a layer: the share of the
+/// neighbour on that side in z, and the side's share of the block in the point's own layer.
+template <class T, class At, class Body>
+HYPERPLANE_HD void sum_blocks(int side, const At& at, const Body& body) {
+    for_constants<9>([&](auto block) {
+        constexpr int x = block % 3, y = block / 3;
+        constexpr int first_x = x / 2, first_y = y / 2, more_x = x == 1, more_y = y == 1;
+        constexpr int corner = (1 - more_x) + 2 * (1 - more_y);
+        T sums[2];
+        for (int layer = 0; layer < 2; ++layer)
+            for (int ny = first_y; ny <= first_y + more_y; ++ny)
+                for (int nx = first_x; nx <= first_x + more_x; ++nx) {
+                    const T value = at(nx + 2 * ny + 4 * side, corner + 4 * layer);
+                    sums[layer] = nx == first_x && ny == first_y ? value : sums[layer] + value;
+                }
+        body(block, sums[1], sums[0]);
     });
-    return row;
 }
 
-/// One column of the pressure's row, as momentum_row.
-template <class T>
-struct ContinuityColumn {
-    T blocks[9];
-};
-
-template <class Patch, class Terms, class T = typename Patch::Number>
-HYPERPLANE_HD ContinuityColumn<T> continuity_column(const Patch& patch, const Terms& terms, int column,
-                                                    Quarter quarter) {
-    const FlowStep& step = patch.step;
-    ContinuityColumn<T> sums;
-    for (T& value : sums.blocks) value = T(0.0);
-    for_elements(quarter, [&](int n, auto first) {
-        const auto add = [&](auto b, const T& value) { sums.blocks[block_of(first, b)] += value; };
-        if (column == 3)
-            q1::add_pressure(patch.box(n), terms(n), step.rate[0] * step.flow.compliance, 7 - n, quarter.corners, add);
-        else
-            q1::add_continuity(patch.box(n), terms(n), step.rate[0], column, 7 - n, quarter.corners, add);
-    });
-    return sums;
-}
-
-/// The coefficient of a row of momentum, where the velocity is not prescribed and where it is.
+/// A coefficient, in a row whose unknown is not prescribed or one where it is.
 template <class Flags, class T>
-HYPERPLANE_HD T momentum_entry(const Flags& fixed, bool diagonal, const T& scale, const T& value) {
+HYPERPLANE_HD T flow_entry(const Flags& fixed, bool diagonal, const T& scale, const T& value) {
     return chosen(fixed, diagonal ? scale : T(0.0), value);
 }
 

@@ -43,26 +43,32 @@ Element<T, double> random_element(unsigned seed) {
     return element;
 }
 
+/// An element as its corner a sees it.
+template <class T, class G>
+Element<T, G> seen_from(int a, Element<T, G> element) {
+    const Element<T, G> given = element;
+    for (int axis = 0; axis < 3; ++axis)
+        if (a >> axis & 1) element.inverse_h[axis] = -element.inverse_h[axis];
+    for (int c = 0; c < 8; ++c)
+        for (int k = 0; k < 4; ++k) {
+            element.values[k][c] = given.values[k][c ^ a];
+            element.knowns[k][c] = given.knowns[k][c ^ a];
+        }
+    return element;
+}
+
 /// The 32 x 32 Jacobian of an element as the rows of the matrix take it.
 void element_jacobian(const Element<double, double>& element, double (&jacobian)[32][32]) {
-    const q1::Box<double> box{{element.inverse_h[0], element.inverse_h[1], element.inverse_h[2]}, element.weight};
     for (int a = 0; a < 8; ++a) {
-        double values[q1::CornerTerms<double>::count];
-        const q1::CornerTerms<double> terms{values, 1};
-        q1::store_corner_terms(element, a, terms);
-        for (int bz = 0; bz < 2; ++bz)
-            for (int i = 0; i < 4; ++i) {
-                const auto momentum = [&](int b, int j, double value) {
-                    jacobian[4 * a + i][4 * (b + 4 * bz) + j] = value;
-                };
-                const auto continuity = [&](int b, double value) { jacobian[4 * a + 3][4 * (b + 4 * bz) + i] = value; };
-                if (i == 3) {
-                    q1::add_pressure(box, terms, element.mass * element.compliance, a, bz, continuity);
-                    continue;
-                }
-                q1::add_momentum(box, terms, i, a, bz, momentum);
-                q1::add_continuity(box, terms, element.mass, i, a, bz, continuity);
-            }
+        const auto seen = seen_from(a, element);
+        double slopes[q1::KeptSlopes<double>::count];
+        const q1::KeptSlopes<double> kept{slopes, 1};
+        q1::CornerTerms<double> terms;
+        q1::make_corner_terms(seen, terms);
+        for_constants<4>([&](auto row) {
+            q1::make_row<row>(seen, terms, kept,
+                              [&](int b, int col, double value) { jacobian[4 * a + row][4 * (b ^ a) + col] = value; });
+        });
     }
 }
 
@@ -76,7 +82,7 @@ TEST(FlowElement, JacobianIsTheDerivativeByDualNumbers) {
             for (double value : row) scale = std::fmax(scale, std::abs(value));
         for (int a = 0; a < 8; ++a) {
             Seeds f[4];
-            q1::add_residual(dual, a, f);
+            q1::add_residual(seen_from(a, dual), f);
             for (int k = 0; k < 4; ++k)
                 for (int at = 0; at < 32; ++at)
                     ASSERT_NEAR(jacobian[4 * a + k][at], f[k].d[at], 1e-12 * scale)
@@ -130,7 +136,7 @@ TEST(FlowElement, ResidualIsTheWeakFormPointByPoint) {
     const auto element = random_element<double>(4);
     for (int a = 0; a < 8; ++a) {
         double f[4] = {}, plain[4];
-        q1::add_residual(element, a, f);
+        q1::add_residual(seen_from(a, element), f);
         plain_residual(element, a, plain);
         for (int k = 0; k < 4; ++k) EXPECT_NEAR(f[k], plain[k], 1e-14) << a << " " << k;
     }
@@ -154,10 +160,10 @@ TEST(FlowElement, LanesOfAPackHaveTheBitsOfDoubles) {
     packed.viscosity = shape.viscosity;
     packed.compliance = shape.compliance;
     Pack rows[4] = {0.0, 0.0, 0.0, 0.0};
-    q1::add_residual(packed, 5, rows);
+    q1::add_residual(packed, rows);
     for (int l = 0; l < Pack::lanes; ++l) {
         double f[4] = {};
-        q1::add_residual(random_element<double>(10 + l), 5, f);
+        q1::add_residual(random_element<double>(10 + l), f);
         for (int k = 0; k < 4; ++k) EXPECT_EQ(f[k], rows[k].v[l]);
     }
 }
