@@ -9,62 +9,39 @@ namespace hyperplane {
 #ifdef __CUDACC__
 namespace {
 
-constexpr int group = 32;  // points of a block, a lane each
+/// A block has a warp's points and a warp for each face of a point.
+constexpr int group = 32, gas_threads = 6 * group;
 
-/// What a block keeps in shared memory. An odd number of doubles from lane to lane spreads Faces over the banks.
-template <class Body>
-struct GroupMemory {
-    typename Body::Faces faces[3][group];
-    double parts[3][5][5][group];
-    static_assert(sizeof(typename Body::Faces) / sizeof(double) % 2 == 1);
+/// What a block keeps in shared memory, by axis and point. An odd number of doubles from point to point spreads them
+/// over the banks.
+template <class Faces>
+struct SharedFaces : Faces {
+    double gap[1 + sizeof(Faces) / sizeof(double) % 2];
 };
 
-/// The phases of GasMatrix, each shared by the warps of a block: a face, a row along an axis, a row of the diagonal
-/// block.
+/// The phases of GasMatrix: a warp makes a face of each point, then a row of the matrix.
 template <class Body>
-__global__ void __launch_bounds__(256, 2)
+__global__ void __launch_bounds__(gas_threads, 2)
     make_matrix(const __grid_constant__ Layout layout, const __grid_constant__ Body body) {
     extern __shared__ double shared[];
-    auto& memory = *reinterpret_cast<GroupMemory<Body>*>(shared);
-    const int lane = threadIdx.x % group, first = threadIdx.x / group, warps = blockDim.x / group;
-    const unsigned slot = blockIdx.x * group + lane;
+    auto* faces = reinterpret_cast<SharedFaces<typename Body::Faces>*>(shared) + threadIdx.x % group;
+    const int warp = threadIdx.x / group;
+    const unsigned slot = blockIdx.x * group + threadIdx.x % group;
     const bool here = slot < layout.slots();
     const Int3 p = here ? layout.point(slot) : Int3{};
-    for (int task = first; task < 6; task += warps) {
-        const int axis = task / 2;
-        if (!here || body.rows.flow.domain.flat(axis)) continue;
-        auto& faces = memory.faces[axis][lane];
-        const GasLine line = body.rows.line(p, axis);
-        if (task % 2 == 0) {
-            faces.line = line;
-            body.template make_face<0>(line, faces);
-        } else {
-            body.template make_face<1>(line, faces);
-        }
-    }
+    if (const int axis = warp / 2; here && !body.rows.flow.domain.flat(axis))
+        body.make_face(p, axis, warp % 2, faces[axis * group]);
     __syncthreads();
-    for (int task = first; task < 15; task += warps) {
-        const int axis = task / 5, row = task % 5;
-        if (!here || body.rows.flow.domain.flat(axis)) continue;
-        for_constants<5>([&](auto r) {
-            if (r != row) return;
-            const GasState<double> part = body.template write_row<r>(p, axis, slot, memory.faces[axis][lane]);
-            for (int c = 0; c < 5; ++c) memory.parts[axis][r][c][lane] = part[c];
-        });
-    }
-    __syncthreads();
-    const auto part = [&](int axis, int row, int c) { return memory.parts[axis][row][c][lane]; };
-    for (int row = first; here && row < 5; row += warps)
-        for_constants<5>([&](auto r) {
-            if (r == row) body.template write_diagonal<r>(p, slot, part);
-        });
+    if (here && warp < 5)
+        body.write_row(p, warp, slot, [&](int axis) -> const typename Body::Faces& { return faces[axis * group]; });
 }
 
 template <class Body>
 void launch_matrix(const Layout& layout, const char* name, const Body& body) {
-    constexpr int bytes = sizeof(GroupMemory<Body>);
+    constexpr int bytes = 3 * group * sizeof(SharedFaces<typename Body::Faces>);
+    static_assert(sizeof(SharedFaces<typename Body::Faces>) / sizeof(double) % 2 == 1);
     cuda::check(cudaFuncSetAttribute(make_matrix<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), name);
-    make_matrix<<<unsigned((layout.slots() + group - 1) / group), 256, bytes, cuda::stream()>>>(layout, body);
+    make_matrix<<<cuda::blocks_for(layout.slots(), group), gas_threads, bytes, cuda::stream()>>>(layout, body);
     cuda::launched(name);
 }
 

@@ -38,21 +38,27 @@ HYPERPLANE_HD void turn(std::array<T, 5>& x) {
     x[3] = first;
 }
 
-/// Row `row` of dF/dq becomes one of dF/dU: times dq/dU at the state q.
+/// dq/dU at a state q: what it is made of.
+struct PrimitiveDerivative {
+    double over_rho, velocity[3], kinetic;
+
+    HYPERPLANE_HD static PrimitiveDerivative at(const Gas& gas, const GasState<double>& q) {
+        return {1.0 / q[0], {q[1], q[2], q[3]}, gas.kinetic(q)};
+    }
+};
+/// Row `row` of dF/dq becomes one of dF/dU: times dq/dU.
 HYPERPLANE_HD inline GasState<double> by_conserved(const Gas& gas, const GasState<double>& row,
-                                                   const GasState<double>& q) {
-    const double over_rho = 1.0 / q[0], p = gas.less_one * row[4];
-    const double along = row[1] * q[1] + row[2] * q[2] + row[3] * q[3];
-    return {row[0] - over_rho * along + p * gas.kinetic(q), over_rho * row[1] - p * q[1], over_rho * row[2] - p * q[2],
-            over_rho * row[3] - p * q[3], p};
+                                                   const PrimitiveDerivative& at) {
+    const auto& [over_rho, u, kinetic] = at;
+    const double p = gas.less_one * row[4];
+    const double along = row[1] * u[0] + row[2] * u[1] + row[3] * u[2];
+    return {row[0] - over_rho * along + p * kinetic, over_rho * row[1] - p * u[0], over_rho * row[2] - p * u[1],
+            over_rho * row[3] - p * u[2], p};
 }
 
-/// The five cells around one along an axis, in the frame of its faces.
-struct GasLine {
-    GasState<double> q[5];
-
-    HYPERPLANE_HD const GasState<double>& at(int offset) const { return q[offset + 2]; }
-};
+/// Cells in a row along an axis, in the frame of its faces.
+template <int count>
+using GasCells = std::array<GasState<double>, count>;
 
 /// What a row is made of.
 struct GasRows {
@@ -95,24 +101,28 @@ struct GasRows {
         if (mirrored) q[1] = -q[1];
         return q;
     }
-    HYPERPLANE_HD GasLine line(Int3 p, int axis) const {
-        GasLine line{{cell(p, axis, -2), cell(p, axis, -1), inside(p, axis), cell(p, axis, 1), cell(p, axis, 2)}};
-        if (boundary[axis] == GasBoundary::farfield || boundary[axis] == GasBoundary::exact) prescribe(p, axis, line);
-        return line;
+    /// Cells along an axis, the first of them `first` away from p.
+    template <int count>
+    HYPERPLANE_HD GasCells<count> cells(Int3 p, int axis, int first) const {
+        GasCells<count> q;
+        for_constants<count>([&](auto k) { q[k] = cell(p, axis, first + k); });
+        if (boundary[axis] == GasBoundary::farfield || boundary[axis] == GasBoundary::exact)
+            prescribe(p, axis, first, q);
+        return q;
     }
-    /// Puts the prescribed states into the cells beyond the boundary.
-    HYPERPLANE_HD void prescribe(Int3 p, int axis, GasLine& line) const {
+    /// Puts the prescribed states into those beyond the boundary.
+    template <std::size_t count>
+    HYPERPLANE_HD void prescribe(Int3 p, int axis, int first, std::array<GasState<double>, count>& cells) const {
         const Domain& domain = flow.domain;
-        for (int offset = -2; offset <= 2; ++offset) {
-            const int at = Domain::component(p, axis) + offset;
+        for (int k = 0; k < int(count); ++k) {
+            const int at = Domain::component(p, axis) + first + k;
             if (!domain.bounded(axis) || (at >= 0 && at < domain.extent(axis))) continue;
-            const Position position = domain.position(moved(p, axis, offset));
+            const Position position = domain.position(moved(p, axis, first + k));
             GasState<double> q = boundary[axis] == GasBoundary::exact ? flow.state(position, time) : flow.far(position);
             for (int turns = 0; turns < axis; ++turns) turn(q);
-            if (offset == -2) line.q[0] = q;
-            if (offset == -1) line.q[1] = q;
-            if (offset == 1) line.q[3] = q;
-            if (offset == 2) line.q[4] = q;
+            for_constants<count>([&](auto which) {
+                if (which == k) cells[which] = q;
+            });
         }
     }
 };
@@ -138,9 +148,8 @@ struct GasResidual {
 
 private:
     HYPERPLANE_HD void add_axis(Int3 p, int axis, GasState<double>& sum) const {
-        const GasLine line = rows.line(p, axis);
+        const GasCells<5> q = rows.template cells<5>(p, axis, -2);
         const double over_h = 1.0 / rows.flow.domain.grid.spacing[axis];
-        const auto& q = line.q;
         const GasState<double> lower = face_flux<flux>(rows.flow.gas, rows.reconstruction, q[0], q[1], q[2], q[3]);
         const GasState<double> upper = face_flux<flux>(rows.flow.gas, rows.reconstruction, q[1], q[2], q[3], q[4]);
         for (int r = 0; r < 5; ++r) sum[r] += (upper[r] - lower[r]) * over_h;
@@ -163,101 +172,105 @@ HYPERPLANE_HD inline void follow_lower(const SlopeDerivatives& d, double by_stat
     b[2] -= half * d.by_b;
 }
 
-/// The rows of the Jacobian at a point, in three phases that several threads of a GPU can share: the states and
-/// derivatives at each face of an axis; each row of the blocks along it; the rows of the diagonal block, whose parts by
-/// axis are summed as dF/dq.
+/// The rows of the Jacobian at a point, in two phases that several threads of a GPU can share: the states and
+/// derivatives at each face, then each row of the blocks along all axes and on the diagonal.
 template <FluxKind flux, GasJacobian kind>
 struct GasMatrix {
     static constexpr bool few_points = true;
+    static constexpr int reach = kind == GasJacobian::first ? 1 : 2;  ///< cells to each side that the matrix knows of
     using Derivative = decltype(flux_derivative<flux>(Gas{}, GasState<double>{}, GasState<double>{}, false));
 
     /// What the rows of an axis are made of, in the frame of its faces.
     struct Faces {
-        GasLine line;
-        SlopeDerivatives slopes[kind == GasJacobian::exact ? 3 : 1][5];  // of cells -1, 0 and 1; of exact alone
         Derivative face[2];                                              // the lower one, the upper one
+        PrimitiveDerivative around[2 * reach];                           // in the cells around the one in the middle
+        SlopeDerivatives slopes[kind == GasJacobian::exact ? 3 : 1][5];  // of cells -1, 0 and 1; of exact alone
     };
 
     GasRows rows;
     MatrixView a;
 
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        GasState<double> parts[3][5] = {};
-        for (int axis = 0; axis < 3; ++axis) {
-            if (rows.flow.domain.flat(axis)) continue;
-            Faces faces;
-            faces.line = rows.line(p, axis);
-            make_face<0>(faces.line, faces);
-            make_face<1>(faces.line, faces);
-            for_constants<5>([&](auto r) { parts[axis][r] = write_row<r>(p, axis, slot, faces); });
-        }
-        const auto part = [&](int axis, int row, int c) { return parts[axis][row][c]; };
-        for_constants<5>([&](auto r) { write_diagonal<r>(p, slot, part); });
+        Faces faces[3];
+        for (int axis = 0; axis < 3; ++axis)
+            for (int f = 0; f < 2; ++f)
+                if (!rows.flow.domain.flat(axis)) make_face(p, axis, f, faces[axis]);
+        for (int row = 0; row < 5; ++row)
+            write_row(p, row, slot, [&](int axis) -> const Faces& { return faces[axis]; });
     }
 
-    /// The face below the cell in the middle of the line (f = 0) or above it (1).
-    template <int f>
-    HYPERPLANE_HD void make_face(const GasLine& line, Faces& faces) const {
+    /// The face below the cell at p (f = 0) or above it (1).
+    HYPERPLANE_HD void make_face(Int3 p, int axis, int f, Faces& faces) const {
+        const GasCells<2 * reach> q = rows.template cells<2 * reach>(p, axis, f - reach);
         GasState<double> L, R;
-        for (int c = 0; c < 5; ++c) {
-            const auto q = [&](int at) { return line.q[f + at][c]; };
+        for_constants<5>([&](auto c) {
             CellSlopes<double> below{}, above{};
             if constexpr (kind == GasJacobian::exact) {
-                const SlopeDerivatives of_below = rows.reconstruction.derivatives(c, q(0), q(1), q(2), below);
-                if constexpr (f == 0) faces.slopes[0][c] = of_below;
-                faces.slopes[f + 1][c] = rows.reconstruction.derivatives(c, q(1), q(2), q(3), above);
+                const SlopeDerivatives of_below = rows.reconstruction.derivatives(c, q[0][c], q[1][c], q[2][c], below);
+                if (f == 0) faces.slopes[0][c] = of_below;
+                faces.slopes[f + 1][c] = rows.reconstruction.derivatives(c, q[1][c], q[2][c], q[3][c], above);
             }
             if constexpr (kind == GasJacobian::upwind2) {
-                below = rows.reconstruction.slopes(c, q(0), q(1), q(2));
-                above = rows.reconstruction.slopes(c, q(1), q(2), q(3));
+                below = rows.reconstruction.slopes(c, q[0][c], q[1][c], q[2][c]);
+                above = rows.reconstruction.slopes(c, q[1][c], q[2][c], q[3][c]);
             }
-            L[c] = q(1) + 0.5 * below.upper;
-            R[c] = q(2) - 0.5 * above.lower;
-        }
+            L[c] = q[reach - 1][c] + 0.5 * below.upper;
+            R[c] = q[reach][c] - 0.5 * above.lower;
+        });
+        for_constants<reach>([&](auto k) {
+            faces.around[reach * f + k] = PrimitiveDerivative::at(rows.flow.gas, either(f == 0, q[k], q[reach + k]));
+        });
         faces.face[f] = flux_derivative<flux>(rows.flow.gas, L, R, kind != GasJacobian::exact);
     }
 
-    /// Row r of the blocks along an axis: b[2 + o] = d(F_upper - F_lower) / dq at the cell o away, over h. Returns
-    /// b[2], the diagonal block's part.
-    template <int r>
-    HYPERPLANE_HD GasState<double> write_row(Int3 p, int axis, Index slot, const Faces& faces) const {
+    /// Row `row` of all blocks; faces_at(axis) are the Faces of an axis that is not flat. The parts of the diagonal
+    /// block by axis are summed as dF/dq, in the frame of one axis after the other.
+    template <class FacesAt>
+    HYPERPLANE_HD void write_row(Int3 p, int row, Index slot, const FacesAt& faces_at) const {
+        GasState<double> diagonal{};
+        for (int axis = 0; axis < 3; ++axis, turn(diagonal)) {
+            if (rows.flow.domain.flat(axis)) continue;
+            const GasState<double> part = write_along(p, axis, row, slot, faces_at(axis));
+            for (int c = 0; c < 5; ++c) diagonal[c] += part[c];
+        }
+        const int e = rows.entry[0][2];
+        if (e >= a.stored_entries) return;
+        const Gas& gas = rows.flow.gas;
+        const auto by_U = by_conserved(gas, diagonal, PrimitiveDerivative::at(gas, rows.inside(p, 0)));
+        for (int c = 0; c < 5; ++c) a.at(e, row, c, slot) = by_U[c] + (c == row ? rows.rate[0] : 0.0);
+    }
+
+private:
+    /// Row `row` of the blocks along an axis; its part of the diagonal block is returned as dF/dq in the axis' frame.
+    HYPERPLANE_HD GasState<double> write_along(Int3 p, int axis, int row, Index slot, const Faces& faces) const {
         const Domain& domain = rows.flow.domain;
         const double over_h = 1.0 / domain.grid.spacing[axis];
-        const FaceGradient below = faces.face[0].template gradient<r>(rows.flow.gas),
-                           above = faces.face[1].template gradient<r>(rows.flow.gas);
+        FaceGradient below, above;
+        for_constants<5>([&](auto r) {
+            if (r != frame_component(axis, row)) return;
+            below = faces.face[0].template gradient<r>(rows.flow.gas);
+            above = faces.face[1].template gradient<r>(rows.flow.gas);
+        });
         GasState<double> b[5] = {};
-        for (int c = 0; c < 5; ++c) {
+        for_constants<5>([&](auto c) {
             double column[5] = {};
             spread(faces, c, below.left[c] * over_h, below.right[c] * over_h, above.left[c] * over_h,
                    above.right[c] * over_h, column);
             for (int o = 0; o < 5; ++o) b[o][c] = column[o];
-        }
+        });
         const int at = Domain::component(p, axis), left = domain.extent(axis) - 1 - at;
         const bool bounded = domain.bounded(axis);
         fold(b, rows.boundary[axis], bounded && at < 2 ? at : 2, bounded && left < 2 ? left : 2);
-        const int row = face_component(axis, r);
-        write(axis, -2, row, slot, b[0], faces.line.q[0]);
-        write(axis, -1, row, slot, b[1], faces.line.q[1]);
-        write(axis, 1, row, slot, b[3], faces.line.q[3]);
-        write(axis, 2, row, slot, b[4], faces.line.q[4]);
+        for_constants<2>([&](auto k) {  // 1 and 2 cells away
+            const auto by_U = [&](const GasState<double>& by_q, int cell) {
+                return k < reach ? by_conserved(rows.flow.gas, by_q, faces.around[cell]) : GasState<double>{};
+            };
+            write(axis, -1 - k, row, slot, by_U(b[1 - k], reach - 1 - k));
+            write(axis, 1 + k, row, slot, by_U(b[3 + k], reach + k));
+        });
         return b[2];
     }
 
-    /// Row r of the diagonal block, part(axis, row, column) being its parts in the frames of the axes.
-    template <int r, class PartAt>
-    HYPERPLANE_HD void write_diagonal(Int3 p, Index slot, const PartAt& part) const {
-        const int e = rows.entry[0][2];
-        if (e >= a.stored_entries) return;
-        GasState<double> by_q{};
-        for (int axis = 0; axis < 3; ++axis)
-            if (!rows.flow.domain.flat(axis))
-                for (int c = 0; c < 5; ++c) by_q[c] += part(axis, frame_component(axis, r), frame_component(axis, c));
-        GasState<double> by_U = by_conserved(rows.flow.gas, by_q, rows.inside(p, 0));
-        by_U[r] += rows.rate[0];
-        for (int c = 0; c < 5; ++c) a.at(e, r, c, slot) = by_U[c];
-    }
-
-private:
     /// From derivatives by the states beside the lower and the upper face to those by the cells around; what is known
     /// to be zero is not computed.
     HYPERPLANE_HD void spread([[maybe_unused]] const Faces& faces, [[maybe_unused]] int c, double below_left,
@@ -311,12 +324,10 @@ private:
     HYPERPLANE_HD static void clear(GasState<double>& row) {
         for (double& value : row) value = 0.0;
     }
-    /// A row of the block at an offset along an axis, zero where that leaves the grid.
-    HYPERPLANE_HD void write(int axis, int offset, int row, Index slot, const GasState<double>& by_q,
-                             const GasState<double>& q) const {
+    /// Stores a row of the block at an offset along an axis.
+    HYPERPLANE_HD void write(int axis, int offset, int row, Index slot, const GasState<double>& by_U) const {
         const int e = rows.entry[axis][offset + 2];
         if (e < 0 || e >= a.stored_entries) return;
-        const GasState<double> by_U = by_conserved(rows.flow.gas, by_q, q);
         for (int c = 0; c < 5; ++c) a.at(e, row, face_component(axis, c), slot) = by_U[c];
     }
 };

@@ -56,7 +56,7 @@ void written_flux(const Gas& gas, const Reconstruction& reconstruction, const Ga
             for (int k = 0; k < 4; ++k) by_q[k][c] = column[k];
         }
         for (int k = 0; k < 4; ++k) {
-            const GasState<double> by_U = by_conserved(gas, by_q[k], q[k]);
+            const GasState<double> by_U = by_conserved(gas, by_q[k], PrimitiveDerivative::at(gas, q[k]));
             for (int c = 0; c < 5; ++c) d[r][5 * k + c] = by_U[c];
         }
     }
