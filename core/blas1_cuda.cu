@@ -13,12 +13,6 @@ __device__ double partial[max_blocks * max_sums];
 __device__ unsigned arrived;
 __device__ double host_scalar;
 
-/// `width` neighbouring values, loaded and stored as one.
-template <int width>
-struct alignas(8 * width) Values {
-    double at[width];
-};
-
 /// An operation on arrays, element by element. Bit k of `read` and `written`: array k is.
 template <int arrays_, int sums_, unsigned read_, unsigned written_>
 struct Operation {

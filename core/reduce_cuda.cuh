@@ -1,9 +1,15 @@
-// Sums over a whole launch, in one kernel and in a fixed order.
+// Passes over vectors: sums over a whole launch, in one kernel and in a fixed order.
 #pragma once
 
 namespace hyperplane::cuda {
 
 inline constexpr int block_threads = 256, block_warps = block_threads / 32;
+
+/// `width` neighbouring values, loaded and stored as one.
+template <int width>
+struct alignas(8 * width) Values {
+    double at[width];
+};
 
 /// Sum over the lanes of a warp, in lane 0.
 __device__ inline double warp_sum(double value) {

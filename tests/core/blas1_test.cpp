@@ -139,10 +139,10 @@ TEST_P(Blas1, FusedUpdatesEqualTheirParts) {
     expect_sum(known(4), ss, ss);
 }
 
-/// One column, a few, and more than a kernel takes at once.
+/// As many columns as each kernel takes, and more than one takes at once.
 TEST_P(Blas1, ColumnsEqualTheirFormulas) {
     const Values ws = values(vector(100));
-    for (int count : {1, 3, 31, 70}) {
+    for (int count : {1, 3, 5, 9, 31, 50, 70}) {
         std::vector<Vector> held;
         for (int m = 0; m < count; ++m) held.push_back(vector(std::uint64_t(m + 1)));
         std::vector<const Vector*> v;
