@@ -55,7 +55,7 @@ struct Worker {
           in_rows(r < DOF),
           cell(thread_ / 32 * points + which),
           line(a, tile, cell, cell < cells) {
-        least_ratio[thread] = pivot_met[thread] = pivot_own[thread] = 1.0;
+        least_ratio[thread] = 1.0;
         least_ratio_x[thread] = 0;
     }
 
@@ -144,7 +144,7 @@ struct Worker {
             const int lane_of_pivot = 4 * row + row / 2;
             const double met = from(x.v[p % 2], lane_of_pivot), diagonal = from(own_diagonal, lane_of_pivot);
             const double here = from(x.v[p % 2], lane / 4 * 4 + row / 2);
-            if (r == p && !gave_up) pivot_met[thread] = met, pivot_own[thread] = diagonal;
+            if (r == p) pivot_met[thread] = met, pivot_own[thread] = diagonal;
             double pivot = met;
             if (!judge(a).accepts(met, diagonal, least)) {
                 pivot = 1.0;

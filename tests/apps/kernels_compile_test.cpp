@@ -148,8 +148,9 @@ void expect_no_spills(const Job& job) {
         fmt::print("{:<40} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
                    row.registers, row.local_bytes, row.spill_bytes, row.shared_bytes);
         EXPECT_GT(row.registers, 0) << row.name;
-        // The factorisation on tensor cores takes all registers of a thread; for sm_80 the compiler misses by a few.
-        const bool tight = job.architecture == "sm_80" && job.system.dof > 2 && row.name == "struct_ilu factor";
+        // The factorisation on tensor cores takes all registers of a thread; for others than sm_90, for which it is
+        // tuned, the compiler misses by a few.
+        const bool tight = job.architecture != "sm_90" && job.system.dof > 2 && row.name == "struct_ilu factor";
         if (job.system.dof <= 8) {
             EXPECT_LE(row.spill_bytes, tight ? 192 : 0) << row.name << " of " << job.name();
         }
