@@ -136,8 +136,9 @@ FactorShape::FactorShape(const StructIluSystem& system, const Geometry& g, const
     const int dof = system.dof;
     const int entries = system.shares || system.symmetric ? g.lower + 1 : 2 * g.lower + 1;
     constexpr int most_values = 56;  // doubles that a thread can keep in registers
-    // Few blocks of four unknowns fit a thread's registers by rows, and then more points a multiprocessor.
-    const bool by_rows = dof <= 2 || (dof == 4 && g.lower < 6 && tuning.factor_ring);
+    // star7's blocks of four unknowns fit a thread's registers by rows, and then more points a multiprocessor.
+    const bool like_star7 = g.lower <= 3 && g.max_level == 1;
+    const bool by_rows = dof <= 2 || (dof == 4 && like_star7 && tuning.factor_ring);
     const int kept = by_rows ? entries * dof : 2 * entries;
     kind = dof > 8 || kept > most_values || !tuning.in_registers ? FactorKind::rows
            : by_rows                                             ? FactorKind::points
