@@ -41,6 +41,7 @@ nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result,
     json["bytes_per_apply"] = row.bytes;
     json["bytes_held"] = row.held;
     json["pivots_modified"] = row.report.pivots_modified;
+    json["values_flushed"] = row.report.values_flushed;
     if (row.bytes > 0) {
         json["time_over_limit"] = over_limit(row);
         over_limit_[row.name].push_back(over_limit(row));

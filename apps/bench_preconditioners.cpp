@@ -21,6 +21,7 @@ public:
     Made make(const Candidate& candidate, const Parameters& parameters) override {
         const PreconditionerSetting setting{context(), grid_, setting_.stencil, setting_.dof, setting_.symmetric};
         const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
+        check_storage(row, parameters);
         const Layout layout = row.plan(parameters, setting).layout;
         return {row.create(parameters, setting), layout};
     }

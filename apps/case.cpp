@@ -98,6 +98,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
         found.collect([&] {
             const SystemShape& shape = problem->shape();
             const PreconditionerSetting setting{context, shape.grid, shape.stencil, shape.dof, shape.symmetric};
+            check_storage(row, parameters);
             plan = row.plan(parameters, setting);
             preconditioner = row.create(parameters, setting);
         });
@@ -172,7 +173,12 @@ MemoryPlan Case::memory_plan() const {
     memory.by_label["matrix"] = matrix;
     if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;
     memory.by_label["preconditioner " + name("preconditioner")] = plan.bytes;
-    memory.by_label["Krylov vectors"] = solver->work_vectors() * vector;
+    const Index krylov = solver->work_vectors() * vector;
+    memory.by_label["Krylov vectors"] = krylov;
+    // A first set-up comes before a solver has vectors.
+    const bool set_up_once = shape().linear && steps() == 1;
+    if (const Index more = plan.setup_bytes - (set_up_once ? krylov : 0); more > 0)
+        memory.by_label["set-up of preconditioner " + name("preconditioner")] = more;
     memory.by_label["state, b, correction"] = 3 * vector;
     const Newton::Vectors held = Newton::vectors(shape(), newton);
     if (held.trial > 0) memory.by_label["trial state"] = held.trial * vector;

@@ -25,6 +25,12 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
         spdlog::warn("{}: {} pivots modified, shift {:g}", case_.name("preconditioner"), task.setup.pivots_modified,
                      task.setup.shift);
     }
+    if (task.refreshed && task.setup.values_flushed > 0) {
+        progress_.end_line();
+        spdlog::warn("{}: {} values of the factors are too small for preconditioner.storage = {} and became zero",
+                     case_.name("preconditioner"), task.setup.values_flushed,
+                     case_.parameters.text("preconditioner", "storage"));
+    }
     const TimerTree& timers = outcome_.timers;
     const double solve_before = timers.seconds("solve");
     History history;

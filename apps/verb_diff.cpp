@@ -79,6 +79,7 @@ void compare_solves(const RecordData& a, const RecordData& b, Comparison& found)
         found.value(what + " b_norm", x.report.b_norm, y.report.b_norm);
         found.value(what + " true residual", x.report.true_residual, y.report.true_residual);
         found.count(what + " pivots modified", x.setup.pivots_modified, y.setup.pivots_modified);
+        found.count(what + " values flushed", x.setup.values_flushed, y.setup.values_flushed);
         compare_histories(what, a.histories[s], b.histories[s], found);
     }
 }

@@ -50,6 +50,15 @@ std::vector<Line> problem_lines() {
     return lines;
 }
 
+std::vector<Line> preconditioner_lines() {
+    std::vector<Line> lines;
+    for (const PreconditionerRow& row : preconditioners()) {
+        lines.push_back({row.name, row.summary});
+        if (!row.storages.empty()) lines.back().more.push_back("storage: " + list_of(row.storages));
+    }
+    return lines;
+}
+
 std::vector<Line> stencil_lines() {
     std::vector<Line> lines;
     for (const Stencil& stencil : Stencil::ready_made()) {
@@ -81,7 +90,7 @@ const std::vector<Topic>& topics() {
     static const std::vector<Topic> table = {
         {"problems", problem_lines},
         {"solvers", [] { return lines_of(solvers()); }},
-        {"preconditioners", [] { return lines_of(preconditioners()); }},
+        {"preconditioners", preconditioner_lines},
         {"stencils", stencil_lines},
         {"devices", device_lines},
     };

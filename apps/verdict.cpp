@@ -159,6 +159,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
                                   {"recurrence_residual", row.report.recurrence_residual},
                                   {"true_residual", row.report.true_residual},
                                   {"pivots_modified", row.setup.pivots_modified},
+                                  {"values_flushed", row.setup.values_flushed},
                                   {"setup_seconds", row.setup_seconds},
                                   {"solve_seconds", row.solve_seconds}});
     json["end"] = outcome.end;

@@ -48,6 +48,7 @@ struct SetupReport {
     double smallest_pivot_ratio = 1.0;  ///< min |pivot| / |diagonal of A|; small warns of trouble
     Int3 smallest_pivot_cell;
     Index factor_bytes = 0;
+    Index values_flushed = 0;  ///< values of the factors that became zero in storage of fewer bits
 };
 
 /// What a preconditioner does in sweeps; 0: nothing.

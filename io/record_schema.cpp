@@ -154,6 +154,9 @@ void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
     count("smallest_pivot_k", "cell of that pivot", [](SolveRow& s) -> int& { return s.setup.smallest_pivot_cell.z; });
     g.column("factor_bytes", {"B", "memory of the factors, beyond the matrix"}, solves,
              [](SolveRow& s) -> Index& { return s.setup.factor_bytes; });
+    if (g.writing() || g.has("values_flushed"))
+        count("values_flushed", "values of the factors that became zero in storage of fewer bits",
+              [](SolveRow& s) -> Index& { return s.setup.values_flushed; });
 }
 
 /// A modified pivot and the solve whose set-up met it.

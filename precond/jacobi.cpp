@@ -90,6 +90,7 @@ PreconditionerRow none_row() {
     row.name = "none";
     row.summary = "no preconditioner, M is the identity";
     row.explanation = "M is the identity.";
+    row.storages = {};
     row.create = [](const Parameters&, const PreconditionerSetting&) {
         return std::unique_ptr<Preconditioner>(new NoPreconditioner());
     };

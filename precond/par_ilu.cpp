@@ -45,7 +45,13 @@ StructIluOptions factorisation_of(const Parameters& parameters) {
 
 /// Whether triangles are swept, too; throws UsageError where a key of such sweeps would mean nothing.
 bool swept(const Parameters& parameters) {
-    if (parameters.text("preconditioner", "triangular_solve") == "jacobi") return true;
+    if (parameters.text("preconditioner", "triangular_solve") == "jacobi") {
+        if (is_narrow(factor_storage(parameters)))
+            throw UsageError(parameters.where("preconditioner", "storage") +
+                             ": Jacobi sweeps read factors of double precision alone; leave it out, or set "
+                             "preconditioner.triangular_solve = exact");
+        return true;
+    }
     for (const ParameterSpec& spec : triangle_sweep_parameters())
         if (parameters.is_given(spec.section, spec.key))
             throw UsageError(parameters.where(spec.section, spec.key) +
@@ -67,6 +73,7 @@ PreconditionerRow par_ilu_row() {
         "A symmetric matrix is factored as incomplete Cholesky. "
         "Source: Chow and Patel, Fine-grained parallel incomplete LU factorization, SIAM J. Sci. Comput. 37, 2015.";
     row.parameters = par_ilu_parameters();
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         const StructIluOptions factorisation = factorisation_of(parameters);

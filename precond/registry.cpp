@@ -1,5 +1,10 @@
 #include "precond/registry.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "precond/cusparse_ilu.hpp"
 #include "precond/fgbilu.hpp"
 #include "precond/jacobi.hpp"
@@ -12,14 +17,33 @@
 namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners() {
-    static const std::vector<PreconditionerRow> rows{struct_ilu_row(), fgbilu_row(),       jacobi_sweeps_row(),
-                                                     par_ilu_row(),    multicolor_row(),   subdomain_ildu0_row(),
-                                                     jacobi_row(),     cusparse_ilu_row(), none_row()};
+    static const std::vector<PreconditionerRow> rows = [] {
+        std::vector<PreconditionerRow> made{struct_ilu_row(), fgbilu_row(),       jacobi_sweeps_row(),
+                                            par_ilu_row(),    multicolor_row(),   subdomain_ildu0_row(),
+                                            jacobi_row(),     cusparse_ilu_row(), none_row()};
+        for (PreconditionerRow& row : made)
+            if (!row.storages.empty()) row.parameters.push_back(factor_storage_parameter(row.storages));
+        return made;
+    }();
     return rows;
 }
 
 const PreconditionerRow& find_preconditioner(const std::string& name) {
     return find_row(preconditioners(), "preconditioner", name);
+}
+
+void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
+    const FactorStorage storage = factor_storage(parameters);
+    const auto takes = [&](const PreconditionerRow& other) {
+        return std::find(other.storages.begin(), other.storages.end(), storage) != other.storages.end();
+    };
+    if (row.storages.empty() || takes(row)) return;
+    std::vector<std::string> others;
+    for (const PreconditionerRow& other : preconditioners())
+        if (takes(other)) others.push_back(other.name);
+    throw UsageError(fmt::format("{}: {} keeps its factors in {} alone, not in {}, which {} take",
+                                 parameters.where("preconditioner", "storage"), row.name, list_of(row.storages),
+                                 to_string(storage), fmt::join(others, ", ")));
 }
 
 ParameterTable common_preconditioner_parameters() {

@@ -6,6 +6,7 @@
 #include "core/linear_operator.hpp"
 #include "core/registry.hpp"
 #include "core/struct_matrix.hpp"
+#include "precond/factor_storage.hpp"
 
 namespace hyperplane {
 
@@ -25,6 +26,7 @@ using CreatePreconditioner = std::unique_ptr<Preconditioner> (*)(const Parameter
 struct PreconditionerPlan {
     Layout layout;              ///< the layout it wants matrix and vectors in
     Index bytes = 0;            ///< it will hold after setup, besides the matrix
+    Index setup_bytes = 0;      ///< more that it holds during a setup
     Index bytes_per_apply = 0;  ///< fewest one apply will move; 0: those it holds and two vectors
     PreconditionerTraits traits;
 };
@@ -33,10 +35,13 @@ using PlanPreconditioner = PreconditionerPlan (*)(const Parameters&, const Preco
 
 struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;
+    std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< of its factors; empty: it has none
 };
 
 const std::vector<PreconditionerRow>& preconditioners();
 const PreconditionerRow& find_preconditioner(const std::string& name);
+/// Throws UsageError where preconditioner.storage is none that a row takes.
+void check_storage(const PreconditionerRow& row, const Parameters& parameters);
 
 /// Keys every preconditioner shares: preconditioner.name.
 ParameterTable common_preconditioner_parameters();

@@ -32,6 +32,7 @@ StructIluOptions struct_ilu_options(const Parameters& parameters) {
     options.shift = pivots.shift;
     options.shift_is_auto = pivots.shift_is_auto;
     options.pivots = pivots.rules;
+    options.storage = factor_storage(parameters);
     return options;
 }
 
@@ -57,8 +58,8 @@ Layout without_wrap(const Layout& layout) {
 
 /// Whether elimination changes the diagonal alone, so that E and F are the matrix's (D-ILU).
 bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]] int dof, bool cuda,
-                   const StructIluTuning& tuning) {
-    if (!tuning.shares) return false;
+                   const StructIluOptions& options) {
+    if (!options.tuning.shares || is_narrow(options.storage)) return false;
     if constexpr (cuda_built)
         if (cuda && !StructIluCuda::shares(dof)) return false;
     return filled.size() == matrix.size() && !filled.eliminates_off_diagonal();
@@ -69,30 +70,49 @@ bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]
 bool StructIlu::unit_triangular(const StructIluOptions& options, const PreconditionerSetting& setting) {
     const bool cuda = setting.context.backend() == Backend::cuda;
     const Stencil filled = setting.stencil.filled(options.fill_level);
-    return cuda && !shares_matrix(filled, setting.stencil, setting.dof, cuda, options.tuning);
+    return is_narrow(options.storage) ||
+           (cuda && !shares_matrix(filled, setting.stencil, setting.dof, cuda, options));
 }
 
 PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const PreconditionerSetting& setting) {
     const Stencil filled = setting.stencil.filled(options.fill_level);
     const bool cuda = setting.context.backend() == Backend::cuda;
-    const bool shares = shares_matrix(filled, setting.stencil, setting.dof, cuda, options.tuning);
+    if (cuda && is_narrow(options.storage))
+        throw UsageError(
+            fmt::format("preconditioner.storage: {} keeps its factors in double alone on a GPU", options.name));
+    const bool shares = shares_matrix(filled, setting.stencil, setting.dof, cuda, options);
     const int entries = shares ? 1 : setting.symmetric ? filled.diagonal() + 1 : filled.size();
     PreconditionerPlan plan;
     // On a processor lines along x stream best (docs/performance.md), on a GPU hyperplanes do.
     plan.layout = Layout(cuda ? LayoutKind::hyperplane : LayoutKind::natural, setting.grid, filled.level_map());
-    plan.bytes = StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points());
+    const Index factors = StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points());
+    plan.bytes = factors;
     const Index block = Index(setting.dof) * setting.dof * plan.layout.slots();
     plan.bytes_per_apply =
         ((2 * filled.lower_size() + 1) * block + 4 * plan.layout.slots() * setting.dof) * Index(sizeof(double));
     if constexpr (cuda_built)
         if (cuda)
-            plan.bytes +=
-                StructIluCuda::bytes({plan.layout, filled, setting.stencil, setting.dof, setting.symmetric, shares});
+            plan.bytes += StructIluCuda::bytes(
+                {plan.layout, filled, setting.stencil, setting.dof, setting.symmetric, shares, options.storage});
     if (options.sweeps > 0)
-        plan.bytes += StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, setting.grid.points()) +
-                      FactorSweeps::bytes(setting.stencil, filled, setting.symmetric, shares, setting.grid.points());
+        plan.bytes +=
+            factors + FactorSweeps::bytes(setting.stencil, filled, setting.symmetric, shares, setting.grid.points());
+    if (is_narrow(options.storage)) {
+        const Index slots = plan.layout.slots();
+        plan.setup_bytes = (options.sweeps > 0 ? 2 : 1) * factors;
+        plan.bytes += NarrowFactors::bytes(options.storage, setting.context.backend(), slots, filled, setting.dof,
+                                           setting.symmetric) -
+                      plan.setup_bytes;
+        plan.bytes_per_apply = NarrowFactors::bytes_of_sweeps(options.storage, slots, filled, setting.dof) +
+                               4 * slots * setting.dof * Index(sizeof(double));
+    }
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
+}
+
+StructIlu::StructIlu(const Context& context, const StructIluOptions& options) : context_(context), options_(options) {
+    if (options.tuning.by_level && is_narrow(options.storage))
+        throw UsageError(fmt::format("{}: solves by level read factors of double precision alone", options.name));
 }
 
 void StructIlu::prepare(const StructMatrix& a) {
@@ -109,7 +129,7 @@ void StructIlu::prepare(const StructMatrix& a) {
                             "i + {} j + {} k; build the matrix in the layout that plan() returns",
                             options_.name, options_.fill_level, a.stencil().name(), need.y, need.z, have.y, have.z));
     }
-    const bool shares = shares_matrix(stencil_, a.stencil(), a.dof(), a.backend() == Backend::cuda, options_.tuning);
+    const bool shares = shares_matrix(stencil_, a.stencil(), a.dof(), a.backend() == Backend::cuda, options_);
     const auto fits = [&](const std::optional<StructMatrix>& m, const Stencil& stencil) {
         return m && m->layout() == a.layout() && m->dof() == a.dof() && m->stencil().offsets() == stencil.offsets();
     };
@@ -143,7 +163,7 @@ StructIluSystem StructIlu::system() const {
     // Sweeps go level by level in any layout; the natural one need not know the factors' levels.
     const bool natural = a_->layout().kind() == LayoutKind::natural;
     const Layout layout = natural ? Layout(LayoutKind::natural, a_->grid(), stencil_.level_map()) : a_->layout();
-    return {layout, stencil_, a_->stencil(), a_->dof(), a_->symmetric(), !factor_};
+    return {layout, stencil_, a_->stencil(), a_->dof(), a_->symmetric(), !factor_, options_.storage};
 }
 
 SetupReport StructIlu::setup(const StructMatrix& a) {
@@ -151,8 +171,33 @@ SetupReport StructIlu::setup(const StructMatrix& a) {
     SetupReport report = factor_with_policy(
         a, options_.pivots, options_.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) { build(alpha, inverter); }, met_in_sweeps(options_.sweeps));
-    report.factor_bytes = factor_ ? factor_->bytes() : inverse_->bytes();
+    if (is_narrow(options_.storage)) narrow(report);
+    report.factor_bytes = narrow_ ? narrow_->bytes() : factor_ ? factor_->bytes() : inverse_->bytes();
     return report;
+}
+
+void StructIlu::narrow(SetupReport& report) {
+    const StructMatrix& a = *a_;
+    if (!narrow_ || !narrow_->serves(options_.storage, a.layout(), stencil_, a.dof(), a.symmetric())) {
+        narrow_.reset();
+        narrow_.emplace(context_, options_.storage, a.layout(), stencil_, a.dof(), a.symmetric());
+    }
+    judge(narrow_->round(view(nullptr)), options_.storage, options_.name, report);
+    factor_.reset();
+    spare_.reset();
+}
+
+StructIluCuda::Factors StructIlu::cuda_factors() const {
+    const Index slots = a_->layout().slots(), dof = a_->dof();
+    if (narrow_ && !factor_) {
+        const char* const values = reinterpret_cast<const char*>(narrow_->values<float>().values);
+        const Index entry = narrow_->entry_stride();
+        return {values, values + stencil_.diagonal() * entry * bytes_of(options_.storage), entry,
+                narrow_->of_lower().values, narrow_->of_upper().values};
+    }
+    // The matrices are memory only: values lie without padding, in the order of StructIluCuda::place.
+    return {triangles().values(0), pivots().values(0) + Index(pivot_entry()) * dof * dof * slots,
+            factor_ ? slots : a_->stride()};
 }
 
 ConstBlockView StructIlu::blocks(const StructMatrix& x) const {
@@ -177,17 +222,17 @@ FactorSweeps::Target StructIlu::target(StructMatrix& x) const {
 void StructIlu::build_by_sweeps(double alpha, PivotInverter& inverter) {
     const FactorSweeps::Target result = target(held());
     sweeps_->run(*a_, result, target(*spare_), options_.sweeps, alpha, options_.pivots, inverter);
-    if (unit_triangular()) sweeps_->make_unit(result);
+    if (cuda_ && factor_) sweeps_->make_unit(result);
 }
 
 void StructIlu::build_by_level(double alpha, PivotInverter& inverter) {
     if (options_.pivots.policy == PivotPolicy::boost)
         throw UsageError(fmt::format(
-                "{}: an elimination by levels boosts no pivots; set preconditioner.pivot_policy = fail or shift",
-                options_.name));
+            "{}: an elimination by levels boosts no pivots; set preconditioner.pivot_policy = fail or shift",
+            options_.name));
     const FactorSweeps::Target result = target(held());
     sweeps_->eliminate_by_level(*a_, system().layout, result, alpha, options_.pivots, inverter);
-    if (unit_triangular()) sweeps_->make_unit(result);
+    if (cuda_ && factor_) sweeps_->make_unit(result);
 }
 
 void StructIlu::build(double alpha, PivotInverter& inverter) {
@@ -200,18 +245,20 @@ void StructIlu::build(double alpha, PivotInverter& inverter) {
 }
 
 double StructIlu::inverse_pivot(Int3 point, int row, int col) const {
+    if (narrow_) return narrow_->widened().at(point, stencil_.diagonal(), row, col);
     if constexpr (cuda_built)
         if (cuda_) {
             const Index slots = a_->layout().slots(), slot = a_->layout().slot(point), dof = a_->dof();
             const Index at = StructIluCuda::place(slots, int(dof), 0, slot, row, col);
             double value = 0.0;
-            device::copy(cuda_factors().inverse + at, &value, sizeof value);
+            device::copy(static_cast<const double*>(cuda_factors().inverse) + at, &value, sizeof value);
             return value;
         }
     return pivots().at(point, pivot_entry(), row, col);
 }
 
 StructMatrix StructIlu::factors_on_host() const {
+    if (narrow_) return narrow_->widened();
     const StructMatrix& held = pivots();
     StructMatrix host(Context::cpu(), held.layout(), held.stencil(), held.dof(), held.storage(), "factor");
     if (!cuda_) {
@@ -234,11 +281,11 @@ FactorView StructIlu::view(const Int3* offsets) const {
     FactorView f{a_->layout(), block_view(triangles()), block_view(pivots(), pivot_entry()), offsets};
     f.lower = stencil_.lower_size();
     f.symmetric = a_->symmetric();
-    f.unit = unit_triangular();
+    f.unit = cuda_ && factor_;
     if constexpr (cuda_built)
         if (cuda_) {
             f.inverse = blocks(pivots());
-            f.inverse.values = cuda_factors().inverse;
+            f.inverse.values = static_cast<const double*>(cuda_factors().inverse);
             if (f.unit) f.triangles = blocks(triangles());
         }
     return f;
@@ -258,17 +305,20 @@ void StructIlu::lower_solve(const Vector& r, Vector& y) const {
     if (options_.tuning.by_level) return solve_by_level(Direction::lower, r, y);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->lower(cuda_factors(), r, y);
-    lower_solve_cpu(r, y);
+    narrow_ ? narrow_lower_cpu(r, y) : lower_solve_cpu(r, y);
 }
 
 void StructIlu::upper_solve(Vector& z) const {
     if (options_.tuning.by_level) return solve_by_level(Direction::upper, z, z);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->upper(cuda_factors(), z);
-    upper_solve_cpu(z);
+    narrow_ ? narrow_upper_cpu(z) : upper_solve_cpu(z);
 }
 
 Index StructIlu::bytes_per_apply() const {
+    if (narrow_)
+        return NarrowFactors::bytes_of_sweeps(options_.storage, a_->layout().slots(), stencil_, a_->dof()) +
+               4 * a_->unknowns() * Index(sizeof(double));
     const Index block = Index(a_->dof()) * a_->dof() * a_->layout().slots();
     const Index coefficients = (2 * stencil_.lower_size() + 1) * block;  // E, F and D^-1, each once
     const Index vectors = 4 * a_->unknowns();                            // r, y; y, z
@@ -300,6 +350,7 @@ PreconditionerRow struct_ilu_row() {
         "Block pivots are inverted by Gauss-Jordan elimination. Symmetric matrices store and read one triangle. "
         "Source: Luo et al., StructILU, ICS 2025, Algorithms 1 and 2; Saad, Iterative Methods, section 10.3.";
     row.parameters = struct_ilu_parameters();
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return std::unique_ptr<Preconditioner>(new StructIlu(setting.context, struct_ilu_options(parameters)));
     };

@@ -20,15 +20,20 @@
 // Where elimination changes the diagonal alone (star7, k = 0) E and F are the matrix's own entries
 // and only D^-1 is stored (D-ILU). A matrix with `lower` storage gives incomplete Cholesky: F = E^T
 // is read from E. Offsets that leave the grid or wrap around it are skipped.
+//
+// In storage of fewer bits (precond/narrow_factors.hpp) the factors are computed as they always are, then kept as
+// M = (I + W) D (I + G), W = E D^-1 and G = D^-1 F, rounded; the sweeps are then those of unit_triangular().
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/linear_operator.hpp"
 #include "core/struct_matrix.hpp"
 #include "precond/factor_sweeps.hpp"
+#include "precond/narrow_factors.hpp"
 #include "precond/pivots.hpp"
 #include "precond/registry.hpp"
 #include "precond/struct_ilu_cuda.hpp"
@@ -41,6 +46,7 @@ struct StructIluOptions {
     double shift = 0.0;          ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
     bool shift_is_auto = false;  ///< suggest_shift sets it
     PivotRules pivots;
+    FactorStorage storage = FactorStorage::double_precision;
     StructIluTuning tuning;           ///< of the kernels on a GPU
     int sweeps = 0;                   ///< of precond/factor_sweeps.hpp, in place of Algorithm 1; 0: exact
     std::string name = "struct_ilu";  ///< what messages call it
@@ -48,7 +54,7 @@ struct StructIluOptions {
 
 class StructIlu : public Preconditioner {
 public:
-    StructIlu(const Context& context, const StructIluOptions& options) : context_(context), options_(options) {}
+    StructIlu(const Context& context, const StructIluOptions& options);
 
     SetupReport setup(const StructMatrix& a) override;
     void suggest_shift(double alpha) override {
@@ -66,15 +72,16 @@ public:
     void lower_solve(const Vector& r, Vector& y) const;
     void upper_solve(Vector& z) const;  ///< in place: y in, z out
     const Stencil& stencil() const { return stencil_; }
-    /// On a GPU the factors of other matrices than D-ILU's are kept as M = (I + W) D (I + G), W = E D^-1 and
-    /// G = D^-1 F, so that both sweeps are unit triangular: lower_solve gives D y, upper_solve takes it.
-    bool unit_triangular() const { return cuda_ && factor_; }
+    /// On a GPU the factors of other matrices than D-ILU's, and all in storage of fewer bits, are kept as
+    /// M = (I + W) D (I + G), W = E D^-1 and G = D^-1 F, so that both sweeps are unit triangular: lower_solve gives D
+    /// y, upper_solve takes it.
+    bool unit_triangular() const { return narrow_ || (cuda_ && factor_); }
     static bool unit_triangular(const StructIluOptions& options, const PreconditionerSetting& setting);
     /// Copies on the host: E, D^-1 and F, or W, D^-1 and G, as entries of stencil(); D^-1 alone for D-ILU.
     StructMatrix factors_on_host() const;
-    /// E and F, entries of stencil(); the matrix itself for D-ILU.
     /// The kernels in use on a GPU, their tiles and shared memory; empty on a CPU.
     std::string describe() const;
+    /// E and F, entries of stencil(); the matrix itself for D-ILU. This and the next three are of storage = double.
     const StructMatrix& triangles() const { return factor_ ? *factor_ : *a_; }
     /// Coefficient (row, col) of D^-1 at a point.
     double inverse_pivot(Int3 point, int row, int col) const;
@@ -96,11 +103,9 @@ private:
     void factor(PivotInverter& inverter);
 
     StructIluSystem system() const;
-    StructIluCuda::Factors cuda_factors() const {
-        // The matrices are memory only: values lie without padding, in the order of StructIluCuda::place.
-        const Index before = Index(pivot_entry()) * a_->dof() * a_->dof() * a_->layout().slots();
-        return {triangles(), pivots().values(0) + before};
-    }
+    StructIluCuda::Factors cuda_factors() const;
+    /// Rounds the factors and releases them.
+    void narrow(SetupReport& report);
     StructMatrix& held() { return factor_ ? *factor_ : *inverse_; }
     /// The blocks of a matrix that holds factors, as the kernels of its backend keep them.
     ConstBlockView blocks(const StructMatrix& x) const;
@@ -115,6 +120,9 @@ private:
     void build(double alpha, PivotInverter& inverter);
     void lower_solve_cpu(const Vector& r, Vector& y) const;
     void upper_solve_cpu(Vector& z) const;
+    /// The same of narrow_; `of_line`: v^T D^-1 v of each line along x.
+    void narrow_lower_cpu(const Vector& r, Vector& v) const;
+    void narrow_upper_cpu(Vector& z, std::vector<double>* of_line = nullptr) const;
 
     Context context_;
     StructIluOptions options_;
@@ -123,6 +131,7 @@ private:
     std::optional<StructMatrix> factor_;   ///< E and F on the filled pattern; none for D-ILU
     std::optional<StructMatrix> inverse_;  ///< D^-1
     std::optional<StructMatrix> spare_;    ///< sweeps read one and write the other
+    std::optional<NarrowFactors> narrow_;  ///< in place of factor_ and inverse_ once set up, where storage asks for it
     std::shared_ptr<FactorSweeps> sweeps_;
     Buffer<Int3> offsets_;                 ///< of the factors' stencil, for solves by level
     std::shared_ptr<StructIluCuda> cuda_;  ///< kernels, where the matrix is on a GPU

@@ -56,9 +56,10 @@ inline Run piece_of(const Layout& layout, const Run& run, int t, int count) {
     return {run.first + Int3{t * step.x, t * step.y, t * step.z}, count, run.slot + t};
 }
 
-/// Calls body(piece) for the pieces of all runs, each after the pieces it depends on.
-template <class Body>
-void sweep_pieces(const Factors& f, Direction direction, const Body& body) {
+/// Calls body(piece) for the pieces of all runs, each after the pieces it depends on. Of the factors layout, stencil
+/// and dof count.
+template <class AnyFactors, class Body>
+void sweep_pieces(const AnyFactors& f, Direction direction, const Body& body) {
     const int length = piece_length(f.dof);
     sweep(f.layout, f.dof, f.stencil.line_skew(), direction, [&](const Run& run) {
         const int pieces = (run.count + length - 1) / length;

@@ -7,6 +7,8 @@
 
 #include "core/rtc.hpp"
 #include "core/struct_matrix.hpp"
+#include "precond/factor_storage.hpp"
+#include "precond/narrow_values.hpp"
 #include "precond/pivots.hpp"
 
 namespace hyperplane {
@@ -17,13 +19,14 @@ struct StructIluSystem {
     Stencil stencil;    ///< of the factors, the filled one
     Stencil a_stencil;  ///< of the matrix
     int dof = 1;
-    bool symmetric = false;  ///< one triangle is stored
-    bool shares = false;     ///< D-ILU: E and F are the matrix's
+    bool symmetric = false;                                   ///< one triangle is stored
+    bool shares = false;                                      ///< D-ILU: E and F are the matrix's
+    FactorStorage storage = FactorStorage::double_precision;  ///< that sweeps read
 
     friend bool operator==(const StructIluSystem& a, const StructIluSystem& b) {
         return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic &&
                a.stencil.offsets() == b.stencil.offsets() && a.a_stencil.offsets() == b.a_stencil.offsets() &&
-               a.dof == b.dof && a.symmetric == b.symmetric && a.shares == b.shares;
+               a.dof == b.dof && a.symmetric == b.symmetric && a.shares == b.shares && a.storage == b.storage;
     }
 };
 
@@ -62,9 +65,12 @@ public:
     /// x = W, D^-1 and G of A + shift diag(A), in the places of E, D and F; D^-1 alone for D-ILU. Reports pivots
     /// to `inverter`.
     void factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules, PivotInverter& inverter);
+    /// Addresses on the device, of values in the system's storage.
     struct Factors {
-        const StructMatrix& triangles;  ///< memory of W, D^-1 and G, without padding; for D-ILU the matrix
-        const double* inverse;          ///< D^-1
+        const void* triangles;  ///< W, D^-1 and G in their places; for D-ILU the matrix
+        const void* inverse;    ///< D^-1
+        Index stride;           ///< of one unknown a point, from an entry's first value to the next one's
+        const RowExponent *of_lower = nullptr, *of_upper = nullptr;  ///< half_scaled: precond/narrow_factors.hpp
     };
     /// y = (I + W)^-1 r; for D-ILU y = D^-1 (I + E D^-1)^-1 r.
     void lower(const Factors& factors, const Vector& r, Vector& y, double* dot = nullptr);

@@ -241,9 +241,15 @@ void StructIlu::apply_dot(const Vector& r, Vector& z, double* rz) const {
         }
     if (cuda_ || !a_->symmetric() || a_->layout().kind() != LayoutKind::natural)
         return LinearOperator::apply_dot(r, z, rz);
-    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
     const Grid& grid = a_->grid();
     std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // added up in order, whoever computed them
+    if (narrow_) {
+        narrow_lower_cpu(r, z);
+        narrow_upper_cpu(z, &of_line);
+        *rz = std::accumulate(of_line.begin(), of_line.end(), 0.0);
+        return;
+    }
+    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
     sweep_pieces(f, Direction::lower, [&](const Run& piece) {
         of_line[piece.first.y + Index(grid.ny) * piece.first.z] += lower_piece(f, piece, r, z);
     });

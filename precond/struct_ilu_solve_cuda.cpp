@@ -89,7 +89,8 @@ rtc::Texts texts(int dof) {
 
 /// Those of struct_ilu_solve.cuh but for the array at their end.
 struct Arguments {
-    const double *triangles, *inverse, *in;
+    const void *triangles, *inverse;
+    const double* in;
     double* out;
     const Tile* tiles;
     const int* tile_at;
@@ -193,7 +194,7 @@ void Solves::upper(const StructIluCuda::Factors& f, const double* in, double* ou
 void Solves::launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::Factors& f, const double* in,
                     double* out, double* dot) {
     const Grid& g = system_.layout.grid();
-    const Arguments head{f.triangles.values(0),
+    const Arguments head{f.triangles,
                          f.inverse,
                          in,
                          out,
@@ -209,7 +210,7 @@ void Solves::launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::
                          tiles_.tiles_j,
                          int(tiles_.count()),
                          int(system_.layout.slots()),
-                         int(system_.shares ? f.triangles.stride() : system_.layout.slots()),
+                         int(f.stride),
                          0};
     std::vector<int> shift;
     for (int m = 0; m < system_.stencil.lower_size(); ++m)

@@ -25,6 +25,15 @@ class Prediction(ProgramTest):
         for level in range(4):
             self.compare(deck, f"preconditioner.fill_level={level}")
 
+    def test_storages(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        transport = self.write("c.ini", TRANSPORT.format(cells="17 15 13", steps=3))
+        for storage, name in itertools.product(("single", "half_scaled"), ("struct_ilu", "par_ilu")):
+            settings = f"preconditioner.storage={storage}", f"preconditioner.name={name}"
+            for solver, level in itertools.product(("cg", "gmres"), (0, 1)):
+                self.compare(deck, *settings, f"solver.name={solver}", f"preconditioner.fill_level={level}")
+            self.compare(transport, *settings)
+
     def test_restart(self):
         deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
         for restart in (5, 60):

@@ -34,6 +34,7 @@ inline SolveRow sample_solve() {
     row.stored_entries = 12960;
     row.report = {StopReason::false_convergence, 33, 2.5, 1e-9, 1e-3, 2};
     row.setup.pivots_modified = 20;
+    row.setup.values_flushed = 3;
     row.setup.modified = {{{0, 0, 0}, 0, 0.0}, {{1, 2, 0}, 3, -1e-20}};
     row.setup.shift = 0.05;
     row.setup.smallest_pivot_ratio = 1e-3;

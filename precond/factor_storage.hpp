@@ -1,0 +1,48 @@
+// In how many bits a preconditioner keeps its factors; vectors and arithmetic have 64.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/linear_operator.hpp"
+#include "core/parameters.hpp"
+
+namespace hyperplane {
+
+enum class FactorStorage {
+    double_precision,
+    single_precision,
+    half_scaled,  ///< precond/narrow_values.hpp
+};
+
+/// As decks name them: double, single, half_scaled.
+std::string to_string(FactorStorage storage);
+inline constexpr FactorStorage all_factor_storages[] = {FactorStorage::double_precision,
+                                                        FactorStorage::single_precision, FactorStorage::half_scaled};
+
+/// Bytes of a value.
+constexpr Index bytes_of(FactorStorage storage) {
+    return storage == FactorStorage::double_precision ? 8 : storage == FactorStorage::single_precision ? 4 : 2;
+}
+constexpr bool is_narrow(FactorStorage storage) {
+    return storage != FactorStorage::double_precision;
+}
+
+/// The key preconditioner.storage of a preconditioner that takes `storages`. Every choice can be written;
+/// check_storage of precond/registry.hpp explains a refusal.
+ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages);
+/// What a deck says; double where there is no such key.
+FactorStorage factor_storage(const Parameters& parameters);
+/// "double, single or half_scaled".
+std::string list_of(const std::vector<FactorStorage>& storages);
+
+/// What rounding factors met.
+struct Rounding {
+    Index flushed = 0;      ///< values that became zero
+    Index overflows = 0;    ///< rows with values that do not fit
+    PivotEvent overflow{};  ///< the first of these in natural order
+};
+/// Notes what became zero in a report. Throws SetupError, as preconditioner `name`, where a value did not fit.
+void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report);
+
+}  // namespace hyperplane

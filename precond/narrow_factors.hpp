@@ -1,0 +1,81 @@
+// The factors of precond/factor_view.hpp, rounded to fewer bits: M = (I + W) D (I + G), W = E D^-1 and G = D^-1 F.
+//
+// W, D^-1 and G are rounded on either backend, so that M is the same operator on both. A row of a point has one scale
+// for its part of W, one for that of G and one for that of D^-1 (half_scaled alone). Of a symmetric matrix W is kept,
+// G_u(p) being the transpose of the mirrored block at p + u, whose rows have the scales of p + u.
+//
+//     CPU     values[entry][row][col][slot]      as StructMatrix, padded likewise
+//     GPU     values[entry][slot][row][col]      as StructIluCuda::place
+//
+// with W, D^-1 and G in the places of E, D and F.
+#pragma once
+
+#include "precond/factor_storage.hpp"
+#include "precond/factor_view.hpp"
+#include "precond/narrow_values.hpp"
+
+namespace hyperplane {
+
+/// Exponents of rows.
+struct RowExponentView {
+    RowExponent* values = nullptr;
+    Index slot_stride = 0, row_stride = 0;
+
+    HYPERPLANE_HD RowExponent& at(Index slot, int row) const { return values[slot * slot_stride + row * row_stride]; }
+};
+
+class NarrowFactors {
+public:
+    /// `storage` is single_precision or half_scaled.
+    NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof,
+                  bool symmetric);
+
+    /// Takes the factors of a view of this shape; its offsets are not needed.
+    Rounding round(const FactorView& factors);
+
+    FactorStorage storage() const { return storage_; }
+    bool serves(FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof, bool symmetric) const;
+    Index bytes() const { return bytes(storage_, backend_, layout_.slots(), stencil_, dof_, symmetric_); }
+    /// Memory held, in bytes.
+    static Index bytes(FactorStorage storage, Backend backend, Index slots, const Stencil& stencil, int dof,
+                       bool symmetric);
+    /// Bytes of what both sweeps of an apply read, each value once for each triangle that it stands for.
+    static Index bytes_of_sweeps(FactorStorage storage, Index slots, const Stencil& stencil, int dof);
+
+    /// T is float or Half, as the storage has it.
+    template <class T>
+    BasicBlockView<const T> values() const {
+        return {reinterpret_cast<const T*>(values_.data()), strides_.entry_stride, strides_.slot_stride,
+                strides_.row_stride, strides_.col_stride};
+    }
+    /// Values of W, D^-1 and G from one entry's to the next one's.
+    Index entry_stride() const { return strides_.entry_stride; }
+    /// half_scaled's exponents. On a GPU one byte a row for the lower sweep, of W, and two for the upper one, of G (or,
+    /// of a symmetric matrix, of W) and of D^-1.
+    RowExponentView of_lower() const { return exponents(0); }
+    RowExponentView of_upper() const { return exponents(1); }
+    RowExponentView of_inverse() const { return exponents(2); }
+    /// W, D^-1 and G as they are widened, on the host.
+    StructMatrix widened() const;
+
+private:
+    RowExponentView exponents(int part) const;
+    template <class T>
+    void widen_to(StructMatrix& host) const;
+    template <class T>
+    void round_to(const FactorView& factors, RoundingLog* log);
+
+    Context context_;
+    Backend backend_;
+    FactorStorage storage_;
+    Layout layout_;
+    Stencil stencil_;
+    int dof_;
+    bool symmetric_;
+    ConstBlockView strides_;
+    Buffer<Int3> offsets_;
+    Buffer<std::uint32_t> values_;
+    mutable Buffer<RowExponent> exponents_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,430 @@
+// Factors of fewer bits: rounding, and struct_ilu's sweeps from them against the definition, against double precision
+// and, on a GPU, against the CPU.
+#include <cmath>
+
+#include "core/error.hpp"
+#include "on_device.hpp"
+#include "precond/narrow_factors.hpp"
+#include "precond/struct_ilu.hpp"
+#include "precond/support.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using enum FactorStorage;
+
+constexpr FactorStorage narrow_storages[] = {single_precision, half_scaled};
+
+double unit_roundoff(FactorStorage storage) {
+    return storage == single_precision ? 0x1p-24 : 0x1p-11;
+}
+
+double value_of_half(unsigned bits) {
+    const int exponent = int(bits >> 10 & 31), fraction = int(bits & 1023);
+    const double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 ? -size : size;
+}
+
+TEST(Halves, AreWidenedExactlyAndRoundedToNearestEven) {
+    for (unsigned bits = 0; bits < 1u << 16; ++bits) {
+        if ((bits >> 10 & 31) == 31) continue;  // infinities and NaN are never made
+        const double value = value_of_half(bits);
+        ASSERT_EQ(widened(Half{std::uint16_t(bits)}), value) << bits;
+        ASSERT_EQ(half_of(value).bits, bits) << value;
+        if ((bits & 0x7fff) >= 0x7bff) continue;
+        const double next = value_of_half(bits + 1), middle = (value + next) / 2;
+        const unsigned even = bits % 2 == 0 ? bits : bits + 1;
+        ASSERT_EQ(half_of(middle).bits, even) << middle;
+        ASSERT_EQ(half_of(std::nextafter(middle, value)).bits, bits) << middle;
+        ASSERT_EQ(half_of(std::nextafter(middle, next)).bits, bits + 1) << middle;
+    }
+}
+
+TEST(Halves, AreScaledByTheRow) {
+    for (double largest : {1.0, 3e30, 2e-30, 65504.0, 1e38, 0x1.ffffffffffp14}) {
+        RowRounding<Half> row;
+        for (double value : {largest / 3.0, -largest, 0.0}) row.see(value);
+        const double scale = scale_of(row.settle());
+        const double kept = widened(row.rounded(largest));
+        EXPECT_GE(kept, 0x1p14);
+        EXPECT_LE(kept, 0x1p15);
+        for (double part : {1.0, 1.0 / 3.0, 1e-4, 1e-8})
+            EXPECT_NEAR(widened(row.rounded(part * largest)) * scale, part * largest, 0x1p-11 * part * largest);
+        RoundingLog log{empty_pivot_log(), 0};
+        row.tell(log, 0);
+        EXPECT_EQ(log.flushed, 0u);
+        EXPECT_EQ(widened(row.rounded(1e-13 * largest)), 0.0);
+        row.tell(log, 0);
+        EXPECT_EQ(log.flushed, 1u);
+        EXPECT_EQ(log.overflows.failures, 0u);
+    }
+}
+
+TEST(Halves, WhatDoesNotFitIsTold) {
+    for (double value : {1e60, double(INFINITY), double(NAN)}) {
+        RowRounding<Half> row;
+        row.see(value);
+        row.see(1.0);
+        row.settle();
+        row.rounded(value);
+        RoundingLog log{empty_pivot_log(), 0};
+        row.tell(log, 17);
+        EXPECT_EQ(log.overflows.failures, 1u);
+        EXPECT_EQ(log.overflows.failed[0], 17u);
+    }
+}
+
+struct Case {
+    std::string stencil;
+    int dof, fill_level;
+    LayoutKind kind;
+    MatrixStorage matrix;
+    FactorStorage storage;
+    bool periodic = false;
+};
+
+std::string name_of(const Case& c) {
+    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
+           hyperplane::to_string(c.kind) + (c.matrix == MatrixStorage::full ? "_full_" : "_lower_") +
+           hyperplane::to_string(c.storage) + (c.periodic ? "_periodic" : "");
+}
+
+/// Odd extents, planes, and grids one cell thick.
+std::vector<Box> boxes_for(const Case& c) {
+    if (c.periodic) return {{7, 5, 5, {true, true, true}}, {5, 4, 3, {true, false, false}}};
+    if (c.dof > 8) return {{4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
+    if (c.fill_level >= 2) return {{7, 5, 3}, {1, 9, 5}};
+    if (c.dof > 3) return {{1, 1, 1}, {7, 5, 3}, {5, 9, 1}, {1, 9, 4}, {35, 2, 1}};
+    return {{1, 1, 1}, {17, 9, 5}, {13, 7, 1}, {1, 9, 5}, {5, 1, 9}, {1, 33, 1}, {c.dof == 1 ? 1031 : 521, 3, 1}};
+}
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    int turn = 0;
+    const auto add = [&](const std::string& stencil, int dof, int k, bool periodic = false) {
+        const LayoutKind kind = turn % 2 ? LayoutKind::natural : LayoutKind::hyperplane;
+        const MatrixStorage matrix = turn / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full;
+        for (const FactorStorage storage : narrow_storages)
+            list.push_back({stencil, dof, k, kind, matrix, storage, periodic});
+        ++turn;
+    };
+    for (const auto& stencil : reference::all_stencils()) {
+        for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 17, 32}) add(stencil.name, dof, 0);
+        ++turn;
+    }
+    for (int form = 0; form < 4; ++form) add("star7", 1, 0), add("box27", 1, 0), add("star7", 4, 0), add("star7", 3, 0);
+    ++turn;
+    for (int form = 0; form < 2; ++form) {
+        for (int dof : {1, 2, 3, 5}) add("star7", dof, 1), add("box27", 1, 1), add("scattered11", 1, 1);
+        for (int k : {2, 3}) add("star7", 1, k);
+        for (int dof : {1, 2}) add("star7", dof, 0, true), add("box27", dof, 0, true);
+        ++turn;
+    }
+    // The same case may come up twice.
+    std::vector<Case> distinct;
+    std::vector<std::string> names;
+    for (const Case& c : list) {
+        if (std::find(names.begin(), names.end(), name_of(c)) != names.end()) continue;
+        names.push_back(name_of(c));
+        distinct.push_back(c);
+    }
+    return distinct;
+}
+
+class Narrow {
+protected:
+    explicit Narrow(const Case& c) : c_(c) {}
+
+    Layout layout(const Box& box) const {
+        return Layout(c_.kind, reference::to_grid(box),
+                      reference::to_stencil({c_.stencil, filled(c_.stencil, c_.fill_level)}).level_map());
+    }
+    StructMatrix matrix(const Box& box, int seed) const {
+        return random_struct_matrix(layout(box), reference::to_stencil(reference::stencil_named(c_.stencil)), c_.dof,
+                                    c_.matrix, seed);
+    }
+    StructIlu make(const Context& context, FactorStorage storage) const {
+        StructIluOptions options;
+        options.fill_level = c_.fill_level;
+        options.storage = storage;
+        return StructIlu(context, options);
+    }
+    StructIlu make(const Context& context) const { return make(context, c_.storage); }
+
+    Case c_;
+};
+
+/// Calls body(neighbour, entry) for those of a point in a triangle, wrapped ones left out.
+template <class Body>
+void for_neighbours(const Grid& grid, const Stencil& stencil, Int3 p, bool upper, const Body& body) {
+    const int first = upper ? stencil.diagonal() + 1 : 0;
+    for (int e = first; e < first + stencil.lower_size(); ++e)
+        if (grid.contains(p + stencil[e])) body(p + stencil[e], e);
+}
+
+/// z = ((I + W) D (I + G))^-1 r from W, D^-1 and G, row by row in natural order.
+std::vector<double> solved(const StructMatrix& f, std::vector<double> z) {
+    const Grid& grid = f.grid();
+    const int dof = f.dof();
+    const auto subtract = [&](Int3 p, bool upper) {
+        for_neighbours(grid, f.stencil(), p, upper, [&](Int3 q, int e) {
+            for (int r = 0; r < dof; ++r)
+                for (int c = 0; c < dof; ++c) z[grid.row(p) * dof + r] -= f.at(p, e, r, c) * z[grid.row(q) * dof + c];
+        });
+    };
+    for (Index row = 0; row < grid.points(); ++row) subtract(grid.point(row), false);
+    for (Index row = grid.points(); row-- > 0;) {
+        const std::vector<double> v(z.begin() + row * dof, z.begin() + (row + 1) * dof);
+        for (int r = 0; r < dof; ++r) {
+            z[row * dof + r] = 0.0;
+            for (int c = 0; c < dof; ++c)
+                z[row * dof + r] += f.at(grid.point(row), f.stencil().diagonal(), r, c) * v[c];
+        }
+        subtract(grid.point(row), true);
+    }
+    return z;
+}
+
+class NarrowStructIlu : public testing::TestWithParam<Case>, protected Narrow {
+protected:
+    NarrowStructIlu() : Narrow(GetParam()) {}
+};
+
+TEST_P(NarrowStructIlu, SolvesWithTheFactorsItKeeps) {
+    for (const Box& box : boxes_for(c_)) {
+        SCOPED_TRACE(reference::name_of(box));
+        const StructMatrix a = matrix(box, 31);
+        StructIlu m = make(a.context()), of_double = make(a.context(), double_precision);
+        const SetupReport report = m.setup(a);
+        of_double.setup(a);
+        EXPECT_EQ(report.values_flushed, 0);
+        const std::vector<double> r = reference::Random(5).vector(int(a.unknowns()));
+        const std::vector<double> z = apply(m, a, r), exact = apply(of_double, a, r);
+        EXPECT_LT(reference::relative_difference(z, solved(m.factors_on_host(), r)), 1e-13);
+        const double error = reference::relative_difference(z, exact);
+        EXPECT_LT(error, 8.0 * unit_roundoff(c_.storage));
+        EXPECT_GT(error, a.unknowns() > 8 ? 0.01 * unit_roundoff(c_.storage) : 0.0) << "nothing was rounded";
+    }
+}
+
+TEST_P(NarrowStructIlu, KeepsEachCoefficientToItsPrecision) {
+    for (const Box& box : boxes_for(c_)) {
+        if (Index(box.points()) * c_.dof > 600) continue;
+        SCOPED_TRACE(reference::name_of(box));
+        const auto offsets = reference::stencil_named(c_.stencil).offsets;
+        const bool full = c_.matrix == MatrixStorage::full;
+        const reference::StencilMatrix data = full ? reference::random_matrix(box, offsets, c_.dof, 21)
+                                                   : reference::random_spd_matrix(box, offsets, c_.dof, 22);
+        const reference::BlockMatrix assembled = reference::assembled(data, false);
+        const reference::Pattern pattern = reference::stencil_pattern(box, filled(c_.stencil, c_.fill_level));
+        const reference::BlockIlu ilu =
+            full ? reference::block_ilu(assembled, pattern) : reference::block_ic(assembled, pattern);
+        const Context context = Context::cpu(1);
+        const StructMatrix a = reference::to_struct_matrix(context, layout(box), data, c_.matrix, c_.stencil);
+        StructIlu m = make(context);
+        m.setup(a);
+        const StructMatrix kept = m.factors_on_host();
+        const Grid& grid = a.grid();
+        const auto expect_block = [&](Int3 p, int e, const reference::Dense& block) {
+            double largest = 0.0;
+            for (double value : block.values) largest = std::max(largest, std::abs(value));
+            for (int r = 0; r < c_.dof; ++r)
+                for (int c = 0; c < c_.dof; ++c)
+                    ASSERT_NEAR(kept.at(p, e, r, c), block(r, c),
+                                unit_roundoff(c_.storage) * std::abs(block(r, c)) + 1e-12 * largest);
+        };
+        for (int i = 0; i < int(grid.points()); ++i) {
+            const Int3 p = grid.point(i);
+            const auto& rows = ilu.factors.rows;
+            expect_block(p, kept.stencil().diagonal(), ilu.diagonal_inverse[i]);
+            for (bool upper : {false, true})
+                for_neighbours(grid, kept.stencil(), p, upper, [&](Int3 q, int e) {
+                    const reference::Dense& block = rows[i].at(int(grid.row(q)));
+                    expect_block(p, e, upper ? reference::product(ilu.diagonal_inverse[i], block) : block);
+                });
+        }
+    }
+}
+
+TEST_P(NarrowStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) {
+    const StructMatrix a = matrix(boxes_for(c_).back(), 33);
+    const std::vector<double> r = reference::Random(6).vector(int(a.unknowns()));
+    StructIlu m = make(a.context());
+    m.setup(a);
+    const std::vector<double> z = apply(m, a, r);
+    {
+        SeveralThreads several(3);
+        StructIlu other = make(a.context());
+        other.setup(a);
+        EXPECT_EQ(apply(other, a, r), z);
+    }
+    double rz = NAN, sum = 0.0, size = 0.0;
+    Vector out(a.context(), a.layout(), a.dof(), "z");
+    m.apply_dot(reference::to_vector(a.context(), a.layout(), a.dof(), r), out, &rz);
+    EXPECT_EQ(reference::from_vector(out), z);
+    for (std::size_t at = 0; at < r.size(); ++at) sum += r[at] * z[at], size += std::abs(r[at] * z[at]);
+    EXPECT_NEAR(rz, sum, 1e-13 * size);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NarrowStructIlu, testing::ValuesIn(cases()),
+                         [](const auto& info) { return std::to_string(info.index) + "_" + name_of(info.param); });
+
+/// A = (I + W) D (I + G) on a line of points, with powers of two in all three.
+StructMatrix of_powers_of_two(const Layout& layout) {
+    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
+    const Grid& grid = layout.grid();
+    const Int3 step{grid.nx > 1, grid.ny > 1, grid.nz > 1};
+    reference::Random random(3);
+    const auto power = [&] { return (random() < 0.0 ? -1.0 : 1.0) * std::ldexp(1.0, int(3.0 * random()) - 3); };
+    double before = 0.0, g = 0.0;
+    Int3 p;
+    for (Index row = 0; row < grid.points(); ++row, p = p + step) {
+        const double w = row > 0 ? power() : 0.0, d = std::ldexp(1.0, int(row % 5)), next = power();
+        const Index slot = layout.slot(p);
+        if (row > 0) a.values(a.stencil().find(-step))[slot] = w * before;
+        a.values(a.stencil().diagonal())[slot] = d + w * before * g;
+        if (row + 1 < grid.points()) a.values(a.stencil().find(step))[slot] = d * next;
+        before = d, g = next;
+    }
+    return a;
+}
+
+TEST(NarrowFactors, WhatCanBeKeptExactlyGivesTheExactAnswer) {
+    for (const Box& box : {Box{41, 1, 1}, Box{1, 41, 1}, Box{1, 1, 41}})
+        for (LayoutKind kind : layout_kinds)
+            for (FactorStorage storage : narrow_storages) {
+                SCOPED_TRACE(reference::name_of(box) + " " + to_string(storage));
+                const StructMatrix a =
+                    of_powers_of_two(Layout(kind, reference::to_grid(box), Stencil::star7().level_map()));
+                const std::vector<double> r = reference::Random(7).vector(int(a.unknowns()));
+                const auto exact = make("struct_ilu", a), m = make("struct_ilu", a, {{"storage", to_string(storage)}});
+                exact->setup(a);
+                m->setup(a);
+                EXPECT_LT(reference::relative_difference(apply(*m, a, r), apply(*exact, a, r)), 1e-14);
+                EXPECT_LT(reference::relative_difference(apply(a, a, apply(*m, a, r)), r), 1e-12);
+            }
+}
+
+/// Rows of W and of D^-1 whose sizes span `decades` either way. Couplings lead from odd points to even ones alone, so
+/// that nothing is multiplied up from point to point, and add up without cancellation.
+StructMatrix badly_scaled(double decades) {
+    const Grid grid = reference::to_grid({9, 7, 5});
+    const Layout layout(LayoutKind::natural, grid, Stencil::star7().level_map());
+    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
+    reference::Random random(11);
+    std::vector<double> sizes(std::size_t(a.unknowns()));
+    for (double& size : sizes) size = std::pow(10.0, decades * random());
+    const int diagonal = a.stencil().diagonal();
+    for (Index row = 0; row < grid.points(); ++row) {
+        const Int3 p = grid.point(row);
+        const bool odd = (p.x + p.y + p.z) % 2;
+        a.values(diagonal)[row] = odd ? 1.0 : sizes[row];
+        for (int e = 0; e < diagonal; ++e)
+            if (const Int3 q = p + a.stencil()[e]; odd && grid.contains(q))
+                a.values(e)[row] = -sizes[row] * sizes[grid.row(q)] * (0.1 + std::abs(random()));
+    }
+    return a;
+}
+
+TEST(NarrowFactors, RowsOfAnySizeSurviveInScaledHalves) {
+    const StructMatrix a = badly_scaled(30.0);
+    const auto exact = make("struct_ilu", a), m = make("struct_ilu", a, {{"storage", "half_scaled"}});
+    exact->setup(a);
+    EXPECT_EQ(m->setup(a).values_flushed, 0);
+    std::vector<double> r = reference::Random(8).vector(int(a.unknowns()));
+    for (double& value : r) value = std::abs(value) + 0.1;
+    const std::vector<double> wanted = apply(*exact, a, r), z = apply(*m, a, r);
+    const auto [smallest, largest] = std::minmax_element(wanted.begin(), wanted.end());
+    EXPECT_LT(*smallest, 1e-25);
+    EXPECT_GT(*largest, 1e25);
+    for (std::size_t at = 0; at < z.size(); ++at) ASSERT_NEAR(z[at], wanted[at], 0x1p-10 * wanted[at]) << at;
+}
+
+TEST(NarrowFactors, SinglePrecisionRefusesWhatItCannotHoldAndCountsWhatVanishes) {
+    const Grid grid = reference::to_grid({5, 3, 1});
+    const Layout layout(LayoutKind::natural, grid, Stencil::star7().level_map());
+    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
+    for (Index row = 0; row < grid.points(); ++row) a.values(a.stencil().diagonal())[row] = 1.0;
+    a.values(a.stencil().diagonal())[7] = 1e60;
+    const auto m = make("struct_ilu", a, {{"storage", "single"}});
+    EXPECT_EQ(m->setup(a).values_flushed, 1);
+    a.values(a.stencil().diagonal())[7] = 1e-40;
+    try {
+        m->setup(a);
+        FAIL() << "was accepted";
+    } catch (const SetupError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("cell (2,1,0)"), text.npos) << text;
+        EXPECT_NE(text.find("single precision cannot hold"), text.npos) << text;
+        EXPECT_NE(text.find("half_scaled"), text.npos) << text;
+    }
+    const auto scaled = make("struct_ilu", a, {{"storage", "half_scaled"}});
+    EXPECT_EQ(scaled->setup(a).values_flushed, 0);
+    const std::vector<double> r(std::size_t(a.unknowns()), 1.0);
+    EXPECT_NEAR(apply(*scaled, a, r)[7], 1e40, 1e37);
+}
+
+TEST(NarrowFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
+    for (const std::string name : {"struct_ilu", "par_ilu"})
+        for (FactorStorage storage : narrow_storages)
+            for (MatrixStorage matrix : storages)
+                for (int k : {0, 1}) {
+                    SCOPED_TRACE(name + " " + to_string(storage));
+                    const Context context = Context::cpu(1);
+                    const Layout layout =
+                        layout_for(LayoutKind::natural,
+                                   reference::random_matrix({9, 8, 7}, reference::stencil_named("star7").offsets, 1, 1),
+                                   "star7", k);
+                    StructMatrix a(context, layout, Stencil::star7(), 2, matrix);
+                    a.assign(random_struct_matrix(layout, a.stencil(), 2, matrix, 3));
+                    const Settings settings{{"fill_level", std::to_string(k)}, {"storage", to_string(storage)}};
+                    const PreconditionerPlan plan =
+                        find_preconditioner(name).plan(parameters_of(name, settings), setting_of(a));
+                    const Index before = context.ledger().held();
+                    context.ledger().forget_peak();
+                    const auto m = make(name, a, settings);
+                    for (int repeat = 0; repeat < 2; ++repeat) {
+                        const SetupReport report = m->setup(a);
+                        const double held = double(context.ledger().held() - before);
+                        EXPECT_NEAR(double(plan.bytes), held, 0.01 * held);
+                        EXPECT_NEAR(double(plan.bytes + plan.setup_bytes), double(context.ledger().peak() - before),
+                                    0.03 * held);
+                        EXPECT_LE(report.factor_bytes, held);
+                        EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+                    }
+                }
+}
+
+TEST(FactorStorage, IsRefusedWithAnExplanationWhereARowHasNone) {
+    for (const PreconditionerRow& row : preconditioners()) {
+        SCOPED_TRACE(row.name);
+        EXPECT_EQ(has_key(row.parameters, "preconditioner", "storage"), !row.storages.empty());
+        if (row.storages.empty()) continue;
+        for (FactorStorage storage : all_factor_storages) {
+            const Parameters parameters = parameters_of(row.name, {{"storage", to_string(storage)}});
+            if (std::find(row.storages.begin(), row.storages.end(), storage) != row.storages.end()) {
+                EXPECT_NO_THROW(check_storage(row, parameters));
+                continue;
+            }
+            try {
+                check_storage(row, parameters);
+                FAIL() << "was accepted";
+            } catch (const UsageError& error) {
+                const std::string text = error.what();
+                EXPECT_NE(text.find(row.name + " keeps its factors in " + list_of(row.storages) + " alone, not in " +
+                                    to_string(storage) + ", which struct_ilu, "),
+                          text.npos)
+                    << text;
+            }
+        }
+    }
+    const StructMatrix a = badly_scaled(1.0);
+    EXPECT_THROW(make("par_ilu", a, {{"storage", "single"}, {"triangular_solve", "jacobi"}}), UsageError);
+    EXPECT_THROW(parameters_of("struct_ilu", {{"storage", "half"}}), UsageError);
+}
+
+}  // namespace
+}  // namespace hyperplane
