@@ -8,8 +8,8 @@
 //   K(p, p)     = w {N N_b c / beta + tau grad N . grad N_b}
 //
 // Rows are made one after the other, so that what a thread of a GPU works with stays in its registers: what they have
-// in common comes first (CornerTerms), then the three of momentum, which leave the slopes of the velocity behind
-// (KeptSlopes), then the pressure's, by columns. They are put(b, column, value), b a corner.
+// in common comes first (CornerTerms), then the three of momentum, then the pressure's, by columns. They are
+// put(b, column, value), b a corner.
 #pragma once
 
 #include "problems/navier_stokes_element.hpp"
@@ -22,16 +22,6 @@ struct CornerTerms {
     T velocity[3][8];  ///< at the Gauss points
     T test[8];         ///< w S
     T transport[8];    ///< by corner b, delta_ij's part of K(u_i, u_j)
-};
-
-/// du_i/dx_j at the places where it differs, number k at values[k * stride].
-template <class T>
-struct KeptSlopes {
-    static constexpr int count = 36;
-    T* values;
-    int stride;
-
-    HYPERPLANE_HD T& at(int i, int j, int r) const { return values[(12 * i + 4 * j + r) * stride]; }
 };
 
 /// sums = the sums over the Gauss points of N_b f + dN_b/dx_d along[d], f being what sums begins with.
@@ -83,16 +73,14 @@ HYPERPLANE_HD void sum_slopes(T (&f)[8], const G& inverse_h) {
     });
 }
 
-/// Row i of momentum; its slopes are kept.
+/// Row i of momentum.
 template <int i, class Element, class T, class Put>
-HYPERPLANE_HD void momentum_row(const Element& element, const CornerTerms<T>& terms, const KeptSlopes<T>& kept,
-                                const Put& put) {
+HYPERPLANE_HD void momentum_row(const Element& element, const CornerTerms<T>& terms, const Put& put) {
     T slope[3][4], r[8], f[8];
     momentum_at_points<i>(element, terms.velocity, slope, r);
     const T scale = element.weight * element.tau;
     for (int q = 0; q < 8; ++q) r[q] = r[q] * scale;
     for_constants<3>([&](auto j) {
-        for (int at = 0; at < 4; ++at) kept.at(i, j, at) = slope[j][at];
         for_constants<8>([&](auto q) {
             f[q] = fused(terms.test[q], slope[j][without(j, q)], r[q] * element.gradient(j, without(j, q)));
         });
@@ -108,11 +96,12 @@ HYPERPLANE_HD void momentum_row(const Element& element, const CornerTerms<T>& te
 
 /// Column j of the pressure's row.
 template <int j, class Element, class T, class Put>
-HYPERPLANE_HD void continuity_column(const Element& element, const CornerTerms<T>& terms, const KeptSlopes<T>& kept,
-                                     const Put& put) {
+HYPERPLANE_HD void continuity_column(const Element& element, const CornerTerms<T>& terms, const Put& put) {
     T sums[8], along[3][8], slope[3][4];
-    for (int i = 0; i < 3; ++i)
-        for (int at = 0; at < 4; ++at) slope[i][at] = kept.at(i, j, at);
+    for (int i = 0; i < 3; ++i) {
+        values_at_corners(element, i, sums);
+        slope_along<j>(sums, element.inverse_h[j], slope[i]);
+    }
     for_constants<8>([&](auto q) {
         const T gradient = element.gradient(j, without(j, q));
         T sum = gradient * T(element.mass);
@@ -146,22 +135,15 @@ HYPERPLANE_HD void pressure_column(const Element& element, const Put& put) {
     });
 }
 
-/// The pressure's row.
-template <class Element, class T, class Put>
-HYPERPLANE_HD void continuity_row(const Element& element, const CornerTerms<T>& terms, const KeptSlopes<T>& kept,
-                                  const Put& put) {
-    for_constants<3>([&](auto j) { continuity_column<j>(element, terms, kept, put); });
-    pressure_column(element, put);
-}
-
 /// The rows of momentum and the pressure's by number.
 template <int row, class Element, class T, class Put>
-HYPERPLANE_HD void make_row(const Element& element, const CornerTerms<T>& terms, const KeptSlopes<T>& kept,
-                            const Put& put) {
-    if constexpr (row < 3)
-        momentum_row<row>(element, terms, kept, put);
-    else
-        continuity_row(element, terms, kept, put);
+HYPERPLANE_HD void make_row(const Element& element, const CornerTerms<T>& terms, const Put& put) {
+    if constexpr (row < 3) {
+        momentum_row<row>(element, terms, put);
+    } else {
+        for_constants<3>([&](auto j) { continuity_column<j>(element, terms, put); });
+        pressure_column(element, put);
+    }
 }
 
 }  // namespace hyperplane::q1

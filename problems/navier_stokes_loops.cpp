@@ -46,32 +46,73 @@ struct FlowThread {
     }
 };
 
+/// The states at the nodes around a block's points, in shared memory: fetched at once, used by 8 elements.
+struct FlowNodes {
+    double value[4][27][points_together], known[4][27][points_together], old[3][27][points_together];
+
+    /// All threads of a block fill it.
+    __device__ void fetch(const PointPatch& patch, const FlowThread& thread) {
+#pragma unroll
+        for (int turn = 0; turn < 4; ++turn) {
+            const int node = thread.n + 8 * turn;
+            if (node >= 27) break;
+            const Index slot = patch.place({node % 3 - 1, node / 3 % 3 - 1, node / 9 - 1});
+            for (int c = 0; c < 4; ++c) {
+                value[c][node][thread.at] = patch.value(slot, c);
+                known[c][node][thread.at] = patch.known(slot, c);
+                if (c < 3) old[c][node][thread.at] = patch.old(slot, c);
+            }
+        }
+    }
+};
+
+/// A PointPatch that reads them.
+struct SharedPatch : PointPatch {
+    using Place = int;
+    const FlowNodes& nodes;
+    int at;
+
+    __device__ int place(Int3 o) const { return (o.x + 1 + 3 * (o.y + 1) + 9 * (o.z + 1)) * points_together + at; }
+    __device__ double value(int place, int c) const { return nodes.value[c][0][place]; }
+    __device__ double known(int place, int c) const { return nodes.known[c][0][place]; }
+    __device__ double old(int place, int c) const { return nodes.old[c][0][place]; }
+};
+
+struct ResidualMemory {
+    FlowNodes nodes;
+    double parts[8][4][points_together], scales[8][points_together];
+};
+
 __global__ void __launch_bounds__(flow_threads, 2)
     residual_of_points(const __grid_constant__ FlowStep step, const __grid_constant__ VectorView f) {
-    __shared__ double parts[8][4][points_together], scales[8][points_together];
+    extern __shared__ double shared[];
+    auto& memory = *reinterpret_cast<ResidualMemory*>(shared);
     const FlowThread thread;
-    const PointPatch patch = thread.patch(step);
+    const PointPatch point = thread.patch(step);
+    memory.nodes.fetch(point, thread);
+    __syncthreads();
+    const SharedPatch patch{point, memory.nodes, thread.at};
     const PatchElement element(patch, thread.n);
     double part[4] = {};
     q1::add_residual(element, part);
-    for (int c = 0; c < 4; ++c) parts[thread.n][c][thread.at] = part[c];
-    scales[thread.n][thread.at] = element.scale;
+    for (int c = 0; c < 4; ++c) memory.parts[thread.n][c][thread.at] = part[c];
+    memory.scales[thread.n][thread.at] = element.scale;
     __syncthreads();
     const int c = thread.n;
     if (c >= 4 || thread.slot >= step.u.layout.slots()) return;
     double sum = 0.0, scale = 0.0;
     for (int n = 0; n < 8; ++n) {
-        sum += parts[n][c][thread.at];
-        scale += scales[n][thread.at];
+        sum += memory.parts[n][c][thread.at];
+        scale += memory.scales[n][thread.at];
     }
     f.at(thread.slot, c) = residual_entry(patch, c, scale, sum);
 }
 
-/// Rows of blocks go through shared memory one after the other, where a warp sums up one column, each half of it a side
+/// A row of blocks after the other goes through shared memory, where a warp sums up one column, each half of it a side
 /// in z.
 struct JacobianMemory {
-    double rows[2][8][8][4][points_together];  ///< of two rows in turn: element, its corner, column
-    double slopes[q1::KeptSlopes<double>::count][flow_threads];
+    FlowNodes nodes;
+    double row[8][8][4][points_together];  ///< element, its corner, column
     double scales[8][points_together];
 };
 
@@ -81,11 +122,11 @@ __device__ double with_other_half(double value) {
 }
 
 /// Sums up a column of row `row` at one point and writes it.
-__device__ void write_column(const FlowStep& step, const MatrixView& a, const JacobianMemory& memory, int row) {
+__device__ void write_column(const FlowStep& step, const MatrixView& a, const JacobianMemory& memory, Int3 point,
+                             int row) {
     const auto [at, n, slot] = FlowThread{};
     const int side = n % 2, col = n / 2;
-    const bool here = slot < step.u.layout.slots();
-    const bool fixed = here && step.flow.fixed(step.u.layout.point(unsigned(slot)), row);
+    const bool here = slot < step.u.layout.slots(), fixed = step.flow.fixed(point, row);
     double scale = 0.0;
     for (int quarter = 0; quarter < 4; ++quarter) scale += memory.scales[4 * side + quarter][at];
     scale = with_other_half(scale);
@@ -94,7 +135,7 @@ __device__ void write_column(const FlowStep& step, const MatrixView& a, const Ja
             a.at(entry, row, col, slot) = flow_entry(fixed, entry == 13 && col == row, scale, value);
     };
     sum_blocks<double>(
-        side, [&](int n, int b) { return memory.rows[row % 2][n][b][col][at]; },
+        side, [&](int n, int b) { return memory.row[n][b][col][at]; },
         [&](int block, double outwards, double inwards) {
             const double own = with_other_half(inwards);
             store(18 * side + block, outwards);
@@ -102,23 +143,25 @@ __device__ void write_column(const FlowStep& step, const MatrixView& a, const Ja
         });
 }
 
-__global__ void __launch_bounds__(flow_threads, 2)
+__global__ void __launch_bounds__(flow_threads, 3)
     jacobian_of_points(const __grid_constant__ FlowStep step, const __grid_constant__ MatrixView a) {
     extern __shared__ double shared[];
     auto& memory = *reinterpret_cast<JacobianMemory*>(shared);
     const FlowThread thread;
     const int at = thread.at, n = thread.n;
-    const PointPatch patch = thread.patch(step);
+    const PointPatch point = thread.patch(step);
+    memory.nodes.fetch(point, thread);
+    __syncthreads();
+    const SharedPatch patch{point, memory.nodes, at};
     const PatchElement element(patch, n);
-    const q1::KeptSlopes<double> kept{&memory.slopes[0][threadIdx.x], flow_threads};
+    memory.scales[n][at] = element.scale;
     q1::CornerTerms<double> terms;
     q1::make_corner_terms(element, terms);
-    memory.scales[n][at] = element.scale;
     for_constants<4>([&](auto row) {
-        q1::make_row<row>(element, terms, kept,
-                          [&](int b, int col, double value) { memory.rows[row % 2][n][b][col][at] = value; });
+        q1::make_row<row>(element, terms, [&](int b, int col, double value) { memory.row[n][b][col][at] = value; });
         __syncthreads();
-        write_column(step, a, memory, row);
+        write_column(step, a, memory, point.point, row);
+        __syncthreads();
     });
 }
 
@@ -139,7 +182,8 @@ void flow_initial_state(const Flow& flow, Vector& u) {
 
 void flow_residual(const FlowStep& step, Vector& f) {
 #ifdef __CUDACC__
-    if (f.backend() == Backend::cuda) return launch(residual_of_points, "flow's residual", 0, step, view(f));
+    if (f.backend() == Backend::cuda)
+        return launch(residual_of_points, "flow's residual", sizeof(ResidualMemory), step, view(f));
 #endif
     flow_residual_on_host(step, view(f));
 }

@@ -128,7 +128,11 @@ struct PointPatch {
     HYPERPLANE_HD Index place(Int3 o) const { return step.u.layout.slot(nearest(o)); }
     HYPERPLANE_HD double value(Index slot, int c) const { return step.u.at(slot, c); }
     HYPERPLANE_HD double old(Index slot, int c) const { return step.old.at(slot, c); }
-    HYPERPLANE_HD double older(Index slot, int c) const { return step.older.at(slot, c); }
+    /// What u_t takes from earlier states.
+    HYPERPLANE_HD double known(Index slot, int c) const {
+        const double sum = step.old.at(slot, c) * step.rate[1];
+        return step.older.values ? fused(step.rate[2], step.older.at(slot, c), sum) : sum;
+    }
     HYPERPLANE_HD FlowBox<double> box(int element) const {
         FlowBox<double> made;
         bool inside = true;
@@ -184,10 +188,7 @@ public:
         this->compliance = step.flow.compliance;
     }
     HYPERPLANE_HD T value(int k, int c) const { return patch_.value(place_[c], k); }
-    HYPERPLANE_HD T known(int k, int c) const {
-        const T sum = patch_.old(place_[c], k) * T(patch_.step.rate[1]);
-        return patch_.step.older.values ? fused(T(patch_.step.rate[2]), patch_.older(place_[c], k), sum) : sum;
-    }
+    HYPERPLANE_HD T known(int k, int c) const { return patch_.known(place_[c], k); }
 
 private:
     const Patch& patch_;

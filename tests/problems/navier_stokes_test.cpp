@@ -61,12 +61,10 @@ Element<T, G> seen_from(int a, Element<T, G> element) {
 void element_jacobian(const Element<double, double>& element, double (&jacobian)[32][32]) {
     for (int a = 0; a < 8; ++a) {
         const auto seen = seen_from(a, element);
-        double slopes[q1::KeptSlopes<double>::count];
-        const q1::KeptSlopes<double> kept{slopes, 1};
         q1::CornerTerms<double> terms;
         q1::make_corner_terms(seen, terms);
         for_constants<4>([&](auto row) {
-            q1::make_row<row>(seen, terms, kept,
+            q1::make_row<row>(seen, terms,
                               [&](int b, int col, double value) { jacobian[4 * a + row][4 * (b ^ a) + col] = value; });
         });
     }
