@@ -167,6 +167,14 @@ std::vector<int> tables_of(const Stencil& a, const Stencil& filled, bool symmetr
     return tables;
 }
 
+ConstBlockView readable(const BlockView& v) {
+    return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
+}
+/// To name A's blocks among places of factors; D-ILU writes none of them.
+BlockView writable(const ConstBlockView& v) {
+    return {const_cast<double*>(v.values), v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
+}
+
 template <class Body>
 void visit(Backend backend, const Layout* levels, const Body& body) {
     if (!levels) return for_each_point(backend, body.old.layout, "sweep of a factorisation", body);
@@ -197,20 +205,19 @@ void sweep(Backend backend, const Layout* levels, const SweepRow<0>& s) {
 
 FactorSweeps::FactorSweeps(const Context& context, const StructMatrix& a, const Stencil& filled, bool shares)
     : context_(context),
-      layout_(a.layout()),
-      filled_(filled),
-      dof_(a.dof()),
-      symmetric_(a.symmetric()),
-      shares_(shares),
+      shape_{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares},
       offsets_(copied_to(context, "sweeps", filled.offsets())),
       tables_(copied_to(context, "sweeps", tables_of(a.stencil(), filled, a.symmetric(), shares))),
       ratios_(context, a.grid(), "sweeps"),
       failures_(context, a.grid(), "sweeps"),
-      failed_(context, a.layout(), 2, "sweeps") {}
+      failed_(context, a.layout(), 2, "sweeps") {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_))
+            cuda_ = std::make_shared<FactorSweepsCuda>(shape_);
+}
 
 bool FactorSweeps::serves(const StructMatrix& a, const Stencil& filled, bool shares) const {
-    return a.layout() == layout_ && a.dof() == dof_ && a.symmetric() == symmetric_ && shares == shares_ &&
-           filled.offsets() == filled_.offsets();
+    return FactorSweepShape{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares} == shape_;
 }
 
 Index FactorSweeps::bytes(const Stencil& a, const Stencil& filled, bool symmetric, bool shares, Index points) {
@@ -218,18 +225,42 @@ Index FactorSweeps::bytes(const Stencil& a, const Stencil& filled, bool symmetri
            4 * points * Index(sizeof(double));
 }
 
-Index FactorSweeps::bytes_of_sweep(int matrix_entries) const {
-    const Index kept = shares_ ? 1 : symmetric_ ? filled_.lower_size() + 1 : filled_.size();
-    return (matrix_entries + 2 * kept) * dof_ * dof_ * layout_.slots() * Index(sizeof(double));
+Index FactorSweeps::bytes_of_sweep() const {
+    const int stored = shape_.symmetric ? shape_.filled.diagonal() + 1 : shape_.filled.size();
+    Index blocks = stored;
+    for (const int e : shape_.eliminations().changed_entries()) blocks += 1 + (shape_.a.find(shape_.filled[e]) >= 0);
+    return blocks * shape_.dof * shape_.dof * shape_.layout.slots() * Index(sizeof(double));
 }
 
 void FactorSweeps::run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
                        const PivotRules& rules, PivotInverter& inverter) {
-    for (int left = sweeps; left >= 0; --left) {
-        const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
-        pass(a, from, to, alpha, rules, {left < sweeps, left == 0, nullptr});
+    if (cuda_) {
+        run_kernels(a, result, spare, sweeps, alpha, rules);
+    } else {
+        for (int left = sweeps; left >= 0; --left) {
+            const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
+            pass(a, from, to, alpha, rules, {left < sweeps, left == 0, nullptr});
+        }
     }
     report(a, inverter);
+}
+
+void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_unused]] const Target& result,
+                               [[maybe_unused]] const Target& spare, [[maybe_unused]] int sweeps,
+                               [[maybe_unused]] double alpha, [[maybe_unused]] const PivotRules& rules) {
+    if constexpr (cuda_built) {
+        using enum FactorSweepsCuda::Pass;
+        const auto place = [&](const Target& x) {
+            return Target{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
+        };
+        const Target places[] = {place(result), place(spare)}, &guessed = places[sweeps % 2];
+        for (int left = sweeps; left >= 0; --left)
+            cuda_->run(left == sweeps ? guess
+                       : left > 0     ? sweep
+                                      : last,
+                       a, guessed, places[(left + 1) % 2], places[left % 2], alpha, rules,
+                       {ratios_.view(shape_.layout).values, failures_.view(shape_.layout).values, failed_.data()});
+    }
 }
 
 void FactorSweeps::eliminate_by_level(const StructMatrix& a, const Layout& levels, const Target& factors, double alpha,
@@ -240,36 +271,37 @@ void FactorSweeps::eliminate_by_level(const StructMatrix& a, const Layout& level
 
 void FactorSweeps::pass(const StructMatrix& a, const Target& from, const Target& to, double alpha,
                         const PivotRules& rules, const Pass& pass) {
-    const int size = filled_.size(), lower = filled_.lower_size();
+    const int size = shape_.filled.size(), lower = shape_.filled.lower_size();
     const int* tables = tables_.data();
     const ConstBlockView matrix = block_view(a);
-    const auto readable = [](const BlockView& v) {
-        return ConstBlockView{v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
-    };
     SweepRow<0> row{};
-    row.old = {layout_,   shares_ ? matrix : readable(from.triangles), readable(from.inverse), offsets_.data(), lower,
-               symmetric_};
+    row.old = {shape_.layout,
+               shape_.shares ? matrix : readable(from.triangles),
+               readable(from.inverse),
+               offsets_.data(),
+               lower,
+               shape_.symmetric};
     row.tables = {offsets_.data(), tables, tables + size, tables + size + lower + 1};
     row.a = matrix;
     row.triangles = to.triangles;
     row.inverse = to.inverse;
-    row.dof = dof_;
-    row.kept = symmetric_ ? lower + 1 : size;
-    row.shares = shares_;
+    row.dof = shape_.dof;
+    row.kept = shape_.symmetric ? lower + 1 : size;
+    row.shares = shape_.shares;
     row.updates = pass.updates;
     row.alpha = alpha;
     row.tolerance = rules.tolerance;
     row.boost = rules.boost;
-    row.definite = symmetric_;
+    row.definite = shape_.symmetric;
     row.last = pass.last;
-    row.ratio = ratios_.view(layout_);
-    row.failure = failures_.view(layout_);
+    row.ratio = ratios_.view(shape_.layout);
+    row.failure = failures_.view(shape_.layout);
     row.failed = view(failed_);
     sweep(a.backend(), pass.levels, row);
 }
 
 void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const {
-    const PointValue smallest = ratios_.smallest(layout_), first = failures_.smallest(layout_);
+    const PointValue smallest = ratios_.smallest(shape_.layout), first = failures_.smallest(shape_.layout);
     PivotRatio ratio;
     ratio.take(smallest.value, a.grid().row(smallest.point));
     PivotEvent event{};
@@ -282,15 +314,17 @@ void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const 
 }
 
 void FactorSweeps::make_unit(const Target& factors) {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->make_unit(factors);
     const BlockView& d = factors.inverse;
-    for_each_point(offsets_.backend(), layout_, "unit triangles",
-                   MakeUnit{layout_,
+    for_each_point(offsets_.backend(), shape_.layout, "unit triangles",
+                   MakeUnit{shape_.layout,
                             offsets_.data(),
                             factors.triangles,
                             {d.values, d.entry_stride, d.slot_stride, d.row_stride, d.col_stride},
-                            dof_,
-                            filled_.lower_size(),
-                            symmetric_ ? filled_.lower_size() + 1 : filled_.size()});
+                            shape_.dof,
+                            shape_.filled.lower_size(),
+                            shape_.symmetric ? shape_.filled.lower_size() + 1 : shape_.filled.size()});
 }
 
 }  // namespace hyperplane

@@ -14,9 +14,15 @@
 //
 // A pivot that cannot be used is boosted (precond/pivots.hpp) in all sweeps but the last, since those are guesses; the
 // last one's are reported.
+//
+// Where no pair (l, u) leads to an entry it is A's in every sweep. Sweeps over up to 8 unknowns a point on a GPU have
+// kernels of their own (factor_sweeps_cuda.hpp), all others are loops over points.
 #pragma once
 
+#include <memory>
+
 #include "core/point_values.hpp"
+#include "precond/factor_sweeps_cuda.hpp"
 #include "precond/factor_view.hpp"
 #include "precond/pivots.hpp"
 
@@ -28,9 +34,7 @@ public:
     FactorSweeps(const Context& context, const StructMatrix& a, const Stencil& filled, bool shares);
 
     /// Where sweeps write. D^-1 is entry 0 of `inverse`; `triangles` is not written to for D-ILU.
-    struct Target {
-        BlockView triangles, inverse;
-    };
+    using Target = FactorSweepsCuda::Factors;
     /// The last of `sweeps` sweeps on A + alpha diag(A) writes to `result`, the others there and to `spare` in turns.
     /// Pivots are reported to `inverter`.
     void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
@@ -43,8 +47,8 @@ public:
     void make_unit(const Target& factors);
 
     bool serves(const StructMatrix& a, const Stencil& filled, bool shares) const;
-    /// Fewest bytes of a sweep: A and the factors read, the factors written; of D-ILU's D^-1 alone.
-    Index bytes_of_sweep(int matrix_entries) const;
+    /// Fewest bytes of a sweep: the factors read, and of entries that it changes A read and the new ones written.
+    Index bytes_of_sweep() const;
     static Index bytes(const Stencil& a, const Stencil& filled, bool symmetric, bool shares, Index points);
 
 private:
@@ -54,13 +58,13 @@ private:
     };
     void pass(const StructMatrix& a, const Target& from, const Target& to, double alpha, const PivotRules& rules,
               const Pass& pass);
+    void run_kernels(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
+                     const PivotRules& rules);
     void report(const StructMatrix& a, PivotInverter& inverter) const;
 
     Context context_;
-    Layout layout_;
-    Stencil filled_;
-    int dof_;
-    bool symmetric_, shares_;
+    FactorSweepShape shape_;
+    std::shared_ptr<FactorSweepsCuda> cuda_;  ///< kernels, where there are some
     Buffer<Int3> offsets_;
     Buffer<int>
         tables_;  ///< of each entry A's entry or -1; of each lower entry where its updates begin; the updates (u, e)

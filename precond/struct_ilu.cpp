@@ -332,7 +332,7 @@ int StructIlu::vectors_of_dot() const {
 
 SweepCounts StructIlu::sweeps() const {
     if (options_.sweeps == 0) return {};
-    return {.setup = options_.sweeps, .bytes_of_setup_sweep = sweeps_->bytes_of_sweep(a_->stored_entries())};
+    return {.setup = options_.sweeps, .bytes_of_setup_sweep = sweeps_->bytes_of_sweep()};
 }
 
 void StructIlu::apply(const Vector& r, Vector& z) const {

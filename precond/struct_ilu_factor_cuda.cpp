@@ -5,36 +5,21 @@
 #include <algorithm>
 #include <cstring>
 
+#include "precond/eliminations.hpp"
+
 namespace hyperplane {
 namespace rtc {
-extern const KernelText pivot_log_cuh, struct_ilu_lines_cuh, struct_ilu_factor_cuh, struct_ilu_factor_row_cuh,
-    struct_ilu_factor_points_cuh, struct_ilu_factor_tensor_cuh, struct_ilu_factor_rows_cuh,
-    struct_ilu_factor_kernel_cuh;
+extern const KernelText kernel_parts_cuh, pivot_log_cuh, struct_ilu_lines_cuh, struct_ilu_factor_cuh,
+    struct_ilu_factor_row_cuh, struct_ilu_factor_points_cuh, struct_ilu_factor_tensor_cuh, struct_ilu_factor_rows_cuh,
+    struct_ilu_factor_kernel_cuh, tensor_blocks_cuh;
 }
 
 namespace struct_ilu {
 namespace {
 
-/// The eliminations of each entry, in the order of Algorithm 1.
-struct Pairs {
-    std::vector<int> begin, l, u;
-
-    Pairs(const Stencil& stencil, bool diagonal_only, bool lower_only) {
-        const int last = diagonal_only || lower_only ? stencil.diagonal() + 1 : stencil.size();
-        for (int e = 0; e < stencil.size(); ++e) {
-            begin.push_back(int(l.size()));
-            if (e >= last || (diagonal_only && e != stencil.diagonal())) continue;
-            for (int low = 0; low < stencil.lower_size(); ++low)
-                for (int up = stencil.diagonal() + 1; up < stencil.size(); ++up)
-                    if (stencil[low] + stencil[up] == stencil[e]) l.push_back(low), u.push_back(up);
-        }
-        begin.push_back(int(l.size()));
-    }
-};
-
 rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const FactorShape& shape) {
     rtc::Definitions all = line_definitions(system, g, shape.tile, system.stencil.size(), false);
-    const Pairs pairs(system.stencil, system.shares, system.symmetric);
+    const Eliminations pairs(system.stencil, system.shares, system.symmetric);
     std::vector<int> a_entry;
     for (const Int3 o : system.stencil.offsets()) a_entry.push_back(system.a_stencil.find(o));
     all["A_ENTRY"] = rtc::braces(a_entry);
@@ -71,9 +56,9 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
 }
 
 rtc::Texts texts(const FactorShape& shape) {
-    rtc::Texts all{rtc::pivot_log_cuh, rtc::struct_ilu_lines_cuh, rtc::struct_ilu_factor_cuh};
+    rtc::Texts all{rtc::kernel_parts_cuh, rtc::pivot_log_cuh, rtc::struct_ilu_lines_cuh, rtc::struct_ilu_factor_cuh};
     if (shape.kind == FactorKind::tensor)
-        all.push_back(rtc::struct_ilu_factor_tensor_cuh);
+        all.insert(all.end(), {rtc::tensor_blocks_cuh, rtc::struct_ilu_factor_tensor_cuh});
     else
         all.insert(all.end(), {rtc::struct_ilu_factor_row_cuh, shape.kind == FactorKind::points
                                                                    ? rtc::struct_ilu_factor_points_cuh
@@ -194,7 +179,7 @@ void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g,
     const int dof = system.dof;
     // A warp has one point, or two of up to four unknowns, on tensor cores.
     const int point_threads = kind == FactorKind::rows ? dof : dof <= 4 ? 16 : 32;
-    const int pairs = int(Pairs(system.stencil, false, system.symmetric).l.size());
+    const int pairs = Eliminations(system.stencil, false, system.symmetric).count();
     const TensorWarps tensor(entries, pairs, dof);
     const int limit = kind == FactorKind::tensor ? 32 * tensor.warps : 512;
     if (tile.j == 0) {

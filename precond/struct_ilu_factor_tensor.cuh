@@ -1,58 +1,34 @@
 // The factorisation of points of three to eight unknowns on tensor cores (StructILU paper, section 4.3): a warp has
-// one point, or two of up to four unknowns, and all their blocks in registers. Definitions: struct_ilu_factor.cuh.
-//
-// A product is D = A B + C with 8 x 4 values of A, 4 x 8 of B and 8 x 8 of C, D (mma.m8n8k4), twice where a block has
-// more than four columns. Of two points, one has rows and columns 0 to 3, the other 4 to 7; what their products have
-// off the diagonal is never read.
+// one point, or two of up to four unknowns, and all their blocks in registers (tensor_blocks.cuh). Definitions:
+// struct_ilu_factor.cuh.
 //
 // All loops over entries are unrolled; see struct_ilu_factor_points.cuh.
 //
 // The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
 // memory, a level ahead, by the last warp, which tells of this tile's progress too: all others' registers are needed.
 
-constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // of a warp; rows of a block with what fills it up
-constexpr int steps = size == 4 ? 1 : 2;                     // products of 4 columns
 constexpr int cells = TJ * TK;
 constexpr int worker_threads = (cells + points - 1) / points * 32;
-constexpr int block_size = DOF * DOF;
 constexpr int looks_back = 0;
 constexpr bool helpers_tell = true;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
 constexpr int stage_size = entries * cells * staged_size;   // of a level; STAGES, 1 or 2, take turns
 
-/// A block as a result: rows lane / 4, columns 2 (lane % 4) and the next.
-struct Block {
-    double v[2];
-};
-/// As a left operand: row lane / 4, columns lane % 4 + 4 h. As a right one: rows lane % 4 + 4 h, column lane / 4.
-struct Operand {
-    double v[steps];
-};
-
 /// Of a worker's pivots, and where it was; the last pivot of its row and what A has there: here they take no registers.
 __shared__ double least_ratio[worker_threads], pivot_met[worker_threads], pivot_own[worker_threads];
 __shared__ int least_ratio_x[worker_threads];
 
-struct Worker {
+struct Worker : Lane {
     static constexpr int threads = worker_threads;
 
     const Arguments& a;
-    const int thread, lane, which;  // of the warp's points
-    const int r, c, k, n;           // row and first column of a result; column (row) and row (column) of an operand
-    const bool in_rows;             // of a result
-    const int cell;
+    const int thread, cell;
     Line line;
 
     __device__ Worker(const Arguments& arguments, const Tile& tile, int, int thread_)
-        : a(arguments),
+        : Lane(thread_),
+          a(arguments),
           thread(thread_),
-          lane(thread_ % 32),
-          which(points == 2 ? lane / 16 : 0),
-          r(lane / 4 - size * which),
-          c(2 * (lane % 4) - size * which),
-          k(lane % 4),
-          n(r),
-          in_rows(r < DOF),
           cell(thread_ / 32 * points + which),
           line(a, tile, cell, cell < cells) {
         least_ratio[thread] = 1.0;
@@ -62,7 +38,6 @@ struct Worker {
     __device__ bool exists() const { return line.valid; }
     __device__ double smallest_ratio() const { return least_ratio[thread]; }
     __device__ long long smallest_point() const { return line.point(a, least_ratio_x[thread]); }
-    __device__ bool inside(int m) const { return in_rows && unsigned(c + m) < unsigned(DOF); }
 
     /// Where there is one stage: it has been read.
     __device__ static void give_back_stage() {
@@ -72,45 +47,6 @@ struct Worker {
             __syncwarp();
     }
 
-    __device__ static double from(double value, int lane_) { return __shfl_sync(~0u, value, lane_); }
-
-    /// Column `column` of this thread's row of a result; every thread may ask for another one.
-    __device__ static double of_row(const Block& x, int row, int column) {
-        const int source = 4 * row + column / 2;
-        const double even = from(x.v[0], source), odd = from(x.v[1], source);
-        return column % 2 ? odd : even;
-    }
-    __device__ Operand as_left(const Block& x) const {
-        Operand left;
-#pragma unroll
-        for (int h = 0; h < steps; ++h) {
-            const double value = of_row(x, lane / 4, k + 4 * h + size * which);
-            left.v[h] = k + 4 * h < DOF ? value : 0.0;
-        }
-        return left;
-    }
-    __device__ Operand as_right(const Block& x) const {
-        Operand right;
-#pragma unroll
-        for (int h = 0; h < steps; ++h) right.v[h] = of_row(x, k + 4 * h + size * which, lane / 4);
-        return right;
-    }
-    /// sum += sign * left right
-    template <int sign>
-    __device__ static void multiply_add(const Operand& left, const Operand& right, Block& sum) {
-#pragma unroll
-        for (int h = 0; h < steps; ++h)
-            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-                : "+d"(sum.v[0]), "+d"(sum.v[1])
-                : "d"(sign * left.v[h]), "d"(right.v[h]));
-    }
-
-    /// Where this thread's value of a right operand lies in a block, or in its transpose. Rows and columns beyond
-    /// the block read its last ones: they meet zeros of the left operand, or end up outside.
-    __device__ int place_of(bool transposed, int h) const {
-        const int row = min(k + 4 * h, DOF - 1), column = min(n, DOF - 1);
-        return transposed ? column * DOF + row : row * DOF + column;
-    }
     /// A block in memory, of `values` at `place`, as right operand.
     template <bool transposed>
     __device__ __forceinline__ Operand operand(const double* values, int place) const {

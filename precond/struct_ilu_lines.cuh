@@ -10,8 +10,6 @@
 // Definitions: DOF, OFFSET_X/Y/Z {of the entries, from the first on}, B, C, SKEW, TJ, TK, UPPER, NATURAL (the layout),
 // UNROLLED (tables are indexed by constants once loops are unrolled).
 
-typedef unsigned long long u64;
-
 struct Tile {
     int j, k, first, last;  // first line's J and k; levels
 };
@@ -96,32 +94,4 @@ __device__ __forceinline__ long long factor_at(int slots, int entry, int row, in
 /// Threads of a tile whose warps hold `warp_cells` lines each.
 __device__ constexpr int tile_threads(int warp_cells) {
     return (TJ * TK + warp_cells - 1) / warp_cells * 32;
-}
-
-/// Begins to copy 8 bytes to shared memory.
-__device__ __forceinline__ void copy_async(double* to, const double* from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
-                 : "memory");
-}
-/// Makes a group of the copies begun since the last one.
-__device__ __forceinline__ void commit_copies() {
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-/// Until at most `pending` groups of this thread's copies are under way.
-template <int pending>
-__device__ __forceinline__ void wait_copies() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
-}
-
-template <int n>
-struct Constant {
-    static constexpr int value = n;
-};
-/// body(Constant<begin>), ..., body(Constant<end - 1>): a loop that is unrolled whatever its size.
-template <int begin, int end, class Body>
-__device__ __forceinline__ void unrolled(const Body& body) {
-    if constexpr (begin < end) {
-        body(Constant<begin>{});
-        unrolled<begin + 1, end>(body);
-    }
 }

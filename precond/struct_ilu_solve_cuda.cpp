@@ -8,7 +8,7 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText bulk_copies_cuh, struct_ilu_lines_cuh, struct_ilu_solve_cuh, struct_ilu_solve_edges_cuh,
+extern const KernelText kernel_parts_cuh, struct_ilu_lines_cuh, struct_ilu_solve_cuh, struct_ilu_solve_edges_cuh,
     struct_ilu_solve_points_cuh, struct_ilu_solve_blocks_cuh, struct_ilu_solve_kernel_cuh;
 }
 
@@ -79,7 +79,7 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
 }
 
 rtc::Texts texts(int dof) {
-    return {rtc::bulk_copies_cuh,
+    return {rtc::kernel_parts_cuh,
             rtc::struct_ilu_lines_cuh,
             rtc::struct_ilu_solve_cuh,
             rtc::struct_ilu_solve_edges_cuh,

@@ -6,7 +6,7 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText bulk_copies_cuh, subdomain_cells_cuh, subdomain_solve_cuh, subdomain_graph_cuh;
+extern const KernelText kernel_parts_cuh, subdomain_cells_cuh, subdomain_solve_cuh, subdomain_graph_cuh;
 }
 
 namespace {
@@ -192,7 +192,7 @@ rtc::Definitions graph_definitions(const Shape& s, SubdomainVariant variant) {
 }
 
 const rtc::Texts& step_texts() {
-    static const rtc::Texts texts{rtc::bulk_copies_cuh, rtc::subdomain_cells_cuh, rtc::subdomain_solve_cuh};
+    static const rtc::Texts texts{rtc::kernel_parts_cuh, rtc::subdomain_cells_cuh, rtc::subdomain_solve_cuh};
     return texts;
 }
 const rtc::Texts& graph_texts() {

@@ -11,6 +11,7 @@
 #include "apps/case.hpp"
 #include "apps/study/study.hpp"
 #include "core/struct_matrix_cuda.hpp"
+#include "precond/factor_sweeps_cuda.hpp"
 #include "precond/fgbilu_cuda.hpp"
 #include "precond/multicolor_cuda.hpp"
 #include "precond/struct_ilu_cuda.hpp"
@@ -133,6 +134,9 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
         const Layout natural(LayoutKind::natural, s.grid, filled.level_map());
         for (auto& row : TriangleSweepsCuda::compile({natural, filled, s.dof, s.symmetric, unit}, job.architecture))
             rows.push_back(row);
+        const FactorSweepShape factors{layout, s.stencil, filled, s.dof, s.symmetric, !unit};
+        if (FactorSweepsCuda::serves(factors))
+            for (auto& row : FactorSweepsCuda::compile(factors, job.architecture)) rows.push_back(row);
     }
     if (s.fill_level < 0) return rows;
     const StructIluSystem system{layout, filled, s.stencil, s.dof, s.symmetric, shares && StructIluCuda::shares(s.dof)};

@@ -78,10 +78,16 @@ class SweptFactorsOnDevice : public DeviceTest {};
 
 /// Larger than what a GPU works on at a time; set up again, the same bits.
 TEST_F(SweptFactorsOnDevice, EqualTheHostsOnLargeGrids) {
-    for (const auto& [stencil, dof] : {std::pair{"star7", 1}, {"box27", 2}, {"diamond13", 8}}) {
+    using enum MatrixStorage;
+    for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, full},
+                                                {"box27", 1, full},
+                                                {"box27", 2, lower},
+                                                {"box27", 4, full},
+                                                {"star7", 5, lower},
+                                                {"diamond13", 8, full}}) {
         const Stencil offsets = Stencil::by_name(stencil);
         const StructMatrix here = random_struct_matrix(
-            Layout(LayoutKind::hyperplane, {47, 35, 19}, offsets.level_map()), offsets, dof, MatrixStorage::full, 3);
+            Layout(LayoutKind::hyperplane, {47, 35, 19}, offsets.level_map()), offsets, dof, storage, 3);
         const StructMatrix there = in_context(Context::cuda(), here);
         const auto expected = make("par_ilu", here), m = make("par_ilu", there);
         expected->setup(here);
@@ -96,6 +102,16 @@ TEST_F(SweptFactorsOnDevice, EqualTheHostsOnLargeGrids) {
             ASSERT_EQ(from_vector(z), first) << stencil;
         }
         EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13) << stencil;
+    }
+}
+
+/// What no pair leads to is read once: all of star7 but D, of box27 (-1,-1,-1) and (1,1,1).
+TEST(ParIlu, CountsTheFewestBytesOfASweep) {
+    for (const auto& [stencil, dof, storage, blocks] : {std::tuple{"star7", 1, MatrixStorage::full, 6 + 3},
+                                                        {"star7", 2, MatrixStorage::lower, 3 + 3},
+                                                        {"box27", 1, MatrixStorage::full, 27 + 2 * 25}}) {
+        const System system(Context::cpu(1), {stencil, dof, 0, {5, 4, 3}, LayoutKind::natural, storage});
+        EXPECT_EQ(system.set_up(1)->sweeps().bytes_of_setup_sweep, blocks * dof * dof * 60 * 8) << stencil;
     }
 }
 

@@ -1,7 +1,37 @@
-// Copies of whole pieces of memory to shared memory, asked for by one warp, and the barriers in shared memory that tell
-// when they have arrived. Without bulk copies (before sm_90) the lanes of that warp share a piece out.
+// What several kernels' texts are made with: loops that are unrolled whatever their size, copies to shared memory.
+//
+// Whole pieces of memory are asked for by one warp; barriers in shared memory tell when they have arrived. Without bulk
+// copies (before sm_90) the lanes of that warp share a piece out.
 
 typedef unsigned long long u64;
+
+template <int n>
+struct Constant {
+    static constexpr int value = n;
+};
+/// body(Constant<begin>), ..., body(Constant<end - 1>): a loop that is unrolled whatever its size.
+template <int begin, int end, class Body>
+__device__ __forceinline__ void unrolled(const Body& body) {
+    if constexpr (begin < end) {
+        body(Constant<begin>{});
+        unrolled<begin + 1, end>(body);
+    }
+}
+
+/// Begins to copy 8 bytes to shared memory.
+__device__ __forceinline__ void copy_async(double* to, const double* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+}
+/// Makes a group of the copies begun since the last one.
+__device__ __forceinline__ void commit_copies() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Until at most `pending` groups of this thread's copies are under way.
+template <int pending>
+__device__ __forceinline__ void wait_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
 
 __device__ __forceinline__ unsigned shared_address(const void* at) {
     return (unsigned)__cvta_generic_to_shared(at);

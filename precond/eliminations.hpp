@@ -1,0 +1,22 @@
+// The eliminations of an incomplete factorisation on a stencil: which pairs of a lower and an upper offset lead to an
+// entry.
+#pragma once
+
+#include <vector>
+
+#include "core/stencil.hpp"
+
+namespace hyperplane {
+
+/// The pairs (l, u), l + u = e, of each entry e, in the order of Algorithm 1 of the StructILU paper.
+struct Eliminations {
+    std::vector<int> begin, l, u;  ///< those of e from begin[e] to begin[e + 1]
+
+    /// `diagonal_only`: of D-ILU; `lower_only`: where one triangle is kept.
+    Eliminations(const Stencil& stencil, bool diagonal_only, bool lower_only);
+    int count() const { return int(l.size()); }
+    /// The diagonal and all entries that pairs lead to: the others of the factors are the matrix's.
+    std::vector<int> changed_entries() const;
+};
+
+}  // namespace hyperplane

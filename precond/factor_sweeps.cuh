@@ -1,0 +1,151 @@
+// One fixed-point sweep over the factors of all points, on a GPU (precond/factor_sweeps.hpp):
+//
+//     X_e(p) <- A_e(p) - sum over l + u = e of W_l(p) F_u(p+l),     W_l(p) = E_l(p) D^-1(p+l)
+//
+// Right-hand sides are those of the sweep before, so all W_l(p) are made first, then one entry after the other. An entry
+// that no pair (l, u) leads to is A's in every sweep: the first one writes it, the last one where results are wanted, the
+// others read it. One and two unknowns are in factor_sweeps_points.cuh, three to eight in factor_sweeps_tensor.cuh.
+//
+// What neighbours have is found again in the second-level cache: blocks of threads take the points plane by plane of the
+// layout's outermost axis, but only a few lines of its middle axis at a time.
+//
+// The blocks that pairs need are asked for together, a group of pairs at a time, across entries.
+//
+// Factors lie as [entry][slot][row][col], zero where the neighbour is outside the grid; those of D-ILU (SHARES) but D^-1
+// are A's. A lower neighbour outside the grid counts as the point itself, times W_l = 0.
+//
+// Definitions: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1}, the pairs by e, PAIR_BEGIN
+// {ENTRIES + 1}, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's sign), SHARES, PERIODIC (A has entries that
+// wrap), NATURAL, LEVEL_Y, LEVEL_Z, OFFSET_X/Y/Z; ROUNDS (of factor_sweeps_tensor.cuh).
+
+struct Arguments {
+    const double* a_values[ENTRIES];    // [row][col][a_stride], by the factors' entries
+    const double* old_values[ENTRIES];  // of the sweep before; LOWER: D^-1
+    double* new_values[ENTRIES];
+    double *ratio, *failure, *failed;  // of the last sweep's pivots, as FactorSweeps reads them
+    double alpha, tolerance, boost;
+    long long a_stride;
+    int slots, nx, ny, nz;
+    int outer, middle, inner, lines;  // extents of the layout's axes; middle ones taken at a time
+    int delta[ENTRIES];               // slot of p + o minus slot of p, modulo the slots, in [0, slots)
+};
+
+__device__ constexpr int offset_x[] = OFFSET_X;
+__device__ constexpr int offset_y[] = OFFSET_Y;
+__device__ constexpr int offset_z[] = OFFSET_Z;
+__device__ constexpr int a_entry[] = A_ENTRY;
+__device__ constexpr int pair_begin[] = PAIR_BEGIN;
+__device__ constexpr int pair_l[] = PAIR_L;
+__device__ constexpr int pair_u[] = PAIR_U;
+__device__ constexpr int pair_e[] = PAIR_E;
+
+constexpr int threads = 256;
+constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : ENTRIES;  // kept
+constexpr int pairs = pair_begin[ENTRIES];
+
+/// Pairs are taken in groups of so many.
+template <int size, class Body>
+__device__ __forceinline__ void for_each_group(const Body& body) {
+    unrolled<0, (pairs + size - 1) / size>([&](auto group) {
+        constexpr int begin = group.value * size, end = begin + size < pairs ? begin + size : pairs;
+        body(Constant<begin>{}, Constant<end>{});
+    });
+}
+
+/// Whether a sweep writes an entry.
+template <bool all>
+__device__ constexpr bool writes(int e) {
+    return e == LOWER || (!SHARES && (all || pair_begin[e] < pair_begin[e + 1]));
+}
+
+/// The points of a block of threads, whose slots follow each other.
+struct Chunk {
+    int first, count;
+
+    __device__ Chunk(const Arguments& a, int most) {
+        const int row_blocks = (a.lines * a.inner + most - 1) / most;
+        const int row = blockIdx.x / row_blocks, begin = (blockIdx.x - row * row_blocks) * most;
+        const int tile = row / a.outer * a.lines;
+        first = (row % a.outer * a.middle + tile) * a.inner + begin;
+        count = max(0, min(most, min(a.lines, a.middle - tile) * a.inner - begin));
+    }
+};
+
+struct Point {
+    int slot, i, j, k;
+
+    __device__ Point(const Arguments& a, int slot_) : slot(slot_) {
+        if (NATURAL) {
+            i = slot % a.nx, j = slot / a.nx % a.ny, k = slot / (a.nx * a.ny);
+        } else {
+            j = slot % a.ny, k = slot / a.ny % a.nz;
+            i = (slot / (a.ny * a.nz) - LEVEL_Y * j - LEVEL_Z * k) % a.nx;
+            if (i < 0) i += a.nx;
+        }
+    }
+    __device__ __forceinline__ bool has_neighbour(const Arguments& a, int e) const {
+        return unsigned(i + offset_x[e]) < unsigned(a.nx) && unsigned(j + offset_y[e]) < unsigned(a.ny) &&
+               unsigned(k + offset_z[e]) < unsigned(a.nz);
+    }
+    /// Slot of a neighbour; some other one's where there is none.
+    __device__ __forceinline__ int near(const Arguments& a, int e) const {
+        const int there = slot + a.delta[e];
+        return there >= a.slots ? there - a.slots : there;
+    }
+    /// The same; the own one where there is none.
+    __device__ __forceinline__ int near_or_own(const Arguments& a, int e) const {
+        return has_neighbour(a, e) ? near(a, e) : slot;
+    }
+};
+
+__device__ __forceinline__ bool is_finite(double x) {
+    return x - x == 0.0;
+}
+
+/// What a point's pivots are told by, and what they are replaced by where they cannot be used: before the last sweep
+/// they are guesses.
+template <bool last>
+struct Pivots {
+    double smallest = 1.0, bad = 0.0;
+    int component = -1;
+
+    __device__ double usable(const Arguments& a, int row, double pivot, double own, double scale) {
+        const bool wrong_sign = SYMMETRIC && pivot * own < 0.0;
+        if (last && own != 0.0 && is_finite(pivot)) smallest = fmin(smallest, wrong_sign ? 0.0 : fabs(pivot / own));
+        if (is_finite(pivot) && fabs(pivot) > a.tolerance * scale && !wrong_sign) return pivot;
+        if (component < 0) component = row, bad = pivot;
+        const double guess = a.boost * scale;
+        return last || !is_finite(guess) ? 0.0 : own < 0.0 ? -guess : guess;
+    }
+    __device__ void tell(const Arguments& a, int slot) const {
+        a.ratio[slot] = smallest;
+        a.failure[slot] = component < 0 ? 0.0 : -1.0;
+        a.failed[slot] = component;
+        a.failed[(long long)a.slots + slot] = bad;
+    }
+};
+
+/// The first coefficient of a point that is not finite, in the order of entries and rows.
+struct NotFinite {
+    static constexpr int none = 1 << 30;
+    int key = none;
+    double value = 0.0;
+
+    __device__ void look_at(int e, int row, double x) {
+        if (key == none && !is_finite(x)) key = e * DOF + row, value = x;
+    }
+    /// Of all `lanes` of a point.
+    template <int lanes>
+    __device__ void gather() {
+#pragma unroll
+        for (int step = lanes / 2; step > 0; step /= 2) {
+            const int other = __shfl_xor_sync(~0u, key, step);
+            const double its = __shfl_xor_sync(~0u, value, step);
+            if (other < key) key = other, value = its;
+        }
+    }
+    template <bool last>
+    __device__ void add_to(Pivots<last>& pivots) const {
+        if (pivots.component < 0 && key != none) pivots.component = key % DOF, pivots.bad = value;
+    }
+};

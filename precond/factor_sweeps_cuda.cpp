@@ -1,0 +1,181 @@
+#include "precond/factor_sweeps_cuda.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "precond/struct_ilu_geometry.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText kernel_parts_cuh, tensor_blocks_cuh, factor_sweeps_cuh, factor_sweeps_points_cuh,
+    factor_sweeps_tensor_cuh, factor_sweeps_kernels_cuh;
+}
+
+namespace {
+
+constexpr int threads = 256;
+constexpr int most_pairs = 1024, most_lower = 31;
+constexpr Index shared_limit = 220 * 1024;
+
+bool on_tensor_cores(int dof) {
+    return dof > 2;
+}
+
+/// Points of a block of threads, and of one of its rounds.
+int round_points(int dof) {
+    return on_tensor_cores(dof) ? threads / 32 * (dof <= 4 ? 2 : 1) : threads / dof;
+}
+Index staged_bytes(const FactorSweepShape& shape, int entries, int points) {
+    const Index block = shape.dof * shape.dof;
+    return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
+}
+/// As many as make the matrix's values that are read together fill sectors.
+int rounds(const FactorSweepShape& shape) {
+    const int points = 2 * round_points(shape.dof);
+    return shape.dof > 4 && staged_bytes(shape, shape.kept(), points) < 72 * 1024 ? 2 : 1;
+}
+
+/// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
+struct Axes {
+    int outer, middle, inner, lines;
+
+    explicit Axes(const FactorSweepShape& shape) {
+        const Grid& g = shape.layout.grid();
+        const bool natural = shape.layout.kind() == LayoutKind::natural;
+        outer = natural ? g.nz : g.nx, middle = natural ? g.ny : g.nz, inner = natural ? g.nx : g.ny;
+        // What the planes that a point looks back over have in these lines is to stay in the second-level cache.
+        Index planes = 1;
+        for (const Int3 o : shape.filled.offsets())
+            planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
+        const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
+        constexpr Index wanted = 16 << 20;
+        lines = int(std::clamp<Index>(wanted / (planes * line), 4, middle));
+    }
+    Index chunks(int points) const {
+        const Index tiles = (middle + lines - 1) / lines;
+        return tiles * outer * ((Index(lines) * inner + points - 1) / points);
+    }
+};
+
+rtc::Definitions definitions(const FactorSweepShape& shape) {
+    const Stencil& s = shape.filled;
+    const Eliminations pairs = shape.eliminations();
+    std::vector<int> x, y, z, a_entry;
+    for (const Int3 o : s.offsets())
+        x.push_back(o.x), y.push_back(o.y), z.push_back(o.z), a_entry.push_back(shape.a.find(o));
+    std::vector<int> pair_e;
+    for (int e = 0; e < s.size(); ++e) pair_e.resize(pairs.begin[e + 1], e);
+    const auto n = [](int value) { return std::to_string(value); };
+    return {{"DOF", n(shape.dof)},
+            {"ENTRIES", n(s.size())},
+            {"LOWER", n(s.lower_size())},
+            {"A_ENTRY", rtc::braces(a_entry)},
+            {"PAIR_BEGIN", rtc::braces(pairs.begin)},
+            {"PAIR_L", struct_ilu::array_of(pairs.l)},
+            {"PAIR_U", struct_ilu::array_of(pairs.u)},
+            {"PAIR_E", struct_ilu::array_of(pair_e)},
+            {"SYMMETRIC", n(shape.symmetric)},
+            {"SHARES", n(shape.shares)},
+            {"PERIODIC", n(shape.layout.grid().any_periodic())},
+            {"NATURAL", n(shape.layout.kind() == LayoutKind::natural)},
+            {"LEVEL_Y", n(shape.layout.levels().y)},
+            {"LEVEL_Z", n(shape.layout.levels().z)},
+            {"OFFSET_X", rtc::braces(x)},
+            {"OFFSET_Y", rtc::braces(y)},
+            {"OFFSET_Z", rtc::braces(z)},
+            {"ROUNDS", n(rounds(shape))}};
+}
+
+rtc::Texts texts(int dof) {
+    if (!on_tensor_cores(dof))
+        return {rtc::kernel_parts_cuh, rtc::factor_sweeps_cuh, rtc::factor_sweeps_points_cuh,
+                rtc::factor_sweeps_kernels_cuh};
+    return {rtc::kernel_parts_cuh, rtc::tensor_blocks_cuh, rtc::factor_sweeps_cuh, rtc::factor_sweeps_tensor_cuh,
+            rtc::factor_sweeps_kernels_cuh};
+}
+
+/// Of the sweeps that write these entries.
+Index shared_bytes(const FactorSweepShape& shape, int entries) {
+    return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds(shape) * round_points(shape.dof)) : 0;
+}
+
+/// factor_sweeps.cuh's Arguments between the pointers of entries and the array at its end.
+struct Middle {
+    FactorSweepsCuda::Told told;
+    double alpha, tolerance, boost;
+    long long a_stride;
+    int slots, nx, ny, nz, outer, middle, inner, lines;
+};
+
+}  // namespace
+
+bool FactorSweepsCuda::serves(const FactorSweepShape& shape) {
+    return shape.dof <= 8 && !(shape.shares && shape.dof > 1) && shape.filled.lower_size() <= most_lower &&
+           shape.eliminations().count() <= most_pairs &&
+           shape.layout.slots() * shape.dof * shape.dof < Index(1) << 32 &&
+           shared_bytes(shape, shape.kept()) <= shared_limit;
+}
+
+FactorSweepsCuda::FactorSweepsCuda(const FactorSweepShape& shape)
+    : shape_(shape), changed_(shape.eliminations().changed_entries()) {
+    const auto load = [&](const char* name, int staged) {
+        const rtc::Kernel kernel = rtc::load(texts(shape.dof), definitions(shape), name);
+        kernel.allow_shared(shared_bytes(shape, staged));
+        return kernel;
+    };
+    guess_ = load("guess", shape.kept());
+    sweep_ = load("factor_sweep", int(changed_.size()));
+    last_ = load("last_sweep", shape.kept());
+    unit_ = load("unit_triangles", 0);
+}
+
+void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, const Factors& guessed, const Factors& from,
+                           const Factors& to, double alpha, const PivotRules& rules, const Told& told) const {
+    const rtc::Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
+    const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
+    launch(kernel, shared_bytes(shape_, staged), &a, guessed, from, to, alpha, rules, told);
+}
+
+void FactorSweepsCuda::make_unit(const Factors& factors) const {
+    launch(unit_, 0, nullptr, factors, factors, factors, 0.0, {}, {});
+}
+
+void FactorSweepsCuda::launch(const rtc::Kernel& kernel, Index shared, const StructMatrix* a, const Factors& guessed,
+                              const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
+                              const Told& told) const {
+    const Stencil& s = shape_.filled;
+    const auto entry = [&](const Factors& f, int e) {
+        return e == s.diagonal() ? f.inverse.values : f.triangles.values + e * f.triangles.entry_stride;
+    };
+    std::vector<const double*> pointers;
+    for (const Int3 o : s.offsets()) {
+        const int e = a ? a->stencil().find(o) : -1;
+        pointers.push_back(e >= 0 && e < a->stored_entries() ? a->values(e) : nullptr);
+    }
+    for (int e = 0; e < s.size(); ++e)
+        pointers.push_back(entry(std::binary_search(changed_.begin(), changed_.end(), e) ? from : guessed, e));
+    for (int e = 0; e < s.size(); ++e) pointers.push_back(entry(to, e));
+
+    const Grid& g = shape_.layout.grid();
+    const Axes axes(shape_);
+    const Middle middle{
+        told, alpha,      rules.tolerance, rules.boost, a ? a->stride() : 0, int(shape_.layout.slots()), g.nx, g.ny,
+        g.nz, axes.outer, axes.middle,     axes.inner,  axes.lines};
+    std::vector<int> words(pointers.size() * 2);
+    std::memcpy(words.data(), pointers.data(), pointers.size() * sizeof(double*));
+    const std::vector<int> rest = rtc::argument(middle, {});
+    words.insert(words.end(), rest.begin(), rest.end());
+    for (const Int3 o : s.offsets()) words.push_back(int(shape_.layout.slot_delta(o)));
+    words.push_back(0);  // the struct ends at a multiple of 8 bytes
+    const int points = (on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof);
+    kernel.launch({unsigned(axes.chunks(points))}, threads, shared, words.data());
+}
+
+std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const FactorSweepShape& shape,
+                                                            const std::string& architecture) {
+    std::vector<rtc::KernelResources> resources;
+    rtc::compile(texts(shape.dof), definitions(shape), architecture, &resources);
+    return resources;
+}
+
+}  // namespace hyperplane

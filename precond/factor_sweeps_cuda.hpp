@@ -1,0 +1,68 @@
+// Fixed-point sweeps over factors on a GPU; factor_sweeps.cuh begins the kernels' text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/rtc.hpp"
+#include "core/struct_matrix.hpp"
+#include "precond/eliminations.hpp"
+#include "precond/factor_view.hpp"
+#include "precond/pivots.hpp"
+
+namespace hyperplane {
+
+/// What sweeps over factors are made for.
+struct FactorSweepShape {
+    Layout layout;
+    Stencil a, filled;  ///< of the matrix, of the factors
+    int dof = 1;
+    bool symmetric = false, shares = false;  ///< one triangle is stored; D-ILU
+
+    friend bool operator==(const FactorSweepShape& a, const FactorSweepShape& b) {
+        return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic &&
+               a.a.offsets() == b.a.offsets() && a.filled.offsets() == b.filled.offsets() && a.dof == b.dof &&
+               a.symmetric == b.symmetric && a.shares == b.shares;
+    }
+    /// Entries that are kept of the factors.
+    int kept() const { return shares ? 1 : symmetric ? filled.diagonal() + 1 : filled.size(); }
+    Eliminations eliminations() const { return {filled, shares, symmetric}; }
+};
+
+class FactorSweepsCuda {
+public:
+    explicit FactorSweepsCuda(const FactorSweepShape& shape);
+
+    /// Blocks of up to 8 unknowns, stencils whose pairs can be unrolled.
+    static bool serves(const FactorSweepShape& shape);
+
+    enum class Pass { guess, sweep, last };
+    /// Where factors lie; `triangles` is A's for D-ILU.
+    struct Factors {
+        BlockView triangles, inverse;
+    };
+    /// What the last sweep tells of each slot: the smallest ratio of a pivot to A's diagonal entry; -1 where one
+    /// failed, else 0; and there its component, in the second half its value.
+    struct Told {
+        double *ratio, *failure, *failed;
+    };
+    /// X = A and D^-1, in `to`; a sweep, in which entries that never change are read from `guessed` and not written;
+    /// the last one, which writes all.
+    void run(Pass pass, const StructMatrix& a, const Factors& guessed, const Factors& from, const Factors& to,
+             double alpha, const PivotRules& rules, const Told& told) const;
+    /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
+    void make_unit(const Factors& factors) const;
+
+    /// Compiles the kernels for an architecture, without a device.
+    static std::vector<rtc::KernelResources> compile(const FactorSweepShape& shape, const std::string& architecture);
+
+private:
+    void launch(const rtc::Kernel& kernel, Index shared, const StructMatrix* a, const Factors& guessed,
+                const Factors& from, const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
+
+    FactorSweepShape shape_;
+    std::vector<int> changed_;
+    rtc::Kernel guess_, sweep_, last_, unit_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,15 @@
+// The kernels of factor_sweeps.cuh.
+
+/// X = A: what sweeps begin with.
+extern "C" __global__ void __launch_bounds__(threads) guess(const __grid_constant__ Arguments a) {
+    sweep<false, true, false>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(threads, DOF == 1 ? 3 : 1) factor_sweep(const __grid_constant__ Arguments a) {
+    sweep<true, false, false>(a);
+}
+
+/// Writes all entries and tells of pivots.
+extern "C" __global__ void __launch_bounds__(threads, 1) last_sweep(const __grid_constant__ Arguments a) {
+    sweep<true, true, true>(a);
+}

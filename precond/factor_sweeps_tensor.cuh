@@ -1,0 +1,265 @@
+// Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one point
+// at a time, or two. Definitions: factor_sweeps.cuh, and ROUNDS of points that a block of threads has.
+//
+// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared memory.
+
+constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
+
+extern __shared__ double shared[];  // [staged entry][point][staged_size]
+
+/// Place of an entry among those staged: A's of all that are written.
+template <bool all>
+__device__ constexpr int staged_before(int e) {
+    int count = 0;
+    for (int before = 0; before < e; ++before) count += writes<all>(before) && a_entry[before] >= 0;
+    return count;
+}
+
+template <bool all>
+__device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& chunk) {
+    const int point = threadIdx.x % block_points, first = threadIdx.x / block_points;
+    constexpr int step = threads / block_points;
+    if (point < chunk.count)
+        unrolled<0, entries>([&](auto index) {
+            constexpr int e = index.value;
+            if constexpr (writes<all>(e) && a_entry[e] >= 0) {
+                const double* from = a.a_values[e] + first * a.a_stride + chunk.first + point;
+                double* const to = shared + (staged_before<all>(e) * block_points + point) * staged_size;
+#pragma unroll 4
+                for (int q = first; q < block_size; q += step, from += step * a.a_stride) copy_async(to + q, from);
+            }
+        });
+    commit_copies();
+    wait_copies<0>();
+    __syncthreads();
+}
+
+struct Worker : Lane {
+    const Arguments& a;
+    const Point p;
+    const bool exists;
+    const int point;  // of the block's
+
+    __device__ Worker(const Arguments& arguments, const Chunk& chunk, int point_)
+        : Lane(threadIdx.x),
+          a(arguments),
+          p(arguments, chunk.first + (point_ < chunk.count ? point_ : 0)),
+          exists(point_ < chunk.count),
+          point(point_) {}
+
+    /// A point's block as left operand, zero where it is not `there`; as right one. 32 bits hold the places of an
+    /// entry's coefficients.
+    __device__ __forceinline__ Operand left(const double* values, int slot, bool there) const {
+        Operand x;
+#pragma unroll
+        for (int h = 0; h < steps; ++h)
+            x.v[h] = there && k + 4 * h < DOF
+                         ? values[unsigned(slot) * block_size + unsigned(min(r, DOF - 1) * DOF + k + 4 * h)]
+                         : 0.0;
+        return x;
+    }
+    template <bool transposed>
+    __device__ __forceinline__ Operand right(const double* values, int slot) const {
+        Operand x;
+#pragma unroll
+        for (int h = 0; h < steps; ++h)
+            x.v[h] = values[unsigned(slot) * block_size + unsigned(place_of(transposed, h))];
+        return x;
+    }
+    __device__ __forceinline__ void store(double* values, const Block& x) const {
+        double* const to = values + unsigned(p.slot) * block_size + unsigned(r * DOF + c);
+        if (!exists) return;
+        if (DOF % 2 == 0) {
+            if (inside(0)) __stcs((double2*)to, double2{x.v[0], x.v[1]});
+        } else {
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                if (inside(m)) __stcs(to + m, x.v[m]);
+        }
+    }
+
+    /// A's block of an entry.
+    template <bool all, int e>
+    __device__ __forceinline__ Block staged() const {
+        Block x{};
+        if constexpr (a_entry[e] >= 0) {
+            const double* const from =
+                shared + (staged_before<all>(e) * block_points + point) * staged_size + r * DOF + c;
+            const bool known = exists && (!PERIODIC || p.has_neighbour(a, e));
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                if (known && inside(m)) x.v[m] = from[m];
+        }
+        return x;
+    }
+
+    /// D^-1 from X_0 and A's own block; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper,
+    /// Algorithm 8.
+    template <bool last>
+    __device__ __forceinline__ void invert(Block& x, const Block& own, Pivots<last>& pivots) const {
+        double scale = 0.0;
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (inside(m)) scale = fmax(scale, fmax(fabs(own.v[m]), fabs(x.v[m])));
+#pragma unroll
+        for (int step = 16 / points; step > 0; step /= 2) scale = fmax(scale, __shfl_xor_sync(~0u, scale, step));
+        bool gave_up = false;
+#pragma unroll
+        for (int q = 0; q < DOF; ++q) {
+            const int row = q + size * which;  // and column, of the result
+            const int lane_of_pivot = 4 * row + row / 2;
+            const double met = from(x.v[q % 2], lane_of_pivot), diagonal = from(own.v[q % 2], lane_of_pivot);
+            const double here = from(x.v[q % 2], lane / 4 * 4 + row / 2);
+            double pivot = 1.0;
+            if (!gave_up) {
+                pivot = pivots.usable(a, q, met, diagonal, scale);
+                if (pivot == 0.0) gave_up = true, pivot = 1.0;
+            }
+            const double inverse = 1.0 / pivot;
+#pragma unroll
+            for (int m = 0; m < 2; ++m) {
+                const double above = from(x.v[m], 4 * row + lane % 4);
+                const double scaled = (c + m == q ? 1.0 : above) * inverse;
+                x.v[m] = r == q ? scaled : (c + m == q ? 0.0 : x.v[m]) - here * scaled;
+            }
+        }
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (gave_up || !inside(m)) x.v[m] = 0.0;
+    }
+};
+
+/// A point's entries.
+template <bool updates, bool all, bool last>
+struct Sweep {
+    static constexpr int group_size = 8 / steps;  // pairs asked for together
+
+    const Worker& worker;
+    const Arguments& a = worker.a;
+    const Point& p = worker.p;
+    Operand w[LOWER];  // -W_l
+    int lower[LOWER];  // slots of lower neighbours
+    Pivots<last> pivots;
+    NotFinite not_finite;
+
+
+    __device__ __forceinline__ void make_w() {
+        constexpr int size = group_size / 2;
+        unrolled<0, (LOWER + size - 1) / size>([&](auto group) {
+            constexpr int begin = group.value * size, end = begin + size < LOWER ? begin + size : LOWER;
+            Operand left[size], right[size];
+#pragma unroll
+            for (int l = begin; l < end; ++l) {
+                lower[l] = p.near_or_own(a, l);
+                left[l - begin] = worker.left(a.old_values[l], p.slot, p.has_neighbour(a, l));
+                right[l - begin] = worker.right<false>(a.old_values[LOWER], lower[l]);
+            }
+            __syncwarp();  // all are asked for before one is waited for
+#pragma unroll
+            for (int l = begin; l < end; ++l) {
+                Block product{};
+                worker.multiply_add<-1>(left[l - begin], right[l - begin], product);
+                w[l] = worker.as_left(product);
+            }
+        });
+    }
+
+    /// F_u(p+l); where one triangle is stored the transpose of E_-u(p+e).
+    template <int pair>
+    __device__ __forceinline__ Operand upper() const {
+        constexpr int l = pair_l[pair], u = pair_u[pair], e = pair_e[pair];
+        if constexpr (SYMMETRIC)
+            return worker.right<true>(a.old_values[ENTRIES - 1 - u], p.near(a, e));
+        else
+            return worker.right<false>(a.old_values[u], lower[l]);
+    }
+
+    template <int e>
+    __device__ __forceinline__ Block begin() const {
+        Block x = worker.staged<all, e>();
+        if constexpr (e == LOWER)
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                if (worker.r == worker.c + m) x.v[m] += a.alpha * x.v[m];
+        return x;
+    }
+    template <int e>
+    __device__ __forceinline__ void finish(Block x) {
+        if constexpr (e == LOWER)
+            worker.invert(x, worker.staged<all, e>(), pivots);
+        else if constexpr (last)
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                if (worker.inside(m)) not_finite.look_at(e, worker.r, x.v[m]);
+        worker.store(a.new_values[e], x);
+    }
+
+    __device__ __forceinline__ void run() {
+        if constexpr (updates) {
+            make_w();
+            Block x;
+            for_each_group<group_size>([&](auto first, auto end) {
+                Operand right[group_size];
+                unrolled<first.value, end.value>(
+                    [&](auto pair) { right[pair.value - first.value] = upper<pair.value>(); });
+                __syncwarp();
+                unrolled<first.value, end.value>([&](auto pair) {
+                    constexpr int e = pair_e[pair.value];
+                    if constexpr (pair.value == pair_begin[e]) x = begin<e>();
+                    worker.multiply_add<1>(w[pair_l[pair.value]], right[pair.value - first.value], x);
+                    if constexpr (pair.value + 1 == pair_begin[e + 1]) finish<e>(x);
+                });
+            });
+        }
+        unrolled<0, entries>([&](auto index) {
+            constexpr int e = index.value;
+            if constexpr (writes<all>(e) && (!updates || pair_begin[e] == pair_begin[e + 1])) finish<e>(begin<e>());
+        });
+        if constexpr (last) {
+            not_finite.template gather<32 / points>();
+            not_finite.add_to(pivots);
+            if (worker.exists && worker.lane % (32 / points) == 0) pivots.tell(a, p.slot);
+        }
+    }
+};
+
+template <bool updates, bool all, bool last>
+__device__ __forceinline__ void sweep(const Arguments& a) {
+    const Chunk chunk(a, block_points);
+    if (chunk.count == 0) return;
+    stage_matrix<all>(a, chunk);
+#pragma unroll 1
+    for (int round = 0; round < ROUNDS; ++round) {
+        const int first = round * round_points + threadIdx.x / 32 * points;
+        if (first >= chunk.count) return;
+        const Worker worker(a, chunk, first + (points == 2 ? threadIdx.x % 32 / 16 : 0));
+        Sweep<updates, all, last>{worker}.run();
+    }
+}
+
+/// E becomes W = E D^-1 and F becomes G = D^-1 F, in `new_values`.
+extern "C" __global__ void __launch_bounds__(threads) unit_triangles(const __grid_constant__ Arguments a) {
+    const Chunk chunk(a, block_points);
+#pragma unroll 1
+    for (int round = 0; round < ROUNDS; ++round) {
+        const int first = round * round_points + threadIdx.x / 32 * points;
+        if (first >= chunk.count) return;
+        const Worker worker(a, chunk, first + (points == 2 ? threadIdx.x % 32 / 16 : 0));
+        const Point& p = worker.p;
+        const Operand inverse = worker.left(a.new_values[LOWER], p.slot, true);
+#pragma unroll
+        for (int e = 0; e < entries; ++e) {
+            if (e == LOWER) continue;
+            const bool there = p.has_neighbour(a, e);
+            Block x{};
+            if (e < LOWER)
+                worker.multiply_add<1>(worker.left(a.new_values[e], p.slot, there),
+                                       worker.right<false>(a.new_values[LOWER], p.near_or_own(a, e)), x);
+            else
+                worker.multiply_add<1>(inverse, worker.right<false>(a.new_values[e], p.slot), x);
+            __syncwarp();  // the block has been read by all its threads
+            if (there) worker.store(a.new_values[e], x);
+        }
+    }
+}
