@@ -73,7 +73,7 @@ __device__ __forceinline__ void announce_bytes(unsigned barrier, unsigned bytes)
 }
 
 /// Addresses and `bytes`, more than none, are multiples of 16.
-__device__ __forceinline__ void copy_bulk(unsigned to, const double* from, unsigned bytes, unsigned barrier) {
+__device__ __forceinline__ void copy_bulk(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
                  "l"(from), "r"(bytes), "r"(barrier)
                  : "memory");

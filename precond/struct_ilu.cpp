@@ -70,16 +70,12 @@ bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]
 bool StructIlu::unit_triangular(const StructIluOptions& options, const PreconditionerSetting& setting) {
     const bool cuda = setting.context.backend() == Backend::cuda;
     const Stencil filled = setting.stencil.filled(options.fill_level);
-    return is_narrow(options.storage) ||
-           (cuda && !shares_matrix(filled, setting.stencil, setting.dof, cuda, options));
+    return is_narrow(options.storage) || (cuda && !shares_matrix(filled, setting.stencil, setting.dof, cuda, options));
 }
 
 PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const PreconditionerSetting& setting) {
     const Stencil filled = setting.stencil.filled(options.fill_level);
     const bool cuda = setting.context.backend() == Backend::cuda;
-    if (cuda && is_narrow(options.storage))
-        throw UsageError(
-            fmt::format("preconditioner.storage: {} keeps its factors in double alone on a GPU", options.name));
     const bool shares = shares_matrix(filled, setting.stencil, setting.dof, cuda, options);
     const int entries = shares ? 1 : setting.symmetric ? filled.diagonal() + 1 : filled.size();
     PreconditionerPlan plan;

@@ -49,6 +49,7 @@ std::vector<rtc::KernelResources> StructIluCuda::compile(const StructIluSystem& 
                                                          const StructIluTuning& tuning) {
     const Geometry geometry(system);
     auto rows = Solves::compile(system, geometry, tuning, architecture);
+    if (is_narrow(system.storage) && !shares(system.dof)) return rows;  // factored as in double precision
     for (auto& row : Factorisation::compile(system, geometry, tuning, architecture)) rows.push_back(row);
     return rows;
 }

@@ -80,7 +80,8 @@ public:
 
     /// Device memory held besides matrix, factors and vectors.
     static Index bytes(const StructIluSystem& system, const StructIluTuning& tuning = {});
-    /// Compiles every kernel for an architecture, without a device.
+    /// Compiles every kernel for an architecture, without a device; in storage of fewer bits those that double precision
+    /// does not have.
     static std::vector<rtc::KernelResources> compile(const StructIluSystem& system, const std::string& architecture,
                                                      const StructIluTuning& tuning = {});
     std::string describe() const;

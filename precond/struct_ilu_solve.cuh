@@ -35,7 +35,8 @@
 // below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the upper
 // triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT (also
 // r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD, LOADERS, LOADER_LINES, BLOCKS (resident on a multiprocessor),
-// GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}.
+// GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}, STORAGE (of coefficients and D^-1; 0: double,
+// 1: single precision, 2: half precision, rows scaled by powers of two, precond/narrow_factors.hpp).
 
 struct alignas(16) Edge {
     double value;
@@ -47,10 +48,22 @@ struct State {
     u64 epoch;
 };
 
+#if STORAGE == 0
+typedef double Value;
+#elif STORAGE == 1
+typedef float Value;
+#else
+typedef unsigned short Value;
+#endif
+constexpr bool narrow = STORAGE > 0, halves = STORAGE == 2;
+
 struct Arguments {
-    const double* triangles;  // W and G, as factors lie; E and F of one unknown a point: [entry][triangle_stride]
-    const double* inverse;    // D^-1
-    const double* in;         // r, or the lower solve's result
+#if STORAGE == 2
+    const unsigned char* exponents;  // [slot][row] of W; in the upper solve pairs, of what it multiplies and of D^-1
+#endif
+    const Value* triangles;  // W and G, as factors lie; E and F of one unknown a point: [entry][triangle_stride]
+    const Value* inverse;    // D^-1
+    const double* in;        // r, or the lower solve's result
     double* out;
     const Tile* tiles;
     const int* tile_at;  // [K][J], -1 where a tile has no line
@@ -71,6 +84,7 @@ TABLE group_begin[] = GROUP_BEGIN;
 TABLE offset_level[] = OFFSET_LEVEL;
 constexpr int holder = GROUPS > 1 ? 1 : 0;  // the group that has the right-hand side
 constexpr bool scales = UPPER && !DILU;     // and D^-1 v
+constexpr bool mirrored = UPPER && MIRRORED;
 
 extern __shared__ __align__(16) double shared[];
 constexpr int ring_size = (RING * DOF * plane_size + 1) / 2 * 2;
@@ -79,6 +93,46 @@ constexpr int exchange_size = 2 * (GROUPS - 1) * worker_threads;
 
 __device__ __forceinline__ double& ring_at(int level, int component, int row, int column) {
     return shared[((level & (RING - 1)) * plane_size + row * columns + column) * DOF + component];
+}
+
+__device__ __forceinline__ double widened(double x) {
+    return x;
+}
+__device__ __forceinline__ double widened(float x) {
+    return x;
+}
+__device__ __forceinline__ double widened(unsigned short half) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+    return x;
+}
+
+/// The exponents that a row has in a sweep, in four bytes that hold them: asked for together, then found.
+struct RowExponents {
+#if STORAGE == 2
+    static constexpr int bytes = UPPER ? 2 : 1;
+
+    __device__ __forceinline__ static const unsigned* word(const Arguments& a, int slot, int row) {
+        return (const unsigned*)(a.exponents + (((long long)slot * DOF + row) * bytes & ~3ll));
+    }
+    __device__ __forceinline__ static unsigned found(unsigned word, int slot, int row) {
+        return word >> ((unsigned(slot) * DOF + row) * bytes % 4 * 8);
+    }
+#else
+    __device__ __forceinline__ static const unsigned* word(const Arguments&, int, int) { return nullptr; }
+    __device__ __forceinline__ static unsigned found(unsigned, int, int) { return 0; }
+#endif
+};
+
+/// 2^k from k + 127 in the lowest byte.
+__device__ __forceinline__ double power_of_two(unsigned exponent) {
+    return __hiloint2double(int((exponent % 256 + 1023 - 127) << 20), 0);
+}
+
+/// Begins to copy 4 bytes to shared memory.
+__device__ __forceinline__ void copy_word(void* to, const void* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
 }
 
 /// All threads of a block, wherever in the text each of them is.

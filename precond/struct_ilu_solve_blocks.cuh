@@ -5,16 +5,18 @@
 // shared memory. A warp does nothing but ask for the chunks of the levels ahead; a barrier for each stage tells when
 // they have arrived.
 
-constexpr bool mirrored = UPPER && MIRRORED;
 constexpr int block_size = DOF * DOF;
-constexpr bool uneven = block_size % 2;  // a chunk may begin inside of the 16 bytes that copies are made of
+constexpr int per_copy = 16 / sizeof(Value);    // values of the 16 bytes that copies are made of
+constexpr bool uneven = block_size % per_copy;  // a chunk may begin inside of these
 constexpr int run = NATURAL ? 1 : TJ;    // points of a chunk
 constexpr int entry_chunks = TJ * TK / run;
-constexpr int chunk_size = uneven ? (run * block_size + 2) / 2 * 2 : run * block_size;
+constexpr int chunk_size =
+    uneven ? (run * block_size + 2 * per_copy - 2) / per_copy * per_copy : run * block_size;
 constexpr int staged_entries = LOWER + (scales ? 1 : 0);  // D^-1 is the last
 constexpr int stage_size = staged_entries * entry_chunks * chunk_size;
-constexpr int rhs_place = ring_size + exchange_size, stages_place = rhs_place + STAGES * worker_threads;
-constexpr int barriers_place = stages_place + STAGES * stage_size;
+constexpr int rhs_place = ring_size + exchange_size, exponents_place = rhs_place + STAGES * worker_threads;
+constexpr int stages_place = exponents_place + (halves ? STAGES * GROUPS * worker_threads / 2 : 0);
+constexpr int barriers_place = stages_place + STAGES * stage_size * int(sizeof(Value)) / 8;
 constexpr int shared_size = barriers_place + STAGES;
 constexpr int loader_threads = STAGES > 0 ? 32 : 0;
 constexpr bool rhs_early = false;  // a right-hand side may need D^-1, which comes after the block has met
@@ -42,7 +44,7 @@ struct Loader {
 
     const Arguments& a;
     const int lane;
-    const double* values[share];                     // of the entry
+    const Value* values[share];                      // of the entry
     int k[share], j[share], to[share];               // line and first column; place in a stage
     int dx[share], dy[share], dz[share], dl[share];  // mirrored: where the coefficients' own point is, and its level
     int plane;                                       // of the level in the grid's own coordinates
@@ -71,8 +73,8 @@ struct Loader {
     /// Asks for a level's chunks, into stage `at`.
     __device__ __forceinline__ void ask(int level, int at) {
         const Arguments& g = a;
-        const double* from[share];
-        double* place[share];
+        const Value* from[share];
+        Value* place[share];
         int bytes[share], total = 0;
 #pragma unroll
         for (int q = 0; q < share; ++q) {
@@ -98,12 +100,12 @@ struct Loader {
                 from[q] = values[q] + first * block_size;
                 int count = (high - low) * block_size, begin = position * block_size;
                 if (uneven) {  // as much more as makes 16 bytes at either end
-                    const int odd = int((size_t)from[q] / 8 % 2);
-                    begin += (begin + odd) % 2;
-                    from[q] -= odd, begin -= odd, count = (count + odd + 1) / 2 * 2;
+                    const int odd = int((size_t)from[q] / sizeof(Value) % per_copy);
+                    begin += (odd - begin) & (per_copy - 1);
+                    from[q] -= odd, begin -= odd, count = (count + odd + per_copy - 1) / per_copy * per_copy;
                 }
-                place[q] = shared + stages_place + at * stage_size + to[q] + begin;
-                bytes[q] = 8 * count;
+                place[q] = (Value*)(shared + stages_place) + at * stage_size + to[q] + begin;
+                bytes[q] = int(sizeof(Value)) * count;
                 total += bytes[q];
             }
         }
@@ -115,7 +117,7 @@ struct Loader {
     }
 
 private:
-    __device__ __forceinline__ void copy(const double* const* from, double* const* to, const int* bytes, int total,
+    __device__ __forceinline__ void copy(const Value* const* from, Value* const* to, const int* bytes, int total,
                                          int at) const {
         const unsigned barrier = barrier_of(at);
 #if __CUDA_ARCH__ >= 900
@@ -155,8 +157,10 @@ __device__ void load(const Arguments& a, const Tile& tile, int lane) {
 template <int group>
 struct Worker {
     static constexpr int begin = group_begin[group], count = group_begin[group + 1] - begin;
-    static constexpr bool rotates =
-        DOF % 4 == 0 && !mirrored;  // threads begin a row at different columns: fewer bank conflicts
+    static constexpr int length = DOF % per_copy == 0 ? per_copy : DOF % 4 == 0 ? 4 : DOF % 2 == 0 ? 2 : 1;
+    static constexpr bool rotates =  // threads begin a row at different columns: fewer bank conflicts
+        length == per_copy && DOF / length % 2 == 0 && !mirrored;
+    static constexpr bool asks = group == holder || halves;  // for values of its own row
 
     const Arguments& a;
     const int thread, row, cell, tj, tk, level_slots;
@@ -177,19 +181,23 @@ struct Worker {
           exists(thread % 32 < warp_cells * DOF && cell < TJ * TK && line.valid),
           chunk(cell / run),
           position(UPPER ? run - 1 - cell % run : cell % run),
-          rotation(rotates ? 2 * (thread % 32 * DOF * 8 / 128 % (DOF / 2)) : 0),
+          rotation(rotates ? length * (thread % 32 * DOF * int(sizeof(Value)) / 128 % (DOF / length)) : 0),
           at(STAGES > 0 ? first - (tile.first - MAX_LEVEL) : 0),
           phase(0) {
         if (STAGES > 0 && at >= STAGES) at -= STAGES, phase = 1;
-        if (group == holder)
-            for (int s = 0; s < STAGES - 1; ++s) ask_rhs(first + s, s);
+        if (asks)
+            for (int s = 0; s < STAGES - 1; ++s) ask_own(first + s, s);
     }
 
     __device__ __forceinline__ double* rhs(int at_) const { return shared + rhs_place + at_ * worker_threads + thread; }
-    __device__ __forceinline__ void ask_rhs(int level, int at_) {
+    __device__ __forceinline__ unsigned* staged_exponents(int at_) const {
+        return (unsigned*)(shared + exponents_place) + (at_ * GROUPS + group) * worker_threads + thread;
+    }
+    __device__ __forceinline__ void ask_own(int level, int at_) {
         if (exists && line.active(a, level)) {
             if (level == line.start) slot_ahead = line.slot(a, level);
-            copy_async(rhs(at_), a.in + (long long)row * a.slots + slot_ahead);
+            if (group == holder) copy_async(rhs(at_), a.in + (long long)row * a.slots + slot_ahead);
+            if (halves) copy_word(staged_exponents(at_), RowExponents::word(a, slot_ahead, row));
             advance(slot_ahead);
         }
         commit_copies();
@@ -200,8 +208,8 @@ struct Worker {
     __device__ __forceinline__ bool begin_level(int level) {
         const bool active = exists && line.active(a, level);
         if (active && level == line.start) slot = line.slot(a, level);
-        if (STAGES > 0 && group == holder) {
-            ask_rhs(level + STAGES - 1, rhs_at == 0 ? STAGES - 1 : rhs_at - 1);
+        if (STAGES > 0 && asks) {
+            ask_own(level + STAGES - 1, rhs_at == 0 ? STAGES - 1 : rhs_at - 1);
             wait_copies<STAGES - 1>();
             __syncwarp();  // a point's other rows
         }
@@ -217,30 +225,70 @@ struct Worker {
         if (active) advance(slot);
         if (STAGES > 0) {
             if (++at == STAGES) at = 0, phase ^= 1;
-            if (group == holder && ++rhs_at == STAGES) rhs_at = 0;
+            if (asks && ++rhs_at == STAGES) rhs_at = 0;
         }
     }
 
     /// A block of coefficients: entry m of the point, or of its neighbour where the triangle is mirrored; m = LOWER:
     /// D^-1.
-    __device__ __forceinline__ const double* block(int m) const {
+    __device__ __forceinline__ const Value* block(int m) const {
         const bool inverse = m == LOWER;
         const long long entry = inverse ? 0 : mirrored ? m : UPPER ? 2 * LOWER - m : m;
         const int own = mirrored && !inverse ? wrapped(slot + a.shift[m], a.slots) : slot;
         if (STAGES == 0) return (inverse ? a.inverse : a.triangles) + (entry * a.slots + own) * block_size;
-        const double* const place =
-            shared + stages_place + at * stage_size + (m * entry_chunks + chunk) * chunk_size + position * block_size;
+        const Value* const place = (const Value*)(shared + stages_place) + at * stage_size +
+                                   (m * entry_chunks + chunk) * chunk_size + position * block_size;
         if (!uneven) return place;
-        const size_t before = (inverse ? (size_t)a.inverse : (size_t)a.triangles) / 8;
-        return place + (before + entry * a.slots + own + position) % 2;
+        const size_t before = (inverse ? (size_t)a.inverse : (size_t)a.triangles) / sizeof(Value);
+        if (per_copy == 2) return place + (before + entry * a.slots + own + position) % 2;
+        return place + (before + (entry * a.slots + own - position) * block_size) % per_copy;
+    }
+    /// The exponents of the row: of its coefficients in the lowest byte, of D^-1 in the next.
+    __device__ __forceinline__ unsigned exponents() const {
+        return RowExponents::found(STAGES > 0 ? *staged_exponents(rhs_at) : *RowExponents::word(a, slot, row), slot,
+                                   row);
+    }
+    /// `length` values from an address that is a multiple of theirs.
+    __device__ __forceinline__ static void widen(const Value* from, double (&to)[length]) {
+        constexpr int words = length * int(sizeof(Value)) / 4;
+        unsigned bits[words > 0 ? words : 1];
+        if constexpr (words == 4) {
+            const uint4 all = *(const uint4*)from;
+            bits[0] = all.x, bits[1] = all.y, bits[2] = all.z, bits[3] = all.w;
+        } else if constexpr (words == 2) {
+            const uint2 all = *(const uint2*)from;
+            bits[0] = all.x, bits[1] = all.y;
+        } else {
+            bits[0] = *(const unsigned*)from;
+        }
+#pragma unroll
+        for (int i = 0; i < length; ++i)
+            to[i] = halves ? widened((unsigned short)(bits[i / 2] >> (i % 2 * 16)))
+                           : widened(__uint_as_float(bits[i % words]));
     }
     /// The product of a row of a block, or of its transpose, with DOF values.
     template <bool transposed>
-    __device__ __forceinline__ double product(const double* w, const double* v) const {
+    __device__ __forceinline__ double product(const Value* w, const double* v) const {
         double sum = 0.0;
         if constexpr (transposed) {
 #pragma unroll
-            for (int c = 0; c < DOF; ++c) sum += w[c * DOF + row] * v[c];
+            for (int c = 0; c < DOF; ++c) sum += widened(w[c * DOF + row]) * v[c];
+        } else if constexpr (DOF % 2 == 0 && narrow) {
+            double odd = 0.0, x[length];
+            int c = rotation;
+#pragma unroll
+            for (int q = 0; q < DOF / length; ++q) {
+                widen(w + row * DOF + c, x);
+#pragma unroll
+                for (int i = 0; i < length; i += 2) {
+                    const double2 y = *(const double2*)(v + c + i);
+                    sum += x[i] * y.x;
+                    odd += x[i + 1] * y.y;
+                }
+                c += length;
+                if (rotates && c == DOF) c = 0;
+            }
+            sum += odd;
         } else if constexpr (DOF % 2 == 0) {
             double odd = 0.0;
             int c = rotation;
@@ -255,7 +303,7 @@ struct Worker {
             sum += odd;
         } else {
 #pragma unroll
-            for (int c = 0; c < DOF; ++c) sum += w[row * DOF + c] * v[c];
+            for (int c = 0; c < DOF; ++c) sum += widened(w[row * DOF + c]) * v[c];
         }
         return sum;
     }
@@ -268,7 +316,11 @@ struct Worker {
             sum -= product<mirrored>(block(m), &ring_at(level + offset_level[m], 0, tk + HALO_K + offset_z[m],
                                                         tj + HALO_J + offset_y[m] + SKEW * offset_z[m]));
         }
-        return sum;
+        return halves && !mirrored ? sum * power_of_two(exponents()) : sum;
+    }
+    /// What neighbours read: the rows of a mirrored triangle are scaled with what they are multiplied by.
+    __device__ __forceinline__ double passed(double y) const {
+        return halves && mirrored ? y * power_of_two(exponents()) : y;
     }
     /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
     __device__ __forceinline__ double right_hand_side(double& dot) const {
@@ -280,9 +332,10 @@ struct Worker {
         } else {
 #pragma unroll
             for (int c = 0; c < DOF; ++c)
-                scaled += block(LOWER)[row * DOF + c] *
+                scaled += widened(block(LOWER)[row * DOF + c]) *
                           (STAGES > 0 ? rhs(rhs_at)[c - row] : a.in[(long long)c * a.slots + slot]);
         }
+        if (halves) scaled *= power_of_two(exponents() >> 8);
         if (DOT) dot += own * scaled;
         return scaled;
     }

@@ -43,12 +43,15 @@ constexpr Index shared_limit = 220 * 1024;
 /// As the texts lay it out.
 Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups, TileShape tile, int stages) {
     const int dof = system.dof;
+    const bool narrow = is_narrow(system.storage), halves = system.storage == FactorStorage::half_scaled;
     const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
     const Index threads = worker_threads(tile.cells(), dof), before = ring + 2 * (groups - 1) * threads;
-    if (dof == 1) return 8 * (before + stages * threads * (g.lower + 2));
+    const Index exponents = halves ? 4 * groups * threads : 0;  // bytes of a stage
+    if (dof == 1) return 8 * before + stages * (exponents + threads * ((narrow ? 4 : 8) * (g.lower + 1) + 8));
     const Index block = dof * dof, run = system.layout.kind() == LayoutKind::natural ? 1 : tile.j;
-    const Index chunk = block % 2 ? (run * block + 2) / 2 * 2 : run * block;
-    return 8 * (before + stages * (threads + (g.lower + 1) * tile.cells() / run * chunk + 1));
+    const Index value = bytes_of(system.storage), per_copy = 16 / value;
+    const Index chunk = block % per_copy ? (run * block + 2 * per_copy - 2) / per_copy * per_copy : run * block;
+    return 8 * before + stages * (exponents + 8 * (threads + 1) + (g.lower + 1) * tile.cells() / run * chunk * value);
 }
 
 rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const SolveShape& shape, bool upper,
@@ -75,6 +78,7 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["TERMS"] = array_of(groups.terms);
     all["GROUP_BEGIN"] = rtc::braces(groups.begin);
     all["DILU"] = system.shares ? "1" : "0";
+    all["STORAGE"] = std::to_string(int(system.storage));
     return all;
 }
 
@@ -98,6 +102,12 @@ struct Arguments {
     State* state;
     double *partial, *dot;
     int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, padding;
+};
+
+/// The same with the exponents of rows.
+struct ScaledArguments {
+    const RowExponent* exponents;
+    Arguments others;
 };
 
 /// Large tiles, as long as every multiprocessor has points of an average level: fewer edges and hops.
@@ -215,8 +225,10 @@ void Solves::launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::
     std::vector<int> shift;
     for (int m = 0; m < system_.stencil.lower_size(); ++m)
         shift.push_back(int(system_.layout.slot_delta(upper ? -system_.stencil[m] : system_.stencil[m])));
-    kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared,
-                  rtc::argument(head, shift).data());
+    const std::vector<int> words = system_.storage == FactorStorage::half_scaled
+                                       ? rtc::argument(ScaledArguments{upper ? f.of_upper : f.of_lower, head}, shift)
+                                       : rtc::argument(head, shift);
+    kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, words.data());
 }
 
 Index Solves::bytes(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {

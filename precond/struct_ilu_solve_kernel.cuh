@@ -61,9 +61,10 @@ __device__ double finish(const Arguments& a, const Tile& tile, int index, u64 ep
         const double y = w.completed(active, sum, rhs, dot);
         if (scales && DOF > 1 && STAGES == 0) __syncwarp();  // a point's other rows have read what is overwritten
         if (active) {
-            ring_at(level, w.row, w.tk + HALO_K, w.tj + HALO_J) = y;
-            if (below) store_edge(below + (long long)plane * plane_records, y, epoch);
-            if (right) store_edge(right + (long long)plane * plane_records, y, epoch);
+            const double passed = w.passed(y);
+            ring_at(level, w.row, w.tk + HALO_K, w.tj + HALO_J) = passed;
+            if (below) store_edge(below + (long long)plane * plane_records, passed, epoch);
+            if (right) store_edge(right + (long long)plane * plane_records, passed, epoch);
             a.out[(long long)w.row * a.slots + w.slot] = y;
         }
         w.end_level(active);

@@ -10,16 +10,26 @@ constexpr int loader_share = worker_threads / LOADER_LINES;  // threads that fet
 constexpr int loader_threads = LOADERS * loader_share;
 constexpr bool rhs_early = own_copies;
 
-/// Values a thread of a group has on the way: its coefficients, D^-1, a right-hand side.
+#if STORAGE == 2
+typedef unsigned Place;  // a half comes with its neighbour, since copies have four bytes or more
+#else
+typedef Value Place;
+#endif
+
+/// Places for what a thread of a group has on the way besides a right-hand side: coefficients, D^-1, exponents.
+__device__ constexpr int places(int group) {
+    return group_begin[group + 1] - group_begin[group] + (DILU || (scales && group == holder)) + halves;
+}
+/// Bytes on the way for a thread of a group.
 __device__ constexpr int staged(int group) {
-    return group_begin[group + 1] - group_begin[group] + (DILU || (scales && group == holder)) + (group == holder);
+    return places(group) * int(sizeof(Place)) + (group == holder) * 8;
 }
 __device__ constexpr int staged_before(int group) {
     int count = 0;
     for (int g = 0; g < group; ++g) count += staged(g);
     return count;
 }
-constexpr int shared_size = ring_size + exchange_size + STAGES * staged_before(GROUPS) * worker_threads;
+constexpr int shared_size = ring_size + exchange_size + STAGES * staged_before(GROUPS) * worker_threads / 8;
 
 __device__ void prepare_copies(int) {}
 
@@ -27,13 +37,13 @@ __device__ void prepare_copies(int) {}
 template <int group>
 struct Worker {
     static constexpr int begin = group_begin[group], count = group_begin[group + 1] - begin;
-    static constexpr int inverse_place = count, rhs_place = inverse_place + (DILU || (scales && group == holder));
+    static constexpr int inverse_place = count, exponents_place = places(group) - 1;
 
     const Arguments& a;
     const int thread, row = 0, tj, tk, level_slots;
     const Line line;
     const bool exists;
-    double* const stages;
+    char* const stages;
     int at = 0, slot = 0, slot_ahead = 0;
 
     __device__ Worker(const Arguments& arguments, const Tile& tile, int thread_, int first)
@@ -44,19 +54,46 @@ struct Worker {
           level_slots(a.ny * a.nz),
           line(a, tile.j + tj, tile.k + tk),
           exists(thread < TJ * TK && line.valid),
-          stages(shared + ring_size + exchange_size + STAGES * staged_before(group) * worker_threads + thread) {
+          stages((char*)(shared + ring_size + exchange_size) + STAGES * staged_before(group) * worker_threads) {
         if (own_copies)
             for (int s = 0; s < STAGES - 1; ++s) fetch(first + s, s);
     }
 
-    __device__ __forceinline__ double& stage(int at_, int what) const {
-        return stages[(at_ * staged(group) + what) * worker_threads];
+    __device__ __forceinline__ Place& stage(int at_, int what) const {
+        return *(Place*)(stages + (at_ * staged(group) + what * int(sizeof(Place))) * worker_threads +
+                         thread * int(sizeof(Place)));
     }
-    /// Address of the coefficient of offset m at a slot.
-    __device__ __forceinline__ const double* coefficient(int m, int s) const {
+    __device__ __forceinline__ double& staged_rhs(int at_) const {
+        return *(double*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * worker_threads +
+                          thread * 8);
+    }
+    /// Slot that has the coefficient of offset m for a point.
+    __device__ __forceinline__ int slot_of(int m, int s) const {
+        return mirrored ? wrapped(s + a.shift[m], a.slots) : s;
+    }
+    /// Address of that coefficient.
+    __device__ __forceinline__ const Value* coefficient(int m, int s) const {
         const long long entry = UPPER && !MIRRORED ? 2 * LOWER - m : m;
-        const int there = UPPER && MIRRORED ? wrapped(s + a.shift[m], a.slots) : s;
-        return a.triangles + entry * a.triangle_stride + there;
+        return a.triangles + entry * a.triangle_stride + slot_of(m, s);
+    }
+    /// Begins to copy a value; of halves the pair at an even place.
+    __device__ __forceinline__ static void copy_value(double& to, const double* from) { copy_async(&to, from); }
+    __device__ __forceinline__ static void copy_value(float& to, const float* from) { copy_word(&to, from); }
+    __device__ __forceinline__ static void copy_value(unsigned& to, const unsigned short* from) {
+        copy_word(&to, (const void*)((size_t)from & ~size_t(3)));
+    }
+    /// What a place has of a slot. Entries begin at even places.
+    __device__ __forceinline__ static double value_in(double place, int) { return place; }
+    __device__ __forceinline__ static double value_in(float place, int) { return widened(place); }
+    __device__ __forceinline__ static double value_in(unsigned place, int s) {
+        return widened((unsigned short)(place >> (s % 2 * 16)));
+    }
+    /// A point's exponents: of its coefficients in the lowest byte, of D^-1 in the next.
+    __device__ __forceinline__ unsigned exponents() const {
+        if constexpr (whole_stages)
+            return RowExponents::found(unsigned(stage(at, exponents_place)), slot, 0);
+        else
+            return RowExponents::found(*RowExponents::word(a, slot, 0), slot, 0);
     }
     __device__ __forceinline__ void advance(int& s) const { to_next_level(s, level_slots, a.slots); }
     /// Begins the copies of a level into stage `at`.
@@ -68,9 +105,10 @@ struct Worker {
         if (exists && line.active(a, level)) {
             if (level == line.start) slot_ahead = line.slot(a, level);
 #pragma unroll
-            for (int t = 0; t < count; ++t) copy_async(&stage(at_, t), coefficient(term_of[begin + t], slot_ahead));
-            if (DILU || (scales && group == holder)) copy_async(&stage(at_, inverse_place), a.inverse + slot_ahead);
-            if (group == holder) copy_async(&stage(at_, rhs_place), a.in + slot_ahead);
+            for (int t = 0; t < count; ++t) copy_value(stage(at_, t), coefficient(term_of[begin + t], slot_ahead));
+            if (DILU || (scales && group == holder)) copy_value(stage(at_, inverse_place), a.inverse + slot_ahead);
+            if constexpr (halves) copy_word(&stage(at_, exponents_place), RowExponents::word(a, slot_ahead, 0));
+            if (group == holder) copy_async(&staged_rhs(at_), a.in + slot_ahead);
             advance(slot_ahead);
         }
     }
@@ -99,18 +137,24 @@ struct Worker {
         for (int t = 0; t < count; ++t) {
             const int m = term_of[begin + t];
             if (SKIP_OUTSIDE && !line.in_grid(a, level - line.start, m)) continue;
-            sum -= (whole_stages ? stage(at, t) : __ldcs(coefficient(m, slot))) *
+            sum -= (whole_stages ? value_in(stage(at, t), halves ? slot_of(m, slot) : 0)
+                                 : widened(__ldcs(coefficient(m, slot)))) *
                    ring_at(level + offset_level[m], 0, tk + HALO_K + offset_z[m],
                            tj + HALO_J + offset_y[m] + SKEW * offset_z[m]);
         }
-        return sum;
+        return halves && !mirrored ? sum * power_of_two(exponents()) : sum;
     }
     __device__ __forceinline__ double inverse() const {
-        return whole_stages ? stage(at, inverse_place) : a.inverse[slot];
+        const double d = whole_stages ? value_in(stage(at, inverse_place), slot) : widened(a.inverse[slot]);
+        return halves ? d * power_of_two(exponents() >> 8) : d;
+    }
+    /// What neighbours read: the rows of a mirrored triangle are scaled with what they are multiplied by.
+    __device__ __forceinline__ double passed(double y) const {
+        return halves && mirrored ? y * power_of_two(exponents()) : y;
     }
     /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
     __device__ __forceinline__ double right_hand_side(double& dot) const {
-        const double own = whole_stages ? stage(at, rhs_place) : a.in[slot];
+        const double own = whole_stages ? staged_rhs(at) : a.in[slot];
         if (!scales) return own;
         const double scaled = inverse() * own;
         if (DOT) dot += own * scaled;

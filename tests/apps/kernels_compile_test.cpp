@@ -29,14 +29,16 @@ struct System {
     bool symmetric;
     int fill_level;  ///< of struct_ilu; -1: another preconditioner
     bool fgbilu = false, multicolor = false, sweeps = false;
+    FactorStorage storage = FactorStorage::double_precision;  ///< of struct_ilu
 
     std::string name() const {
         std::string wraps;
         for (int axis = 0; axis < 3; ++axis)
             if (grid.periodic[axis]) wraps += "xyz"[axis];
-        return fmt::format("{}_dof{}_{}{}{}{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
+        return fmt::format("{}_dof{}_{}{}{}{}{}{}{}", stencil.name(), dof, symmetric ? "lower" : "full",
                            fill_level < 0 ? "" : fmt::format("_k{}", fill_level), fgbilu ? "_fgbilu" : "",
                            multicolor ? "_multicolor" : "", sweeps ? "_sweeps" : "",
+                           is_narrow(storage) ? "_" + to_string(storage) : "",
                            wraps.empty() ? "" : "_periodic_" + wraps);
     }
 };
@@ -60,7 +62,8 @@ struct Demand {
             const bool sweeps = name == "jacobi_sweeps" || name == "par_ilu", ilu = name == "struct_ilu" || sweeps;
             add({shape.grid, shape.stencil, shape.dof, shape.symmetric,
                  ilu ? int(a_case.parameters.integer("preconditioner", "fill_level")) : -1, name == "fgbilu",
-                 name == "multicolor", sweeps});
+                 name == "multicolor", sweeps,
+                 name == "struct_ilu" ? factor_storage(a_case.parameters) : FactorStorage::double_precision});
         } catch (const std::exception& error) {
             unread.push_back(file + ": " + error.what());
         }
@@ -73,6 +76,8 @@ Demand make_demand() {
         Grid grid;
         grid.nx = grid.ny = grid.nz = one.n;
         demand.add({grid, one.stencil, one.dof, one.symmetric, 0});
+        for (const FactorStorage storage : {FactorStorage::single_precision, FactorStorage::half_scaled})
+            demand.add({grid, one.stencil, one.dof, one.symmetric, 0, false, false, false, storage});
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, true});
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, false, true});
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, false, false, true});
@@ -139,7 +144,8 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
             for (auto& row : FactorSweepsCuda::compile(factors, job.architecture)) rows.push_back(row);
     }
     if (s.fill_level < 0) return rows;
-    const StructIluSystem system{layout, filled, s.stencil, s.dof, s.symmetric, shares && StructIluCuda::shares(s.dof)};
+    const bool in_matrix = shares && StructIluCuda::shares(s.dof) && !is_narrow(s.storage);
+    const StructIluSystem system{layout, filled, s.stencil, s.dof, s.symmetric, in_matrix, s.storage};
     for (auto& row : StructIluCuda::compile(system, job.architecture)) rows.push_back(row);
     return rows;
 }
@@ -147,7 +153,8 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
 void expect_no_spills(const Job& job) {
     const auto rows = compile(job);
     const System& s = job.system;
-    EXPECT_GE(rows.size(), s.fill_level >= 0 || s.fgbilu || s.multicolor || s.sweeps ? 5u : 2u);
+    const bool more = s.fill_level >= 0 || s.fgbilu || s.multicolor || s.sweeps;
+    EXPECT_GE(rows.size(), is_narrow(s.storage) ? 4u : more ? 5u : 2u);
     for (const auto& row : rows) {
         fmt::print("{:<40} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
                    row.registers, row.local_bytes, row.spill_bytes, row.shared_bytes);

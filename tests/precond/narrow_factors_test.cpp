@@ -84,6 +84,7 @@ struct Case {
     MatrixStorage matrix;
     FactorStorage storage;
     bool periodic = false;
+    StructIluTuning tuning = {};
 };
 
 std::string name_of(const Case& c) {
@@ -150,6 +151,7 @@ protected:
         StructIluOptions options;
         options.fill_level = c_.fill_level;
         options.storage = storage;
+        options.tuning = c_.tuning;
         return StructIlu(context, options);
     }
     StructIlu make(const Context& context) const { return make(context, c_.storage); }
@@ -272,6 +274,98 @@ TEST_P(NarrowStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) {
 INSTANTIATE_TEST_SUITE_P(All, NarrowStructIlu, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::to_string(info.index) + "_" + name_of(info.param); });
 
+/// Storages, layouts, matrices and tiles in turns.
+std::vector<Case> device_cases() {
+    std::vector<Case> list;
+    int turn = 0;
+    const auto add = [&](const std::string& stencil, int dof, int k, StructIluTuning tuning = {},
+                         bool periodic = false) {
+        list.push_back({stencil, dof, k, turn / 4 % 2 ? LayoutKind::natural : LayoutKind::hyperplane,
+                        turn / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full, narrow_storages[turn % 2], periodic,
+                        tuning});
+        ++turn;
+    };
+    for (const auto& stencil : reference::all_stencils())
+        for (int dof : {1, 2, 3, 4, 5, 6, 8, 17, 32}) add(stencil.name, dof, 0);
+    for (const auto& [stencil, dof] :
+         std::vector<std::pair<std::string, int>>{{"star7", 1}, {"box27", 1}, {"star7", 4}})
+        for (int form = 0; form < 4; ++form) add(stencil, dof, 0);
+    for (int dof : {1, 3, 4}) add("star7", dof, 1), add("star7", dof, 1), add("box27", 1, 1);
+    add("star7", 1, 2), add("star7", 2, 3);
+    for (int dof : {1, 2}) add("star7", dof, 0, {}, true), add("box27", dof, 0, {}, true);
+    for (const StructIluTuning& tuning : std::vector<StructIluTuning>{{.tile_j = 4, .tile_k = 4, .stages = 0},
+                                                                      {.tile_j = 8, .tile_k = 2, .pipelined = false},
+                                                                      {.tile_j = 5, .tile_k = 3, .loaders = 0}})
+        for (const char* stencil : {"star7", "box27"})
+            for (int dof : {1, 4}) add(stencil, dof, 0, tuning), add(stencil, dof, 0, tuning);
+    return list;
+}
+
+class NarrowStructIluOnDevice : public DeviceTest, public testing::WithParamInterface<Case>, protected Narrow {
+protected:
+    NarrowStructIluOnDevice() : Narrow(GetParam()) {}
+
+    /// The last one has several tiles along each axis.
+    std::vector<Box> boxes() const {
+        std::vector<Box> list = boxes_for(c_);
+        list.resize(std::min<std::size_t>(list.size(), 3));
+        list.push_back(c_.periodic         ? Box{9, 21, 7, {true, true, true}}
+                       : c_.dof > 8        ? Box{9, 11, 3}
+                       : c_.fill_level > 0 ? Box{11, 37, 7}
+                       : c_.dof > 3        ? Box{13, 35, 7}
+                                           : Box{33, 67, 9});
+        return list;
+    }
+    static std::vector<double> applied(const StructIlu& m, const StructMatrix& a, const std::vector<double>& r) {
+        Vector z = poisoned(a.context(), a.layout(), a.dof());
+        m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
+        return from_vector(z);
+    }
+};
+
+TEST_P(NarrowStructIluOnDevice, SolvesWithTheFactorsItKeepsWhichAreTheCpus) {
+    const Context gpu = Context::cuda();
+    for (const Box& box : boxes()) {
+        SCOPED_TRACE(reference::name_of(box));
+        const StructMatrix here = matrix(box, 31), there = in_context(gpu, here);
+        StructIlu m = make(gpu), expected = make(here.context());
+        const Index before = gpu.ledger().held();
+        const SetupReport report = m.setup(there);
+        EXPECT_EQ(report.values_flushed, expected.setup(here).values_flushed);
+        EXPECT_LE(report.factor_bytes, gpu.ledger().held() - before);
+        for (int seed : {5, 6}) {
+            const std::vector<double> r = reference::Random(seed).vector(int(here.unknowns()));
+            const std::vector<double> z = applied(m, there, r);
+            EXPECT_LT(reference::relative_difference(z, solved(m.factors_on_host(), r)), 1e-13);
+            EXPECT_LT(reference::relative_difference(z, testing_support::apply(expected, here, r)), 1e-12);
+        }
+    }
+}
+
+TEST_P(NarrowStructIluOnDevice, RepeatsItsBitsAndGivesTheDotProductOnTheWay) {
+    const Context gpu = Context::cuda();
+    const StructMatrix a = in_context(gpu, matrix(boxes().back(), 32));
+    const std::vector<double> r = reference::Random(7).vector(int(a.unknowns()));
+    StructIlu m = make(gpu);
+    m.setup(a);
+    const std::vector<double> z = applied(m, a, r);
+    for (int repeat = 0; repeat < 10; ++repeat) {
+        if (repeat == 5) m.setup(a);
+        ASSERT_EQ(applied(m, a, r), z) << "repeat " << repeat;
+    }
+    Buffer<double> product(gpu, "test", 1);
+    Vector out = poisoned(gpu, a.layout(), a.dof());
+    m.apply_dot(to_vector(gpu, a.layout(), a.dof(), r), out, product.data());
+    EXPECT_EQ(from_vector(out), z);
+    double rz = NAN, sum = 0.0, size = 0.0;
+    device::copy(product.data(), &rz, sizeof rz);
+    for (std::size_t at = 0; at < r.size(); ++at) sum += r[at] * z[at], size += std::abs(r[at] * z[at]);
+    EXPECT_NEAR(rz, sum, 1e-13 * size);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NarrowStructIluOnDevice, testing::ValuesIn(device_cases()),
+                         [](const auto& info) { return std::to_string(info.index) + "_" + name_of(info.param); });
+
 /// A = (I + W) D (I + G) on a line of points, with powers of two in all three.
 StructMatrix of_powers_of_two(const Layout& layout) {
     StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
@@ -329,18 +423,51 @@ StructMatrix badly_scaled(double decades) {
     return a;
 }
 
-TEST(NarrowFactors, RowsOfAnySizeSurviveInScaledHalves) {
-    const StructMatrix a = badly_scaled(30.0);
-    const auto exact = make("struct_ilu", a), m = make("struct_ilu", a, {{"storage", "half_scaled"}});
-    exact->setup(a);
+/// What scaled halves make of a badly scaled matrix, in some context, against double precision here.
+void expect_survival(const Context& context) {
+    const StructMatrix here = badly_scaled(30.0), a = in_context(context, here);
+    const auto exact = make("struct_ilu", here), m = make("struct_ilu", a, {{"storage", "half_scaled"}});
+    exact->setup(here);
     EXPECT_EQ(m->setup(a).values_flushed, 0);
     std::vector<double> r = reference::Random(8).vector(int(a.unknowns()));
     for (double& value : r) value = std::abs(value) + 0.1;
-    const std::vector<double> wanted = apply(*exact, a, r), z = apply(*m, a, r);
+    Vector out = poisoned(context, a.layout(), 1);
+    m->apply(to_vector(context, a.layout(), 1, r), out);
+    const std::vector<double> wanted = apply(*exact, here, r), z = from_vector(out);
     const auto [smallest, largest] = std::minmax_element(wanted.begin(), wanted.end());
     EXPECT_LT(*smallest, 1e-25);
     EXPECT_GT(*largest, 1e25);
     for (std::size_t at = 0; at < z.size(); ++at) ASSERT_NEAR(z[at], wanted[at], 0x1p-10 * wanted[at]) << at;
+}
+
+TEST(NarrowFactors, RowsOfAnySizeSurviveInScaledHalves) {
+    expect_survival(Context::cpu(1));
+}
+
+class NarrowFactorsOnDevice : public DeviceTest {};
+
+TEST_F(NarrowFactorsOnDevice, RowsOfAnySizeSurviveInScaledHalves) {
+    expect_survival(Context::cuda());
+}
+
+TEST_F(NarrowFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
+    const Grid grid = reference::to_grid({5, 3, 1});
+    const Layout layout(LayoutKind::hyperplane, grid, Stencil::star7().level_map());
+    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
+    for (Index slot = 0; slot < grid.points(); ++slot) a.values(a.stencil().diagonal())[slot] = 1.0;
+    a.values(a.stencil().diagonal())[layout.slot({2, 1, 0})] = 1e-40;
+    const auto message = [&](const StructMatrix& of) -> std::string {
+        try {
+            make("struct_ilu", of, {{"storage", "single"}})->setup(of);
+        } catch (const SetupError& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_EQ(message(in_context(Context::cuda(), a)), message(a));
+    a.values(a.stencil().diagonal())[layout.slot({2, 1, 0})] = 1e60;
+    const StructMatrix there = in_context(Context::cuda(), a);
+    EXPECT_EQ(make("struct_ilu", there, {{"storage", "single"}})->setup(there).values_flushed, 1);
 }
 
 TEST(NarrowFactors, SinglePrecisionRefusesWhatItCannotHoldAndCountsWhatVanishes) {
