@@ -121,25 +121,36 @@ __device__ double with_other_half(double value) {
     return value + __shfl_xor_sync(0xffffffffu, value, 16);
 }
 
-/// Sums up a column of row `row` at one point and writes it.
-__device__ void write_column(const FlowStep& step, const MatrixView& a, const JacobianMemory& memory, Int3 point,
-                             int row) {
+/// A prescribed velocity's coefficient on the diagonal.
+__device__ double scale_of_row(const JacobianMemory& memory, int at) {
+    double of_side[2] = {};
+    for (int n = 0; n < 8; ++n) of_side[n / 4] += memory.scales[n][at];
+    return of_side[0] + of_side[1];
+}
+
+/// Sums up a column of row `row` at one point and writes it: the 9 blocks beside the point in z, and half of those
+/// around it. `fixed`: the row prescribes a velocity.
+__device__ void write_column(const FlowStep& step, const MatrixView& a, const JacobianMemory& memory, int row,
+                             bool fixed) {
     const auto [at, n, slot] = FlowThread{};
     const int side = n % 2, col = n / 2;
-    const bool here = slot < step.u.layout.slots(), fixed = step.flow.fixed(point, row);
-    double scale = 0.0;
-    for (int quarter = 0; quarter < 4; ++quarter) scale += memory.scales[4 * side + quarter][at];
-    scale = with_other_half(scale);
-    const auto store = [&](int entry, double value) {
-        if (here && entry < a.stored_entries)
-            a.at(entry, row, col, slot) = flow_entry(fixed, entry == 13 && col == row, scale, value);
-    };
+    const bool here = slot < step.u.layout.slots(), all = a.stored_entries == 27;
+    const bool beside_here = here && (all || side == 0), around_here = here && all;
+    const Index apart = 16 * a.stride;  // from an entry to the next one
+    double *beside = &a.at(18 * side, row, col, slot), *around = &a.at(9, row, col, slot);
     sum_blocks<double>(
         side, [&](int n, int b) { return memory.row[n][b][col][at]; },
-        [&](int block, double outwards, double inwards) {
+        [&](auto block, double outwards, double inwards) {
             const double own = with_other_half(inwards);
-            store(18 * side + block, outwards);
-            if (side == block % 2) store(9 + block, own);
+            if (beside_here) *beside = fixed ? 0.0 : outwards;
+            if (side == block % 2 && (block <= 4 ? here : around_here)) {
+                if (block == 4 && fixed)
+                    *around = col == row ? scale_of_row(memory, at) : 0.0;
+                else
+                    *around = fixed ? 0.0 : own;
+            }
+            beside += apart;
+            around += apart;
         });
 }
 
@@ -160,8 +171,8 @@ __global__ void __launch_bounds__(flow_threads, 3)
     for_constants<4>([&](auto row) {
         q1::make_row<row>(element, terms, [&](int b, int col, double value) { memory.row[n][b][col][at] = value; });
         __syncthreads();
-        write_column(step, a, memory, point.point, row);
-        __syncthreads();
+        write_column(step, a, memory, row, point.fixed(row));
+        if (row < 3) __syncthreads();
     });
 }
 
