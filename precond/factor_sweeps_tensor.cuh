@@ -239,7 +239,7 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
 }
 
 /// E becomes W = E D^-1 and F becomes G = D^-1 F, in `new_values`.
-extern "C" __global__ void __launch_bounds__(threads) unit_triangles(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(threads, 1) unit_triangles(const __grid_constant__ Arguments a) {
     const Chunk chunk(a, block_points);
 #pragma unroll 1
     for (int round = 0; round < ROUNDS; ++round) {

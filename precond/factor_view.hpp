@@ -42,6 +42,7 @@ struct FactorView {
     bool symmetric = false;  ///< the lower triangle alone is stored
     bool unit = false;
 
+    HYPERPLANE_HD double inverse_at(Index slot, int row, int col) const { return inverse.at(0, slot, row, col); }
     /// Coefficient of `entry` that couples the point at `slot` to its neighbour at `there`.
     HYPERPLANE_HD double at(int entry, Index slot, Index there, int row, int col) const {
         if (symmetric && entry > lower) return triangles.at(2 * lower - entry, there, col, row);

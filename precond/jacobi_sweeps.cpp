@@ -77,8 +77,8 @@ PreconditionerPlan JacobiSweeps::plan(const StructIluOptions& factorisation, con
     plan.layout = Layout(LayoutKind::natural, setting.grid, filled.level_map());
     plan.bytes += TriangleSweeps::bytes(plan.layout.slots() * setting.dof) + filled.size() * Index(sizeof(Int3));
     const bool unit = StructIlu::unit_triangular(factorisation, setting);
-    plan.bytes_per_apply =
-        TriangleSweeps::bytes_per_apply({plan.layout, filled, setting.dof, setting.symmetric, unit}, sweeps);
+    plan.bytes_per_apply = TriangleSweeps::bytes_per_apply(
+        {plan.layout, filled, setting.dof, setting.symmetric, unit, factorisation.storage}, sweeps);
     plan.traits = traits(sweeps, setting.symmetric);
     return plan;
 }
@@ -97,13 +97,26 @@ SetupReport JacobiSweeps::setup(const StructMatrix& a) {
 }
 
 TriangleShape JacobiSweeps::triangles() const {
-    return {a_->layout(), factorisation_.stencil(), a_->dof(), a_->symmetric(), factorisation_.unit_triangular()};
+    const NarrowFactors* narrow = factorisation_.narrow_factors();
+    return {a_->layout(),
+            factorisation_.stencil(),
+            a_->dof(),
+            a_->symmetric(),
+            factorisation_.unit_triangular(),
+            narrow ? narrow->storage() : FactorStorage::double_precision};
+}
+
+TriangleFactors JacobiSweeps::factors() const {
+    const NarrowFactors* narrow = factorisation_.narrow_factors();
+    if (!narrow) return factorisation_.view(offsets_.data());
+    if (narrow->storage() == FactorStorage::single_precision) return narrow->view<float>();
+    return narrow->view<Half>();
 }
 
 void JacobiSweeps::check_growth(Direction direction) const {
     constexpr double most_at_last = 10.0, most = 1e8;
     const bool lower = direction == Direction::lower;
-    const std::vector<double> growth = sweeps_->growth(factorisation_.view(offsets_.data()), direction, most);
+    const std::vector<double> growth = sweeps_->growth(factors(), direction, most);
     const std::size_t sweeps = lower ? options_.lower : options_.upper;
     if (growth.size() == sweeps && growth.back() <= most_at_last) return;
     throw SetupError(
@@ -115,7 +128,7 @@ void JacobiSweeps::check_growth(Direction direction) const {
 }
 
 void JacobiSweeps::apply(const Vector& r, Vector& z) const {
-    sweeps_->apply(factorisation_.view(offsets_.data()), r, z);
+    sweeps_->apply(factors(), r, z);
 }
 
 Index JacobiSweeps::bytes_per_apply() const {
@@ -138,6 +151,7 @@ PreconditionerRow jacobi_sweeps_row() {
         "set-up. With fill_level and pivots it behaves as struct_ilu. "
         "Source: Anzt, Chow, Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015.";
     row.parameters = jacobi_sweeps_parameters();
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         StructIluOptions factorisation = struct_ilu_options(parameters);
         factorisation.name = "jacobi_sweeps";

@@ -34,6 +34,7 @@ public:
 
 private:
     TriangleShape triangles() const;
+    TriangleFactors factors() const;
     void check_growth(Direction direction) const;
 
     Context context_;

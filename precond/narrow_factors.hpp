@@ -24,6 +24,33 @@ struct RowExponentView {
     HYPERPLANE_HD RowExponent& at(Index slot, int row) const { return values[slot * slot_stride + row * row_stride]; }
 };
 
+/// W, D^-1 and G where they lie, widened when read: as FactorView's of unit triangles. T is float or Half.
+template <class T>
+struct NarrowFactorView {
+    static constexpr bool unit = true;
+
+    Layout layout;
+    BasicBlockView<const T> values;
+    RowExponentView of_lower, of_upper, of_inverse;
+    const Int3* offsets = nullptr;
+    int lower = 0;
+    bool symmetric = false;
+
+    HYPERPLANE_HD double inverse_at(Index slot, int row, int col) const {
+        return value(lower, of_inverse, slot, row, col);
+    }
+    HYPERPLANE_HD double at(int entry, Index slot, Index there, int row, int col) const {
+        if (symmetric && entry > lower) return value(2 * lower - entry, of_lower, there, col, row);
+        return value(entry, entry < lower ? of_lower : of_upper, slot, row, col);
+    }
+
+private:
+    HYPERPLANE_HD double value(int entry, const RowExponentView& scales, Index slot, int row, int col) const {
+        const double kept = widened(values.at(entry, slot, row, col));
+        return RowRounding<T>::scales ? kept * scale_of(scales.at(slot, row)) : kept;
+    }
+};
+
 class NarrowFactors {
 public:
     /// `storage` is single_precision or half_scaled.
@@ -47,6 +74,11 @@ public:
     BasicBlockView<const T> values() const {
         return {reinterpret_cast<const T*>(values_.data()), strides_.entry_stride, strides_.slot_stride,
                 strides_.row_stride, strides_.col_stride};
+    }
+    template <class T>
+    NarrowFactorView<T> view() const {
+        return {layout_,         values<T>(),           of_lower(), of_upper(), of_inverse(),
+                offsets_.data(), stencil_.lower_size(), symmetric_};
     }
     /// Values of W, D^-1 and G from one entry's to the next one's.
     Index entry_stride() const { return strides_.entry_stride; }

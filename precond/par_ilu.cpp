@@ -45,13 +45,7 @@ StructIluOptions factorisation_of(const Parameters& parameters) {
 
 /// Whether triangles are swept, too; throws UsageError where a key of such sweeps would mean nothing.
 bool swept(const Parameters& parameters) {
-    if (parameters.text("preconditioner", "triangular_solve") == "jacobi") {
-        if (is_narrow(factor_storage(parameters)))
-            throw UsageError(parameters.where("preconditioner", "storage") +
-                             ": Jacobi sweeps read factors of double precision alone; leave it out, or set "
-                             "preconditioner.triangular_solve = exact");
-        return true;
-    }
+    if (parameters.text("preconditioner", "triangular_solve") == "jacobi") return true;
     for (const ParameterSpec& spec : triangle_sweep_parameters())
         if (parameters.is_given(spec.section, spec.key))
             throw UsageError(parameters.where(spec.section, spec.key) +

@@ -90,6 +90,8 @@ public:
     const StructMatrix& pivots() const { return factor_ ? *factor_ : *inverse_; }
     int pivot_entry() const { return factor_ ? stencil_.diagonal() : 0; }
 
+    /// What `storage` keeps of the factors; null where it is double.
+    const NarrowFactors* narrow_factors() const { return narrow_ ? &*narrow_ : nullptr; }
     /// The factors where they lie; `offsets` are those of stencil(), in the context's memory.
     FactorView view(const Int3* offsets) const;
 

@@ -20,9 +20,9 @@ HYPERPLANE_HD double value_at(const double* x) {
 }
 
 /// One sweep at a point; m is the dof where the compiler knows it.
-template <int m, Direction direction, bool racing>
+template <class Factors, int m, Direction direction, bool racing>
 struct SweepPoint {
-    FactorView f;
+    Factors f;
     const double* b;  ///< null: zero
     const double* x;  ///< null: zero
     double* out;
@@ -50,7 +50,7 @@ struct SweepPoint {
         for (int r = 0; r < size; ++r) {
             double value = times_inverse ? 0.0 : sum[r];
             if (times_inverse)
-                for (int c = 0; c < size; ++c) value += f.inverse.at(0, slot, r, c) * sum[c];
+                for (int c = 0; c < size; ++c) value += f.inverse_at(slot, r, c) * sum[c];
             result[r] = down || !b ? value : b[r * slots + slot] + value;
         }
     }
@@ -108,18 +108,20 @@ struct Loop {
     bool in_place = false, backward = false;
 };
 
-template <int m, Direction direction>
-void run(const FactorView& f, const Loop& s) {
+template <int m, Direction direction, class Factors>
+void run(const Factors& f, const Loop& s) {
     const int dof = s.out->dof();
     if (s.in_place)
         for_each_block(s.out->backend(),
-                       SweepPoint<m, direction, true>{f, s.b, s.x, s.out->data(), dof, s.times_inverse}, s.backward);
+                       SweepPoint<Factors, m, direction, true>{f, s.b, s.x, s.out->data(), dof, s.times_inverse},
+                       s.backward);
     else
-        for_each_point(f.layout, SweepPoint<m, direction, false>{f, s.b, s.x, s.out->data(), dof, s.times_inverse});
+        for_each_point(f.layout,
+                       SweepPoint<Factors, m, direction, false>{f, s.b, s.x, s.out->data(), dof, s.times_inverse});
 }
 
-template <Direction direction>
-void run(const FactorView& f, const Loop& s) {
+template <Direction direction, class Factors>
+void run(const Factors& f, const Loop& s) {
     switch (s.out->dof()) {
         case 1: return run<1, direction>(f, s);
         case 2: return run<2, direction>(f, s);
@@ -131,8 +133,12 @@ void run(const FactorView& f, const Loop& s) {
     }
 }
 
-void run_loop(const FactorView& f, Direction direction, const Loop& s) {
-    direction == Direction::lower ? run<Direction::lower>(f, s) : run<Direction::upper>(f, s);
+void run_loop(const TriangleFactors& factors, Direction direction, const Loop& s) {
+    std::visit(
+        [&](const auto& f) {
+            direction == Direction::lower ? run<Direction::lower>(f, s) : run<Direction::upper>(f, s);
+        },
+        factors);
 }
 
 /// Numbers in (0, 1) that depend on point and component alone.
@@ -157,24 +163,28 @@ TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shap
 }
 
 Index TriangleSweeps::bytes_per_apply(const TriangleShape& shape, const SweepOptions& options) {
-    Index blocks = 0, vectors = 0;
+    Index triangles = 0, inverses = 0, vectors = 0;
     for (const bool lower : {true, false}) {
         const int sweeps = lower ? options.lower : options.upper;
         // From zero a sweep gives D^-1 b: the lower ones' first, of unit triangles their last with D^-1.
         const int full = sweeps - 1, scales = lower && (!shape.unit || full == 0);
-        blocks += Index(full) * (shape.stencil.lower_size() + !shape.unit) + (scales || (lower && shape.unit));
+        triangles += full;
+        inverses += full * !shape.unit + (scales || (lower && shape.unit));
         // b, x and the result, where b is not x itself.
         const bool begins_with_b = full > 0 && !scales;
         vectors += 3 * full + 2 * scales - begins_with_b;
     }
-    return (blocks * shape.dof * shape.dof + vectors * shape.dof) * shape.layout.slots() * Index(sizeof(double));
+    const Index blocks = triangles * shape.stencil.lower_size() + inverses;
+    const Index values = blocks * shape.dof * shape.dof * bytes_of(shape.storage) + vectors * shape.dof * 8;
+    const Index exponents = shape.storage == FactorStorage::half_scaled ? (triangles + inverses) * shape.dof : 0;
+    return (values + exponents) * shape.layout.slots();
 }
 
-void TriangleSweeps::apply(const FactorView& factors, const Vector& r, Vector& z) {
+void TriangleSweeps::apply(const TriangleFactors& factors, const Vector& r, Vector& z) {
     options_.mode == SweepMode::sync ? sync(factors, r, z) : block_async(factors, r, z);
 }
 
-void TriangleSweeps::run(const FactorView& f, Direction direction, const Sweep& s) const {
+void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Sweep& s) const {
     const auto memory = [](const Vector* v) { return v ? v->data() : nullptr; };
     if constexpr (cuda_built)
         if (cuda_) {
@@ -184,46 +194,47 @@ void TriangleSweeps::run(const FactorView& f, Direction direction, const Sweep& 
     run_loop(f, direction, {memory(s.b), memory(s.x), s.out, s.times_inverse});
 }
 
-void TriangleSweeps::sync(const FactorView& f, const Vector& r, Vector& z) {
+void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) {
     // A single upper sweep gives y itself, so y is made in z's place.
     Vector &y = options_.upper == 1 ? z : lower_, &spare = options_.upper == 1 ? lower_ : z;
     const Vector* x = nullptr;
     int left = options_.lower;
-    if (f.unit && left > 1) x = &r, --left;  // the first of them finds r
+    if (shape_.unit && left > 1) x = &r, --left;  // the first of them finds r
     while (left-- > 0) {
         Vector& out = left % 2 == 0 ? y : spare;
-        run(f, Direction::lower, {&r, x, &out, !f.unit || left == 0});
+        run(f, Direction::lower, {&r, x, &out, !shape_.unit || left == 0});
         x = &out;
     }
     x = &y;
     for (left = options_.upper - 1; left-- > 0;) {
         Vector& out = left % 2 == 0 ? z : other_;
-        run(f, Direction::upper, {&y, x, &out, !f.unit});
+        run(f, Direction::upper, {&y, x, &out, !shape_.unit});
         x = &out;
     }
 }
 
-void TriangleSweeps::block_async(const FactorView& f, const Vector& r, Vector& z) {
+void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vector& z) {
     // Of unit triangles the sweeps give v; D^-1 v is left to one more step, which reads no neighbour.
-    Vector& v = f.unit ? z : lower_;
+    Vector& v = shape_.unit ? z : lower_;
     set_zero(v);
     for (int sweep = 0; sweep < options_.lower; ++sweep)
-        run_loop(f, Direction::lower, {r.data(), v.data(), &v, !f.unit, true, options_.order == BlockOrder::backward});
-    if (f.unit) run(f, Direction::lower, {&z, nullptr, &lower_, true});
+        run_loop(f, Direction::lower,
+                 {r.data(), v.data(), &v, !shape_.unit, true, options_.order == BlockOrder::backward});
+    if (shape_.unit) run(f, Direction::lower, {&z, nullptr, &lower_, true});
     set_zero(z);
     for (int sweep = 0; sweep < options_.upper; ++sweep)
         run_loop(f, Direction::upper,
-                 {lower_.data(), z.data(), &z, !f.unit, true, options_.order != BlockOrder::forward});
+                 {lower_.data(), z.data(), &z, !shape_.unit, true, options_.order != BlockOrder::forward});
 }
 
-std::vector<double> TriangleSweeps::growth(const FactorView& f, Direction direction, double most) {
+std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Direction direction, double most) {
     const int sweeps = direction == Direction::lower ? options_.lower : options_.upper;
     Vector* room[] = {&lower_, &other_};
-    for_each_point(lower_.backend(), f.layout, "probe of sweeps", Probe{view(lower_), lower_.dof()});
+    for_each_point(lower_.backend(), shape_.layout, "probe of sweeps", Probe{view(lower_), lower_.dof()});
     const double first = norm2(lower_);
     std::vector<double> ratios;
     for (int n = 1; n <= sweeps; ++n) {
-        run(f, direction, {nullptr, room[(n - 1) % 2], room[n % 2], !f.unit});
+        run(f, direction, {nullptr, room[(n - 1) % 2], room[n % 2], !shape_.unit});
         ratios.push_back(norm2(*room[n % 2]) / first);
         if (!(ratios.back() <= most)) break;
     }

@@ -2,9 +2,9 @@
 // the factors are.
 //
 // One unknown: a thread a point, all reads of consecutive values. Several: a block's coefficients are read by
-// neighbouring threads, 16 bytes each where DOF is even, so that a warp reads whole lines; a thread sums what its
-// columns and rows give over all neighbours, and threads of a point add up once, in shared memory. Coefficients are
-// read once and leave the caches first.
+// neighbouring threads, up to 16 bytes each, so that a warp reads whole lines; a thread sums what its columns and rows
+// give over all neighbours, and threads of a point add up once, in shared memory. Rows of half precision are scaled
+// where their sums are complete, or, of a mirrored triangle, the values that they are multiplied by.
 //
 // A neighbour's slot is the slot plus a constant of its offset, modulo the slots. Where the neighbour lies outside the
 // grid that is some other point, multiplied by the zero stored there, as in core/spmv.cuh; a periodic matrix that D-ILU
@@ -12,12 +12,13 @@
 //
 // Definitions: DOF, ENTRIES (of the triangle), UPPER, MIRRORED (the lower triangle is read as the upper one's
 // transpose), UNIT, SKIP_OUTSIDE, NATURAL, LEVEL_Y, LEVEL_Z, OFFSET_X/Y/Z; POINTS of a block of threads and ROW_GROUPS,
-// the threads that share a point's rows.
+// the threads that share a point's rows, WIDTH of a thread's columns; STORAGE (narrow_values.cuh).
 
 struct Arguments {
-    const double* triangle;  // its first entry's coefficients; mirrored, the lower one's
-    const double* inverse;   // D^-1
-    const double* b;         // null: zero
+    const Value* triangle;  // its first entry's coefficients; mirrored, the lower one's
+    const Value* inverse;   // D^-1
+    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents
+    const double* b;                                // null: zero
     const double* x;
     double* out;
     long long entry_stride;
@@ -50,8 +51,16 @@ __device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
 }
 
 /// Where the coefficients of entry e begin.
-__device__ __forceinline__ const double* entry(const Arguments& a, int e) {
+__device__ __forceinline__ const Value* entry(const Arguments& a, int e) {
     return a.triangle + (MIRRORED ? ENTRIES - 1 - e : e) * a.entry_stride;
+}
+
+/// Scale of a row of the triangle, of D^-1. The upper sweep finds those of both side by side.
+__device__ __forceinline__ double scale_of_triangle(const Arguments& a, int slot, int row) {
+    return scaled_rows ? scale_of(a.of_triangle[((long long)slot * DOF + row) * (UPPER ? 2 : 1)]) : 1.0;
+}
+__device__ __forceinline__ double scale_of_inverse(const Arguments& a, int slot, int row) {
+    return scaled_rows ? scale_of(a.of_inverse[((long long)slot * DOF + row) * 2]) : 1.0;
 }
 
 #if DOF == 1
@@ -60,19 +69,26 @@ __device__ __forceinline__ int slot_of_thread() {
     return blockIdx.x * POINTS + threadIdx.x;
 }
 
+__device__ __forceinline__ double inverse_at(const Arguments& a, int slot) {
+    return scale_of_inverse(a, slot, 0) * widened(__ldcs(a.inverse + slot));
+}
+
 /// `times_inverse`: the couplings' sum, or in the lower sweep all, is multiplied by D^-1.
 template <bool times_inverse>
 __device__ __forceinline__ void sweep_point(const Arguments& a) {
     const int slot = slot_of_thread();
     if (slot >= a.slots) return;
-    const double b = a.b ? __ldg(a.b + slot) : 0.0, inverse = times_inverse ? __ldcs(a.inverse + slot) : 1.0;
-    double sum = UPPER ? 0.0 : b;
+    const double b = a.b ? __ldg(a.b + slot) : 0.0, inverse = times_inverse ? inverse_at(a, slot) : 1.0;
+    double sum = 0.0;
 #pragma unroll
     for (int e = 0; e < ENTRIES; ++e) {
         const int there = neighbour(a, slot, e);
-        if (has_neighbour(a, slot, e)) sum -= __ldcs(entry(a, e) + (MIRRORED ? there : slot)) * __ldg(a.x + there);
+        if (!has_neighbour(a, slot, e)) continue;
+        const double x = (MIRRORED ? scale_of_triangle(a, there, 0) : 1.0) * __ldg(a.x + there);
+        sum += widened(__ldcs(entry(a, e) + (MIRRORED ? there : slot))) * x;
     }
-    a.out[slot] = (UPPER ? b : 0.0) + inverse * sum;
+    if (!MIRRORED) sum *= scale_of_triangle(a, slot, 0);
+    a.out[slot] = UPPER ? b - inverse * sum : inverse * (b - sum);
 }
 
 extern "C" __global__ void __launch_bounds__(POINTS) sweep(const __grid_constant__ Arguments a) {
@@ -85,39 +101,24 @@ extern "C" __global__ void __launch_bounds__(POINTS) scaled_sweep(const __grid_c
 
 /// out = D^-1 b
 extern "C" __global__ void __launch_bounds__(POINTS) scale(const __grid_constant__ Arguments a) {
-    if (const int slot = slot_of_thread(); slot < a.slots) a.out[slot] = __ldcs(a.inverse + slot) * __ldg(a.b + slot);
+    if (const int slot = slot_of_thread(); slot < a.slots) a.out[slot] = inverse_at(a, slot) * __ldg(a.b + slot);
 }
 
 #else
 
 static_assert(UNIT && !SKIP_OUTSIDE, "factors of several unknowns are kept with unit triangles");
 
-constexpr int width = DOF % 2 == 0 ? 2 : 1;  // columns of a thread
-constexpr int column_groups = DOF / width;
+constexpr int column_groups = DOF / WIDTH;
 constexpr int rows = (DOF + ROW_GROUPS - 1) / ROW_GROUPS;  // of a thread: group, group + ROW_GROUPS, ...
 constexpr int point_threads = column_groups * ROW_GROUPS;
 constexpr int threads = POINTS * point_threads;
+static_assert(point_threads >= DOF, "each component of a point has a thread");
 constexpr int unrolled_entries = DOF <= 3 ? (ENTRIES < 13 ? ENTRIES : 13) : 3;
 
 // What threads of a point add up; the padding keeps them out of each other's banks.
 constexpr int pitch = POINTS + 2, group_pitch = DOF * pitch + 4;
 __shared__ double partial[(column_groups > ROW_GROUPS ? column_groups : ROW_GROUPS) * group_pitch];
 __shared__ double whole[DOF * pitch];
-
-/// Coefficients that lie together.
-struct Values {
-    double v[width];
-
-    __device__ __forceinline__ explicit Values(const double* from) {
-        if constexpr (width == 2) {
-            const double2 both = __ldcs((const double2*)from);
-            v[0] = both.x, v[1] = both.y;
-        } else {
-            v[0] = __ldcs(from);
-        }
-    }
-    __device__ __forceinline__ Values() = default;
-};
 
 /// Who a thread is: of its products it has some rows and columns, of the results one component of one point.
 struct Worker {
@@ -128,38 +129,37 @@ struct Worker {
     __device__ explicit Worker(const Arguments& a) {
         const int thread = threadIdx.x, first = blockIdx.x * POINTS;
         point = thread / point_threads;
-        column = thread % column_groups * width;
+        column = thread % column_groups * WIDTH;
         group = thread % point_threads / column_groups;
         slot = min(first + point, a.slots - 1);
         component = thread / POINTS, result_point = thread % POINTS;
         at = component < DOF && first + result_point < a.slots ? first + result_point : -1;
     }
 
-    /// Adds a block times x, x's components `stride` apart; of a mirrored block the transpose. Sums of its own rows; of
-    /// its own columns where the block is mirrored.
-    template <bool mirrored, int sums>
-    __device__ __forceinline__ void add_product(double (&sum)[sums], const double* block, const double* x,
-                                                long long stride) const {
-        Values values[rows];
+    /// Adds a block times x(component); of a mirrored block the transpose. Sums of its own rows; of its own columns where
+    /// the block is mirrored.
+    template <bool mirrored, int sums, class X>
+    __device__ __forceinline__ void add_product(double (&sum)[sums], const Value* block, const X& x) const {
+        Values<WIDTH> values[rows];
 #pragma unroll
         for (int i = 0; i < rows; ++i)
             if (const int row = group + i * ROW_GROUPS; DOF % ROW_GROUPS == 0 || row < DOF)
-                values[i] = Values(block + row * DOF + column);
+                values[i] = Values<WIDTH>(block + row * DOF + column);
         if constexpr (mirrored) {
 #pragma unroll
             for (int i = 0; i < rows; ++i)
                 if (const int row = group + i * ROW_GROUPS; DOF % ROW_GROUPS == 0 || row < DOF) {
-                    const double value = x[row * stride];
+                    const double value = x(row);
 #pragma unroll
-                    for (int m = 0; m < width; ++m) sum[m] += values[i].v[m] * value;
+                    for (int m = 0; m < WIDTH; ++m) sum[m] += values[i][m] * value;
                 }
         } else {
 #pragma unroll
-            for (int m = 0; m < width; ++m) {
-                const double value = x[(column + m) * stride];
+            for (int m = 0; m < WIDTH; ++m) {
+                const double value = x(column + m);
 #pragma unroll
                 for (int i = 0; i < rows; ++i)
-                    if (DOF % ROW_GROUPS == 0 || group + i * ROW_GROUPS < DOF) sum[i] += values[i].v[m] * value;
+                    if (DOF % ROW_GROUPS == 0 || group + i * ROW_GROUPS < DOF) sum[i] += values[i][m] * value;
             }
         }
     }
@@ -167,7 +167,7 @@ struct Worker {
     /// What all threads of the result's point have summed of its component.
     template <bool mirrored, int sums>
     __device__ __forceinline__ double total(const double (&sum)[sums]) const {
-        const int mine = mirrored ? group : column / width;
+        const int mine = mirrored ? group : column / WIDTH;
 #pragma unroll
         for (int i = 0; i < sums; ++i)
             if (const int row = mirrored ? column + i : group + i * ROW_GROUPS; mirrored || row < DOF)
@@ -184,23 +184,33 @@ struct Worker {
 
 /// b minus the triangle times x, of this thread's result.
 __device__ __forceinline__ double swept(const Arguments& a, const Worker& worker) {
-    double sum[MIRRORED ? width : rows] = {};
+    double sum[MIRRORED ? WIDTH : rows] = {};
 #pragma unroll(unrolled_entries)
     for (int e = 0; e < ENTRIES; ++e) {
         const int there = neighbour(a, worker.slot, e);
-        worker.add_product<MIRRORED>(sum, entry(a, e) + (long long)(MIRRORED ? there : worker.slot) * (DOF * DOF),
-                                     a.x + there, a.slots);
+        const Value* const block = entry(a, e) + (long long)(MIRRORED ? there : worker.slot) * (DOF * DOF);
+        worker.add_product<MIRRORED>(sum, block, [&](int component) {
+            return (MIRRORED ? scale_of_triangle(a, there, component) : 1.0) *
+                   a.x[(long long)component * a.slots + there];
+        });
     }
-    const double b = a.b && worker.at >= 0 ? __ldg(a.b + (long long)worker.component * a.slots + worker.at) : 0.0;
-    return b - worker.total<MIRRORED>(sum);
+    const double total = worker.total<MIRRORED>(sum);
+    if (worker.at < 0) return 0.0;
+    const double b = a.b ? __ldg(a.b + (long long)worker.component * a.slots + worker.at) : 0.0;
+    return b - (MIRRORED ? 1.0 : scale_of_triangle(a, worker.at, worker.component)) * total;
+}
+
+/// D^-1 of this thread's point times x.
+template <class X>
+__device__ __forceinline__ double times_inverse(const Arguments& a, const Worker& worker, const X& x) {
+    double sum[rows] = {};
+    worker.add_product<false>(sum, a.inverse + (long long)worker.slot * (DOF * DOF), x);
+    const double total = worker.total<false>(sum);
+    return worker.at < 0 ? 0.0 : scale_of_inverse(a, worker.at, worker.component) * total;
 }
 
 __device__ __forceinline__ void store(const Arguments& a, const Worker& worker, double value) {
     if (worker.at >= 0) a.out[(long long)worker.component * a.slots + worker.at] = value;
-}
-
-__device__ __forceinline__ const double* inverse_of(const Arguments& a, const Worker& worker) {
-    return a.inverse + (long long)worker.slot * (DOF * DOF);
 }
 
 extern "C" __global__ void __launch_bounds__(threads) sweep(const __grid_constant__ Arguments a) {
@@ -214,17 +224,15 @@ extern "C" __global__ void __launch_bounds__(threads) scaled_sweep(const __grid_
     const double value = swept(a, worker);
     if (worker.component < DOF) whole[worker.component * pitch + worker.result_point] = value;
     __syncthreads();
-    double sum[rows] = {};
-    worker.add_product<false>(sum, inverse_of(a, worker), whole + worker.point, pitch);
-    store(a, worker, worker.total<false>(sum));
+    store(a, worker, times_inverse(a, worker, [&](int component) { return whole[component * pitch + worker.point]; }));
 }
 
 /// out = D^-1 b
 extern "C" __global__ void __launch_bounds__(threads) scale(const __grid_constant__ Arguments a) {
     const Worker worker(a);
-    double sum[rows] = {};
-    worker.add_product<false>(sum, inverse_of(a, worker), a.b + worker.slot, a.slots);
-    store(a, worker, worker.total<false>(sum));
+    store(a, worker, times_inverse(a, worker, [&](int component) {
+              return a.b[(long long)component * a.slots + worker.slot];
+          }));
 }
 
 #endif

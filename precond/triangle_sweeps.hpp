@@ -44,10 +44,10 @@ public:
     TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options);
 
     /// z = M^-1 r, both solves by sweeps.
-    void apply(const FactorView& factors, const Vector& r, Vector& z);
+    void apply(const TriangleFactors& factors, const Vector& r, Vector& z);
     /// ||N^n w|| / ||w|| in the 2-norm for n = 1 to the sweeps of that direction, w positive and random; the list ends
     /// early behind a value above `most` or not finite.
-    std::vector<double> growth(const FactorView& factors, Direction direction, double most);
+    std::vector<double> growth(const TriangleFactors& factors, Direction direction, double most);
 
     /// Memory held, in bytes.
     static Index bytes(Index unknowns) { return 2 * unknowns * Index(sizeof(double)); }
@@ -63,9 +63,9 @@ private:
         Vector* out;
         bool times_inverse;
     };
-    void run(const FactorView& factors, Direction direction, const Sweep& sweep) const;
-    void sync(const FactorView& factors, const Vector& r, Vector& z);
-    void block_async(const FactorView& factors, const Vector& r, Vector& z);
+    void run(const TriangleFactors& factors, Direction direction, const Sweep& sweep) const;
+    void sync(const TriangleFactors& factors, const Vector& r, Vector& z);
+    void block_async(const TriangleFactors& factors, const Vector& r, Vector& z);
 
     TriangleShape shape_;
     SweepOptions options_;

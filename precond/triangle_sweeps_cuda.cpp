@@ -4,21 +4,27 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText triangle_sweeps_cuh;
+extern const KernelText narrow_values_cuh, triangle_sweeps_cuh;
 }
 
 namespace {
 
 constexpr int most_threads = 256;
 
-/// How a block of threads is shared out over points, and a point's rows over threads.
-struct Cut {
-    int row_groups = 1, points = most_threads, threads = most_threads;
+rtc::Texts texts() {
+    return {rtc::narrow_values_cuh, rtc::triangle_sweeps_cuh};
+}
 
-    explicit Cut(int dof) {
+/// How a block of threads is shared out over points, and a point's rows and columns over threads.
+struct Cut {
+    int width = 1, row_groups = 1, points = most_threads, threads = most_threads;
+
+    explicit Cut(const TriangleShape& shape) {
+        const int dof = shape.dof;
         if (dof == 1) return;
-        row_groups = dof <= 3 ? dof : std::max(2, (dof + 3) / 4);
-        const int point_threads = row_groups * (dof % 2 == 0 ? dof / 2 : dof);
+        while (2 * width * bytes_of(shape.storage) <= 16 && dof % (2 * width) == 0) width *= 2;
+        row_groups = dof <= 3 ? dof : std::max({2, (dof + 3) / 4, width});  // as many threads as a point has results
+        const int point_threads = row_groups * (dof / width);
         points = std::max(1, most_threads / point_threads);
         threads = points * point_threads;
     }
@@ -36,7 +42,7 @@ rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
     for (const Int3 o : offsets_of(shape.stencil, direction)) x.push_back(o.x), y.push_back(o.y), z.push_back(o.z);
     const auto n = [](int value) { return std::to_string(value); };
     const bool upper = direction == Direction::upper;
-    const Cut cut(shape.dof);
+    const Cut cut(shape);
     return {{"DOF", n(shape.dof)},
             {"ENTRIES", n(shape.stencil.lower_size())},
             {"UPPER", n(upper)},
@@ -50,22 +56,44 @@ rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
             {"OFFSET_Y", rtc::braces(y)},
             {"OFFSET_Z", rtc::braces(z)},
             {"POINTS", n(cut.points)},
-            {"ROW_GROUPS", n(cut.row_groups)}};
+            {"WIDTH", n(cut.width)},
+            {"ROW_GROUPS", n(cut.row_groups)},
+            {"STORAGE", n(int(shape.storage))}};
 }
 
 /// triangle_sweeps.cuh's Arguments but for the array at its end.
 struct Arguments {
-    const double *triangle, *inverse, *b, *x;
+    const void *triangle, *inverse;
+    const RowExponent *of_triangle, *of_inverse;
+    const double *b, *x;
     double* out;
     long long entry_stride;
     int slots, nx, ny, nz;
 };
 
+/// Where a triangle's coefficients begin, mirrored ones those of the lower triangle.
+struct Places {
+    const void *triangle, *inverse;
+    const RowExponent *of_triangle, *of_inverse;
+    Index entry_stride;
+};
+
+Places places_of(const FactorView& f, bool upper) {
+    const Index first = upper && !f.symmetric ? (f.lower + 1) * f.triangles.entry_stride : 0;
+    return {f.triangles.values + first, f.inverse.values, nullptr, nullptr, f.triangles.entry_stride};
+}
+template <class T>
+Places places_of(const NarrowFactorView<T>& f, bool upper) {
+    const Index stride = f.values.entry_stride, first = upper && !f.symmetric ? (f.lower + 1) * stride : 0;
+    return {f.values.values + first, f.values.values + f.lower * stride, (upper ? f.of_upper : f.of_lower).values,
+            f.of_inverse.values, stride};
+}
+
 }  // namespace
 
 TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shape) {
     const auto load = [&](Direction direction, const char* name) {
-        return rtc::load({rtc::triangle_sweeps_cuh}, definitions(shape, direction), name);
+        return rtc::load(texts(), definitions(shape, direction), name);
     };
     for (const Direction direction : {Direction::lower, Direction::upper}) {
         Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
@@ -77,33 +105,35 @@ TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shap
     scale_ = load(Direction::lower, "scale");
 }
 
-void TriangleSweepsCuda::sweep(const FactorView& factors, Direction direction, const double* b, const double* x,
+void TriangleSweepsCuda::sweep(const TriangleFactors& factors, Direction direction, const double* b, const double* x,
                                double* out, bool times_inverse) const {
     const Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
     launch(times_inverse ? triangle.scaled : triangle.sweep, factors, direction, b, x, out);
 }
 
-void TriangleSweepsCuda::scale(const FactorView& factors, const double* b, double* out) const {
+void TriangleSweepsCuda::scale(const TriangleFactors& factors, const double* b, double* out) const {
     launch(scale_, factors, Direction::lower, b, nullptr, out);
 }
 
-void TriangleSweepsCuda::launch(const rtc::Kernel& kernel, const FactorView& factors, Direction direction,
+void TriangleSweepsCuda::launch(const rtc::Kernel& kernel, const TriangleFactors& factors, Direction direction,
                                 const double* b, const double* x, double* out) const {
-    const bool behind = direction == Direction::upper && !shape_.symmetric;
-    const Index first = behind ? (factors.lower + 1) * factors.triangles.entry_stride : 0;
+    const Places places =
+        std::visit([&](const auto& f) { return places_of(f, direction == Direction::upper); }, factors);
     const Grid& g = shape_.layout.grid();
     const int slots = int(shape_.layout.slots());
-    const Arguments head{factors.triangles.values + first,
-                         factors.inverse.values,
+    const Arguments head{places.triangle,
+                         places.inverse,
+                         places.of_triangle,
+                         places.of_inverse,
                          b,
                          x,
                          out,
-                         factors.triangles.entry_stride,
+                         places.entry_stride,
                          slots,
                          g.nx,
                          g.ny,
                          g.nz};
-    const Cut cut(shape_.dof);
+    const Cut cut(shape_);
     const std::vector<int>& delta = direction == Direction::lower ? lower_.delta : upper_.delta;
     kernel.launch({unsigned((slots + cut.points - 1) / cut.points)}, unsigned(cut.threads), 0,
                   rtc::argument(head, delta).data());
@@ -113,7 +143,7 @@ std::vector<rtc::KernelResources> TriangleSweepsCuda::compile(const TriangleShap
                                                               const std::string& architecture) {
     std::vector<rtc::KernelResources> all, one;
     for (const Direction direction : {Direction::lower, Direction::upper}) {
-        rtc::compile({rtc::triangle_sweeps_cuh}, definitions(shape, direction), architecture, &one);
+        rtc::compile(texts(), definitions(shape, direction), architecture, &one);
         for (auto& row : one)
             row.name = (direction == Direction::lower ? "lower " : "upper ") + row.name, all.push_back(row);
     }

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/rtc.hpp"
 #include "core/vector.hpp"
-#include "precond/factor_view.hpp"
+#include "precond/narrow_factors.hpp"
 #include "precond/sweep.hpp"
 
 namespace hyperplane {
+
+/// Factors in the storage that they are kept in.
+using TriangleFactors = std::variant<FactorView, NarrowFactorView<float>, NarrowFactorView<Half>>;
 
 /// What sweeps on triangles are made for.
 struct TriangleShape {
@@ -17,11 +21,12 @@ struct TriangleShape {
     Stencil stencil;  ///< of the factors
     int dof = 1;
     bool symmetric = false, unit = false;  ///< as FactorView's
+    FactorStorage storage = FactorStorage::double_precision;
 
     friend bool operator==(const TriangleShape& a, const TriangleShape& b) {
         return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic &&
                a.stencil.offsets() == b.stencil.offsets() && a.dof == b.dof && a.symmetric == b.symmetric &&
-               a.unit == b.unit;
+               a.unit == b.unit && a.storage == b.storage;
     }
 };
 
@@ -32,10 +37,10 @@ public:
 
     /// out = b - T x of unit triangles, and of the lower one D^-1 of that where `times_inverse`; of others
     /// D^-1 (b - E x), or b - D^-1 F x. A null `b` is zero. `out` is neither of both.
-    void sweep(const FactorView& factors, Direction direction, const double* b, const double* x, double* out,
+    void sweep(const TriangleFactors& factors, Direction direction, const double* b, const double* x, double* out,
                bool times_inverse) const;
     /// out = D^-1 b
-    void scale(const FactorView& factors, const double* b, double* out) const;
+    void scale(const TriangleFactors& factors, const double* b, double* out) const;
 
     /// Compiles the kernels for an architecture, without a device.
     static std::vector<rtc::KernelResources> compile(const TriangleShape& shape, const std::string& architecture);
@@ -46,7 +51,7 @@ private:
         rtc::Kernel sweep, scaled;
         std::vector<int> delta;
     };
-    void launch(const rtc::Kernel& kernel, const FactorView& factors, Direction direction, const double* b,
+    void launch(const rtc::Kernel& kernel, const TriangleFactors& factors, Direction direction, const double* b,
                 const double* x, double* out) const;
 
     TriangleShape shape_;

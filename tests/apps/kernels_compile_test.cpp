@@ -137,8 +137,10 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
     if (s.sweeps) {
         const bool unit = !(shares && StructIluCuda::shares(s.dof));
         const Layout natural(LayoutKind::natural, s.grid, filled.level_map());
-        for (auto& row : TriangleSweepsCuda::compile({natural, filled, s.dof, s.symmetric, unit}, job.architecture))
-            rows.push_back(row);
+        for (const FactorStorage storage : all_factor_storages)
+            for (auto& row : TriangleSweepsCuda::compile(
+                     {natural, filled, s.dof, s.symmetric, unit || is_narrow(storage), storage}, job.architecture))
+                rows.push_back(row);
         const FactorSweepShape factors{layout, s.stencil, filled, s.dof, s.symmetric, !unit};
         if (FactorSweepsCuda::serves(factors))
             for (auto& row : FactorSweepsCuda::compile(factors, job.architecture)) rows.push_back(row);

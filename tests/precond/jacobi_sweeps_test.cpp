@@ -86,7 +86,58 @@ TEST_P(JacobiSweepsOnDevice, AreExactAfterAsManyAsLevels) {
 INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsTest, testing::ValuesIn(swept_cases(3)), name_of);
 INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsOnDevice, testing::ValuesIn(swept_cases(3)), name_of);
 
+std::unique_ptr<Preconditioner> make_double(const StructMatrix& a, const SweepOptions& sweeps) {
+    auto m = std::make_unique<JacobiSweeps>(a.context(), StructIluOptions{}, sweeps);
+    m->setup(a);
+    return m;
+}
+
+/// As the definition has it, from W, D^-1 and G as they are kept.
+void expect_sweeps_on_kept_factors(const Context& context, const SweptCase& c, FactorStorage storage) {
+    const SweptSystem system(context, c);
+    StructIluOptions options;
+    options.storage = storage;
+    StructIlu factorisation(context, options);
+    factorisation.setup(system.a);
+    const StructMatrix f = factorisation.factors_on_host();
+    const Stencil& stencil = f.stencil();
+    const Buffer<Int3> offsets = copied_to(f.context(), "test", stencil.offsets());
+    FactorView view{f.layout(), block_view(f), block_view(f, stencil.diagonal()), offsets.data(), stencil.lower_size()};
+    view.symmetric = system.a.symmetric();
+    view.unit = true;
+    const Vector r = to_vector(f.context(), f.layout(), f.dof(), system.r);
+    for (const auto& [lower, upper] : {std::pair{1, 1}, {2, 3}, {5, 4}}) {
+        const SweepOptions sweeps{lower, upper};
+        Vector z = poisoned(f.context(), f.layout(), f.dof());
+        TriangleSweeps(f.context(), {f.layout(), stencil, f.dof(), view.symmetric, true}, sweeps).apply(view, r, z);
+        JacobiSweeps m(context, options, sweeps);
+        m.setup(system.a);
+        EXPECT_LT(relative_difference(system.applied(m), from_vector(z)), 1e-13) << lower << " " << upper;
+        EXPECT_GT(relative_difference(system.applied(m), system.applied(*make_double(system.a, sweeps))), 1e-9);
+    }
+}
+
+void expect_sweeps_on_kept_factors(const Context& context) {
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 2, 4, 5, 8})
+            for (LayoutKind kind : layout_kinds)
+                for (MatrixStorage matrix : storages)
+                    for (FactorStorage storage : {FactorStorage::single_precision, FactorStorage::half_scaled}) {
+                        SCOPED_TRACE(std::string(stencil) + " " + std::to_string(dof) + " " + to_string(kind) + " " +
+                                     to_string(storage));
+                        expect_sweeps_on_kept_factors(context, {stencil, dof, 0, {7, 5, 3}, kind, matrix}, storage);
+                    }
+}
+
+TEST(JacobiSweeps, ReadTheFactorsThatAreKept) {
+    expect_sweeps_on_kept_factors(Context::cpu(1));
+}
+
 class SweepsOnDevice : public DeviceTest {};
+
+TEST_F(SweepsOnDevice, ReadTheFactorsThatAreKept) {
+    expect_sweeps_on_kept_factors(Context::cuda());
+}
 
 /// Larger than what a GPU works on at a time, and twenty times the same bits.
 TEST_F(SweepsOnDevice, EqualTheHostsOnLargeGrids) {
@@ -183,17 +234,18 @@ TEST_F(SweepsOnDevice, ThatDivergeAreReported) {
     expect_divergence_reported(Context::cuda());
 }
 
-void expect_memory_predicted(const Context& context) {
+void expect_memory_predicted(const Context& context, const std::string& storage = "double") {
     for (const char* stencil : {"star7", "box27"})
-        for (MatrixStorage storage : storages)
+        for (MatrixStorage matrix : storages)
             for (const char* mode : {"sync", "block_async"}) {
-                const System system(context, {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
-                const Parameters parameters = parameters_of("jacobi_sweeps", {{"mode", mode}});
+                const System system(context, {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, matrix});
+                const Settings settings{{"mode", mode}, {"storage", storage}};
                 const PreconditionerPlan plan =
-                    find_preconditioner("jacobi_sweeps").plan(parameters, setting_of(system.a));
+                    find_preconditioner("jacobi_sweeps")
+                        .plan(parameters_of("jacobi_sweeps", settings), setting_of(system.a));
                 EXPECT_EQ(plan.layout.kind(), LayoutKind::natural);
                 const Index before = context.ledger().held();
-                const auto m = make("jacobi_sweeps", system.a, {{"mode", mode}});
+                const auto m = make("jacobi_sweeps", system.a, settings);
                 m->setup(system.a);
                 const Index held = context.ledger().held() - before;
                 EXPECT_NEAR(double(plan.bytes), double(held), 0.02 * double(held)) << stencil << " " << mode;
@@ -206,7 +258,10 @@ void expect_memory_predicted(const Context& context) {
 }
 
 TEST(JacobiSweeps, HoldWhatIsPredicted) {
-    expect_memory_predicted(Context::cpu(1));
+    for (const char* storage : {"double", "single", "half_scaled"}) {
+        SCOPED_TRACE(storage);
+        expect_memory_predicted(Context::cpu(1), storage);
+    }
 }
 TEST_F(SweepsOnDevice, HoldWhatIsPredicted) {
     expect_memory_predicted(Context::cuda());
