@@ -16,7 +16,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/types.hpp"
+#include "problems/pack.hpp"
 
 namespace hyperplane {
 
@@ -34,12 +34,12 @@ struct Gas {
 
     template <class T>
     HYPERPLANE_HD T kinetic(const GasState<T>& q) const {
-        return 0.5 * (q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        return 0.5 * fused(q[1], q[1], fused(q[2], q[2], q[3] * q[3]));
     }
     /// E = p / (gamma - 1) + rho |u|^2 / 2
     template <class T>
     HYPERPLANE_HD T energy(const GasState<T>& q) const {
-        return over_less_one * q[4] + q[0] * kinetic(q);
+        return fused(q[0], kinetic(q), over_less_one * q[4]);
     }
     template <class T>
     HYPERPLANE_HD GasState<T> conserved(const GasState<T>& q) const {
@@ -49,7 +49,7 @@ struct Gas {
     HYPERPLANE_HD GasState<T> primitive(const GasState<T>& U) const {
         const T inverse = 1.0 / U[0];
         const GasState<T> q{U[0], U[1] * inverse, U[2] * inverse, U[3] * inverse, U[4]};
-        return {q[0], q[1], q[2], q[3], less_one * (U[4] - U[0] * kinetic(q))};
+        return {q[0], q[1], q[2], q[3], less_one * fused(-U[0], kinetic(q), U[4])};
     }
     template <class T>
     HYPERPLANE_HD T sound(const GasState<T>& q) const {
@@ -157,7 +157,7 @@ HYPERPLANE_HD inline FaceGradient roe_gradient(const Gas& gas, const GasState<do
         0.5 * roe.left * roe.right * T;  // d(left) = left right (d rho_L / rho_L - d rho_R / rho_R) / 2
     const auto side = [&](const GasState<double>& q, double weight, double moved) {
         const double kw = k * weight, over_rho = 1.0 / q[0];
-        return GasState<double>{(moved - kw * g * (q[4] * over_rho)) * over_rho, weight + kw * (q[1] - roe.u),
+        return GasState<double>{fused(-kw * g, q[4] * over_rho, moved) * over_rho, fused(kw, q[1] - roe.u, weight),
                                 kw * (q[2] - roe.v), kw * (q[3] - roe.w), kw * g * over_rho};
     };
     return {side(L, roe.left, shift), side(R, roe.right, -shift)};
@@ -207,8 +207,8 @@ public:
         partial<row>(gas, direct, by_x, by_s);
         FaceGradient d;
         for (int c = 0; c < 5; ++c) {
-            d.left[c] = by_x * dx_.left[c] + by_s * ds_.left[c] + (left_ ? direct[c] : 0.0);
-            d.right[c] = by_x * dx_.right[c] + by_s * ds_.right[c] + (left_ ? 0.0 : direct[c]);
+            d.left[c] = fused(by_x, dx_.left[c], fused(by_s, ds_.left[c], left_ ? direct[c] : 0.0));
+            d.right[c] = fused(by_x, dx_.right[c], fused(by_s, ds_.right[c], left_ ? 0.0 : direct[c]));
         }
         return d;
     }
@@ -220,8 +220,8 @@ private:
         const double m_L = L[0] * (S_L - L[1]), m_R = R[0] * (S_R - R[1]), inverse = 1.0 / (m_L - m_R);
         const double a = (L[1] - s_) * inverse, b = (R[1] - s_) * inverse;
         for (int c = 0; c < 5; ++c) {
-            ds_.left[c] = a * L[0] * dS_L.left[c] - b * R[0] * dS_R.left[c];
-            ds_.right[c] = a * L[0] * dS_L.right[c] - b * R[0] * dS_R.right[c];
+            ds_.left[c] = fused(a * L[0], dS_L.left[c], -b * R[0] * dS_R.left[c]);
+            ds_.right[c] = fused(a * L[0], dS_L.right[c], -b * R[0] * dS_R.right[c]);
         }
         ds_.left[0] += a * (S_L - L[1]);
         ds_.left[1] += m_L * inverse - a * L[0];
@@ -238,16 +238,16 @@ private:
         const auto& [rho, u, v, w, p] = q_;
         const double x_u = x_ - u, s_u = s_ - u, mass = s_ * m_ * over_d_;
         const double mass_rho = s_ * x_u * over_d_, mass_u = -s_ * rho * over_d_;
-        const double mass_x = (s_ * rho - mass) * over_d_, mass_s = (m_ + mass) * over_d_;
-        const double p_rho = x_u * s_u, p_u = -rho * s_u - m_, p_x = rho * s_u;
+        const double mass_x = fused(s_, rho, -mass) * over_d_, mass_s = (m_ + mass) * over_d_;
+        const double p_rho = x_u * s_u, p_x = rho * s_u, p_u = -p_x - m_;
         if constexpr (row == 0) {
             direct = {mass_rho, mass_u, 0.0, 0.0, 0.0};
             by_x = mass_x;
             by_s = mass_s;
         } else if constexpr (row == 1) {
-            direct = {mass_rho * s_ + p_rho, mass_u * s_ + p_u, 0.0, 0.0, 1.0};
-            by_x = mass_x * s_ + p_x;
-            by_s = mass_s * s_ + mass + m_;
+            direct = {fused(mass_rho, s_, p_rho), fused(mass_u, s_, p_u), 0.0, 0.0, 1.0};
+            by_x = fused(mass_x, s_, p_x);
+            by_s = fused(mass_s, s_, mass + m_);
         } else if constexpr (row < 4) {
             const double along = row == 2 ? v : w;
             direct = {mass_rho * along, mass_u * along, 0.0, 0.0, 0.0};
@@ -255,11 +255,11 @@ private:
             by_x = mass_x * along;
             by_s = mass_s * along;
         } else {
-            const double r = s_ * over_d_, B = x_u * energy_ - p * u + pressure_ * x_;
-            direct = {r * (x_u * gas.kinetic(q_) + x_ * p_rho), r * (m_ * u - energy_ - p + x_ * p_u), r * m_ * v,
-                      r * m_ * w, r * x_u * gas.ratio};
-            by_x = r * (energy_ + pressure_ + x_ * p_x) - r * B * over_d_;
-            by_s = (B + s_ * x_ * m_ + r * B) * over_d_;
+            const double r = s_ * over_d_, B = fused(x_u, energy_, fused(pressure_, x_, -p * u));
+            direct = {r * fused(x_u, gas.kinetic(q_), x_ * p_rho), r * fused(m_, u, fused(x_, p_u, -energy_ - p)),
+                      r * m_ * v, r * m_ * w, r * x_u * gas.ratio};
+            by_x = r * fused(x_, p_x, fused(-B, over_d_, energy_ + pressure_));
+            by_s = fused(s_ * x_, m_, fused(r, B, B)) * over_d_;
         }
     }
 
@@ -291,8 +291,8 @@ public:
         const GasState<double> a = side<row>(gas, L_, speed_), b = side<row>(gas, R_, -speed_);
         FaceGradient d;
         for (int c = 0; c < 5; ++c) {
-            d.left[c] = 0.5 * (a[c] - jump * dspeed_.left[c]);
-            d.right[c] = 0.5 * (b[c] - jump * dspeed_.right[c]);
+            d.left[c] = 0.5 * fused(-jump, dspeed_.left[c], a[c]);
+            d.right[c] = 0.5 * fused(-jump, dspeed_.right[c], b[c]);
         }
         return d;
     }

@@ -21,7 +21,7 @@ struct CellSlopes {
     T lower, upper;
 };
 
-/// The derivatives of one slope with respect to a and b.
+/// The derivatives of half of one slope with respect to a and b.
 struct SlopeDerivatives {
     double by_a, by_b;
 };
@@ -38,7 +38,7 @@ struct Reconstruction {
         if (stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) return slopes;
         return {0.0 * q, 0.0 * q};
     }
-    /// The derivatives of the upper slope, and in `slopes` both.
+    /// The derivatives of half the upper slope, and in `slopes` both.
     HYPERPLANE_HD SlopeDerivatives derivatives(int variable, double before, double q, double after,
                                                CellSlopes<double>& slopes) const {
         const double a = q - before, b = after - q;
@@ -49,12 +49,11 @@ struct Reconstruction {
         }
         switch (kind) {
             case ReconstructionKind::van_albada: {
-                const double e = epsilon[variable], inverse = 1.0 / (a * a + b * b + 2 * e), sigma = slopes.upper;
-                const double by_a = (b * b + e + 2 * a * (b - sigma)) * inverse;
-                const double by_b = (a * a + e + 2 * b * (a - sigma)) * inverse;
-                return {by_a, by_b};
+                const double aa = fused(a, a, epsilon[variable]), bb = fused(b, b, epsilon[variable]);
+                const double half = 0.5 / (aa + bb), sigma = slopes.upper;
+                return {fused(2 * a, b - sigma, bb) * half, fused(2 * b, a - sigma, aa) * half};
             }
-            case ReconstructionKind::kappa: return {0.5 * (1 - kappa), 0.5 * (1 + kappa)};
+            case ReconstructionKind::kappa: return {0.25 * (1 - kappa), 0.25 * (1 + kappa)};
             case ReconstructionKind::first_order: break;
         }
         return {0.0, 0.0};
@@ -70,8 +69,8 @@ private:
     HYPERPLANE_HD CellSlopes<T> free_slopes(int variable, const T& a, const T& b) const {
         switch (kind) {
             case ReconstructionKind::van_albada: {
-                const double e = epsilon[variable];
-                const T sigma = ((b * b + e) * a + (a * a + e) * b) / (a * a + b * b + 2 * e);
+                const T e = epsilon[variable], aa = fused(a, a, e), bb = fused(b, b, e);
+                const T sigma = fused(bb, a, aa * b) / (aa + bb);
                 return {sigma, sigma};
             }
             case ReconstructionKind::kappa:

@@ -51,9 +51,9 @@ HYPERPLANE_HD inline GasState<double> by_conserved(const Gas& gas, const GasStat
                                                    const PrimitiveDerivative& at) {
     const auto& [over_rho, u, kinetic] = at;
     const double p = gas.less_one * row[4];
-    const double along = row[1] * u[0] + row[2] * u[1] + row[3] * u[2];
-    return {row[0] - over_rho * along + p * kinetic, over_rho * row[1] - p * u[0], over_rho * row[2] - p * u[1],
-            over_rho * row[3] - p * u[2], p};
+    const double along = fused(row[1], u[0], fused(row[2], u[1], row[3] * u[2]));
+    return {fused(p, kinetic, fused(-over_rho, along, row[0])), fused(-p, u[0], over_rho * row[1]),
+            fused(-p, u[1], over_rho * row[2]), fused(-p, u[2], over_rho * row[3]), p};
 }
 
 /// Cells in a row along an axis, in the frame of its faces.
@@ -159,17 +159,15 @@ private:
 /// Adds to b, by the cells -1, 0 and 1 around a cell 0, what a derivative by the state at its upper face makes:
 /// that state is q_0 + upper / 2.
 HYPERPLANE_HD inline void follow_upper(const SlopeDerivatives& d, double by_state, double* b) {
-    const double half = 0.5 * by_state;
-    b[0] -= half * d.by_a;
-    b[1] += by_state + half * (d.by_a - d.by_b);
-    b[2] += half * d.by_b;
+    b[0] = fused(-by_state, d.by_a, b[0]);
+    b[1] = fused(by_state, d.by_a - d.by_b, b[1] + by_state);
+    b[2] = fused(by_state, d.by_b, b[2]);
 }
 /// The same at its lower face, of q_0 - lower / 2.
 HYPERPLANE_HD inline void follow_lower(const SlopeDerivatives& d, double by_state, double* b) {
-    const double half = 0.5 * by_state;
-    b[0] += half * d.by_a;
-    b[1] += by_state - half * (d.by_a - d.by_b);
-    b[2] -= half * d.by_b;
+    b[0] = fused(by_state, d.by_a, b[0]);
+    b[1] = fused(-by_state, d.by_a - d.by_b, b[1] + by_state);
+    b[2] = fused(-by_state, d.by_b, b[2]);
 }
 
 /// The rows of the Jacobian at a point, in two phases that several threads of a GPU can share: the states and
@@ -281,9 +279,9 @@ private:
             b[3] = above_right;
         } else if constexpr (kind == GasJacobian::upwind2) {
             b[0] = 0.5 * below_left;
-            b[1] = -1.5 * below_left - 0.5 * above_left;
+            b[1] = fused(-1.5, below_left, -0.5 * above_left);
             b[2] = 1.5 * (above_left - below_right);
-            b[3] = 1.5 * above_right + 0.5 * below_right;
+            b[3] = fused(1.5, above_right, 0.5 * below_right);
             b[4] = -0.5 * above_right;
         } else {
             follow_upper(faces.slopes[0][c], -below_left, b);
