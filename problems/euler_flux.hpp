@@ -47,19 +47,18 @@ struct Gas {
     }
     template <class T>
     HYPERPLANE_HD GasState<T> primitive(const GasState<T>& U) const {
-        const T inverse = 1.0 / U[0];
+        const T inverse = quotient(T(1.0), U[0]);
         const GasState<T> q{U[0], U[1] * inverse, U[2] * inverse, U[3] * inverse, U[4]};
         return {q[0], q[1], q[2], q[3], less_one * fused(-U[0], kinetic(q), U[4])};
     }
     template <class T>
     HYPERPLANE_HD T sound(const GasState<T>& q) const {
-        using std::sqrt;
-        return sqrt(gamma * q[4] / q[0]);
+        return root(quotient(gamma * q[4], q[0]));
     }
     /// Enthalpy H = (E + p) / rho
     template <class T>
     HYPERPLANE_HD T enthalpy(const GasState<T>& q) const {
-        return ratio * (q[4] / q[0]) + kinetic(q);
+        return ratio * quotient(q[4], q[0]) + kinetic(q);
     }
     template <class T>
     HYPERPLANE_HD GasState<T> flux(const GasState<T>& q) const {
@@ -85,8 +84,7 @@ struct RoeAverage {
 
 template <class T>
 HYPERPLANE_HD RoeAverage<T> roe_average(const Gas& gas, const GasState<T>& L, const GasState<T>& R) {
-    using std::sqrt;
-    const T a = sqrt(L[0]), b = sqrt(R[0]), inverse = 1.0 / (a + b);
+    const T a = root(L[0]), b = root(R[0]), inverse = quotient(T(1.0), a + b);
     RoeAverage<T> roe;
     roe.left = a * inverse;
     roe.right = b * inverse;
@@ -94,7 +92,7 @@ HYPERPLANE_HD RoeAverage<T> roe_average(const Gas& gas, const GasState<T>& L, co
     roe.v = roe.left * L[2] + roe.right * R[2];
     roe.w = roe.left * L[3] + roe.right * R[3];
     roe.H = roe.left * gas.enthalpy(L) + roe.right * gas.enthalpy(R);
-    roe.c = sqrt(gas.less_one * (roe.H - 0.5 * (roe.u * roe.u + roe.v * roe.v + roe.w * roe.w)));
+    roe.c = root(gas.less_one * (roe.H - 0.5 * (roe.u * roe.u + roe.v * roe.v + roe.w * roe.w)));
     return roe;
 }
 
@@ -110,7 +108,7 @@ HYPERPLANE_HD ContactWave<T> contact_wave(const GasState<T>& L, const GasState<T
     if (S_L >= 0.0) return {true, S_L, L[1]};
     if (S_R <= 0.0) return {false, S_R, R[1]};
     const T m_L = L[0] * (S_L - L[1]), m_R = R[0] * (S_R - R[1]);
-    const T s = (R[4] - L[4] + (m_L * L[1] - m_R * R[1])) / (m_L - m_R);
+    const T s = quotient(R[4] - L[4] + (m_L * L[1] - m_R * R[1]), m_L - m_R);
     return {s >= 0.0, s >= 0.0 ? S_L : S_R, s};
 }
 
@@ -121,7 +119,8 @@ HYPERPLANE_HD GasState<T> hllc_flux(const Gas& gas, const GasState<T>& L, const 
     const ContactWave<T> wave = contact_wave(L, R, own_L < roe_L ? own_L : roe_L, own_R > roe_R ? own_R : roe_R);
     const GasState<T> q = either(wave.left, L, R);
     const T x = wave.x, s = wave.s;
-    const T m = q[0] * (x - q[1]), pressure = q[4] + m * (s - q[1]), over_d = 1.0 / (x - s), mass = s * m * over_d;
+    const T m = q[0] * (x - q[1]), pressure = q[4] + m * (s - q[1]), over_d = quotient(T(1.0), x - s),
+            mass = s * m * over_d;
     const T B = (x - q[1]) * gas.energy(q) - q[4] * q[1] + pressure * x;
     return {mass, mass * s + pressure, mass * q[2], mass * q[3], s * B * over_d};
 }
@@ -150,13 +149,13 @@ struct FaceGradient {
 /// d(u^ + sign c^) of Roe's averages.
 HYPERPLANE_HD inline FaceGradient roe_gradient(const Gas& gas, const GasState<double>& L, const GasState<double>& R,
                                                const RoeAverage<double>& roe, double sign) {
-    const double g = gas.ratio, k = sign * gas.less_one / (2 * roe.c);
+    const double g = gas.ratio, k = quotient(sign * gas.less_one, 2 * roe.c);
     const double turn = roe.u * (L[1] - R[1]) + roe.v * (L[2] - R[2]) + roe.w * (L[3] - R[3]);
     const double T = L[1] - R[1] + k * (gas.enthalpy(L) - gas.enthalpy(R) - turn);
     const double shift =
         0.5 * roe.left * roe.right * T;  // d(left) = left right (d rho_L / rho_L - d rho_R / rho_R) / 2
     const auto side = [&](const GasState<double>& q, double weight, double moved) {
-        const double kw = k * weight, over_rho = 1.0 / q[0];
+        const double kw = k * weight, over_rho = quotient(1.0, q[0]);
         return GasState<double>{fused(-kw * g, q[4] * over_rho, moved) * over_rho, fused(kw, q[1] - roe.u, weight),
                                 kw * (q[2] - roe.v), kw * (q[3] - roe.w), kw * g * over_rho};
     };
@@ -183,11 +182,11 @@ public:
         } else {
             FaceGradient dS_L, dS_R;
             if (own_L)
-                dS_L.left = {0.5 * c_L / L[0], 1.0, 0.0, 0.0, -0.5 * c_L / L[4]};
+                dS_L.left = {quotient(0.5 * c_L, L[0]), 1.0, 0.0, 0.0, quotient(-0.5 * c_L, L[4])};
             else
                 dS_L = roe_gradient(gas, L, R, roe, -1.0);
             if (own_R)
-                dS_R.right = {-0.5 * c_R / R[0], 1.0, 0.0, 0.0, 0.5 * c_R / R[4]};
+                dS_R.right = {quotient(-0.5 * c_R, R[0]), 1.0, 0.0, 0.0, quotient(0.5 * c_R, R[4])};
             else
                 dS_R = roe_gradient(gas, L, R, roe, 1.0);
             contact_gradient(L, R, S_L, S_R, dS_L, dS_R);
@@ -196,7 +195,7 @@ public:
         energy_ = gas.energy(q_);
         m_ = q_[0] * (x_ - q_[1]);
         pressure_ = q_[4] + m_ * (s_ - q_[1]);
-        over_d_ = 1.0 / (x_ - s_);
+        over_d_ = quotient(1.0, x_ - s_);
     }
 
     /// Derivatives of row `row` of the flux.
@@ -217,7 +216,7 @@ private:
     /// ds = (dp_R - dp_L + (u_L - s) dm_L + m_L du_L - (u_R - s) dm_R - m_R du_R) / (m_L - m_R)
     HYPERPLANE_HD void contact_gradient(const GasState<double>& L, const GasState<double>& R, double S_L, double S_R,
                                         const FaceGradient& dS_L, const FaceGradient& dS_R) {
-        const double m_L = L[0] * (S_L - L[1]), m_R = R[0] * (S_R - R[1]), inverse = 1.0 / (m_L - m_R);
+        const double m_L = L[0] * (S_L - L[1]), m_R = R[0] * (S_R - R[1]), inverse = quotient(1.0, m_L - m_R);
         const double a = (L[1] - s_) * inverse, b = (R[1] - s_) * inverse;
         for (int c = 0; c < 5; ++c) {
             ds_.left[c] = fused(a * L[0], dS_L.left[c], -b * R[0] * dS_R.left[c]);
@@ -280,9 +279,9 @@ public:
         speed_ = left > right ? left : right;
         if (frozen) return;
         if (left > right)
-            dspeed_.left = {-0.5 * c_L / L[0], L[1] < 0.0 ? -1.0 : 1.0, 0.0, 0.0, 0.5 * c_L / L[4]};
+            dspeed_.left = {quotient(-0.5 * c_L, L[0]), L[1] < 0.0 ? -1.0 : 1.0, 0.0, 0.0, quotient(0.5 * c_L, L[4])};
         else
-            dspeed_.right = {-0.5 * c_R / R[0], R[1] < 0.0 ? -1.0 : 1.0, 0.0, 0.0, 0.5 * c_R / R[4]};
+            dspeed_.right = {quotient(-0.5 * c_R, R[0]), R[1] < 0.0 ? -1.0 : 1.0, 0.0, 0.0, quotient(0.5 * c_R, R[4])};
     }
 
     template <int row>

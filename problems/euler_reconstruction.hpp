@@ -50,7 +50,7 @@ struct Reconstruction {
         switch (kind) {
             case ReconstructionKind::van_albada: {
                 const double aa = fused(a, a, epsilon[variable]), bb = fused(b, b, epsilon[variable]);
-                const double half = 0.5 / (aa + bb), sigma = slopes.upper;
+                const double half = quotient(0.5, aa + bb), sigma = slopes.upper;
                 return {fused(2 * a, b - sigma, bb) * half, fused(2 * b, a - sigma, aa) * half};
             }
             case ReconstructionKind::kappa: return {0.25 * (1 - kappa), 0.25 * (1 + kappa)};
@@ -70,7 +70,7 @@ private:
         switch (kind) {
             case ReconstructionKind::van_albada: {
                 const T e = epsilon[variable], aa = fused(a, a, e), bb = fused(b, b, e);
-                const T sigma = fused(bb, a, aa * b) / (aa + bb);
+                const T sigma = quotient(fused(bb, a, aa * b), aa + bb);
                 return {sigma, sigma};
             }
             case ReconstructionKind::kappa:

@@ -43,7 +43,7 @@ struct PrimitiveDerivative {
     double over_rho, velocity[3], kinetic;
 
     HYPERPLANE_HD static PrimitiveDerivative at(const Gas& gas, const GasState<double>& q) {
-        return {1.0 / q[0], {q[1], q[2], q[3]}, gas.kinetic(q)};
+        return {quotient(1.0, q[0]), {q[1], q[2], q[3]}, gas.kinetic(q)};
     }
 };
 /// Row `row` of dF/dq becomes one of dF/dU: times dq/dU.

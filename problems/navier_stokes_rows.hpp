@@ -181,7 +181,7 @@ public:
         diffusion = diffusion * T(4.0 * step.flow.viscosity);
         const T rate = root(fused(T(4.0), convection, fused(diffusion, diffusion, T(step.damping * step.damping))));
         this->weight = box.weight;
-        this->tau = T(1.0) / rate;
+        this->tau = quotient(T(1.0), rate);
         this->scale = box.weight * (rate + T(step.rate[0]));
         this->mass = step.rate[0];
         this->viscosity = step.flow.viscosity;

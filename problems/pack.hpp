@@ -16,8 +16,32 @@ HYPERPLANE_HD inline double fused(double a, double b, double c) {
 HYPERPLANE_HD inline double chosen(bool which, double yes, double no) {
     return which ? yes : no;
 }
+/// a / b and the root of x, correctly rounded, of numbers far from the ends of the range of exponents: on a GPU without
+/// the branch for others, so that divisions overlap (Markstein 1990).
+HYPERPLANE_HD inline double quotient(double a, double b) {
+#ifdef __CUDA_ARCH__
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(b));
+    const double error = fma(-b, y, 1.0);
+    y = fma(y, fma(error, error, error), y);
+    y = fma(y, fma(-b, y, 1.0), y);
+    const double q = a * y;
+    return fma(y, fma(-b, q, a), q);
+#else
+    return a / b;
+#endif
+}
 HYPERPLANE_HD inline double root(double x) {
+#ifdef __CUDA_ARCH__
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    const double error = fma(-x * y, y, 1.0);
+    y = fma(y * error, fma(0.375, error, 0.5), y);
+    const double s = x * y;
+    return fma(0.5 * y, fma(-s, s, x), s);
+#else
     return std::sqrt(x);
+#endif
 }
 
 struct Pack {
@@ -77,6 +101,9 @@ struct Pack {
         Pack r;
         for (int l = 0; l < lanes; ++l) r.v[l] = which.at[l] ? yes.v[l] : no.v[l];
         return r;
+    }
+    friend Pack quotient(const Pack& a, const Pack& b) {
+        return a / b;
     }
     friend Pack root(const Pack& x) {
         Pack r;

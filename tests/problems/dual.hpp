@@ -46,7 +46,8 @@ struct Dual {
     friend bool operator>(const Dual& a, const Dual& b) { return a.value > b.value; }
     friend bool operator<=(const Dual& a, const Dual& b) { return a.value <= b.value; }
     friend bool operator>=(const Dual& a, const Dual& b) { return a.value >= b.value; }
-    friend Dual sqrt(const Dual& a) { return of(std::sqrt(a.value), 0.5 / std::sqrt(a.value), a); }
+    friend Dual quotient(const Dual& a, const Dual& b) { return a / b; }
+    friend Dual root(const Dual& a) { return of(std::sqrt(a.value), 0.5 / std::sqrt(a.value), a); }
     friend Dual abs(const Dual& a) { return a.value < 0.0 ? -a : a; }
 };
 
