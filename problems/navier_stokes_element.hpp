@@ -87,7 +87,7 @@ HYPERPLANE_HD void slope_along(const T (&f)[8], const G& inverse_h, T (&s)[4]) {
 /// What an element is computed from, but for its states, as one of its corners sees it: in axes that lead from that
 /// corner, its number 0, to the others. An Element has further
 ///     T value(int k, int c) const;   u, v, w or p at corner c; velocities are those of the grid's axes
-///     G known(int k, int c) const;   what its time derivative takes from earlier states
+///     T rate(int k, int c) const;    its time derivative
 template <class G>
 struct ElementTerms {
     G inverse_h[3];  ///< 1 / h along each axis, negative where the axis leads to smaller coordinates
@@ -123,7 +123,7 @@ HYPERPLANE_HD void velocity_at_points(const Element& element, T (&u)[3][8]) {
 /// What the time derivative of unknown k is at the Gauss points.
 template <class Element, class T>
 HYPERPLANE_HD void rate_at_points(const Element& element, int k, T (&rate)[8]) {
-    for (int c = 0; c < 8; ++c) rate[c] = fused(T(element.mass), element.value(k, c), T(element.known(k, c)));
+    for (int c = 0; c < 8; ++c) rate[c] = element.rate(k, c);
     blend_all(rate);
 }
 

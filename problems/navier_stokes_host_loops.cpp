@@ -1,5 +1,6 @@
 // On the host several points of a run go through the formulas at once, one a lane of a Pack.
 #include <algorithm>
+#include <span>
 
 #include "problems/navier_stokes_loops.hpp"
 
@@ -30,7 +31,7 @@ public:
     int place(Int3 o) const { return (o.x + 1) + 3 * (o.y + 1) + 9 * (o.z + 1); }
     const Pack& value(int at, int c) const { return value_[at][c]; }
     const Pack& old(int at, int c) const { return old_[at][c]; }
-    const Pack& known(int at, int c) const { return known_[at][c]; }
+    const Pack& rate(int at, int c) const { return rate_[at][c]; }
     const FlowBox<Pack>& box(int n) const { return boxes_[n]; }
     Pack::Flags fixed(int i) const {
         Pack::Flags flags;
@@ -52,12 +53,12 @@ private:
             for (int c = 0; c < 4; ++c) {
                 value_[at][c].v[l] = patch.value(slot, c);
                 old_[at][c].v[l] = patch.old(slot, c);
-                known_[at][c].v[l] = patch.known(slot, c);
+                rate_[at][c].v[l] = patch.rate(slot, c);
             }
         }
     }
     Int3 points_[Pack::lanes];
-    Pack value_[27][4], old_[27][4], known_[27][4];
+    Pack value_[27][4], old_[27][4], rate_[27][4];
     FlowBox<Pack> boxes_[8];
 };
 
@@ -110,9 +111,11 @@ void flow_jacobian_on_host(const FlowStep& step, const MatrixView& a) {
         for (int n = 0; n < 8; ++n) {
             const PatchElement<PackPatch> element(patch, n);
             q1::CornerTerms<Pack> terms;
-            q1::make_corner_terms(element, terms);
+            Pack of_corners[8];
+            const std::span<Pack, 8> transport(of_corners);
+            q1::make_corner_terms(element, terms, transport);
             for_constants<4>([&](auto row) {
-                q1::make_row<row>(element, terms,
+                q1::make_row<row>(element, terms, transport,
                                   [&](int b, int col, const Pack& value) { sums.add(n, b, row, col, value); });
             });
             scale[q1::bit(n, 2)] += element.scale;

@@ -8,7 +8,7 @@
 //   K(p, p)     = w {N N_b c / beta + tau grad N . grad N_b}
 //
 // Rows are made one after the other, so that what a thread of a GPU works with stays in its registers: what they have
-// in common comes first (CornerTerms), then the three of momentum, then the pressure's, by columns. They are
+// in common comes first, then the three of momentum, then the pressure's, by columns. They are
 // put(b, column, value), b a corner.
 #pragma once
 
@@ -21,7 +21,6 @@ template <class T>
 struct CornerTerms {
     T velocity[3][8];  ///< at the Gauss points
     T test[8];         ///< w S
-    T transport[8];    ///< by corner b, delta_ij's part of K(u_i, u_j)
 };
 
 /// sums = the sums over the Gauss points of N_b f + dN_b/dx_d along[d], f being what sums begins with.
@@ -38,21 +37,23 @@ HYPERPLANE_HD void sum_by_corner(T (&along)[3][8], T (&sums)[8], const G (&inver
     add_slope<0>(sums, along[0], inverse_h[0]);
 }
 
-template <class Element, class T>
-HYPERPLANE_HD void make_corner_terms(const Element& element, CornerTerms<T>& terms) {
-    T advection[8], along[3][8];
+/// transport[b], by corner b, becomes delta_ij's part of K(u_i, u_j).
+template <class Element, class T, class Transport>
+HYPERPLANE_HD void make_corner_terms(const Element& element, CornerTerms<T>& terms, const Transport& transport) {
+    T advection[8], along[3][8], sums[8];
     velocity_at_points(element, terms.velocity);
     streamline_weight(element, terms.velocity, advection);
     const T diffusion = element.weight * T(element.viscosity);
     for_constants<8>([&](auto q) {
         const T test = fused(T(shape_of_0(q)), element.weight, advection[q]);
         terms.test[q] = test;
-        terms.transport[q] = test * T(element.mass);
+        sums[q] = test * T(element.mass);
         for_constants<3>([&](auto d) {
             along[d][q] = fused(test, terms.velocity[d][q], diffusion * element.gradient(d, without(d, q)));
         });
     });
-    sum_by_corner(along, terms.transport, element.inverse_h);
+    sum_by_corner(along, sums, element.inverse_h);
+    for_constants<8>([&](auto b) { transport[b] = sums[b]; });
 }
 
 /// Overlap of N_0 and N_b along the two axes other than `axis`.
@@ -74,8 +75,9 @@ HYPERPLANE_HD void sum_slopes(T (&f)[8], const G& inverse_h) {
 }
 
 /// Row i of momentum.
-template <int i, class Element, class T, class Put>
-HYPERPLANE_HD void momentum_row(const Element& element, const CornerTerms<T>& terms, const Put& put) {
+template <int i, class Element, class T, class Transport, class Put>
+HYPERPLANE_HD void momentum_row(const Element& element, const CornerTerms<T>& terms, const Transport& transport,
+                                const Put& put) {
     T slope[3][4], r[8], f[8];
     momentum_at_points<i>(element, terms.velocity, slope, r);
     const T scale = element.weight * element.tau;
@@ -85,7 +87,7 @@ HYPERPLANE_HD void momentum_row(const Element& element, const CornerTerms<T>& te
             f[q] = fused(terms.test[q], slope[j][without(j, q)], r[q] * element.gradient(j, without(j, q)));
         });
         blend_all(f);
-        for_constants<8>([&](auto b) { put(b, j, i == j ? f[b] + terms.transport[b] : f[b]); });
+        for_constants<8>([&](auto b) { put(b, j, i == j ? f[b] + transport[b] : f[b]); });
     });
     // tau u . grad N = S - N; N dN_b/dx_i and dN/dx_i N_b cancel where b is at the other end along i
     for (int q = 0; q < 8; ++q) f[q] = terms.test[q];
@@ -136,10 +138,11 @@ HYPERPLANE_HD void pressure_column(const Element& element, const Put& put) {
 }
 
 /// The rows of momentum and the pressure's by number.
-template <int row, class Element, class T, class Put>
-HYPERPLANE_HD void make_row(const Element& element, const CornerTerms<T>& terms, const Put& put) {
+template <int row, class Element, class T, class Transport, class Put>
+HYPERPLANE_HD void make_row(const Element& element, const CornerTerms<T>& terms, const Transport& transport,
+                            const Put& put) {
     if constexpr (row < 3) {
-        momentum_row<row>(element, terms, put);
+        momentum_row<row>(element, terms, transport, put);
     } else {
         for_constants<3>([&](auto j) { continuity_column<j>(element, terms, put); });
         pressure_column(element, put);

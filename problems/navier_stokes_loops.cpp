@@ -48,7 +48,7 @@ struct FlowThread {
 
 /// The states at the nodes around a block's points, in shared memory: fetched at once, used by 8 elements.
 struct FlowNodes {
-    double value[4][27][points_together], known[4][27][points_together], old[3][27][points_together];
+    double value[4][27][points_together], rate[4][27][points_together], old[3][27][points_together];
 
     /// All threads of a block fill it.
     __device__ void fetch(const PointPatch& patch, const FlowThread& thread) {
@@ -59,7 +59,7 @@ struct FlowNodes {
             const Index slot = patch.place({node % 3 - 1, node / 3 % 3 - 1, node / 9 - 1});
             for (int c = 0; c < 4; ++c) {
                 value[c][node][thread.at] = patch.value(slot, c);
-                known[c][node][thread.at] = patch.known(slot, c);
+                rate[c][node][thread.at] = patch.rate(slot, c);
                 if (c < 3) old[c][node][thread.at] = patch.old(slot, c);
             }
         }
@@ -74,7 +74,7 @@ struct SharedPatch : PointPatch {
 
     __device__ int place(Int3 o) const { return (o.x + 1 + 3 * (o.y + 1) + 9 * (o.z + 1)) * points_together + at; }
     __device__ double value(int place, int c) const { return nodes.value[c][0][place]; }
-    __device__ double known(int place, int c) const { return nodes.known[c][0][place]; }
+    __device__ double rate(int place, int c) const { return nodes.rate[c][0][place]; }
     __device__ double old(int place, int c) const { return nodes.old[c][0][place]; }
 };
 
@@ -108,18 +108,19 @@ __global__ void __launch_bounds__(flow_threads, 2)
     f.at(thread.slot, c) = residual_entry(patch, c, scale, sum);
 }
 
-/// A row of blocks after the other goes through shared memory, where a warp sums up one column, each half of it a side
-/// in z.
+/// A row of blocks after the other goes through shared memory, where half a warp sums up one column: two warps the
+/// blocks on the lower side of the points in z and half of those around them, two warps the rest.
 struct JacobianMemory {
     FlowNodes nodes;
     double row[8][8][4][points_together];  ///< element, its corner, column
     double scales[8][points_together];
 };
 
-/// Adds what the other half of a warp has.
-__device__ double with_other_half(double value) {
-    return value + __shfl_xor_sync(0xffffffffu, value, 16);
-}
+/// A thread's 8 numbers in shared memory.
+struct SharedColumn {
+    double* values;
+    __device__ double& operator[](int b) const { return values[b * flow_threads]; }
+};
 
 /// A prescribed velocity's coefficient on the diagonal.
 __device__ double scale_of_row(const JacobianMemory& memory, int at) {
@@ -128,30 +129,27 @@ __device__ double scale_of_row(const JacobianMemory& memory, int at) {
     return of_side[0] + of_side[1];
 }
 
-/// Sums up a column of row `row` at one point and writes it: the 9 blocks beside the point in z, and half of those
-/// around it. `fixed`: the row prescribes a velocity.
-__device__ void write_column(const FlowStep& step, const MatrixView& a, const JacobianMemory& memory, int row,
-                             bool fixed) {
-    const auto [at, n, slot] = FlowThread{};
-    const int side = n % 2, col = n / 2;
-    const bool here = slot < step.u.layout.slots(), all = a.stored_entries == 27;
-    const bool beside_here = here && (all || side == 0), around_here = here && all;
+/// Sums up a column of row `row` and writes it, the blocks that belong to one side. `fixed`: the row prescribes a
+/// velocity.
+template <int side>
+__device__ void write_column(const MatrixView& a, const JacobianMemory& memory, const FlowThread& thread, Index slots,
+                             int row, bool fixed) {
+    const int at = thread.at, col = thread.n % 4;
+    const bool here = thread.slot < slots, all = here && a.stored_entries == 27;
     const Index apart = 16 * a.stride;  // from an entry to the next one
-    double *beside = &a.at(18 * side, row, col, slot), *around = &a.at(9, row, col, slot);
-    sum_blocks<double>(
-        side, [&](int n, int b) { return memory.row[n][b][col][at]; },
-        [&](auto block, double outwards, double inwards) {
-            const double own = with_other_half(inwards);
-            if (beside_here) *beside = fixed ? 0.0 : outwards;
-            if (side == block % 2 && (block <= 4 ? here : around_here)) {
-                if (block == 4 && fixed)
-                    *around = col == row ? scale_of_row(memory, at) : 0.0;
-                else
-                    *around = fixed ? 0.0 : own;
-            }
-            beside += apart;
-            around += apart;
-        });
+    double *beside = &a.at(18 * side, row, col, thread.slot), *around = &a.at(9, row, col, thread.slot);
+    const auto part = [&](int n, int b) { return memory.row[n][b][col][at]; };
+    for_constants<9>([&](auto block) {
+        const double value = side_sum<block>(side, 1, part);
+        if (side == 0 ? here : all) *beside = fixed ? 0.0 : value;
+        if constexpr (block % 2 == side) {
+            double own = side_sum<block>(0, 0, part) + side_sum<block>(1, 0, part);
+            if (fixed) own = block == 4 && col == row ? scale_of_row(memory, at) : 0.0;
+            if (block <= 4 ? here : all) *around = own;
+        }
+        beside += apart;
+        around += apart;
+    });
 }
 
 __global__ void __launch_bounds__(flow_threads, 3)
@@ -166,12 +164,20 @@ __global__ void __launch_bounds__(flow_threads, 3)
     const SharedPatch patch{point, memory.nodes, at};
     const PatchElement element(patch, n);
     memory.scales[n][at] = element.scale;
+    __syncthreads();  // what tau is made of is not needed any more
+    static_assert(sizeof(memory.nodes.old) >= 8 * flow_threads * sizeof(double));
+    const SharedColumn transport{&memory.nodes.old[0][0][0] + threadIdx.x};
     q1::CornerTerms<double> terms;
-    q1::make_corner_terms(element, terms);
+    q1::make_corner_terms(element, terms, transport);
     for_constants<4>([&](auto row) {
-        q1::make_row<row>(element, terms, [&](int b, int col, double value) { memory.row[n][b][col][at] = value; });
+        q1::make_row<row>(element, terms, transport,
+                          [&](int b, int col, double value) { memory.row[n][b][col][at] = value; });
         __syncthreads();
-        write_column(step, a, memory, row, point.fixed(row));
+        const bool fixed = point.fixed(row);
+        if (n < 4)
+            write_column<0>(a, memory, thread, step.u.layout.slots(), row, fixed);
+        else
+            write_column<1>(a, memory, thread, step.u.layout.slots(), row, fixed);
         if (row < 3) __syncthreads();
     });
 }

@@ -128,10 +128,11 @@ struct PointPatch {
     HYPERPLANE_HD Index place(Int3 o) const { return step.u.layout.slot(nearest(o)); }
     HYPERPLANE_HD double value(Index slot, int c) const { return step.u.at(slot, c); }
     HYPERPLANE_HD double old(Index slot, int c) const { return step.old.at(slot, c); }
-    /// What u_t takes from earlier states.
-    HYPERPLANE_HD double known(Index slot, int c) const {
-        const double sum = step.old.at(slot, c) * step.rate[1];
-        return step.older.values ? fused(step.rate[2], step.older.at(slot, c), sum) : sum;
+    /// The time derivative.
+    HYPERPLANE_HD double rate(Index slot, int c) const {
+        double known = step.old.at(slot, c) * step.rate[1];
+        if (step.older.values) known = fused(step.rate[2], step.older.at(slot, c), known);
+        return fused(step.rate[0], step.u.at(slot, c), known);
     }
     HYPERPLANE_HD FlowBox<double> box(int element) const {
         FlowBox<double> made;
@@ -188,7 +189,7 @@ public:
         this->compliance = step.flow.compliance;
     }
     HYPERPLANE_HD T value(int k, int c) const { return patch_.value(place_[c], k); }
-    HYPERPLANE_HD T known(int k, int c) const { return patch_.known(place_[c], k); }
+    HYPERPLANE_HD T rate(int k, int c) const { return patch_.rate(place_[c], k); }
 
 private:
     const Patch& patch_;
@@ -202,24 +203,19 @@ HYPERPLANE_HD T residual_entry(const Patch& patch, int c, const T& scale, const 
     return chosen(patch.fixed(c), scale * (patch.value(here, c) - patch.boundary_value(c)), sum);
 }
 
-/// The sums over a point's elements on one side in z, that make column after column of a row's blocks. `at(n, b)` is
-/// what element n puts at its corner b. body(block, outwards, inwards) for the 9 blocks of a layer: the share of the
-/// neighbour on that side in z, and the side's share of the block in the point's own layer.
-template <class T, class At, class Body>
-HYPERPLANE_HD void sum_blocks(int side, const At& at, const Body& body) {
-    for_constants<9>([&](auto block) {
-        constexpr int x = block % 3, y = block / 3;
-        constexpr int first_x = x / 2, first_y = y / 2, more_x = x == 1, more_y = y == 1;
-        constexpr int corner = (1 - more_x) + 2 * (1 - more_y);
-        T sums[2];
-        for (int layer = 0; layer < 2; ++layer)
-            for (int ny = first_y; ny <= first_y + more_y; ++ny)
-                for (int nx = first_x; nx <= first_x + more_x; ++nx) {
-                    const T value = at(nx + 2 * ny + 4 * side, corner + 4 * layer);
-                    sums[layer] = nx == first_x && ny == first_y ? value : sums[layer] + value;
-                }
-        body(block, sums[1], sums[0]);
-    });
+/// What the elements on one side in z make of a column of one row, in block x + 3 y of the layer of neighbours on that
+/// side (layer = 1) or of the point's own layer (0). `at(n, b)` is what element n puts at its corner b.
+template <int block, class At>
+HYPERPLANE_HD auto side_sum(int side, int layer, const At& at) {
+    constexpr int x = block % 3, y = block / 3, first = x / 2 + 2 * (y / 2);
+    constexpr int corner = (x != 1) + 2 * (y != 1);
+    const auto part = [&](int n) { return at(n + 4 * side, corner + 4 * layer); };
+    if constexpr (x == 1 && y == 1)
+        return part(0) + part(1) + part(2) + part(3);
+    else if constexpr (x == 1 || y == 1)
+        return part(first) + part(first + (x == 1 ? 1 : 2));
+    else
+        return part(first);
 }
 
 /// A coefficient, in a row whose unknown is not prescribed or one where it is.

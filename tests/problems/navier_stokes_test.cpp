@@ -1,6 +1,8 @@
 // Stabilised elements for incompressible flow: derivatives, exact flows, boundary rows, plane flows.
 #include "problems/navier_stokes.hpp"
 
+#include <span>
+
 #include "problems/dual.hpp"
 #include "problems/navier_stokes_keys.hpp"
 #include "problems/system.hpp"
@@ -17,7 +19,7 @@ struct Element : q1::ElementTerms<G> {
     G knowns[4][8];
 
     const T& value(int k, int c) const { return values[k][c]; }
-    const G& known(int k, int c) const { return knowns[k][c]; }
+    T rate(int k, int c) const { return fused(T(this->mass), values[k][c], T(knowns[k][c])); }
 };
 
 /// An element of unequal edges in a random state; unknown number 4 c + k is component k at corner c.
@@ -62,9 +64,11 @@ void element_jacobian(const Element<double, double>& element, double (&jacobian)
     for (int a = 0; a < 8; ++a) {
         const auto seen = seen_from(a, element);
         q1::CornerTerms<double> terms;
-        q1::make_corner_terms(seen, terms);
+        double of_corners[8];
+        const std::span<double, 8> transport(of_corners);
+        q1::make_corner_terms(seen, terms, transport);
         for_constants<4>([&](auto row) {
-            q1::make_row<row>(seen, terms,
+            q1::make_row<row>(seen, terms, transport,
                               [&](int b, int col, double value) { jacobian[4 * a + row][4 * (b ^ a) + col] = value; });
         });
     }
@@ -110,7 +114,7 @@ void plain_residual(const Element<double, double>& e, int a, double (&f)[4]) {
         for (int c = 0; c < 8; ++c)
             for (int k = 0; k < 4; ++k) {
                 u[k] += n[c] * e.value(k, c);
-                rate[k] += n[c] * (e.mass * e.value(k, c) + e.known(k, c));
+                rate[k] += n[c] * (e.mass * e.value(k, c) + e.knowns[k][c]);
                 for (int d = 0; d < 3; ++d) du[k][d] += dn[c][d] * e.value(k, c);
             }
         double advection = 0.0, divergence = 0.0, stabilised = 0.0;
@@ -147,7 +151,7 @@ TEST(FlowElement, LanesOfAPackHaveTheBitsOfDoubles) {
         for (int k = 0; k < 4; ++k)
             for (int c = 0; c < 8; ++c) {
                 packed.values[k][c].v[l] = one.value(k, c);
-                packed.knowns[k][c].v[l] = one.known(k, c);
+                packed.knowns[k][c].v[l] = one.knowns[k][c];
             }
     }
     const auto shape = random_element<double>(1);
