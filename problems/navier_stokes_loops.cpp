@@ -108,8 +108,8 @@ __global__ void __launch_bounds__(flow_threads, 2)
     f.at(thread.slot, c) = residual_entry(patch, c, scale, sum);
 }
 
-/// A row of blocks after the other goes through shared memory, where half a warp sums up one column: two warps the
-/// blocks on the lower side of the points in z and half of those around them, two warps the rest.
+/// A row of blocks after the other goes through shared memory, where a warp sums up one column, each half of it a side
+/// in z.
 struct JacobianMemory {
     FlowNodes nodes;
     double row[8][8][4][points_together];  ///< element, its corner, column
@@ -122,6 +122,11 @@ struct SharedColumn {
     __device__ double& operator[](int b) const { return values[b * flow_threads]; }
 };
 
+/// Adds what the other half of a warp has.
+__device__ double with_other_half(double value) {
+    return value + __shfl_xor_sync(0xffffffffu, value, 16);
+}
+
 /// A prescribed velocity's coefficient on the diagonal.
 __device__ double scale_of_row(const JacobianMemory& memory, int at) {
     double of_side[2] = {};
@@ -129,23 +134,25 @@ __device__ double scale_of_row(const JacobianMemory& memory, int at) {
     return of_side[0] + of_side[1];
 }
 
-/// Sums up a column of row `row` and writes it, the blocks that belong to one side. `fixed`: the row prescribes a
-/// velocity.
-template <int side>
-__device__ void write_column(const MatrixView& a, const JacobianMemory& memory, const FlowThread& thread, Index slots,
-                             int row, bool fixed) {
-    const int at = thread.at, col = thread.n % 4;
-    const bool here = thread.slot < slots, all = here && a.stored_entries == 27;
+/// Sums up a column of row `row` at one point and writes it: the 9 blocks beside the point in z, and half of those
+/// around it. `fixed`: the row prescribes a velocity.
+__device__ void write_column(const FlowStep& step, const MatrixView& a, const JacobianMemory& memory, int row,
+                             bool fixed) {
+    const auto [at, n, slot] = FlowThread{};
+    const int side = n % 2, col = n / 2;
+    const bool here = slot < step.u.layout.slots(), all = here && a.stored_entries == 27,
+               beside_here = side == 0 ? here : all;
     const Index apart = 16 * a.stride;  // from an entry to the next one
-    double *beside = &a.at(18 * side, row, col, thread.slot), *around = &a.at(9, row, col, thread.slot);
+    double *beside = &a.at(18 * side, row, col, slot), *around = &a.at(9, row, col, slot);
     const auto part = [&](int n, int b) { return memory.row[n][b][col][at]; };
     for_constants<9>([&](auto block) {
-        const double value = side_sum<block>(side, 1, part);
-        if (side == 0 ? here : all) *beside = fixed ? 0.0 : value;
-        if constexpr (block % 2 == side) {
-            double own = side_sum<block>(0, 0, part) + side_sum<block>(1, 0, part);
-            if (fixed) own = block == 4 && col == row ? scale_of_row(memory, at) : 0.0;
-            if (block <= 4 ? here : all) *around = own;
+        const double outwards = side_sum<block>(side, 1, part), own = with_other_half(side_sum<block>(side, 0, part));
+        if (beside_here) *beside = fixed ? 0.0 : outwards;
+        if (side == block % 2 && (block <= 4 ? here : all)) {
+            if (block == 4 && fixed)
+                *around = col == row ? scale_of_row(memory, at) : 0.0;
+            else
+                *around = fixed ? 0.0 : own;
         }
         beside += apart;
         around += apart;
@@ -173,11 +180,7 @@ __global__ void __launch_bounds__(flow_threads, 3)
         q1::make_row<row>(element, terms, transport,
                           [&](int b, int col, double value) { memory.row[n][b][col][at] = value; });
         __syncthreads();
-        const bool fixed = point.fixed(row);
-        if (n < 4)
-            write_column<0>(a, memory, thread, step.u.layout.slots(), row, fixed);
-        else
-            write_column<1>(a, memory, thread, step.u.layout.slots(), row, fixed);
+        write_column(step, a, memory, row, point.fixed(row));
         if (row < 3) __syncthreads();
     });
 }
