@@ -16,7 +16,8 @@
 //
 // Definitions: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1}, the pairs by e, PAIR_BEGIN
 // {ENTRIES + 1}, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's sign), SHARES, PERIODIC (A has entries that
-// wrap), NATURAL, LEVEL_Y, LEVEL_Z, OFFSET_X/Y/Z; ROUNDS (of factor_sweeps_tensor.cuh).
+// wrap), NATURAL, LEVEL_Y, LEVEL_Z, OFFSET_X/Y/Z; BLOCKS (resident on a multiprocessor), ROUNDS (of
+// factor_sweeps_tensor.cuh).
 
 struct Arguments {
     const double* a_values[ENTRIES];    // [row][col][a_stride], by the factors' entries

@@ -14,7 +14,7 @@ extern const KernelText kernel_parts_cuh, tensor_blocks_cuh, factor_sweeps_cuh, 
 namespace {
 
 constexpr int threads = 256;
-constexpr int most_pairs = 1024, most_lower = 31;
+constexpr int most_pairs = 256, most_lower = 31;
 constexpr Index shared_limit = 220 * 1024;
 
 bool on_tensor_cores(int dof) {
@@ -32,7 +32,14 @@ Index staged_bytes(const FactorSweepShape& shape, int entries, int points) {
 /// As many as make the matrix's values that are read together fill sectors.
 int rounds(const FactorSweepShape& shape) {
     const int points = 2 * round_points(shape.dof);
-    return shape.dof > 4 && staged_bytes(shape, shape.kept(), points) < 72 * 1024 ? 2 : 1;
+    return staged_bytes(shape, shape.kept(), points) < 72 * 1024 ? 2 : 1;
+}
+
+/// Blocks of threads on a multiprocessor, as many as do without spills where that is more than the compiler leaves room
+/// for.
+int blocks(const FactorSweepShape& shape) {
+    if (shape.dof == 1) return shape.filled.radius() > 1 ? 2 : 3;
+    return shape.dof <= 4 && shape.filled.lower_size() <= 3 ? 5 : 1;
 }
 
 /// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
@@ -83,6 +90,7 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
             {"OFFSET_X", rtc::braces(x)},
             {"OFFSET_Y", rtc::braces(y)},
             {"OFFSET_Z", rtc::braces(z)},
+            {"BLOCKS", n(blocks(shape))},
             {"ROUNDS", n(rounds(shape))}};
 }
 

@@ -5,7 +5,7 @@ extern "C" __global__ void __launch_bounds__(threads) guess(const __grid_constan
     sweep<false, true, false>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(threads, DOF == 1 ? 2 : 1) factor_sweep(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS) factor_sweep(const __grid_constant__ Arguments a) {
     sweep<true, false, false>(a);
 }
 

@@ -16,6 +16,7 @@ __device__ constexpr int staged_before(int e) {
     return count;
 }
 
+/// Asks for A's blocks of a chunk.
 template <bool all>
 __device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& chunk) {
     const int point = threadIdx.x % block_points, first = threadIdx.x / block_points;
@@ -31,8 +32,6 @@ __device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& ch
             }
         });
     commit_copies();
-    wait_copies<0>();
-    __syncthreads();
 }
 
 struct Worker : Lane {
@@ -138,12 +137,17 @@ struct Sweep {
     const Worker& worker;
     const Arguments& a = worker.a;
     const Point& p = worker.p;
-    Operand w[LOWER];  // -W_l
-    int lower[LOWER];  // slots of lower neighbours
+    Operand w[LOWER];            // -W_l
+    int lower[LOWER];            // slots of lower neighbours
+    Operand right[group_size];   // of a group of pairs
     Pivots<last> pivots;
     NotFinite not_finite;
 
 
+    __device__ __forceinline__ void find_neighbours() {
+#pragma unroll
+        for (int l = 0; l < LOWER; ++l) lower[l] = p.near_or_own(a, l);
+    }
     __device__ __forceinline__ void make_w() {
         constexpr int size = group_size / 2;
         unrolled<0, (LOWER + size - 1) / size>([&](auto group) {
@@ -151,7 +155,6 @@ struct Sweep {
             Operand left[size], right[size];
 #pragma unroll
             for (int l = begin; l < end; ++l) {
-                lower[l] = p.near_or_own(a, l);
                 left[l - begin] = worker.left(a.old_values[l], p.slot, p.has_neighbour(a, l));
                 right[l - begin] = worker.right<false>(a.old_values[LOWER], lower[l]);
             }
@@ -195,15 +198,27 @@ struct Sweep {
         worker.store(a.new_values[e], x);
     }
 
+    template <int begin, int end>
+    __device__ __forceinline__ void ask_for_group() {
+        unrolled<begin, end>([&](auto pair) { right[pair.value - begin] = upper<pair.value>(); });
+    }
+
+    /// All that does not need A, so that it may come meanwhile.
+    __device__ __forceinline__ void prepare() {
+        if constexpr (updates) {
+            find_neighbours();
+            if constexpr (pairs <= group_size) ask_for_group<0, pairs>();
+            make_w();
+        }
+    }
     __device__ __forceinline__ void run() {
         if constexpr (updates) {
-            make_w();
             Block x;
             for_each_group<group_size>([&](auto first, auto end) {
-                Operand right[group_size];
-                unrolled<first.value, end.value>(
-                    [&](auto pair) { right[pair.value - first.value] = upper<pair.value>(); });
-                __syncwarp();
+                if constexpr (pairs > group_size) {
+                    ask_for_group<first.value, end.value>();
+                    __syncwarp();
+                }
                 unrolled<first.value, end.value>([&](auto pair) {
                     constexpr int e = pair_e[pair.value];
                     if constexpr (pair.value == pair_begin[e]) x = begin<e>();
@@ -231,10 +246,14 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
     stage_matrix<all>(a, chunk);
 #pragma unroll 1
     for (int round = 0; round < ROUNDS; ++round) {
-        const int first = round * round_points + threadIdx.x / 32 * points;
-        if (first >= chunk.count) return;
-        const Worker worker(a, chunk, first + (points == 2 ? threadIdx.x % 32 / 16 : 0));
-        Sweep<updates, all, last>{worker}.run();
+        const Worker worker(a, chunk, round * round_points + threadIdx.x / 32 * points + threadIdx.x % 32 / (32 / points));
+        Sweep<updates, all, last> mine{worker};
+        mine.prepare();
+        if (round == 0) {
+            wait_copies<0>();
+            __syncthreads();
+        }
+        mine.run();
     }
 }
 
@@ -245,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1) unit_triangles(const __
     for (int round = 0; round < ROUNDS; ++round) {
         const int first = round * round_points + threadIdx.x / 32 * points;
         if (first >= chunk.count) return;
-        const Worker worker(a, chunk, first + (points == 2 ? threadIdx.x % 32 / 16 : 0));
+        const Worker worker(a, chunk, first + threadIdx.x % 32 / (32 / points));
         const Point& p = worker.p;
         const Operand inverse = worker.left(a.new_values[LOWER], p.slot, true);
 #pragma unroll

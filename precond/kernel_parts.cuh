@@ -12,9 +12,11 @@ struct Constant {
 /// body(Constant<begin>), ..., body(Constant<end - 1>): a loop that is unrolled whatever its size.
 template <int begin, int end, class Body>
 __device__ __forceinline__ void unrolled(const Body& body) {
-    if constexpr (begin < end) {
+    if constexpr (end - begin == 1) {
         body(Constant<begin>{});
-        unrolled<begin + 1, end>(body);
+    } else if constexpr (begin < end) {
+        unrolled<begin, (begin + end) / 2>(body);  // compilers limit how deep templates nest
+        unrolled<(begin + end) / 2, end>(body);
     }
 }
 

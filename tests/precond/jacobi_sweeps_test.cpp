@@ -264,7 +264,10 @@ TEST(JacobiSweeps, HoldWhatIsPredicted) {
     }
 }
 TEST_F(SweepsOnDevice, HoldWhatIsPredicted) {
-    expect_memory_predicted(Context::cuda());
+    for (const char* storage : {"double", "single", "half_scaled"}) {
+        SCOPED_TRACE(storage);
+        expect_memory_predicted(Context::cuda(), storage);
+    }
 }
 
 TEST(JacobiSweeps, RefuseWhatMeansNothing) {
