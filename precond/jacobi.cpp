@@ -10,6 +10,11 @@
 namespace hyperplane {
 namespace {
 
+const Stencil& point_stencil() {
+    static const Stencil point("point", {{0, 0, 0}});
+    return point;
+}
+
 void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules, PivotInverter& inverter) {
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda) return invert_diagonal_cuda(a, inverse, rules, inverter);
@@ -37,7 +42,7 @@ SetupReport Jacobi::setup(const StructMatrix& a) {
     symmetric_ = a.symmetric();
     if (!inverse_ || !(inverse_->layout() == a.layout()) || inverse_->dof() != a.dof()) {
         inverse_.reset();
-        inverse_.emplace(context_, a.layout(), Stencil("point", {{0, 0, 0}}), a.dof(), MatrixStorage::full, "factor");
+        inverse_.emplace(context_, a.layout(), point_stencil(), a.dof(), MatrixStorage::full, "factor");
     }
     const PivotRules rules;
     PivotInverter inverter(rules, a.grid(), a.dof(), false);
@@ -46,15 +51,27 @@ SetupReport Jacobi::setup(const StructMatrix& a) {
     SetupReport report;
     inverter.add_to(report);
     report.factor_bytes = inverse_->bytes();
+    if (is_narrow(storage_)) narrow(report);
     return report;
 }
 
+void Jacobi::narrow(SetupReport& report) {
+    const StructMatrix& d = *inverse_;
+    if (!narrow_ || !narrow_->serves(storage_, d.layout(), d.stencil(), d.dof(), false)) {
+        narrow_.reset();
+        narrow_.emplace(context_, storage_, d.layout(), d.stencil(), d.dof(), false, BlockPlaces::apart);
+    }
+    judge(narrow_->round({d.layout(), block_view(d), block_view(d)}), storage_, "jacobi", report);
+    report.factor_bytes = narrow_->bytes();
+    inverse_.reset();
+}
+
 void Jacobi::apply(const Vector& r, Vector& z) const {
-    inverse_->apply(r, z);
+    narrow_ ? narrow_->apply_inverse(r, z) : inverse_->apply(r, z);
 }
 
 Index Jacobi::bytes_per_apply() const {
-    return inverse_->bytes_per_apply();
+    return narrow_ ? narrow_->bytes_of_apply_inverse() : inverse_->bytes_per_apply();
 }
 
 SetupReport NoPreconditioner::setup(const StructMatrix& a) {
@@ -72,13 +89,19 @@ PreconditionerRow jacobi_row() {
     row.name = "jacobi";
     row.summary = "block diagonal of the matrix";
     row.explanation = "M is the block diagonal of A; its dof x dof blocks are inverted by Gauss-Jordan elimination.";
-    row.create = [](const Parameters&, const PreconditionerSetting& setting) {
-        return std::unique_ptr<Preconditioner>(new Jacobi(setting.context));
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return std::unique_ptr<Preconditioner>(new Jacobi(setting.context, factor_storage(parameters)));
     };
-    row.plan = [](const Parameters&, const PreconditionerSetting& setting) {
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         PreconditionerPlan plan;
         plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
         plan.bytes = StructMatrix::bytes(Index(setting.dof) * setting.dof, setting.grid.points());
+        if (const FactorStorage storage = factor_storage(parameters); is_narrow(storage)) {
+            plan.setup_bytes = plan.bytes;
+            plan.bytes = NarrowFactors::bytes(storage, BlockPlaces::apart, setting.grid.points(), point_stencil(),
+                                              setting.dof, false);
+        }
         plan.traits = {.fixed = true, .symmetric = setting.symmetric};
         return plan;
     };

@@ -44,7 +44,9 @@ __device__ long long point_of(const Arguments& a, long long slot) {
 }
 
 /// A value that lane `at` has.
-__device__ __forceinline__ double from_lane(double value, int at) { return __shfl_sync(~0u, value, at & 31); }
+__device__ __forceinline__ double from_lane(double value, int at) {
+    return __shfl_sync(~0u, value, at & 31);
+}
 
 /// x, a row of the block at `slot` whose row 0 is lane `first`, becomes that row of the inverse; zero where a pivot
 /// cannot be used. Every lane of the warp comes here.
@@ -94,7 +96,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) invert_diagonal(const __gr
     const long long step = (long long)gridDim.x * (THREADS / 32) * warp_points;
     Pivots met = none;
     // The same number of turns for every lane of a warp.
-    for (long long base = ((long long)blockIdx.x * (THREADS / 32) + thread / 32) * warp_points; base < a.slots; base += step) {
+    for (long long base = ((long long)blockIdx.x * (THREADS / 32) + thread / 32) * warp_points; base < a.slots;
+         base += step) {
         const long long slot = base + lane / DOF;
         const bool active = lane < warp_points * DOF && slot < a.slots;
         double x[DOF];

@@ -5,6 +5,7 @@
 
 #include "core/linear_operator.hpp"
 #include "core/struct_matrix.hpp"
+#include "precond/narrow_factors.hpp"
 #include "precond/registry.hpp"
 
 namespace hyperplane {
@@ -13,15 +14,20 @@ namespace hyperplane {
 /// SetupError naming its cell.
 class Jacobi : public Preconditioner {
 public:
-    explicit Jacobi(const Context& context) : context_(context) {}
+    explicit Jacobi(const Context& context, FactorStorage storage = FactorStorage::double_precision)
+        : context_(context), storage_(storage) {}
     SetupReport setup(const StructMatrix& a) override;
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
 
 private:
+    void narrow(SetupReport& report);
+
     Context context_;
+    FactorStorage storage_;
     std::optional<StructMatrix> inverse_;
+    std::optional<NarrowFactors> narrow_;  ///< in place of inverse_ once set up, where storage_ asks for it
     bool symmetric_ = false;
 };
 

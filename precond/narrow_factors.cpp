@@ -1,5 +1,6 @@
 #include "precond/narrow_factors.hpp"
 
+#include "core/for_each_point.hpp"
 #include "precond/for_each_element.hpp"
 #include "precond/pivots.hpp"
 
@@ -7,9 +8,9 @@ namespace hyperplane {
 namespace {
 
 /// Values of an entry. A GPU copies four bytes at a time, from an even place on.
-Index entry_values(Backend backend, Index slots, int dof) {
-    const Index stride = backend == Backend::cpu ? StructMatrix::stride(slots) : dof == 1 ? (slots + 1) / 2 * 2 : slots;
-    return stride * dof * dof;
+Index entry_values(BlockPlaces places, Index slots, int dof) {
+    if (places == BlockPlaces::apart) return StructMatrix::stride(slots) * dof * dof;
+    return (dof == 1 ? (slots + 1) / 2 * 2 : slots) * dof * dof;
 }
 
 int kept_entries(const Stencil& stencil, bool symmetric) {
@@ -17,9 +18,9 @@ int kept_entries(const Stencil& stencil, bool symmetric) {
 }
 
 /// Whole words; a GPU copies 16 bytes at a time, so that the last ones may begin within the array.
-Index value_words(FactorStorage storage, Backend backend, Index slots, const Stencil& stencil, int dof,
+Index value_words(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof,
                   bool symmetric) {
-    const Index values = kept_entries(stencil, symmetric) * entry_values(backend, slots, dof);
+    const Index values = kept_entries(stencil, symmetric) * entry_values(places, slots, dof);
     return (values * bytes_of(storage) + 3) / 4 + 4;
 }
 
@@ -84,22 +85,45 @@ struct RoundRow {
     }
 };
 
+/// z = D^-1 r at a point; m is the dof where the compiler knows it.
+template <int m, class T>
+struct InverseProduct {
+    BasicBlockView<const T> inverse;  ///< entry 0
+    RowExponentView exponents;
+    const double* in;
+    double* out;
+    Index slots;
+    int dof;
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        const int size = m > 0 ? m : dof;
+        double own[m > 0 ? m : max_dof];
+        for (int c = 0; c < size; ++c) own[c] = in[c * slots + slot];
+        for (int r = 0; r < size; ++r) {
+            double sum = 0.0;
+            for (int c = 0; c < size; ++c) sum += widened(inverse.at(0, slot, r, c)) * own[c];
+            if constexpr (RowRounding<T>::scales) sum *= scale_of(exponents.at(slot, r));
+            out[r * slots + slot] = sum;
+        }
+    }
+};
+
 }  // namespace
 
 NarrowFactors::NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout,
-                             const Stencil& stencil, int dof, bool symmetric)
+                             const Stencil& stencil, int dof, bool symmetric, BlockPlaces places)
     : context_(context),
-      backend_(context.backend()),
+      places_(places),
       storage_(storage),
       layout_(layout),
       stencil_(stencil),
       dof_(dof),
       symmetric_(symmetric),
       offsets_(copied_to(context, "factor", stencil.offsets())),
-      values_(context, "factor", value_words(storage, context.backend(), layout.slots(), stencil, dof, symmetric)) {
-    const Index entry = entry_values(backend_, layout.slots(), dof), size = dof * dof, stride = entry / size;
-    strides_ = backend_ == Backend::cpu ? ConstBlockView{nullptr, entry, 1, dof * stride, stride}
-                                        : ConstBlockView{nullptr, entry, size, dof, 1};
+      values_(context, "factor", value_words(storage, places, layout.slots(), stencil, dof, symmetric)) {
+    const Index entry = entry_values(places, layout.slots(), dof), size = dof * dof, stride = entry / size;
+    strides_ = places == BlockPlaces::apart ? ConstBlockView{nullptr, entry, 1, dof * stride, stride}
+                                            : ConstBlockView{nullptr, entry, size, dof, 1};
     if (storage == FactorStorage::half_scaled)
         exponents_ = Buffer<RowExponent>(context, "factor", 3 * exponents_of_part(layout.slots(), dof));
 }
@@ -110,10 +134,10 @@ bool NarrowFactors::serves(FactorStorage storage, const Layout& layout, const St
            symmetric == symmetric_;
 }
 
-Index NarrowFactors::bytes(FactorStorage storage, Backend backend, Index slots, const Stencil& stencil, int dof,
+Index NarrowFactors::bytes(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof,
                            bool symmetric) {
     const Index exponents = storage == FactorStorage::half_scaled ? 3 * exponents_of_part(slots, dof) : 0;
-    return 4 * value_words(storage, backend, slots, stencil, dof, symmetric) + exponents +
+    return 4 * value_words(storage, places, slots, stencil, dof, symmetric) + exponents +
            stencil.size() * Index(sizeof(Int3));
 }
 
@@ -126,18 +150,19 @@ RowExponentView NarrowFactors::exponents(int part) const {
     if (storage_ != FactorStorage::half_scaled) return {};
     const Index slots = layout_.slots(), size = exponents_of_part(slots, dof_);
     RowExponent* const values = exponents_.data();
-    if (backend_ == Backend::cpu) return {values + part * size, 1, slots};
+    if (places_ == BlockPlaces::apart) return {values + part * size, 1, slots};
     if (part == 0) return {values, dof_, 1};
     return {values + size + (part - 1), 2 * dof_, 2};
 }
 
 template <class T>
 void NarrowFactors::round_to(const FactorView& factors, RoundingLog* log) {
-    RoundRow<T> row{factors, {}, {exponents(0), exponents(1), exponents(2)}, log, dof_, backend_ == Backend::cuda};
+    RoundRow<T> row{factors, {},   {exponents(0), exponents(1), exponents(2)},
+                    log,     dof_, places_ == BlockPlaces::together};
     row.from.offsets = offsets_.data();
     row.to = {reinterpret_cast<T*>(values_.data()), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
-    for_each_element(backend_, int(layout_.slots() * dof_), symmetric_ ? 2 : 3, "rounding of factors", row);
+    for_each_element(context_.backend(), int(layout_.slots() * dof_), symmetric_ ? 2 : 3, "rounding of factors", row);
 }
 
 Rounding NarrowFactors::round(const FactorView& factors) {
@@ -148,7 +173,7 @@ Rounding NarrowFactors::round(const FactorView& factors) {
     else
         round_to<Half>(factors, log.data());
     RoundingLog met;
-    if (backend_ == Backend::cuda)
+    if (context_.backend() == Backend::cuda)
         device::copy(log.data(), &met, sizeof met);
     else
         met = log[0];
@@ -160,12 +185,42 @@ Rounding NarrowFactors::round(const FactorView& factors) {
     return result;
 }
 
+template <int m, class T>
+void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
+    BasicBlockView<const T> inverse = values<T>();
+    inverse.values += stencil_.diagonal() * inverse.entry_stride;
+    const InverseProduct<m, T> body{inverse, of_inverse(), r.data(), z.data(), layout_.slots(), dof_};
+    for_each_point(context_.backend(), layout_, "product with pivots", body);
+}
+
+template <class T>
+void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
+    switch (dof_) {
+        case 1: return inverse_product<1, T>(r, z);
+        case 2: return inverse_product<2, T>(r, z);
+        case 3: return inverse_product<3, T>(r, z);
+        case 4: return inverse_product<4, T>(r, z);
+        case 5: return inverse_product<5, T>(r, z);
+        case 8: return inverse_product<8, T>(r, z);
+        default: return inverse_product<0, T>(r, z);
+    }
+}
+
+void NarrowFactors::apply_inverse(const Vector& r, Vector& z) const {
+    storage_ == FactorStorage::single_precision ? inverse_product<float>(r, z) : inverse_product<Half>(r, z);
+}
+
+Index NarrowFactors::bytes_of_apply_inverse() const {
+    const Index unknowns = layout_.slots() * dof_, scales = storage_ == FactorStorage::half_scaled ? unknowns : 0;
+    return unknowns * dof_ * bytes_of(storage_) + scales + 2 * unknowns * Index(sizeof(double));
+}
+
 template <class T>
 void NarrowFactors::widen_to(StructMatrix& host) const {
     std::vector<std::uint32_t> words(values_.size());
     std::vector<RowExponent> exponents(exponents_.size());
     const auto fetch = [&](const auto& from, auto& to) {
-        if (backend_ == Backend::cuda)
+        if (context_.backend() == Backend::cuda)
             device::copy(from.data(), to.data(), from.size() * Index(sizeof(*to.data())));
         else
             std::copy(from.begin(), from.end(), to.begin());

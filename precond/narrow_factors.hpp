@@ -4,8 +4,8 @@
 // for its part of W, one for that of G and one for that of D^-1 (half_scaled alone). Of a symmetric matrix W is kept,
 // G_u(p) being the transpose of the mirrored block at p + u, whose rows have the scales of p + u.
 //
-//     CPU     values[entry][row][col][slot]      as StructMatrix, padded likewise
-//     GPU     values[entry][slot][row][col]      as StructIluCuda::place
+//     apart       values[entry][row][col][slot]      as StructMatrix, padded likewise; what a CPU reads best
+//     together    values[entry][slot][row][col]      as StructIluCuda::place
 //
 // with W, D^-1 and G in the places of E, D and F.
 #pragma once
@@ -51,20 +51,27 @@ private:
     }
 };
 
+/// How the coefficients of a block lie.
+enum class BlockPlaces { apart, together };
+
 class NarrowFactors {
 public:
     /// `storage` is single_precision or half_scaled.
     NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof,
-                  bool symmetric);
+                  bool symmetric, BlockPlaces places);
 
     /// Takes the factors of a view of this shape; its offsets are not needed.
     Rounding round(const FactorView& factors);
 
+    /// z = D^-1 r, a thread a point.
+    void apply_inverse(const Vector& r, Vector& z) const;
+    Index bytes_of_apply_inverse() const;
+
     FactorStorage storage() const { return storage_; }
     bool serves(FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof, bool symmetric) const;
-    Index bytes() const { return bytes(storage_, backend_, layout_.slots(), stencil_, dof_, symmetric_); }
+    Index bytes() const { return bytes(storage_, places_, layout_.slots(), stencil_, dof_, symmetric_); }
     /// Memory held, in bytes.
-    static Index bytes(FactorStorage storage, Backend backend, Index slots, const Stencil& stencil, int dof,
+    static Index bytes(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof,
                        bool symmetric);
     /// Bytes of what both sweeps of an apply read, each value once for each triangle that it stands for.
     static Index bytes_of_sweeps(FactorStorage storage, Index slots, const Stencil& stencil, int dof);
@@ -82,8 +89,8 @@ public:
     }
     /// Values of W, D^-1 and G from one entry's to the next one's.
     Index entry_stride() const { return strides_.entry_stride; }
-    /// half_scaled's exponents. On a GPU one byte a row for the lower sweep, of W, and two for the upper one, of G (or,
-    /// of a symmetric matrix, of W) and of D^-1.
+    /// half_scaled's exponents. Of blocks together one byte a row for the lower sweep, of W, and two for the upper one,
+    /// of G (or, of a symmetric matrix, of W) and of D^-1.
     RowExponentView of_lower() const { return exponents(0); }
     RowExponentView of_upper() const { return exponents(1); }
     RowExponentView of_inverse() const { return exponents(2); }
@@ -92,13 +99,17 @@ public:
 
 private:
     RowExponentView exponents(int part) const;
+    template <int m, class T>
+    void inverse_product(const Vector& r, Vector& z) const;
+    template <class T>
+    void inverse_product(const Vector& r, Vector& z) const;
     template <class T>
     void widen_to(StructMatrix& host) const;
     template <class T>
     void round_to(const FactorView& factors, RoundingLog* log);
 
     Context context_;
-    Backend backend_;
+    BlockPlaces places_;
     FactorStorage storage_;
     Layout layout_;
     Stencil stencil_;

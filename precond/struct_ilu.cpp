@@ -56,6 +56,11 @@ Layout without_wrap(const Layout& layout) {
     return Layout(layout.kind(), grid, layout.levels());
 }
 
+/// Kernels of a GPU want blocks together.
+BlockPlaces places_on(Backend backend) {
+    return backend == Backend::cuda ? BlockPlaces::together : BlockPlaces::apart;
+}
+
 /// Whether elimination changes the diagonal alone, so that E and F are the matrix's (D-ILU).
 bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]] int dof, bool cuda,
                    const StructIluOptions& options) {
@@ -96,8 +101,8 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
     if (is_narrow(options.storage)) {
         const Index slots = plan.layout.slots();
         plan.setup_bytes = (options.sweeps > 0 ? 2 : 1) * factors;
-        plan.bytes += NarrowFactors::bytes(options.storage, setting.context.backend(), slots, filled, setting.dof,
-                                           setting.symmetric) -
+        plan.bytes += NarrowFactors::bytes(options.storage, places_on(setting.context.backend()), slots, filled,
+                                           setting.dof, setting.symmetric) -
                       plan.setup_bytes;
         plan.bytes_per_apply = NarrowFactors::bytes_of_sweeps(options.storage, slots, filled, setting.dof) +
                                4 * slots * setting.dof * Index(sizeof(double));
@@ -176,7 +181,8 @@ void StructIlu::narrow(SetupReport& report) {
     const StructMatrix& a = *a_;
     if (!narrow_ || !narrow_->serves(options_.storage, a.layout(), stencil_, a.dof(), a.symmetric())) {
         narrow_.reset();
-        narrow_.emplace(context_, options_.storage, a.layout(), stencil_, a.dof(), a.symmetric());
+        narrow_.emplace(context_, options_.storage, a.layout(), stencil_, a.dof(), a.symmetric(),
+                        places_on(a.backend()));
     }
     judge(narrow_->round(view(nullptr)), options_.storage, options_.name, report);
     factor_.reset();

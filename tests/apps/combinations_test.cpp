@@ -70,6 +70,13 @@ struct Refusal {
 
 const std::vector<Refusal>& refusals() {
     static const std::vector<Refusal> rows{
+        {" keeps its factors in ",
+         [](const Combination& c, const std::string&, Backend, const SystemShape&) {
+             const auto& taken = find_preconditioner(c.preconditioner).storages;
+             return c.key == "storage" && std::none_of(taken.begin(), taken.end(), [&](FactorStorage storage) {
+                        return to_string(storage) == c.choice;
+                    });
+         }},
         {"cusparse_ilu runs on a GPU only; set device.backend = cuda",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {
              return c.preconditioner == "cusparse_ilu" && backend == Backend::cpu && cusparse_unavailable().empty();

@@ -274,6 +274,41 @@ TEST_P(NarrowStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) {
 INSTANTIATE_TEST_SUITE_P(All, NarrowStructIlu, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::to_string(info.index) + "_" + name_of(info.param); });
 
+/// jacobi against D^-1 r by elimination, each coefficient rounded once.
+void expect_jacobi(const Context& context, int dof, FactorStorage storage) {
+    SCOPED_TRACE(std::to_string(dof) + " " + to_string(storage));
+    const Layout layout(LayoutKind::natural, reference::to_grid({7, 5, 3}), Stencil::star7().level_map());
+    const StructMatrix here = random_struct_matrix(layout, Stencil::star7(), dof, MatrixStorage::full, 9),
+                       a = in_context(context, here);
+    const Settings settings{{"storage", to_string(storage)}};
+    const auto exact = make("jacobi", here), m = make("jacobi", a, settings);
+    exact->setup(here);
+    const PreconditionerPlan plan =
+        find_preconditioner("jacobi").plan(parameters_of("jacobi", settings), setting_of(a));
+    const Index before = context.ledger().held();
+    const SetupReport report = m->setup(a);
+    EXPECT_EQ(plan.bytes, context.ledger().held() - before);
+    EXPECT_EQ(report.factor_bytes, plan.bytes);
+    EXPECT_EQ(report.values_flushed, 0);
+    const std::vector<double> r = reference::Random(5).vector(int(a.unknowns()));
+    Vector z = poisoned(context, a.layout(), dof);
+    m->apply(to_vector(context, a.layout(), dof, r), z);
+    const double error = reference::relative_difference(from_vector(z), testing_support::apply(*exact, here, r));
+    EXPECT_LT(error, 2.0 * unit_roundoff(storage));
+    EXPECT_GT(error, 0.01 * unit_roundoff(storage));
+}
+
+TEST(NarrowFactors, OfJacobi) {
+    for (int dof : {1, 2, 3, 4, 5, 8, 17})
+        for (FactorStorage storage : narrow_storages) expect_jacobi(Context::cpu(1), dof, storage);
+}
+
+class NarrowJacobiOnDevice : public DeviceTest {};
+TEST_F(NarrowJacobiOnDevice, AsOnACpu) {
+    for (int dof : {1, 2, 3, 4, 5, 8, 17})
+        for (FactorStorage storage : narrow_storages) expect_jacobi(Context::cuda(), dof, storage);
+}
+
 /// Storages, layouts, matrices and tiles in turns.
 std::vector<Case> device_cases() {
     std::vector<Case> list;
