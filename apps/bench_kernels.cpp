@@ -58,6 +58,16 @@ public:
     Stopwatch(const Context& context, const BenchCase& setting, const StructMatrix& a, int repeats)
         : context_(context), setting_(setting), work_(work_of(a)), repeats_(repeats) {}
 
+    /// Factors of fewer bits: their bytes are what the sweeps must read.
+    void read_narrow(FactorStorage storage, const StructMatrix& a) {
+        const double rows = double(a.unknowns()), scales = storage == FactorStorage::half_scaled ? rows : 0.0;
+        const double block = rows * a.dof() * double(bytes_of(storage)), half = a.stencil().lower_size();
+        for (KernelResult& kernel : work_) {
+            if (kernel.kernel == "lower") kernel.bytes = kernel.own_bytes = half * block + scales + 16.0 * rows;
+            if (kernel.kernel == "upper")
+                kernel.bytes = kernel.own_bytes = (half + 1) * block + 2.0 * scales + 16.0 * rows;
+        }
+    }
     /// Unit triangular factors: D^-1 is the upper solve's alone.
     void lower_reads_no_pivots() {
         for (KernelResult& kernel : work_)
@@ -186,10 +196,39 @@ BaselineResult time_baseline(const Context& context, const BenchCase& setting, c
 }
 #endif
 
+/// Sweeps from factors of fewer bits; M^-1 x must be double precision's but for the rounding of these.
+std::vector<KernelResult> time_narrow(const Context& context, const BenchCase& setting, const StructMatrix& a,
+                                      const Variant& variant, int repeats, Vectors& v) {
+    Stopwatch watch(context, setting, a, repeats);
+    watch.read_narrow(variant.factors, a);
+    {
+        StructIlu exact(context, {});
+        exact.setup(a);
+        exact.apply(v.x, v.z);
+    }
+    StructIluOptions options;
+    options.tuning = variant.tuning;
+    options.storage = variant.factors;
+    StructIlu ilu(context, options);
+    ilu.setup(a);
+    ilu.apply(v.x, v.y);
+    const double error = difference(context, v.y, v.z);
+    watch.require("M^-1 x", error, variant.factors == FactorStorage::single_precision ? 1e-6 : 1e-2);
+    std::vector<KernelResult> kernels;
+    kernels.push_back(watch.time("lower", error, [&] { ilu.lower_solve(v.x, v.y); }));
+    transfer(v.x, v.z);
+    kernels.push_back(watch.time("upper", error, [&] { ilu.upper_solve(v.z); }));
+    return kernels;
+}
+
 VariantResult time_variant(const Context& context, const BenchCase& setting, const StructMatrix& a,
                            const Variant& variant, int repeats, Vectors& v) {
     VariantResult result{variant.name, variant.what, "", {}};
     try {
+        if (is_narrow(variant.factors)) {
+            result.kernels = time_narrow(context, setting, a, variant, repeats, v);
+            return result;
+        }
         if (variant.storage == Variant::Storage::own) {
             result.kernels = time_struct_ilu(context, setting, a, variant.tuning, variant.kernels, repeats, v);
             return result;
@@ -271,6 +310,20 @@ std::vector<Variant> tunings(const std::string& part) {
     add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
     add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
     add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
+    const auto add_narrow = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
+        for (const FactorStorage storage : {FactorStorage::single_precision, FactorStorage::half_scaled})
+            if (const std::string full = "storage " + to_string(storage) + name;
+                part == "all" || full.find(part) != full.npos)
+                list.push_back(
+                    {full, "factors of fewer bits" + what, tuning, Variant::Storage::own, {"lower", "upper"}, storage});
+    };
+    add_narrow("", "", {});
+    add_narrow(", one by one", ", those of one unknown copied one by one", {.rows_at_once = false});
+    add_narrow(", 1 block", ", one block on a multiprocessor", {.blocks = 1});
+    add_narrow(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
+    add_narrow(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});
+    add_narrow(", 32 x 8", ", tiles of that many lines", {.tile_j = 32, .tile_k = 8});
+    add_narrow(", 32 x 16", ", tiles of that many lines", {.tile_j = 32, .tile_k = 16});
     add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
     add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
     add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});

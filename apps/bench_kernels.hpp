@@ -42,6 +42,7 @@ struct Variant {
     StructIluTuning tuning;
     Storage storage = Storage::own;  ///< of the matrix
     std::vector<std::string> kernels{"lower", "upper", "factorise"};  ///< those it changes
+    FactorStorage factors = FactorStorage::double_precision;
 };
 /// The paper's pieces, each left out: those that a case has on a backend.
 std::vector<Variant> pieces(Backend backend, const BenchCase& setting);

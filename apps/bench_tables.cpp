@@ -114,7 +114,7 @@ void KernelTable::show_baseline(const BenchResult& result, const BaselineResult&
 }
 
 void KernelTable::show_variants(const BenchResult& result) const {
-    fmt::print("  {:<16} {:>10} {:>14} {:>14} {:>14}   (ms, times the default's)\n", "variant", "spmv", "lower",
+    fmt::print("  {:<32} {:>10} {:>14} {:>14} {:>14}   (ms, times the default's)\n", "variant", "spmv", "lower",
                "upper", "factorise");
     for (const VariantResult& variant : result.variants) {
         std::string row;
@@ -125,7 +125,7 @@ void KernelTable::show_variants(const BenchResult& result) const {
                                         kernel->seconds.median / usual->seconds.median)
                           : std::string(15, ' ');
         }
-        fmt::print("  {:<16}{}\n", variant.name,
+        fmt::print("  {:<32}{}\n", variant.name,
                    variant.refused.empty() ? row : " not possible: " + first_line(variant.refused));
     }
 }

@@ -41,24 +41,25 @@ struct RoundRow {
 
     HYPERPLANE_HD static int part_of(int element) { return element == 0 ? 0 : element == 1 ? 2 : 1; }
 
-    /// Columns of row `r` of an entry of W, D^-1 or G; false where there are none.
-    HYPERPLANE_HD bool line_of(int e, Int3 p, Index slot, int r, double (&line)[max_dof]) const {
-        const Int3 q = p + from.offsets[e];
-        if (!from.layout.grid().contains(q)) return false;
-        for (int c = 0; c < dof; ++c) {
-            if (e == from.lower) {
-                line[c] = from.inverse.at(0, slot, r, c);
-            } else if (from.unit) {
-                line[c] = from.triangles.at(e, slot, r, c);
-            } else {
-                line[c] = 0.0;
-                const Index pivot = e < from.lower ? from.layout.slot(q) : slot;
-                for (int k = 0; k < dof; ++k)
-                    line[c] += e < from.lower ? from.triangles.at(e, slot, r, k) * from.inverse.at(0, pivot, k, c)
-                                              : from.inverse.at(0, pivot, r, k) * from.triangles.at(e, slot, k, c);
-            }
+    /// Coefficient of W, D^-1 or G at a slot whose neighbour is at `there`.
+    HYPERPLANE_HD double value(int e, Index slot, Index there, int r, int c) const {
+        if (e == from.lower) return from.inverse.at(0, slot, r, c);
+        if (from.unit) return from.triangles.at(e, slot, r, c);
+        double sum = 0.0;
+        for (int k = 0; k < dof; ++k)
+            sum += e < from.lower ? from.triangles.at(e, slot, r, k) * from.inverse.at(0, there, k, c)
+                                  : from.inverse.at(0, slot, r, k) * from.triangles.at(e, slot, k, c);
+        return sum;
+    }
+    /// Calls body(entry, column, value) for a row's coefficients of entries [first, last); zero outside the grid.
+    template <class Body>
+    HYPERPLANE_HD void for_each(int first, int last, Int3 p, Index slot, int r, const Body& body) const {
+        for (int e = first; e < last; ++e) {
+            const Int3 q = p + from.offsets[e];
+            const bool inside = from.layout.grid().contains(q);
+            const Index there = inside && !from.unit ? from.layout.slot(q) : slot;
+            for (int c = 0; c < dof; ++c) body(e, c, inside ? value(e, slot, there, r, c) : 0.0);
         }
-        return true;
     }
 
     HYPERPLANE_HD void operator()(int at, int element) const {
@@ -67,20 +68,15 @@ struct RoundRow {
         const Int3 p = from.layout.point(slot);
         const int first = part == 0 ? 0 : part == 2 ? from.lower : from.lower + 1;
         const int last = part == 2 ? first + 1 : first + from.lower;
-        double line[max_dof];
         RowRounding<T> row;
         if constexpr (RowRounding<T>::scales) {
-            for (int e = first; e < last; ++e)
-                if (line_of(e, p, slot, r, line))
-                    for (int c = 0; c < dof; ++c) row.see(line[c]);
+            for_each(first, last, p, slot, r, [&](int, int, double value) { row.see(value); });
             const RowExponent exponent = row.settle();
             exponents[part].at(slot, r) = exponent;
             if (part == 0 && from.symmetric) exponents[1].at(slot, r) = exponent;
         }
-        for (int e = first; e < last; ++e) {
-            const bool inside = line_of(e, p, slot, r, line);
-            for (int c = 0; c < dof; ++c) to.at(e, slot, r, c) = inside ? row.rounded(line[c]) : T{};
-        }
+        for_each(first, last, p, slot, r,
+                 [&](int e, int c, double value) { to.at(e, slot, r, c) = row.rounded(value); });
         row.tell(*log, (unsigned long long)(from.layout.grid().row(p) * dof + r));
     }
 };

@@ -194,7 +194,7 @@ StructIluCuda::Factors StructIlu::cuda_factors() const {
     if (narrow_ && !factor_) {
         const char* const values = reinterpret_cast<const char*>(narrow_->values<float>().values);
         const Index entry = narrow_->entry_stride();
-        return {values, values + stencil_.diagonal() * entry * bytes_of(options_.storage), entry,
+        return {values, values + stencil_.diagonal() * entry * bytes_of(options_.storage), entry / (dof * dof),
                 narrow_->of_lower().values, narrow_->of_upper().values};
     }
     // The matrices are memory only: values lie without padding, in the order of StructIluCuda::place.

@@ -42,9 +42,10 @@ struct StructIluTuning {
     bool factor_ring = true;         ///< points of one or two unknowns find their neighbours' factors in shared memory
     bool in_registers =
         true;  ///< a point of up to 8 unknowns is factored in registers, dof 3 to 8 on tensor cores (section 4.3)
-    bool pipelined = true;  ///< terms of older levels are summed ahead (section 4.2.1)
-    bool by_level = false;  ///< a launch for each level in place of the acyclic mapping of tiles (section 4.1)
-    bool shares = true;     ///< where elimination changes the diagonal alone, E and F are the matrix's (D-ILU)
+    bool rows_at_once = true;  ///< coefficients of one unknown in fewer bits come by bulk copies, not one by one
+    bool pipelined = true;     ///< terms of older levels are summed ahead (section 4.2.1)
+    bool by_level = false;     ///< a launch for each level in place of the acyclic mapping of tiles (section 4.1)
+    bool shares = true;        ///< where elimination changes the diagonal alone, E and F are the matrix's (D-ILU)
 };
 
 /// Both kernels of one system, with what they need besides matrix and factors.
@@ -69,7 +70,7 @@ public:
     struct Factors {
         const void* triangles;  ///< W, D^-1 and G in their places; for D-ILU the matrix
         const void* inverse;    ///< D^-1
-        Index stride;           ///< of one unknown a point, from an entry's first value to the next one's
+        Index stride;           ///< slots that an entry has room for
         const RowExponent *of_lower = nullptr, *of_upper = nullptr;  ///< half_scaled: precond/narrow_factors.hpp
     };
     /// y = (I + W)^-1 r; for D-ILU y = D^-1 (I + E D^-1)^-1 r.
@@ -80,8 +81,8 @@ public:
 
     /// Device memory held besides matrix, factors and vectors.
     static Index bytes(const StructIluSystem& system, const StructIluTuning& tuning = {});
-    /// Compiles every kernel for an architecture, without a device; in storage of fewer bits those that double precision
-    /// does not have.
+    /// Compiles every kernel for an architecture, without a device; in storage of fewer bits those that double
+    /// precision does not have.
     static std::vector<rtc::KernelResources> compile(const StructIluSystem& system, const std::string& architecture,
                                                      const StructIluTuning& tuning = {});
     std::string describe() const;

@@ -35,8 +35,7 @@
 // below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the upper
 // triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT (also
 // r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD, LOADERS, LOADER_LINES, BLOCKS (resident on a multiprocessor),
-// GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}, STORAGE (of coefficients and D^-1; 0: double,
-// 1: single precision, 2: half precision, rows scaled by powers of two, precond/narrow_factors.hpp).
+// GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}. Coefficients and D^-1 are kept as narrow_values.cuh says.
 
 struct alignas(16) Edge {
     double value;
@@ -48,14 +47,7 @@ struct State {
     u64 epoch;
 };
 
-#if STORAGE == 0
-typedef double Value;
-#elif STORAGE == 1
-typedef float Value;
-#else
-typedef unsigned short Value;
-#endif
-constexpr bool narrow = STORAGE > 0, halves = STORAGE == 2;
+constexpr bool narrow = STORAGE > 0, halves = scaled_rows;
 
 struct Arguments {
 #if STORAGE == 2
@@ -95,18 +87,6 @@ __device__ __forceinline__ double& ring_at(int level, int component, int row, in
     return shared[((level & (RING - 1)) * plane_size + row * columns + column) * DOF + component];
 }
 
-__device__ __forceinline__ double widened(double x) {
-    return x;
-}
-__device__ __forceinline__ double widened(float x) {
-    return x;
-}
-__device__ __forceinline__ double widened(unsigned short half) {
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
-    return x;
-}
-
 /// The exponents that a row has in a sweep, in four bytes that hold them: asked for together, then found.
 struct RowExponents {
 #if STORAGE == 2
@@ -123,11 +103,6 @@ struct RowExponents {
     __device__ __forceinline__ static unsigned found(unsigned, int, int) { return 0; }
 #endif
 };
-
-/// 2^k from k + 127 in the lowest byte.
-__device__ __forceinline__ double power_of_two(unsigned exponent) {
-    return __hiloint2double(int((exponent % 256 + 1023 - 127) << 20), 0);
-}
 
 /// Begins to copy 4 bytes to shared memory.
 __device__ __forceinline__ void copy_word(void* to, const void* from) {

@@ -1,5 +1,5 @@
-// The terms of a row of a point of several unknowns: whole blocks of coefficients on the way from memory, and their
-// sums. Definitions: struct_ilu_solve.cuh.
+// The terms of a row of a point of several unknowns, or of one in storage of fewer bits: whole blocks of coefficients on
+// the way from memory, and their sums. Definitions: struct_ilu_solve.cuh.
 //
 // Points side by side have their blocks of an entry side by side in memory: a chunk, which one bulk copy brings to
 // shared memory. A warp does nothing but ask for the chunks of the levels ahead; a barrier for each stage tells when
@@ -55,7 +55,7 @@ struct Loader {
             const int chunk = lane + 32 * q, m = chunk / entry_chunks, column = chunk % entry_chunks * run;
             const bool inverse = scales && m == LOWER;
             const long long entry = inverse ? 0 : mirrored ? m : UPPER ? 2 * LOWER - m : m;
-            values[q] = (inverse ? a.inverse : a.triangles) + entry * a.slots * block_size;
+            values[q] = (inverse ? a.inverse : a.triangles) + entry * a.triangle_stride * block_size;
             k[q] = chunk < chunks ? tile.k + column / TJ : a.nz;
             j[q] = tile.j + column % TJ - SKEW * k[q];
             to[q] = chunk * chunk_size;
@@ -235,13 +235,13 @@ struct Worker {
         const bool inverse = m == LOWER;
         const long long entry = inverse ? 0 : mirrored ? m : UPPER ? 2 * LOWER - m : m;
         const int own = mirrored && !inverse ? wrapped(slot + a.shift[m], a.slots) : slot;
-        if (STAGES == 0) return (inverse ? a.inverse : a.triangles) + (entry * a.slots + own) * block_size;
+        if (STAGES == 0) return (inverse ? a.inverse : a.triangles) + (entry * a.triangle_stride + own) * block_size;
         const Value* const place = (const Value*)(shared + stages_place) + at * stage_size +
                                    (m * entry_chunks + chunk) * chunk_size + position * block_size;
         if (!uneven) return place;
         const size_t before = (inverse ? (size_t)a.inverse : (size_t)a.triangles) / sizeof(Value);
-        if (per_copy == 2) return place + (before + entry * a.slots + own + position) % 2;
-        return place + (before + (entry * a.slots + own - position) * block_size) % per_copy;
+        if (per_copy == 2) return place + (before + entry * a.triangle_stride + own + position) % 2;
+        return place + (before + (entry * a.triangle_stride + own - position) * block_size) % per_copy;
     }
     /// The exponents of the row: of its coefficients in the lowest byte, of D^-1 in the next.
     __device__ __forceinline__ unsigned exponents() const {
@@ -316,11 +316,11 @@ struct Worker {
             sum -= product<mirrored>(block(m), &ring_at(level + offset_level[m], 0, tk + HALO_K + offset_z[m],
                                                         tj + HALO_J + offset_y[m] + SKEW * offset_z[m]));
         }
-        return halves && !mirrored ? sum * power_of_two(exponents()) : sum;
+        return halves && !mirrored ? sum * scale_of(exponents()) : sum;
     }
     /// What neighbours read: the rows of a mirrored triangle are scaled with what they are multiplied by.
     __device__ __forceinline__ double passed(double y) const {
-        return halves && mirrored ? y * power_of_two(exponents()) : y;
+        return halves && mirrored ? y * scale_of(exponents()) : y;
     }
     /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
     __device__ __forceinline__ double right_hand_side(double& dot) const {
@@ -335,7 +335,7 @@ struct Worker {
                 scaled += widened(block(LOWER)[row * DOF + c]) *
                           (STAGES > 0 ? rhs(rhs_at)[c - row] : a.in[(long long)c * a.slots + slot]);
         }
-        if (halves) scaled *= power_of_two(exponents() >> 8);
+        if (halves) scaled *= scale_of(exponents() >> 8);
         if (DOT) dot += own * scaled;
         return scaled;
     }

@@ -142,21 +142,22 @@ struct Worker {
                    ring_at(level + offset_level[m], 0, tk + HALO_K + offset_z[m],
                            tj + HALO_J + offset_y[m] + SKEW * offset_z[m]);
         }
-        return halves && !mirrored ? sum * power_of_two(exponents()) : sum;
+        return halves && !mirrored ? sum * scale_of(exponents()) : sum;
     }
     __device__ __forceinline__ double inverse() const {
         const double d = whole_stages ? value_in(stage(at, inverse_place), slot) : widened(a.inverse[slot]);
-        return halves ? d * power_of_two(exponents() >> 8) : d;
+        return halves ? d * scale_of(exponents() >> 8) : d;
     }
     /// What neighbours read: the rows of a mirrored triangle are scaled with what they are multiplied by.
     __device__ __forceinline__ double passed(double y) const {
-        return halves && mirrored ? y * power_of_two(exponents()) : y;
+        return halves && mirrored ? y * scale_of(exponents()) : y;
     }
     /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
     __device__ __forceinline__ double right_hand_side(double& dot) const {
         const double own = whole_stages ? staged_rhs(at) : a.in[slot];
         if (!scales) return own;
-        const double scaled = inverse() * own;
+        // Of fewer bits, rounded on its own: what else is computed must not change r's share of z.
+        const double scaled = narrow ? __dmul_rn(inverse(), own) : inverse() * own;
         if (DOT) dot += own * scaled;
         return scaled;
     }

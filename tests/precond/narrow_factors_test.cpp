@@ -583,8 +583,6 @@ TEST(FactorStorage, IsRefusedWithAnExplanationWhereARowHasNone) {
             }
         }
     }
-    const StructMatrix a = badly_scaled(1.0);
-    EXPECT_THROW(make("par_ilu", a, {{"storage", "single"}, {"triangular_solve", "jacobi"}}), UsageError);
     EXPECT_THROW(parameters_of("struct_ilu", {{"storage", "half"}}), UsageError);
 }
 
