@@ -41,9 +41,10 @@ struct Groups {
 constexpr Index shared_limit = 220 * 1024;
 
 /// Whether coefficients come one by one (struct_ilu_solve_points.cuh). Of fewer bits the copies of rows are fewer
-/// instructions, which is what their sweeps are bound by.
+/// instructions, which is what their sweeps are bound by; in the natural layout a level has no rows in memory.
 bool one_by_one(const StructIluSystem& system, const StructIluTuning& tuning) {
-    return system.dof == 1 && !(is_narrow(system.storage) && tuning.rows_at_once);
+    const bool rows = is_narrow(system.storage) && tuning.rows_at_once;
+    return system.dof == 1 && !(rows && system.layout.kind() == LayoutKind::hyperplane);
 }
 
 /// As the texts lay it out.
