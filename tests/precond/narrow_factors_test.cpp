@@ -22,61 +22,6 @@ double unit_roundoff(FactorStorage storage) {
     return storage == single_precision ? 0x1p-24 : 0x1p-11;
 }
 
-double value_of_half(unsigned bits) {
-    const int exponent = int(bits >> 10 & 31), fraction = int(bits & 1023);
-    const double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
-    return bits >> 15 ? -size : size;
-}
-
-TEST(Halves, AreWidenedExactlyAndRoundedToNearestEven) {
-    for (unsigned bits = 0; bits < 1u << 16; ++bits) {
-        if ((bits >> 10 & 31) == 31) continue;  // infinities and NaN are never made
-        const double value = value_of_half(bits);
-        ASSERT_EQ(widened(Half{std::uint16_t(bits)}), value) << bits;
-        ASSERT_EQ(half_of(value).bits, bits) << value;
-        if ((bits & 0x7fff) >= 0x7bff) continue;
-        const double next = value_of_half(bits + 1), middle = (value + next) / 2;
-        const unsigned even = bits % 2 == 0 ? bits : bits + 1;
-        ASSERT_EQ(half_of(middle).bits, even) << middle;
-        ASSERT_EQ(half_of(std::nextafter(middle, value)).bits, bits) << middle;
-        ASSERT_EQ(half_of(std::nextafter(middle, next)).bits, bits + 1) << middle;
-    }
-}
-
-TEST(Halves, AreScaledByTheRow) {
-    for (double largest : {1.0, 3e30, 2e-30, 65504.0, 1e38, 0x1.ffffffffffp14}) {
-        RowRounding<Half> row;
-        for (double value : {largest / 3.0, -largest, 0.0}) row.see(value);
-        const double scale = scale_of(row.settle());
-        const double kept = widened(row.rounded(largest));
-        EXPECT_GE(kept, 0x1p14);
-        EXPECT_LE(kept, 0x1p15);
-        for (double part : {1.0, 1.0 / 3.0, 1e-4, 1e-8})
-            EXPECT_NEAR(widened(row.rounded(part * largest)) * scale, part * largest, 0x1p-11 * part * largest);
-        RoundingLog log{empty_pivot_log(), 0};
-        row.tell(log, 0);
-        EXPECT_EQ(log.flushed, 0u);
-        EXPECT_EQ(widened(row.rounded(1e-13 * largest)), 0.0);
-        row.tell(log, 0);
-        EXPECT_EQ(log.flushed, 1u);
-        EXPECT_EQ(log.overflows.failures, 0u);
-    }
-}
-
-TEST(Halves, WhatDoesNotFitIsTold) {
-    for (double value : {1e60, double(INFINITY), double(NAN)}) {
-        RowRounding<Half> row;
-        row.see(value);
-        row.see(1.0);
-        row.settle();
-        row.rounded(value);
-        RoundingLog log{empty_pivot_log(), 0};
-        row.tell(log, 17);
-        EXPECT_EQ(log.overflows.failures, 1u);
-        EXPECT_EQ(log.overflows.failed[0], 17u);
-    }
-}
-
 struct Case {
     std::string stencil;
     int dof, fill_level;
