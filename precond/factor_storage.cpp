@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -28,8 +30,9 @@ ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storage
         spec.description = "how factors are kept; this preconditioner takes " + list_of(storages) + " alone";
     else
         spec.description = "how factors are kept, " + list_of(storages) +
-                           "; they are widened when read, vectors and arithmetic stay double. half_scaled is half "
-                           "precision with a power of two for each row of each triangle";
+                           "; they are widened when read, vectors and arithmetic stay double";
+    if (std::find(storages.begin(), storages.end(), FactorStorage::half_scaled) != storages.end())
+        spec.description += ". half_scaled is half precision with a power of two for each row of each triangle";
     for (const FactorStorage storage : all_factor_storages) spec.choices.push_back(to_string(storage));
     return spec;
 }
@@ -42,7 +45,17 @@ FactorStorage factor_storage(const Parameters& parameters) {
     return FactorStorage::double_precision;
 }
 
-void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report) {
+Rounding rounding_of(const RoundingLog& log, const Grid& grid, int dof) {
+    Rounding result{.flushed = Index(log.flushed), .overflows = Index(log.overflows.failures)};
+    if (result.overflows > 0) {
+        const Index row = Index(log.overflows.failed[0]);
+        result.overflow = {grid.point(row / dof), int(row % dof), log.overflows.failed_value[0]};
+    }
+    return result;
+}
+
+void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report,
+           bool takes_half) {
     if (rounding.overflows > 0) {
         const auto& [cell, component, value] = rounding.overflow;
         const bool single = storage == FactorStorage::single_precision;
@@ -51,7 +64,7 @@ void judge(const Rounding& rounding, FactorStorage storage, const std::string& n
                         "({} such rows in all). Use preconditioner.storage = {}double.",
                         name, cell.x, cell.y, cell.z, component, value,
                         single ? "single precision" : "half precision with a scale from 2^-126 to 2^127",
-                        rounding.overflows, single ? "half_scaled, which scales each row, or " : ""));
+                        rounding.overflows, single && takes_half ? "half_scaled, which scales each row, or " : ""));
     }
     report.values_flushed = rounding.flushed;
 }

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "core/grid.hpp"
 #include "core/linear_operator.hpp"
 #include "core/parameters.hpp"
+#include "precond/narrow_values.hpp"
 
 namespace hyperplane {
 
@@ -42,7 +44,11 @@ struct Rounding {
     Index overflows = 0;    ///< rows with values that do not fit
     PivotEvent overflow{};  ///< the first of these in natural order
 };
-/// Notes what became zero in a report. Throws SetupError, as preconditioner `name`, where a value did not fit.
-void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report);
+/// What a log tells.
+Rounding rounding_of(const RoundingLog& log, const Grid& grid, int dof);
+/// Notes what became zero in a report. Throws SetupError, as preconditioner `name`, where a value did not fit;
+/// `takes_half`: half_scaled is another way out.
+void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report,
+           bool takes_half = true);
 
 }  // namespace hyperplane

@@ -53,9 +53,7 @@ public:
     }
 
     SetupReport setup(const StructMatrix& a) override;
-    void suggest_shift(double alpha) override {
-        if (options_.pivots.shift_is_auto) options_.pivots.shift = alpha;
-    }
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
     Index bytes_per_apply() const override;

@@ -29,18 +29,24 @@ ParameterTable multicolor_parameters() {
 
 MulticolorOptions multicolor_options(const Parameters& parameters) {
     const std::string& rule = parameters.text("preconditioner", "colours");
-    return {rule == "greedy"   ? ColourRule::greedy
-            : rule == "hashed" ? ColourRule::hashed
-                               : ColourRule::stencil,
-            pivot_options(parameters)};
+    const MulticolorOptions options{rule == "greedy"   ? ColourRule::greedy
+                                    : rule == "hashed" ? ColourRule::hashed
+                                                       : ColourRule::stencil,
+                                    pivot_options(parameters), factor_storage(parameters)};
+    if (is_narrow(options.storage) && options.colours != ColourRule::stencil)
+        throw UsageError(parameters.where("preconditioner", "storage") +
+                         ": colours that are looked up have factors of double precision alone; leave it out, or set "
+                         "preconditioner.colours = stencil");
+    return options;
 }
 
 /// Fewest bytes of one application: E, F and D^-1 once; r and z once, v written and read at all but the first and the
 /// last colour, whose v is r and whose z is D^-1 v at once.
-Index fewest_bytes(const ColouredShape& shape, int dof) {
+Index fewest_bytes(const ColouredShape& shape, int dof, FactorStorage storage) {
     const Index points = shape.grid.points(), colours = shape.colours;
     const Index kept = !shape.is_linear() ? 2 * points : colours < 3 ? 0 : 2 * points * (colours - 2) / colours;
-    return ((shape.entries() + 1) * points * dof + 2 * points + kept) * dof * Index(sizeof(double));
+    return ((shape.entries() + 1) * points * dof * bytes_of(storage) + (2 * points + kept) * Index(sizeof(double))) *
+           dof;
 }
 
 /// A vector of coloured order, which also holds what is told of pivots.
@@ -62,10 +68,12 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
     const ColouredShape shape(setting.grid, setting.stencil, options.colours);
     PreconditionerPlan plan;
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    const Index doubles = shape.coefficients(setting.dof, setting.symmetric) + 2 * vector_size(shape, setting.dof) +
-                          2 * setting.grid.points();
-    plan.bytes = doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index));
-    plan.bytes_per_apply = fewest_bytes(shape, setting.dof);
+    const Index coefficients = shape.coefficients(setting.dof, setting.symmetric);
+    const Index doubles = 2 * vector_size(shape, setting.dof) + 2 * setting.grid.points();
+    plan.bytes = coefficients * bytes_of(options.storage) + doubles * Index(sizeof(double)) + shape.bytes() +
+                 shape.entries() * Index(sizeof(Index));
+    if (is_narrow(options.storage)) plan.setup_bytes = coefficients * Index(sizeof(double));
+    plan.bytes_per_apply = fewest_bytes(shape, setting.dof, options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }
@@ -74,10 +82,14 @@ void Multicolor::prepare(const StructMatrix& a) {
     if (a.stencil().radius() > 2)
         throw UsageError(fmt::format("multicolor: stencil {} has radius {}, the largest it takes is 2",
                                      a.stencil().name(), a.stencil().radius()));
-    const bool served = factors_.size() > 0 && a.layout() == layout_ && a.stencil().offsets() == stencil_.offsets() &&
+    const bool served = points_ && a.layout() == layout_ && a.stencil().offsets() == stencil_.offsets() &&
                         a.dof() == dof_ && a.symmetric() == symmetric_;
-    if (served) return;
+    if (served) {
+        if (factors_.size() == 0) factors_ = Buffer<double>(context_, "factor", narrow_.size());
+        return;
+    }
     for (Buffer<double>* memory : {&factors_, &v_, &w_}) *memory = {};
+    narrow_ = {};
     points_.reset();
     const ColouredShape shape(a.grid(), a.stencil(), options_.colours);
     auto points = std::make_unique<ColouredPoints>(context_, shape, a.dof(), a.symmetric());
@@ -96,15 +108,31 @@ void Multicolor::prepare(const StructMatrix& a) {
     factors_ = Buffer<double>(context_, "factor", shape.coefficients(dof_, symmetric_));
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
-            cuda_ = std::make_shared<MulticolorCuda>(*points_, layout_, dof_, symmetric_);
+            cuda_ = std::make_shared<MulticolorCuda>(*points_, layout_, dof_, symmetric_, options_.storage);
 }
 
 SetupReport Multicolor::setup(const StructMatrix& a) {
     prepare(a);
     SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "multicolor",
                                             [&](double alpha, PivotInverter& inverter) { factor(a, alpha, inverter); });
-    report.factor_bytes = factors_.size() * Index(sizeof(double));
+    report.factor_bytes = factors_.size() * bytes_of(options_.storage);
+    if (is_narrow(options_.storage)) narrow(report);
     return report;
+}
+
+void Multicolor::narrow(SetupReport& report) {
+    if (narrow_.size() == 0) narrow_ = Buffer<float>(context_, "factor", factors_.size());
+    RoundingLog met{empty_pivot_log(), 0};
+    {
+        Buffer<RoundingLog> log = copied_to(context_, "factor", std::vector<RoundingLog>{met});
+        multicolor::round(context_.backend(), *points_, dof_, factors_.data(), narrow_.data(), log.data());
+        if (context_.backend() == Backend::cuda)
+            device::copy(log.data(), &met, sizeof met);
+        else
+            met = log[0];
+    }
+    judge(rounding_of(met, layout_.grid(), dof_), options_.storage, "multicolor", report, false);
+    factors_ = {};
 }
 
 void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inverter) {
@@ -142,7 +170,10 @@ void Multicolor::report(PivotInverter& inverter) const {
 void Multicolor::apply(const Vector& r, Vector& z) const {
     if (options_.colours != ColourRule::stencil) return apply_by_tables(r, z);
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->apply(factors_.data(), r, z, v_.data(), w_.data());
+        if (cuda_) {
+            const void* factors = narrow_.size() > 0 ? static_cast<const void*>(narrow_.data()) : factors_.data();
+            return cuda_->apply(factors, r, z, v_.data(), w_.data());
+        }
     apply_cpu(r, z);
 }
 
@@ -155,7 +186,7 @@ void Multicolor::apply_by_tables(const Vector& r, Vector& z) const {
 }
 
 Index Multicolor::bytes_per_apply() const {
-    return fewest_bytes(points_->shape(), dof_);
+    return fewest_bytes(points_->shape(), dof_, options_.storage);
 }
 
 PreconditionerRow multicolor_row() {
@@ -170,6 +201,7 @@ PreconditionerRow multicolor_row() {
         "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; "
         "Saad, Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
+    row.storages = {FactorStorage::double_precision, FactorStorage::single_precision};
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return std::unique_ptr<Preconditioner>(new Multicolor(setting.context, multicolor_options(parameters)));
     };

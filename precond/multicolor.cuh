@@ -11,7 +11,7 @@
 // A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
 // mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
 //
-// Definitions: DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS.
+// Definitions: DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS, STORAGE (narrow_values.cuh; 0 or 1).
 
 struct Term {
     long long block;  // the entry's first coefficient; of its mirror in upper sweeps of symmetric factors
@@ -20,7 +20,7 @@ struct Term {
 };
 
 struct Step {
-    const double* factors;
+    const Value* factors;
     const double* r;
     double *v, *w, *z;
     long long inverse;  // D^-1 of the colour
@@ -60,7 +60,7 @@ struct Point {
     }
 };
 
-__device__ __forceinline__ const double* coefficient(const Step& s, long long block, int row, int col, int place) {
+__device__ __forceinline__ const Value* coefficient(const Step& s, long long block, int row, int col, int place) {
     return s.factors + block + (long long)(row * DOF + col) * s.stride + place;
 }
 
@@ -74,7 +74,7 @@ __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int firs
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
             if (DOF % ROWS == 0 || first + r < DOF)
-                sum[r] += sign * __ldcs(coefficient(s, block, first + r, c, place)) * value;
+                sum[r] += sign * widened(__ldcs(coefficient(s, block, first + r, c, place))) * value;
     }
 }
 
@@ -96,9 +96,9 @@ __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS
             for (int r = 0; r < ROWS; ++r) {
                 const int row = first + r;
                 if (DOF % ROWS != 0 && row >= DOF) continue;
-                const double* from = mirrored ? coefficient(s, term.block, c, row, near)
+                const Value* from = mirrored ? coefficient(s, term.block, c, row, near)
                                               : coefficient(s, term.block, row, c, place);
-                const double weight = __ldcs(from);
+                const double weight = widened(__ldcs(from));
                 sum[r] -= (mirrored && !known ? 0.0 : weight) * value;
             }
         }
@@ -120,7 +120,7 @@ __device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[
 #pragma unroll
     for (int c = 0; c < ROWS; ++c)
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) z[r] += __ldcs(coefficient(s, s.inverse, r, c, place)) * sum[c];
+        for (int r = 0; r < ROWS; ++r) z[r] += widened(__ldcs(coefficient(s, s.inverse, r, c, place))) * sum[c];
     store(s.w, z, 0, s.slots, slot);
 }
 

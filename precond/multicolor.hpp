@@ -19,9 +19,10 @@
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)         colours descending; z = D^-1 v at the last
 //
 // Of a symmetric matrix G_u(p) is the transpose of W_-u(p+u), and W alone is kept (incomplete Cholesky). v and z lie in
-// coloured order (precond/coloured_points.hpp); r is brought there and z back, on a GPU on the way through the first and the
-// last step, on a CPU by passes of their own. Offsets that leave the grid or wrap around it are skipped. Under a colouring that is no formula factors of both
-// triangles are kept and slots are looked up.
+// coloured order (precond/coloured_points.hpp); r is brought there and z back, on a GPU on the way through the first
+// and the last step, on a CPU by passes of their own. Offsets that leave the grid or wrap around it are skipped. Under
+// a colouring that is no formula factors of both triangles are kept and slots are looked up. In single precision W,
+// D^-1 and G are computed as they always are, then rounded, and widened when sweeps read them.
 #pragma once
 
 #include <memory>
@@ -38,6 +39,7 @@ namespace hyperplane {
 struct MulticolorOptions {
     ColourRule colours = ColourRule::stencil;
     PivotOptions pivots;
+    FactorStorage storage = FactorStorage::double_precision;  ///< or single, under a linear colouring
 };
 
 class Multicolor : public Preconditioner {
@@ -45,9 +47,7 @@ public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 
     SetupReport setup(const StructMatrix& a) override;
-    void suggest_shift(double alpha) override {
-        if (options_.pivots.shift_is_auto) options_.pivots.shift = alpha;
-    }
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
@@ -60,6 +60,8 @@ private:
     /// The factors of A + alpha diag(A).
     void factor(const StructMatrix& a, double alpha, PivotInverter& inverter);
     void report(PivotInverter& inverter) const;
+    /// Rounds the factors and releases them.
+    void narrow(SetupReport& report);
 
     void apply_by_tables(const Vector& r, Vector& z) const;
     void apply_cpu(const Vector& r, Vector& z) const;
@@ -75,6 +77,7 @@ private:
     std::unique_ptr<ColouredPoints> points_;
     Buffer<Index> a_entry_;         ///< A's entry of each offset
     Buffer<double> factors_;        ///< W, D^-1 and G
+    Buffer<float> narrow_;          ///< the same in their place, once set up, where storage asks for it
     mutable Buffer<double> v_, w_;  ///< [component][slot]: what the lower and the upper sweep give
     std::unique_ptr<PointValues> ratios_, events_;
     std::shared_ptr<MulticolorCuda> cuda_;

@@ -8,12 +8,47 @@
 namespace hyperplane {
 namespace {
 
-/// Places that stay in a cache over the rows and terms of a step.
-constexpr Index piece = 2048;
+/// The terms of a row of a piece of places. Coefficients of single precision are widened into scratch.
+class Terms {
+public:
+    static constexpr Index most = 2048, most_widened = 256;  ///< places that stay in a cache
+
+    Terms(const Buffer<double>& factors, const Buffer<float>& narrow) : factors_(factors), narrow_(narrow) {
+        list().clear();
+    }
+    /// Room for so many terms.
+    void reserve(int terms) const {
+        if (narrow_.size() > 0) wide().resize(std::size_t(terms) * most_widened);
+    }
+    void clear() const { list().clear(); }
+    /// Coefficients from index `from` on, times x, of places [begin, end) of the piece.
+    void add(Index from, const double* x, int begin, int end) const {
+        const double* a = factors_.data() + from;
+        if (narrow_.size() > 0) {
+            double* const to = wide().data() + list().size() * most_widened;
+            for (int t = begin; t < end; ++t) to[t] = narrow_.data()[from + t];
+            a = to;
+        }
+        list().push_back({a, x, begin, end});
+    }
+    static std::vector<RunTerm>& list() {
+        thread_local std::vector<RunTerm> mine;
+        return mine;
+    }
+
+private:
+    static std::vector<double>& wide() {
+        thread_local std::vector<double> mine;
+        return mine;
+    }
+
+    const Buffer<double>& factors_;
+    const Buffer<float>& narrow_;
+};
 
 /// Calls body(first, count) for pieces of [0, size).
 template <class Body>
-void for_pieces(Index size, int dof, const Body& body) {
+void for_pieces(Index size, int dof, Index piece, const Body& body) {
 #pragma omp parallel for schedule(static) num_threads(threads_for(size* dof))
     for (Index first = 0; first < size; first += piece) body(first, int(std::min(piece, size - first)));
 }
@@ -57,8 +92,9 @@ void Multicolor::apply_cpu(const Vector& r, Vector& z) const {
 void Multicolor::lower_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
-    for_pieces(stride, dof_, [&](Index first, int count) {
-        thread_local std::vector<RunTerm> terms;
+    for_pieces(stride, dof_, narrow_.size() > 0 ? Terms::most_widened : Terms::most, [&](Index first, int count) {
+        const Terms terms(factors_, narrow_);
+        terms.reserve(points.entries * dof_);
         for (int row = 0; row < dof_; ++row) {
             terms.clear();
             for (int e = 0; e < points.entries; ++e) {
@@ -68,11 +104,11 @@ void Multicolor::lower_cpu(int colour) const {
                 const int begin = int(std::clamp<Index>(-there, 0, count));
                 const int end = int(std::clamp<Index>(stride - there, begin, count));
                 for (int col = 0; col < dof_; ++col)
-                    terms.push_back({factors_.data() + points.block[at] + (row * dof_ + col) * stride + first,
-                                     v_.data() + col * slots + points.next[at] * stride + there, begin, end});
+                    terms.add(points.block[at] + (row * dof_ + col) * stride + first,
+                              v_.data() + col * slots + points.next[at] * stride + there, begin, end);
             }
             double* v = v_.data() + row * slots + colour * stride + first;
-            accumulate<-1>(terms, v, v, count);
+            accumulate<-1>(Terms::list(), v, v, count);
         }
     });
 }
@@ -80,15 +116,16 @@ void Multicolor::lower_cpu(int colour) const {
 void Multicolor::upper_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
-    for_pieces(stride, dof_, [&](Index first, int count) {
-        thread_local std::vector<RunTerm> terms;
+    for_pieces(stride, dof_, narrow_.size() > 0 ? Terms::most_widened : Terms::most, [&](Index first, int count) {
+        const Terms terms(factors_, narrow_);
+        terms.reserve(points.entries * dof_);
         for (int row = 0; row < dof_; ++row) {
             double* w = w_.data() + row * slots + colour * stride + first;
             terms.clear();
             for (int col = 0; col < dof_; ++col)
-                terms.push_back({factors_.data() + points.inverse[colour] + (row * dof_ + col) * stride + first,
-                                 v_.data() + col * slots + colour * stride + first, 0, count});
-            accumulate<+1>(terms, nullptr, w, count);
+                terms.add(points.inverse[colour] + (row * dof_ + col) * stride + first,
+                          v_.data() + col * slots + colour * stride + first, 0, count);
+            accumulate<+1>(Terms::list(), nullptr, w, count);
             terms.clear();
             for (int e = 0; e < points.entries; ++e) {
                 const Index at = Index(colour) * points.entries + e, next = points.next[at];
@@ -101,11 +138,10 @@ void Multicolor::upper_cpu(int colour) const {
                     const Index coefficients = points.block[at] >= 0
                                                    ? points.block[at] + (row * dof_ + col) * stride + first
                                                    : points.block[mirror] + (col * dof_ + row) * stride + there;
-                    terms.push_back(
-                        {factors_.data() + coefficients, w_.data() + col * slots + next * stride + there, begin, end});
+                    terms.add(coefficients, w_.data() + col * slots + next * stride + there, begin, end);
                 }
             }
-            accumulate<-1>(terms, w, w, count);
+            accumulate<-1>(Terms::list(), w, w, count);
         }
     });
 }

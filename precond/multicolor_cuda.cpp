@@ -4,7 +4,7 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText multicolor_cuh;
+extern const KernelText multicolor_cuh, narrow_values_cuh;
 }
 
 namespace {
@@ -16,7 +16,12 @@ int rows_of(int dof) {
     return dof <= 8 ? dof : 4;
 }
 
-rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, int dof, bool symmetric) {
+rtc::Texts texts() {
+    return {rtc::narrow_values_cuh, rtc::multicolor_cuh};
+}
+
+rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, int dof, bool symmetric,
+                             FactorStorage storage) {
     const auto n = [](int value) { return std::to_string(value); };
     return {{"DOF", n(dof)},
             {"ROWS", n(rows_of(dof))},
@@ -25,7 +30,8 @@ rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, i
             {"NATURAL", n(layout.kind() == LayoutKind::natural)},
             {"LEVEL_Y", n(layout.levels().y)},
             {"LEVEL_Z", n(layout.levels().z)},
-            {"MOST_TERMS", n(std::max(1, shape.entries()))}};
+            {"MOST_TERMS", n(std::max(1, shape.entries()))},
+            {"STORAGE", n(int(storage))}};
 }
 
 // multicolor.cuh's structs, member by member.
@@ -37,7 +43,8 @@ struct Term {
 
 /// But for the array at its end.
 struct Head {
-    const double *factors, *r;
+    const void* factors;
+    const double* r;
     double *v, *w, *z;
     long long inverse;
     int stride, slots, points, nx, ny, nz, line, plane, colour, terms;
@@ -62,18 +69,19 @@ std::vector<Term> terms_of(const ColouredPoints& points, int colour, bool lower,
 
 }  // namespace
 
-MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric)
+MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric,
+                               FactorStorage storage)
     : grid_(layout.grid()),
       dof_(dof),
       line_(points.shape().line),
       plane_(points.shape().plane),
       stride_(points.shape().stride),
       slots_(points.shape().slots) {
-    const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric);
+    const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric, storage);
     const int colours = points.colours(), most_terms = std::max(1, points.shape().entries());
     const auto add = [&](const char* name, int colour, bool lower) {
         const bool enters = std::strcmp(name, "enter") == 0;
-        Step step{rtc::load({rtc::multicolor_cuh}, all, name), colour, 0, points.host().inverse[colour], {}};
+        Step step{rtc::load(texts(), all, name), colour, 0, points.host().inverse[colour], {}};
         std::vector<Term> terms;
         if (colour < colours) terms = terms_of(points, colour, lower, enters);
         step.terms = int(terms.size());
@@ -89,7 +97,7 @@ MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layou
     add("leave", 0, false);
 }
 
-void MulticolorCuda::apply(const double* factors, const Vector& r, Vector& z, double* v, double* w) const {
+void MulticolorCuda::apply(const void* factors, const Vector& r, Vector& z, double* v, double* w) const {
     for (const Step& step : steps_) {
         const Head head{factors,
                         r.data(),
@@ -114,10 +122,11 @@ void MulticolorCuda::apply(const double* factors, const Vector& r, Vector& z, do
 }
 
 std::vector<rtc::KernelResources> MulticolorCuda::compile(const Layout& layout, const Stencil& stencil, int dof,
-                                                          bool symmetric, const std::string& architecture) {
+                                                          bool symmetric, FactorStorage storage,
+                                                          const std::string& architecture) {
     const ColouredShape shape(layout.grid(), stencil, ColourRule::stencil);
     std::vector<rtc::KernelResources> resources;
-    rtc::compile({rtc::multicolor_cuh}, definitions(shape, layout, dof, symmetric), architecture, &resources);
+    rtc::compile(texts(), definitions(shape, layout, dof, symmetric, storage), architecture, &resources);
     return resources;
 }
 

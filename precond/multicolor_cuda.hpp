@@ -7,6 +7,7 @@
 #include "core/rtc.hpp"
 #include "core/struct_matrix.hpp"
 #include "precond/coloured_points.hpp"
+#include "precond/factor_storage.hpp"
 
 namespace hyperplane {
 
@@ -14,14 +15,15 @@ namespace hyperplane {
 class MulticolorCuda {
 public:
     /// `layout` is that of r and z.
-    MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric);
+    MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric, FactorStorage storage);
 
-    /// z = M^-1 r; v and w are vectors in coloured order.
-    void apply(const double* factors, const Vector& r, Vector& z, double* v, double* w) const;
+    /// z = M^-1 r, `factors` of the storage; v and w are vectors in coloured order.
+    void apply(const void* factors, const Vector& r, Vector& z, double* v, double* w) const;
 
     /// Compiles the kernels for an architecture, without a device.
     static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
-                                                     bool symmetric, const std::string& architecture);
+                                                     bool symmetric, FactorStorage storage,
+                                                     const std::string& architecture);
 
 private:
     /// One launch: a kernel, its colour, and the terms of its sums as words.

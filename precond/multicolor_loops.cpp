@@ -183,6 +183,37 @@ void run(Backend backend, const FactorPoint<0>& f) {
     for_each_point(backend, places(f.count), "multicolour factorisation", body);
 }
 
+/// Rounds a point's values.
+struct RoundPoint {
+    ColouredView points;
+    const double* values;
+    float* rounded;
+    RoundingLog* log;
+    int dof, colour;
+    Index count;
+
+    static constexpr bool few_points = true;
+
+    HYPERPLANE_HD void operator()(Int3, Index at) const {
+        if (at >= count) return;
+        const Place own{colour, at};
+        const Int3 p = points.point(colour, at);
+        const bool inside = points.grid.contains(p);
+        for (int r = 0; r < dof; ++r) {
+            RowRounding<float> row;
+            for (int e = -1; e < points.entries; ++e) {
+                if (e >= 0 && !points.keeps(colour, e)) continue;
+                for (int c = 0; c < dof; ++c) {
+                    const Index place =
+                        e < 0 ? points.inverse_coefficient(own, r, c, dof) : points.coefficient(own, e, own, r, c, dof);
+                    rounded[place] = inside ? row.rounded(values[place]) : 0.0f;
+                }
+            }
+            if (inside) row.tell(*log, (unsigned long long)(points.grid.row(p) * dof + r));
+        }
+    }
+};
+
 /// A step of a sweep at a point, under a colouring that is looked up.
 template <bool down>
 struct SweepPoint {
@@ -250,6 +281,14 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
             default: run<0>(a.backend(), f);
         }
     }
+}
+
+void round(Backend backend, const ColouredPoints& points, int dof, const double* values, float* rounded,
+           RoundingLog* log) {
+    for (int colour = 0; colour < points.colours(); ++colour)
+        if (const Index count = points.count(colour); count > 0)
+            for_each_point(backend, places(count), "rounding of factors",
+                           RoundPoint{points.view(), values, rounded, log, dof, colour, count});
 }
 
 void lower(Backend backend, const Sweep& sweep, int colour, Index count) {

@@ -5,6 +5,7 @@
 #include "core/struct_matrix.hpp"
 #include "core/views.hpp"
 #include "precond/coloured_points.hpp"
+#include "precond/narrow_values.hpp"
 #include "precond/pivots.hpp"
 
 namespace hyperplane::multicolor {
@@ -20,6 +21,10 @@ struct Met {
 /// values = W, D^-1 and G of A + alpha diag(A), colour by colour.
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
             const PivotRules& rules, const Met& met, double* values);
+
+/// `rounded` = the values of all points, those of empty places zero.
+void round(Backend backend, const ColouredPoints& points, int dof, const double* values, float* rounded,
+           RoundingLog* log);
 
 /// z = M^-1 r under a colouring that is looked up, a step a colour. `v` and `w` are vectors in coloured order.
 struct Sweep {

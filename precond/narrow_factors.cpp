@@ -173,12 +173,7 @@ Rounding NarrowFactors::round(const FactorView& factors) {
         device::copy(log.data(), &met, sizeof met);
     else
         met = log[0];
-    Rounding result{.flushed = Index(met.flushed), .overflows = Index(met.overflows.failures)};
-    if (result.overflows > 0) {
-        const Index row = Index(met.overflows.failed[0]);
-        result.overflow = {layout_.grid().point(row / dof_), int(row % dof_), met.overflows.failed_value[0]};
-    }
-    return result;
+    return rounding_of(met, layout_.grid(), dof_);
 }
 
 template <int m, class T>

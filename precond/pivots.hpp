@@ -89,6 +89,10 @@ struct PivotOptions {
     double shift = 0.0;          ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
     bool shift_is_auto = false;  ///< Preconditioner::suggest_shift sets it
     PivotRules rules;
+
+    void suggest_shift(double alpha) {
+        if (shift_is_auto) shift = alpha;
+    }
 };
 const ParameterTable& pivot_parameters();
 PivotOptions pivot_options(const Parameters& parameters);

@@ -263,6 +263,11 @@ SubdomainFactors::SubdomainFactors(const Context& context, const Cuts& cuts, con
       kept_offsets_(copied_to(context, "factor: places", stencil_.offsets())),
       values_(context, "factor", cuts.subdomains() * order_.values) {}
 
+Index SubdomainFactors::setup_bytes(Backend backend, const Cuts& cuts) {
+    const Index ratios = backend == Backend::cuda ? cuts.subdomains() * Index(sizeof(double) + sizeof(long long)) : 0;
+    return ratios + Index(sizeof(PivotLog));
+}
+
 Index SubdomainFactors::bytes(const Cuts& cuts, const Stencil& matrix, int dof, SubdomainOrder::Rows rows) {
     const Stencil kept = cuts.within(matrix);
     const SubdomainOrder order(cuts, kept, dof, rows);

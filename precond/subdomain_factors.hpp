@@ -41,6 +41,8 @@ public:
     /// Memory held: the factors alone, and with their tables.
     Index factor_bytes() const { return values_.size() * Index(sizeof(double)); }
     static Index bytes(const Cuts& cuts, const Stencil& matrix, int dof, SubdomainOrder::Rows rows);
+    /// More that is held while they are made: what is told of pivots, on a GPU by each subdomain.
+    static Index setup_bytes(Backend backend, const Cuts& cuts);
 
 private:
     Context context_;

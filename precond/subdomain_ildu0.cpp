@@ -122,6 +122,7 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
             plan.bytes += SubdomainSolveCuda::bytes(cuts, cuts.within(setting.stencil), setting.dof, options.variant);
+    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), cuts);
     plan.bytes_per_apply = fewest_bytes(cuts.within(setting.stencil), setting.dof, setting.grid.points());
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;

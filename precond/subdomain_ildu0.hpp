@@ -46,9 +46,7 @@ public:
     SubdomainIldu0(const Context& context, const SubdomainOptions& options);
 
     SetupReport setup(const StructMatrix& a) override;
-    void suggest_shift(double alpha) override {
-        if (options_.pivots.shift_is_auto) options_.pivots.shift = alpha;
-    }
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;

@@ -131,8 +131,9 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
             rows.push_back(row);
     if (s.multicolor) {
         const Layout natural(LayoutKind::natural, s.grid, s.stencil.level_map());
-        for (auto& row : MulticolorCuda::compile(natural, s.stencil, s.dof, s.symmetric, job.architecture))
-            rows.push_back(row);
+        for (const FactorStorage storage : {FactorStorage::double_precision, FactorStorage::single_precision})
+            for (auto& row : MulticolorCuda::compile(natural, s.stencil, s.dof, s.symmetric, storage, job.architecture))
+                rows.push_back(row);
     }
     if (s.sweeps) {
         const bool unit = !(shares && StructIluCuda::shares(s.dof));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
@@ -296,18 +297,80 @@ TEST_F(LargeMulticolorOnDevice, NamesTheFirstPivotInNaturalOrder) {
 }
 
 /// What is planned is what is held.
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0.0;
+    for (std::size_t at = 0; at < a.size(); ++at) sum += a[at] * b[at];
+    return sum;
+}
+
+/// Single precision changes M by as much as its factors are rounded, keeps it symmetric, and says what does not fit.
+void expect_single(const Context& context) {
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 2, 4, 9})
+            for (LayoutKind kind : layout_kinds)
+                for (MatrixStorage storage : storages) {
+                    SCOPED_TRACE(std::string(stencil) + " " + std::to_string(dof) + " " + to_string(kind));
+                    const SweptSystem system(context, {stencil, dof, 0, {7, 5, 3}, kind, storage});
+                    const auto of_double = make("multicolor", system.a);
+                    const auto single = make("multicolor", system.a, {{"storage", "single"}});
+                    const Index bytes = of_double->setup(system.a).factor_bytes;
+                    EXPECT_EQ(single->setup(system.a).factor_bytes, bytes / 2);
+                    const std::vector<double> z = system.applied(*single);
+                    const double change = relative_difference(z, system.applied(*of_double));
+                    EXPECT_LT(change, 1e-6);
+                    EXPECT_GT(change, 1e-10);
+                    single->setup(system.a);
+                    EXPECT_EQ(system.applied(*single), z);
+                    if (dof > 1 || storage == MatrixStorage::full) continue;
+                    SweptSystem other(context, system.c);
+                    other.r = reference::Random(8).vector(int(other.r.size()));
+                    const double product = dot(other.r, z);
+                    EXPECT_NEAR(dot(other.applied(*single), system.r), product, 1e-12 * std::abs(product));
+                }
+    StructMatrix tiny = random_struct_matrix(Layout(LayoutKind::natural, {5, 4, 3}, {1, 1}), Stencil::star7(), 1,
+                                             MatrixStorage::full, 3);
+    for (Index at = 0; at < tiny.layout().slots(); ++at) tiny.values(tiny.stencil().diagonal())[at] = 1e-60;
+    for (int e = 0; e < tiny.stencil().size(); ++e)
+        for (Index at = 0; e != tiny.stencil().diagonal() && at < tiny.layout().slots(); ++at) tiny.values(e)[at] = 0.0;
+    const StructMatrix there = in_context(context, tiny);
+    try {
+        make("multicolor", there, {{"storage", "single"}})->setup(there);
+        ADD_FAILURE() << "accepted";
+    } catch (const SetupError& error) {
+        EXPECT_NE(std::string(error.what())
+                      .find("multicolor: a value of the factors at cell (0,0,0), component 0, is "
+                            "1e+60, which single precision cannot hold (60 such rows in all). Use "
+                            "preconditioner.storage = double."),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
+TEST(Multicolor, KeepsFactorsInSinglePrecision) {
+    expect_single(Context::cpu(1));
+}
+TEST_F(LargeMulticolorOnDevice, KeepFactorsInSinglePrecision) {
+    expect_single(Context::cuda());
+}
+
+TEST(Multicolor, LooksColoursUpInDoublePrecisionAlone) {
+    const SweptSystem system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
+    EXPECT_THROW(make("multicolor", system.a, {{"storage", "single"}, {"colours", "greedy"}}), UsageError);
+}
+
 TEST(Multicolor, HoldsWhatItPlans) {
     for (const auto& stencil : reference::all_stencils())
         for (MatrixStorage storage : storages)
-            for (const char* rule : {"stencil", "greedy", "hashed"}) {
+            for (const Settings& settings : {Settings{{"colours", "stencil"}}, Settings{{"colours", "greedy"}},
+                                             Settings{{"colours", "hashed"}}, Settings{{"storage", "single"}}}) {
                 const Context context = Context::cpu(1);
                 const SweptSystem system(context, {stencil.name, 3, 0, {7, 5, 3}, LayoutKind::natural, storage});
                 const Index before = context.ledger().held();
-                const auto m = make("multicolor", system.a, {{"colours", rule}});
+                const auto m = make("multicolor", system.a, settings);
                 m->setup(system.a);
-                const auto plan = find_preconditioner("multicolor")
-                                      .plan(parameters_of("multicolor", {{"colours", rule}}), setting_of(system.a));
-                EXPECT_EQ(context.ledger().held() - before, plan.bytes) << stencil.name << rule;
+                const auto plan =
+                    find_preconditioner("multicolor").plan(parameters_of("multicolor", settings), setting_of(system.a));
+                EXPECT_EQ(context.ledger().held() - before, plan.bytes) << stencil.name << settings[0].second;
                 EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
             }
 }
