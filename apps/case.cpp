@@ -165,7 +165,7 @@ std::optional<Index> Case::steps() const {
     return time.steps > 0 ? std::optional(time.steps) : std::nullopt;
 }
 
-MemoryPlan Case::memory_plan() const {
+MemoryPlan Case::memory_plan(bool solved_before) const {
     const Index vector = layout.slots() * shape().dof * Index(sizeof(double));
     const Index blocks = shape().symmetric ? shape().stencil.diagonal() + 1 : shape().stencil.size();
     const Index matrix = StructMatrix::bytes(blocks * shape().dof * shape().dof, layout.slots());
@@ -176,7 +176,7 @@ MemoryPlan Case::memory_plan() const {
     const Index krylov = solver->work_vectors() * vector;
     memory.by_label["Krylov vectors"] = krylov;
     // A first set-up comes before a solver has vectors.
-    const bool set_up_once = shape().linear && steps() == 1;
+    const bool set_up_once = !solved_before && shape().linear && steps() == 1;
     if (const Index more = plan.setup_bytes - (set_up_once ? krylov : 0); more > 0)
         memory.by_label["set-up of preconditioner " + name("preconditioner")] = more;
     memory.by_label["state, b, correction"] = 3 * vector;

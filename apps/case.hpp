@@ -46,7 +46,8 @@ struct Case {
     std::optional<Index> steps() const;
     Vector make_vector(const std::string& label) const { return {context, layout, shape().dof, label}; }
     /// What the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds already.
-    MemoryPlan memory_plan() const;
+    /// `solved_before`: also the first set-up comes when the solver has its vectors.
+    MemoryPlan memory_plan(bool solved_before = false) const;
     /// The record's file name.
     std::string record_path() const;
 };

@@ -135,7 +135,7 @@ void Comparison::build_all() {
     trials_.resize(candidates_.size());
     const Index available = available_memory(candidates_.front().parameters);
     std::vector<Layout> layouts;
-    Index together = foundation_.context.ledger().held();
+    Index together = foundation_.context.ledger().held(), most_of_setups = 0;
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
         const Candidate& candidate = candidates_[at];
         Trial& trial = trials_[at];
@@ -145,13 +145,15 @@ void Comparison::build_all() {
         attempt(at, [&] {
             Case a_case = build(at);
             trial.layout = to_string(a_case.layout.kind());
-            const MemoryPlan plan = a_case.memory_plan();
+            const MemoryPlan plan = a_case.memory_plan(true);
             trial.predicted = plan.total();
             if (trial.predicted > available)
                 throw OutOfMemory(fmt::format("it needs {}, {} are left", in_mib(trial.predicted), in_mib(available)));
             const bool shared = std::find(layouts.begin(), layouts.end(), a_case.layout) != layouts.end();
             if (!shared) layouts.push_back(a_case.layout);
+            most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // one is set up at a time
             for (const auto& [label, bytes] : plan.by_label) {
+                if (label.starts_with("set-up of ")) continue;
                 const bool own =
                     label == "preconditioner " + a_case.name("preconditioner") || label == "Krylov vectors";
                 if (own || (!shared && label != "problem data")) together += bytes;
@@ -159,7 +161,7 @@ void Comparison::build_all() {
             entrants_[at].a_case.emplace(std::move(a_case));
         });
     }
-    one_at_a_time_ = together > available;
+    one_at_a_time_ = together + most_of_setups > available;
 }
 
 Comparison::Prepared& Comparison::system_for(const Case& a_case) {

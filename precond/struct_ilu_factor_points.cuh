@@ -45,6 +45,7 @@ struct Worker : RowOfPoint {
     };
     /// A block of a factor's entry at the neighbour in direction `at`, or its transpose; `place`: where it lies.
     __device__ __forceinline__ Block neighbour(int entry, int at, int place, int level, bool transposed) const {
+        static_assert(DOF <= 2 || RING > 0);
         Block x;
         if constexpr (RING > 0) {
 #pragma unroll
