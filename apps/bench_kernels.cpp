@@ -318,7 +318,6 @@ std::vector<Variant> tunings(const std::string& part) {
                     {full, "factors of fewer bits" + what, tuning, Variant::Storage::own, {"lower", "upper"}, storage});
     };
     add_narrow("", "", {});
-    add_narrow(", one by one", ", those of one unknown copied one by one", {.rows_at_once = false});
     add_narrow(", 1 block", ", one block on a multiprocessor", {.blocks = 1});
     add_narrow(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
     add_narrow(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});

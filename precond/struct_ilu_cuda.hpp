@@ -42,7 +42,6 @@ struct StructIluTuning {
     bool factor_ring = true;         ///< points of one or two unknowns find their neighbours' factors in shared memory
     bool in_registers =
         true;  ///< a point of up to 8 unknowns is factored in registers, dof 3 to 8 on tensor cores (section 4.3)
-    bool rows_at_once = true;  ///< coefficients of one unknown in fewer bits come by bulk copies, not one by one
     bool pipelined = true;     ///< terms of older levels are summed ahead (section 4.2.1)
     bool by_level = false;     ///< a launch for each level in place of the acyclic mapping of tiles (section 4.1)
     bool shares = true;        ///< where elimination changes the diagonal alone, E and F are the matrix's (D-ILU)

@@ -1,5 +1,5 @@
-// The terms of a row of a point of several unknowns, or of one in storage of fewer bits: whole blocks of coefficients on
-// the way from memory, and their sums. Definitions: struct_ilu_solve.cuh.
+// The terms of a row of a point of several unknowns: whole blocks of coefficients on the way from memory, and their
+// sums. Definitions: struct_ilu_solve.cuh.
 //
 // Points side by side have their blocks of an entry side by side in memory: a chunk, which one bulk copy brings to
 // shared memory. A warp does nothing but ask for the chunks of the levels ahead; a barrier for each stage tells when

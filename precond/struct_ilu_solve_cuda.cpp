@@ -40,22 +40,14 @@ struct Groups {
 
 constexpr Index shared_limit = 220 * 1024;
 
-/// Whether coefficients come one by one (struct_ilu_solve_points.cuh). Of fewer bits the copies of rows are fewer
-/// instructions, which is what their sweeps are bound by; in the natural layout a level has no rows in memory.
-bool one_by_one(const StructIluSystem& system, const StructIluTuning& tuning) {
-    const bool rows = is_narrow(system.storage) && tuning.rows_at_once;
-    return system.dof == 1 && !(rows && system.layout.kind() == LayoutKind::hyperplane);
-}
-
 /// As the texts lay it out.
-Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups, TileShape tile, int stages,
-                   bool singly) {
+Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups, TileShape tile, int stages) {
     const int dof = system.dof;
     const bool narrow = is_narrow(system.storage), halves = system.storage == FactorStorage::half_scaled;
     const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
     const Index threads = worker_threads(tile.cells(), dof), before = ring + 2 * (groups - 1) * threads;
     const Index exponents = halves ? 4 * groups * threads : 0;  // bytes of a stage
-    if (singly) return 8 * before + stages * (exponents + threads * ((narrow ? 4 : 8) * (g.lower + 1) + 8));
+    if (dof == 1) return 8 * before + stages * (exponents + threads * ((narrow ? 4 : 8) * (g.lower + 1) + 8));
     const Index block = dof * dof, run = system.layout.kind() == LayoutKind::natural ? 1 : tile.j;
     const Index value = bytes_of(system.storage), per_copy = 16 / value;
     const Index chunk = block % per_copy ? (run * block + 2 * per_copy - 2) / per_copy * per_copy : run * block;
@@ -90,11 +82,11 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     return all;
 }
 
-rtc::Texts texts(bool singly) {
+rtc::Texts texts(int dof) {
     return {
         rtc::kernel_parts_cuh,           rtc::narrow_values_cuh,
         rtc::struct_ilu_lines_cuh,       rtc::struct_ilu_solve_cuh,
-        rtc::struct_ilu_solve_edges_cuh, singly ? rtc::struct_ilu_solve_points_cuh : rtc::struct_ilu_solve_blocks_cuh,
+        rtc::struct_ilu_solve_edges_cuh, dof == 1 ? rtc::struct_ilu_solve_points_cuh : rtc::struct_ilu_solve_blocks_cuh,
         rtc::struct_ilu_solve_kernel_cuh};
 }
 
@@ -122,20 +114,27 @@ TileShape tile_of_points(const StructIluSystem& system, int groups) {
     if (groups > 4) return {32, 4};
     if (groups > 2) return {32, 5};
     if (groups == 2) return {32, system.stencil.level_map().z > 1 ? 10 : 8};
-    // Two blocks of 12 rows fit where one warp copies all of them, one of 16 where as many threads as work do.
-    return {32, points_a_level(system) > 256.0 ? (is_narrow(system.storage) ? 12 : 16) : 8};
+    return {32, points_a_level(system) > 256.0 ? 16 : 8};
 }
 
 /// As many points as keep a multiprocessor's share of the memory busy through their stages; fewer where an average
-/// level has fewer for each multiprocessor.
+/// level has fewer for each multiprocessor. Of fewer bits more, and longer rows of them.
 TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
-    const int dof = system.dof, more = is_narrow(system.storage) ? 2 : 1;
-    const int values = more * (g.lower > 6 ? 64 : dof > 4 && g.lower > 3 ? 80 : dof == 2 && g.lower <= 3 ? 384 : 128);
+    const int dof = system.dof;
+    const bool more = is_narrow(system.storage) && g.lower <= 3 && dof > 2;
+    const int values = more                       ? (dof <= 4 ? 128 * dof : 256)
+                       : g.lower > 6              ? 64
+                       : dof > 4 && g.lower > 3   ? 80
+                       : dof == 2 && g.lower <= 3 ? 384
+                                                  : 128;
     const int cells =
         int(std::clamp(1.34 * points_a_level(system), std::min(8.0, double(values) / dof), double(values) / dof));
-    const int wide = dof == 2 ? (g.lower > 3 ? 16 : 32) : dof <= 4 ? 8 : std::max(1, 32 / dof);
+    const int wide = more       ? (dof <= 4 ? 32 : std::max(1, 64 / dof))
+                     : dof == 2 ? (g.lower > 3 ? 16 : 32)
+                     : dof <= 4 ? 8
+                                : std::max(1, 32 / dof);
     TileShape tile{std::min(wide, std::max(1, cells)), 1};
-    tile.k = std::max(1, cells / tile.j);
+    tile.k = std::max(1, (cells + (more ? tile.j / 2 : 0)) / tile.j);
     return tile;
 }
 
@@ -144,11 +143,10 @@ TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
 SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
     : tile{tuning.tile_j, tuning.tile_k} {
     const int dof = system.dof;
-    const bool singly = one_by_one(system, tuning);
     groups = Groups(system, g, tuning.pipelined).count();
     if (tuning.tile_j == 0) tile = dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
     while (groups * struct_ilu::worker_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
-           solve_shared(system, g, groups, tile, 0, singly) > shared_limit) {
+           solve_shared(system, g, groups, tile, 0) > shared_limit) {
         if (tile.cells() == 1)
             throw UsageError(
                 fmt::format("struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
@@ -157,24 +155,24 @@ SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const S
         tile.halve();
     }
     stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : 4;
-    const int fewest = singly ? 1 : 3;  // older terms are a level ahead, and the level after is on its way
-    while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages, singly) > shared_limit))
+    const int fewest = dof > 1 ? 3 : 1;  // older terms are a level ahead, and the level after is on its way
+    while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages) > shared_limit))
         stages = stages > fewest ? stages - 1 : 0;
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
     lookahead = tuning.lookahead > 0 ? tuning.lookahead : 3;
-    shared = solve_shared(system, g, groups, tile, stages, singly);
+    shared = solve_shared(system, g, groups, tile, stages);
     worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
-    // Blocks and rows come by one warp's bulk copies, single values by those of whole groups of warps or by the
+    // Blocks come by one warp's bulk copies, single values by those of whole groups of warps or by the
     // workers' own.
-    loader_threads = !singly ? (stages > 0 ? 32 : 0)
+    loader_threads = dof > 1 ? (stages > 0 ? 32 : 0)
                              : worker_threads * (tuning.loaders >= 0 ? tuning.loaders
                                                  : groups > 2        ? 0
                                                                      : 1);
-    if (singly && threads() > 1024 && worker_threads % 64 == 0) loader_lines = 2, loader_threads /= 2;
-    if (singly && (stages < 2 || threads() > 1024)) loader_threads = 0;
+    if (dof == 1 && threads() > 1024 && worker_threads % 64 == 0) loader_lines = 2, loader_threads /= 2;
+    if (dof == 1 && (stages < 2 || threads() > 1024)) loader_threads = 0;
     // Two blocks where they fit without spills; more of them wait more than they work.
-    const int registers = singly ? 40 : dof == 1 ? 64 : dof <= 4 ? 72 : 128;
+    const int registers = dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
     blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));
 }
@@ -193,9 +191,8 @@ Solves::Solves(const Context& context, const StructIluSystem& system, const Geom
       state_(copied_to(context, "preconditioner: tiles", std::vector<State>{{0, 0, 1}})),
       partial_(context, "preconditioner: tiles", tiles_.count()) {
     const auto load = [&](bool upper, bool dot) {
-        const rtc::Kernel kernel =
-            rtc::load(texts(one_by_one(system, tuning)), definitions(system, g, shape_, upper, dot, tuning.pipelined),
-                      "struct_ilu_solve");
+        const rtc::Kernel kernel = rtc::load(
+            texts(system.dof), definitions(system, g, shape_, upper, dot, tuning.pipelined), "struct_ilu_solve");
         kernel.allow_shared(shape_.shared);
         return kernel;
     };
@@ -254,8 +251,8 @@ std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system,
     const SolveShape shape(system, g, tuning);
     std::vector<rtc::KernelResources> all, one;
     const auto add = [&](const char* name, bool upper, bool dot) {
-        rtc::compile(texts(one_by_one(system, tuning)), definitions(system, g, shape, upper, dot, tuning.pipelined),
-                     architecture, &one);
+        rtc::compile(texts(system.dof), definitions(system, g, shape, upper, dot, tuning.pipelined), architecture,
+                     &one);
         for (auto& row : one) row.name = name, all.push_back(row);
     };
     add("struct_ilu lower", false, false);
