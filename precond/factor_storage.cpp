@@ -61,7 +61,7 @@ void judge(const Rounding& rounding, FactorStorage storage, const std::string& n
         const bool single = storage == FactorStorage::single_precision;
         throw SetupError(
             fmt::format("{}: a value of the factors at cell ({},{},{}), component {}, is {:g}, which {} cannot hold "
-                        "({} such rows in all). Use preconditioner.storage = {}double.",
+                        "({} such rows of coefficients in all). Use preconditioner.storage = {}double.",
                         name, cell.x, cell.y, cell.z, component, value,
                         single ? "single precision" : "half precision with a scale from 2^-126 to 2^127",
                         rounding.overflows, single && takes_half ? "half_scaled, which scales each row, or " : ""));

@@ -41,7 +41,7 @@ std::string list_of(const std::vector<FactorStorage>& storages);
 /// What rounding factors met.
 struct Rounding {
     Index flushed = 0;      ///< values that became zero
-    Index overflows = 0;    ///< rows with values that do not fit
+    Index overflows = 0;    ///< rows of coefficients with values that do not fit
     PivotEvent overflow{};  ///< the first of these in natural order
 };
 /// What a log tells.

@@ -254,6 +254,8 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
             return Target{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
         };
         const Target places[] = {place(result), place(spare)}, &guessed = places[sweeps % 2];
+        // Of an even number of sweeps `guessed` is the result: the last one writes entries that never change while
+        // others read them, with the bits that they have already.
         for (int left = sweeps; left >= 0; --left)
             cuda_->run(left == sweeps ? guess
                        : left > 0     ? sweep

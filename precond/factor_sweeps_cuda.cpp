@@ -56,7 +56,7 @@ struct Axes {
             planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
         const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
         constexpr Index wanted = 16 << 20;
-        lines = int(std::clamp<Index>(wanted / (planes * line), 4, middle));
+        lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
     }
     Index chunks(int points) const {
         const Index tiles = (middle + lines - 1) / lines;

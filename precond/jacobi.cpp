@@ -101,6 +101,7 @@ PreconditionerRow jacobi_row() {
             plan.setup_bytes = plan.bytes;
             plan.bytes = NarrowFactors::bytes(storage, BlockPlaces::apart, setting.grid.points(), point_stencil(),
                                               setting.dof, false);
+            plan.bytes_per_apply = NarrowFactors::bytes_of_apply_inverse(storage, setting.grid.points(), setting.dof);
         }
         plan.traits = {.fixed = true, .symmetric = setting.symmetric};
         return plan;

@@ -29,7 +29,17 @@ Index exponents_of_part(Index slots, int dof) {
     return (slots * dof + 3) / 4 * 4;
 }
 
-/// Rounds a row of W, D^-1 or G (parts 0, 2 and 1).
+/// No rows of W and G, and no exponents of theirs.
+bool has_pivots_alone(BlockPlaces places, const Stencil& stencil) {
+    return places == BlockPlaces::apart && stencil.lower_size() == 0;
+}
+
+Index exponent_bytes(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof) {
+    if (storage != FactorStorage::half_scaled) return 0;
+    return (has_pivots_alone(places, stencil) ? 1 : 3) * exponents_of_part(slots, dof);
+}
+
+/// Rounds a row of W, D^-1 or G (parts 0, 2 and 1), elements 0, 1 and 2 from `first_element` on.
 template <class T>
 struct RoundRow {
     FactorView from;
@@ -38,6 +48,7 @@ struct RoundRow {
     RoundingLog* log;
     int dof;
     bool rows_first;  ///< threads side by side have the rows of a point, not slots, side by side
+    int first_element;
 
     HYPERPLANE_HD static int part_of(int element) { return element == 0 ? 0 : element == 1 ? 2 : 1; }
 
@@ -62,7 +73,8 @@ struct RoundRow {
         }
     }
 
-    HYPERPLANE_HD void operator()(int at, int element) const {
+    HYPERPLANE_HD void operator()(int at, int counted) const {
+        const int element = first_element + counted;
         const int slots = int(from.layout.slots()), part = part_of(element);
         const int slot = rows_first ? at / dof : at % slots, r = rows_first ? at % dof : at / slots;
         const Int3 p = from.layout.point(slot);
@@ -77,7 +89,7 @@ struct RoundRow {
         }
         for_each(first, last, p, slot, r,
                  [&](int e, int c, double value) { to.at(e, slot, r, c) = row.rounded(value); });
-        row.tell(*log, (unsigned long long)(from.layout.grid().row(p) * dof + r));
+        row.tell(*log, 3 * (unsigned long long)(from.layout.grid().row(p) * dof + r) + element);
     }
 };
 
@@ -121,7 +133,8 @@ NarrowFactors::NarrowFactors(const Context& context, FactorStorage storage, cons
     strides_ = places == BlockPlaces::apart ? ConstBlockView{nullptr, entry, 1, dof * stride, stride}
                                             : ConstBlockView{nullptr, entry, size, dof, 1};
     if (storage == FactorStorage::half_scaled)
-        exponents_ = Buffer<RowExponent>(context, "factor", 3 * exponents_of_part(layout.slots(), dof));
+        exponents_ =
+            Buffer<RowExponent>(context, "factor", exponent_bytes(storage, places, layout.slots(), stencil, dof));
 }
 
 bool NarrowFactors::serves(FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof,
@@ -132,9 +145,8 @@ bool NarrowFactors::serves(FactorStorage storage, const Layout& layout, const St
 
 Index NarrowFactors::bytes(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof,
                            bool symmetric) {
-    const Index exponents = storage == FactorStorage::half_scaled ? 3 * exponents_of_part(slots, dof) : 0;
-    return 4 * value_words(storage, places, slots, stencil, dof, symmetric) + exponents +
-           stencil.size() * Index(sizeof(Int3));
+    return 4 * value_words(storage, places, slots, stencil, dof, symmetric) +
+           exponent_bytes(storage, places, slots, stencil, dof) + stencil.size() * Index(sizeof(Int3));
 }
 
 Index NarrowFactors::bytes_of_sweeps(FactorStorage storage, Index slots, const Stencil& stencil, int dof) {
@@ -146,6 +158,7 @@ RowExponentView NarrowFactors::exponents(int part) const {
     if (storage_ != FactorStorage::half_scaled) return {};
     const Index slots = layout_.slots(), size = exponents_of_part(slots, dof_);
     RowExponent* const values = exponents_.data();
+    if (has_pivots_alone(places_, stencil_)) return {values, 1, slots};
     if (places_ == BlockPlaces::apart) return {values + part * size, 1, slots};
     if (part == 0) return {values, dof_, 1};
     return {values + size + (part - 1), 2 * dof_, 2};
@@ -153,12 +166,13 @@ RowExponentView NarrowFactors::exponents(int part) const {
 
 template <class T>
 void NarrowFactors::round_to(const FactorView& factors, RoundingLog* log) {
-    RoundRow<T> row{factors, {},   {exponents(0), exponents(1), exponents(2)},
-                    log,     dof_, places_ == BlockPlaces::together};
+    const int first = has_pivots_alone(places_, stencil_) ? 1 : 0, end = symmetric_ || first > 0 ? 2 : 3;
+    RoundRow<T> row{
+        factors, {}, {exponents(0), exponents(1), exponents(2)}, log, dof_, places_ == BlockPlaces::together, first};
     row.from.offsets = offsets_.data();
     row.to = {reinterpret_cast<T*>(values_.data()), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
-    for_each_element(context_.backend(), int(layout_.slots() * dof_), symmetric_ ? 2 : 3, "rounding of factors", row);
+    for_each_element(context_.backend(), int(layout_.slots() * dof_), end - first, "rounding of factors", row);
 }
 
 Rounding NarrowFactors::round(const FactorView& factors) {
@@ -173,6 +187,7 @@ Rounding NarrowFactors::round(const FactorView& factors) {
         device::copy(log.data(), &met, sizeof met);
     else
         met = log[0];
+    for (auto& row : met.overflows.failed) row /= 3;  // the three elements of a row
     return rounding_of(met, layout_.grid(), dof_);
 }
 
@@ -201,9 +216,9 @@ void NarrowFactors::apply_inverse(const Vector& r, Vector& z) const {
     storage_ == FactorStorage::single_precision ? inverse_product<float>(r, z) : inverse_product<Half>(r, z);
 }
 
-Index NarrowFactors::bytes_of_apply_inverse() const {
-    const Index unknowns = layout_.slots() * dof_, scales = storage_ == FactorStorage::half_scaled ? unknowns : 0;
-    return unknowns * dof_ * bytes_of(storage_) + scales + 2 * unknowns * Index(sizeof(double));
+Index NarrowFactors::bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof) {
+    const Index unknowns = slots * dof, scales = storage == FactorStorage::half_scaled ? unknowns : 0;
+    return unknowns * dof * bytes_of(storage) + scales + 2 * unknowns * Index(sizeof(double));
 }
 
 template <class T>

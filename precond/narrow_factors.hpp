@@ -60,12 +60,14 @@ public:
     NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof,
                   bool symmetric, BlockPlaces places);
 
-    /// Takes the factors of a view of this shape; its offsets are not needed.
+    /// Takes the factors of a view of this shape; its offsets are not needed. Of a point's row those of W, D^-1 and G
+    /// are rows of their own.
     Rounding round(const FactorView& factors);
 
     /// z = D^-1 r, a thread a point.
     void apply_inverse(const Vector& r, Vector& z) const;
-    Index bytes_of_apply_inverse() const;
+    Index bytes_of_apply_inverse() const { return bytes_of_apply_inverse(storage_, layout_.slots(), dof_); }
+    static Index bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof);
 
     FactorStorage storage() const { return storage_; }
     bool serves(FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof, bool symmetric) const;
@@ -89,8 +91,8 @@ public:
     }
     /// Values of W, D^-1 and G from one entry's to the next one's.
     Index entry_stride() const { return strides_.entry_stride; }
-    /// half_scaled's exponents. Of blocks together one byte a row for the lower sweep, of W, and two for the upper one,
-    /// of G (or, of a symmetric matrix, of W) and of D^-1.
+    /// half_scaled's exponents; where D^-1 is all there is, its own alone. Of blocks together one byte a row for the
+    /// lower sweep, of W, and two for the upper one, of G (or, of a symmetric matrix, of W) and of D^-1.
     RowExponentView of_lower() const { return exponents(0); }
     RowExponentView of_upper() const { return exponents(1); }
     RowExponentView of_inverse() const { return exponents(2); }

@@ -33,7 +33,7 @@ template <int width>
 struct Values {
     Value v[width];
 
-    __device__ __forceinline__ Values() = default;
+    Values() = default;
     __device__ __forceinline__ explicit Values(const Value* from) {
         constexpr int bytes = width * sizeof(Value);
         if constexpr (bytes == 16)

@@ -100,7 +100,7 @@ public:
         flushed_ += value != 0.0 && widened(result) == 0.0;
         return result;
     }
-    /// `row`: the point in natural order, times dof, plus the component.
+    /// `row`: a number of its own for each row, in the order in which the first one is told.
     HYPERPLANE_HD void tell(RoundingLog& log, unsigned long long row) const {
         if (overflows_) record_apart(&log.overflows, false, row, bad_);
         if (flushed_ == 0) return;

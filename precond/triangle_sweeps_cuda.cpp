@@ -97,7 +97,8 @@ TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shap
     };
     for (const Direction direction : {Direction::lower, Direction::upper}) {
         Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
-        triangle.scaled = load(direction, "scaled_sweep");
+        // Upper sweeps on unit triangles are never followed by D^-1, sweeps on others always.
+        if (!shape.unit || direction == Direction::lower) triangle.scaled = load(direction, "scaled_sweep");
         triangle.sweep = shape.unit ? load(direction, "sweep") : triangle.scaled;
         for (const Int3 o : offsets_of(shape.stencil, direction))
             triangle.delta.push_back(int(shape.layout.slot_delta(o)));

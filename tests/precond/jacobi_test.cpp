@@ -257,5 +257,27 @@ TEST(Jacobi, ItsKernelCompilesWithoutADeviceAndSpillsNothing) {
             }
 }
 
+TEST(Jacobi, HoldsAndMovesWhatIsPlanned) {
+    for (const FactorStorage storage : all_factor_storages)
+        for (int dof : {1, 3}) {
+            SCOPED_TRACE(to_string(storage) + std::string(" ") + std::to_string(dof));
+            const Context context = Context::cpu(1);
+            const Layout layout(LayoutKind::natural, {9, 8, 7}, {1, 1});
+            StructMatrix a(context, layout, Stencil::star7(), dof);
+            a.assign(random_struct_matrix(layout, a.stencil(), dof, MatrixStorage::full, 3));
+            const Settings settings{{"storage", to_string(storage)}};
+            const PreconditionerPlan plan =
+                find_preconditioner("jacobi").plan(parameters_of("jacobi", settings), setting_of(a));
+            const Index before = context.ledger().held();
+            const auto m = make("jacobi", a, settings);
+            const SetupReport report = m->setup(a);
+            const double held = double(context.ledger().held() - before);
+            EXPECT_NEAR(double(plan.bytes), held, 0.01 * held);
+            EXPECT_LE(report.factor_bytes, held);
+            EXPECT_EQ(m->bytes_per_apply(),
+                      plan.bytes_per_apply > 0 ? plan.bytes_per_apply : plan.bytes + 2 * a.unknowns() * 8);
+        }
+}
+
 }  // namespace
 }  // namespace hyperplane

@@ -339,7 +339,7 @@ void expect_single(const Context& context) {
     } catch (const SetupError& error) {
         EXPECT_NE(std::string(error.what())
                       .find("multicolor: a value of the factors at cell (0,0,0), component 0, is "
-                            "1e+60, which single precision cannot hold (60 such rows in all). Use "
+                            "1e+60, which single precision cannot hold (60 such rows of coefficients in all). Use "
                             "preconditioner.storage = double."),
                   std::string::npos)
             << error.what();

@@ -1,10 +1,13 @@
-// Halves: rounding, widening, and the scale of a row.
+// Halves: rounding, widening, and the scale of a row. What is told of values that do not fit.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
-#include "precond/narrow_values.hpp"
+#include "precond/narrow_factors.hpp"
 #include "precond/pivots.hpp"
+#include "precond/support.hpp"
+#include "several_threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -61,6 +64,29 @@ TEST(Halves, WhatDoesNotFitIsTold) {
         row.tell(log, 17);
         EXPECT_EQ(log.overflows.failures, 1u);
         EXPECT_EQ(log.overflows.failed[0], 17u);
+    }
+}
+
+/// W and G of one row: two rows of coefficients, of which W's is told for any number of threads.
+TEST(NarrowFactors, TellOfTheFirstOfTheRowsThatDoNotFit) {
+    const Layout layout(LayoutKind::natural, {5, 4, 3}, {1, 1});
+    StructMatrix e(Context::cpu(1), layout, Stencil::star7(), 1), d(Context::cpu(1), layout, Stencil::star7(), 1);
+    const int diagonal = e.stencil().diagonal();
+    for (Index at = 0; at < layout.slots(); ++at) d.values(diagonal)[at] = 1.0;
+    const Int3 cell{2, 1, 1};
+    e.values(diagonal - 1)[layout.slot(cell)] = 1e50;
+    e.values(diagonal + 1)[layout.slot(cell)] = 1e60;
+    const FactorView factors{
+        layout, block_view(std::as_const(e)), block_view(std::as_const(d), diagonal), nullptr, diagonal, false, true};
+    for (int threads : {1, 2, 3}) {
+        const SeveralThreads several(threads);
+        NarrowFactors narrow(Context::cpu(1), FactorStorage::single_precision, layout, e.stencil(), 1, false,
+                             BlockPlaces::apart);
+        const Rounding met = narrow.round(factors);
+        EXPECT_EQ(met.overflows, 2);
+        EXPECT_EQ(met.overflow.cell, cell);
+        EXPECT_EQ(met.overflow.component, 0);
+        EXPECT_EQ(met.overflow.value, 1e50);
     }
 }
 
