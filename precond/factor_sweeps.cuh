@@ -2,21 +2,22 @@
 //
 //     X_e(p) <- A_e(p) - sum over l + u = e of W_l(p) F_u(p+l),     W_l(p) = E_l(p) D^-1(p+l)
 //
-// Right-hand sides are those of the sweep before, so all W_l(p) are made first, then one entry after the other. An entry
-// that no pair (l, u) leads to is A's in every sweep: the first one writes it, the last one where results are wanted, the
-// others read it. One and two unknowns are in factor_sweeps_points.cuh, three to eight in factor_sweeps_tensor.cuh.
+// Right-hand sides are those of the sweep before, so all W_l(p) are made first, then one entry after the other. An
+// entry that no pair (l, u) leads to is A's in every sweep: the first one writes it, the last one where results are
+// wanted, the others read it. One and two unknowns are in factor_sweeps_points.cuh, three to eight in
+// factor_sweeps_tensor.cuh.
 //
-// What neighbours have is found again in the second-level cache: blocks of threads take the points plane by plane of the
-// layout's outermost axis, but only a few lines of its middle axis at a time.
+// What neighbours have is found again in the second-level cache: blocks of threads take the points plane by plane of
+// the layout's outermost axis, but only a few lines of its middle axis at a time.
 //
 // The blocks that pairs need are asked for together, a group of pairs at a time, across entries.
 //
-// Factors lie as [entry][slot][row][col], zero where the neighbour is outside the grid; those of D-ILU (SHARES) but D^-1
-// are A's. A lower neighbour outside the grid counts as the point itself, times W_l = 0.
+// Factors lie as [entry][slot][row][col], zero where the neighbour is outside the grid; those of D-ILU (SHARES) but
+// D^-1 are A's. A lower neighbour outside the grid counts as the point itself, times W_l = 0.
 //
 // Definitions: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1}, the pairs by e, PAIR_BEGIN
-// {ENTRIES + 1}, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's sign), SHARES, PERIODIC (A has entries that
-// wrap), NATURAL, LEVEL_Y, LEVEL_Z, OFFSET_X/Y/Z; BLOCKS (resident on a multiprocessor), ROUNDS (of
+// {ENTRIES + 1}, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's sign), SHARES, PERIODIC (A has
+// entries that wrap), NATURAL, LEVEL_Y, LEVEL_Z, OFFSET_X/Y/Z; BLOCKS (resident on a multiprocessor), ROUNDS (of
 // factor_sweeps_tensor.cuh).
 
 struct Arguments {

@@ -1,7 +1,8 @@
-// Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one point
-// at a time, or two. Definitions: factor_sweeps.cuh, and ROUNDS of points that a block of threads has.
+// Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one
+// point at a time, or two. Definitions: factor_sweeps.cuh, and ROUNDS of points that a block of threads has.
 //
-// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared memory.
+// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
+// memory.
 
 constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
@@ -246,7 +247,8 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
     stage_matrix<all>(a, chunk);
 #pragma unroll 1
     for (int round = 0; round < ROUNDS; ++round) {
-        const Worker worker(a, chunk, round * round_points + threadIdx.x / 32 * points + threadIdx.x % 32 / (32 / points));
+        const Worker worker(a, chunk,
+                            round * round_points + threadIdx.x / 32 * points + threadIdx.x % 32 / (32 / points));
         Sweep<updates, all, last> mine{worker};
         mine.prepare();
         if (round == 0) {

@@ -10,13 +10,13 @@
 //
 // solves: PARTS threads share a row u, thread `part` has the columns part, part + PARTS, ...; with PARTS = DOF that is
 // Algorithm 10. What does not come from the level before, the point's own coefficients, is read before this kernel
-// waits for that level's (AHEAD and OVERLAPPED, where they follow each other by programmatic dependent launch). Values of other
-// levels are read past the first-level cache, which may hold what was there before.
+// waits for that level's (AHEAD and OVERLAPPED, where they follow each other by programmatic dependent launch). Values
+// of other levels are read past the first-level cache, which may hold what was there before.
 //
 // Definitions: DOF, LOWER (2 LOWER + 1 entries), OFFSET_X/Y/Z {of all entries}, LEVEL_Y, LEVEL_Z, NATURAL (the layout),
 // SYMMETRIC (one triangle stored, pivots must have A's sign), SHARES (E and F are A's and stay as they are), PAIR_BEGIN
-// {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l), FACTOR_POINTS, SOLVE_POINTS, PARTS, AHEAD (a thread's coefficients
-// fit registers), OVERLAPPED.
+// {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l), FACTOR_POINTS, SOLVE_POINTS, PARTS, AHEAD (a thread's
+// coefficients fit registers), OVERLAPPED.
 
 typedef long long Index;
 
@@ -57,7 +57,8 @@ struct Point {
     /// Slot of the neighbour at offset e, -1 where there is none.
     __device__ __forceinline__ int neighbour(const Arguments& a, int e) const {
         const int x = i + offset_x[e], y = j + offset_y[e], z = k + offset_z[e];
-        const bool inside = unsigned(x) < unsigned(a.nx) && unsigned(y) < unsigned(a.ny) && unsigned(z) < unsigned(a.nz);
+        const bool inside =
+            unsigned(x) < unsigned(a.nx) && unsigned(y) < unsigned(a.ny) && unsigned(z) < unsigned(a.nz);
         return exists && inside ? slot + a.shift[e] : -1;
     }
     __device__ Index row(const Arguments& a) const { return i + a.nx * (j + Index(a.ny) * k); }
@@ -224,7 +225,8 @@ __device__ __forceinline__ void sweep_level(const Arguments& a) {
 #pragma unroll
             for (int l = 0; l < LOWER; ++l) {
                 const int there = p.neighbour(a, first + l);
-                e[l * solve_columns + c] = there >= 0 && v < DOF ? *coefficient(a, first + l, p.slot, there, u, v) : 0.0;
+                e[l * solve_columns + c] =
+                    there >= 0 && v < DOF ? *coefficient(a, first + l, p.slot, there, u, v) : 0.0;
             }
     }
     int there[solve_entries];

@@ -104,11 +104,11 @@ void Multicolor::prepare(const StructMatrix& a) {
     stencil_ = a.stencil();
     dof_ = a.dof();
     symmetric_ = a.symmetric();
-    points_ = std::move(points);
     factors_ = Buffer<double>(context_, "factor", shape.coefficients(dof_, symmetric_));
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
-            cuda_ = std::make_shared<MulticolorCuda>(*points_, layout_, dof_, symmetric_, options_.storage);
+            cuda_ = std::make_shared<MulticolorCuda>(*points, layout_, dof_, symmetric_, options_.storage);
+    points_ = std::move(points);  // last, as it tells that all the rest is there
 }
 
 SetupReport Multicolor::setup(const StructMatrix& a) {

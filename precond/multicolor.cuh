@@ -11,7 +11,8 @@
 // A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
 // mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
 //
-// Definitions: DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS, STORAGE (narrow_values.cuh; 0 or 1).
+// Definitions: DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS, STORAGE
+// (narrow_values.cuh; 0 or 1).
 
 struct Term {
     long long block;  // the entry's first coefficient; of its mirror in upper sweeps of symmetric factors

@@ -11,10 +11,10 @@
 //
 // A block owns a tile of lines and walks the levels as the solves do (struct_ilu_solve.cuh). Factors pass between
 // points through global memory; a tile publishes the level it has completed, and a level waits until the tiles it
-// depends on have completed the one before. Some warps work and HELPERS warps wait and fetch for them; one publishes this
-// tile's progress, a warp of its own that nobody waits for where there is room for one: struct_ilu_factor_points.cuh for
-// one and two unknowns a point, and four of star7, struct_ilu_factor_tensor.cuh for three to eight,
-// struct_ilu_factor_rows.cuh for more, and for stencils too large for registers.
+// depends on have completed the one before. Some warps work and HELPERS warps wait and fetch for them; one publishes
+// this tile's progress, a warp of its own that nobody waits for where there is room for one:
+// struct_ilu_factor_points.cuh for one and two unknowns a point, and four of star7, struct_ilu_factor_tensor.cuh for
+// three to eight, struct_ilu_factor_rows.cuh for more, and for stencils too large for registers.
 //
 // Where a neighbour lies outside the grid its place is some other point's: what is found there, a number, meets a zero.
 //

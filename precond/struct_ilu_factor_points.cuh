@@ -1,4 +1,5 @@
-// The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in registers.
+// The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in
+// registers.
 // Definitions: struct_ilu_factor.cuh, RING (a power of two above the levels that a point looks back, or 0), and
 // RECEIVERS and FETCHERS, which make up HELPERS, and STAGES.
 //

@@ -85,7 +85,8 @@ struct Worker : Lane {
             if (!judge(a).accepts(met, diagonal, least)) {
                 pivot = 1.0;
                 if (active && !gave_up)
-                    pivot = judge(a).usable(met, diagonal, scale, line.point(a, i) * DOF + p, lane % (32 / points) == 0);
+                    pivot =
+                        judge(a).usable(met, diagonal, scale, line.point(a, i) * DOF + p, lane % (32 / points) == 0);
                 if (pivot == 0.0) gave_up = true, pivot = 1.0;
             }
             const double inverse = 1.0 / pivot;
@@ -118,7 +119,8 @@ struct Worker : Lane {
             Block block{};
             if (a_entry[e] >= 0)
 #pragma unroll
-                for (int m = 0; m < 2; ++m) block.v[m] = there[DOF % 2 == 0 ? 0 : m] ? from[e * cells * staged_size + m] : 0.0;
+                for (int m = 0; m < 2; ++m)
+                    block.v[m] = there[DOF % 2 == 0 ? 0 : m] ? from[e * cells * staged_size + m] : 0.0;
             return block;
         };
 #pragma unroll

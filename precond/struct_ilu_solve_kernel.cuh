@@ -3,8 +3,8 @@
 
 constexpr int threads = GROUPS * worker_threads + loader_threads + HALO_THREADS;
 
-/// All threads, warps from different places of the text. Where the compiler need not keep a warp together it makes faster
-/// code, but for D-ILU's lower triangle (docs/performance-log.md).
+/// All threads, warps from different places of the text. Where the compiler need not keep a warp together it makes
+/// faster code, but for D-ILU's lower triangle (docs/performance-log.md).
 __device__ __forceinline__ void meet_all() {
     if constexpr (DILU && !UPPER)
         asm volatile("barrier.sync.aligned 0, %0;" ::"n"(threads) : "memory");

@@ -170,8 +170,8 @@ struct Worker {
     }
 };
 
-/// Fetches for the groups `group`, group + LOADERS, ..., and there for LOADER_LINES lines: what group 0 needs of a level,
-/// and the others of the level after, has arrived when the block meets for the level.
+/// Fetches for the groups `group`, group + LOADERS, ..., and there for LOADER_LINES lines: what group 0 needs of a
+/// level, and the others of the level after, has arrived when the block meets for the level.
 template <int group, int nth = 0>
 struct Loader {
     static constexpr bool more_lines = nth + 1 < LOADER_LINES;

@@ -136,8 +136,8 @@ struct Worker {
         at = component < DOF && first + result_point < a.slots ? first + result_point : -1;
     }
 
-    /// Adds a block times x(component); of a mirrored block the transpose. Sums of its own rows; of its own columns where
-    /// the block is mirrored.
+    /// Adds a block times x(component); of a mirrored block the transpose. Sums of its own rows; of its own columns
+    /// where the block is mirrored.
     template <bool mirrored, int sums, class X>
     __device__ __forceinline__ void add_product(double (&sum)[sums], const Value* block, const X& x) const {
         Values<WIDTH> values[rows];
