@@ -39,12 +39,11 @@ struct StructIluTuning {
     int blocks = 0;                  ///< resident on a multiprocessor
     int factor_j = 0, factor_k = 0;  ///< lines of a tile of the factorisation
     int factor_blocks = 0;           ///< blocks of the factorisation resident on a multiprocessor
-    bool factor_ring = true;         ///< points of one or two unknowns find their neighbours' factors in shared memory
-    bool in_registers =
-        true;  ///< a point of up to 8 unknowns is factored in registers, dof 3 to 8 on tensor cores (section 4.3)
-    bool pipelined = true;     ///< terms of older levels are summed ahead (section 4.2.1)
-    bool by_level = false;     ///< a launch for each level in place of the acyclic mapping of tiles (section 4.1)
-    bool shares = true;        ///< where elimination changes the diagonal alone, E and F are the matrix's (D-ILU)
+    bool factor_ring = true;         ///< points factored by rows find their neighbours' factors in shared memory
+    bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
+    bool pipelined = true;           ///< terms of older levels are summed ahead (section 4.2.1)
+    bool by_level = false;           ///< a launch for each level in place of the acyclic mapping of tiles (section 4.1)
+    bool shares = true;              ///< where elimination changes the diagonal alone, E and F are the matrix's (D-ILU)
 };
 
 /// Both kernels of one system, with what they need besides matrix and factors.

@@ -6,8 +6,8 @@
 //     a step:             [entry][col][point][component]
 //
 // A step is a set of points of one level, or a part of a large one; points of a level do not depend on each other.
-// `entry` counts the step's entries, `component` is a coefficient's row; values of points side by side lie side by side,
-// so that threads, a row of a point each, read them coalesced and every step is one contiguous piece.
+// `entry` counts the step's entries, `component` is a coefficient's row; values of points side by side lie side by
+// side, so that threads, a row of a point each, read them coalesced and every step is one contiguous piece.
 #pragma once
 
 #include <vector>

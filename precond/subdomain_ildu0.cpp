@@ -83,8 +83,8 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
         const Index held = Index(setting.dof) * cells.cells + 2 * cells.margin + 1 + flags;
         if (held > most_held)
             throw UsageError(
-                fmt::format("{}: with what stencil {} refers to around it, a vector of {} x {} x {} points takes {} values "
-                            "of a GPU's shared memory, which holds {}; make subdomains smaller along x and y",
+                fmt::format("{}: with what stencil {} refers to around it, a vector of {} x {} x {} points takes {} "
+                            "values of a GPU's shared memory, which holds {}; make subdomains smaller along x and y",
                             parameters.where(section, "subdomain"), setting.stencil.name(), options.size->x,
                             options.size->y, options.size->z, held, most_held));
     }

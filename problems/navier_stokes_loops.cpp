@@ -1,5 +1,6 @@
-// On a device a block of threads has a few points and a thread for each element around each of them: row after row goes
-// through shared memory, where other threads sum up what the elements make. The arithmetic is the host's, to the last bit.
+// On a device a block of threads has a few points and a thread for each element around each of them: row after row
+// goes through shared memory, where other threads sum up what elements make. The arithmetic is the host's, to the last
+// bit.
 #include "problems/navier_stokes_loops.hpp"
 
 #include "core/for_each_point.hpp"

@@ -17,8 +17,8 @@ HYPERPLANE_HD inline double chosen(bool which, double yes, double no) {
     return which ? yes : no;
 }
 /// a / b and the root of x, correctly rounded, of numbers far from the ends of the range of exponents: on a GPU without
-/// the branch for others, so that divisions overlap (Markstein 1990). There what divides by 0 or has an infinity or NaN in
-/// it is NaN, also root(0); no such thing becomes a number again, so that a blow-up shows.
+/// the branch for others, so that divisions overlap (Markstein 1990). There what divides by 0 or has an infinity or NaN
+/// in it is NaN, also root(0), so that a blow-up shows.
 HYPERPLANE_HD inline double quotient(double a, double b) {
 #ifdef __CUDA_ARCH__
     double y;

@@ -10,7 +10,8 @@ namespace {
 using namespace testing_support;
 
 Settings settings_for(const std::string& name, int fill_level) {
-    if (has_key(find_preconditioner(name).parameters, "preconditioner", "fill_level")) return {{"fill_level", std::to_string(fill_level)}};
+    if (has_key(find_preconditioner(name).parameters, "preconditioner", "fill_level"))
+        return {{"fill_level", std::to_string(fill_level)}};
     return {};
 }
 
