@@ -1,0 +1,205 @@
+// Factors of fewer bits: what they can hold and what they cannot, what they take, and which preconditioners have them.
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "on_device.hpp"
+#include "precond/narrow_factors.hpp"
+#include "precond/support.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using enum FactorStorage;
+
+constexpr FactorStorage narrow_storages[] = {single_precision, half_scaled};
+
+/// A = (I + W) D (I + G) on a line of points, with powers of two in all three.
+StructMatrix of_powers_of_two(const Layout& layout) {
+    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
+    const Grid& grid = layout.grid();
+    const Int3 step{grid.nx > 1, grid.ny > 1, grid.nz > 1};
+    reference::Random random(3);
+    const auto power = [&] { return (random() < 0.0 ? -1.0 : 1.0) * std::ldexp(1.0, int(3.0 * random()) - 3); };
+    double before = 0.0, g = 0.0;
+    Int3 p;
+    for (Index row = 0; row < grid.points(); ++row, p = p + step) {
+        const double w = row > 0 ? power() : 0.0, d = std::ldexp(1.0, int(row % 5)), next = power();
+        const Index slot = layout.slot(p);
+        if (row > 0) a.values(a.stencil().find(-step))[slot] = w * before;
+        a.values(a.stencil().diagonal())[slot] = d + w * before * g;
+        if (row + 1 < grid.points()) a.values(a.stencil().find(step))[slot] = d * next;
+        before = d, g = next;
+    }
+    return a;
+}
+
+TEST(NarrowFactors, WhatCanBeKeptExactlyGivesTheExactAnswer) {
+    for (const Box& box : {Box{41, 1, 1}, Box{1, 41, 1}, Box{1, 1, 41}})
+        for (LayoutKind kind : layout_kinds)
+            for (FactorStorage storage : narrow_storages) {
+                SCOPED_TRACE(reference::name_of(box) + " " + to_string(storage));
+                const StructMatrix a =
+                    of_powers_of_two(Layout(kind, reference::to_grid(box), Stencil::star7().level_map()));
+                const std::vector<double> r = reference::Random(7).vector(int(a.unknowns()));
+                const auto exact = make("struct_ilu", a), m = make("struct_ilu", a, {{"storage", to_string(storage)}});
+                exact->setup(a);
+                m->setup(a);
+                EXPECT_LT(reference::relative_difference(apply(*m, a, r), apply(*exact, a, r)), 1e-14);
+                EXPECT_LT(reference::relative_difference(apply(a, a, apply(*m, a, r)), r), 1e-12);
+            }
+}
+
+/// Rows of W and of D^-1 whose sizes span `decades` either way. Couplings lead from odd points to even ones alone, so
+/// that nothing is multiplied up from point to point, and add up without cancellation.
+StructMatrix badly_scaled(double decades) {
+    const Grid grid = reference::to_grid({9, 7, 5});
+    const Layout layout(LayoutKind::natural, grid, Stencil::star7().level_map());
+    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
+    reference::Random random(11);
+    std::vector<double> sizes(std::size_t(a.unknowns()));
+    for (double& size : sizes) size = std::pow(10.0, decades * random());
+    const int diagonal = a.stencil().diagonal();
+    for (Index row = 0; row < grid.points(); ++row) {
+        const Int3 p = grid.point(row);
+        const bool odd = (p.x + p.y + p.z) % 2;
+        a.values(diagonal)[row] = odd ? 1.0 : sizes[row];
+        for (int e = 0; e < diagonal; ++e)
+            if (const Int3 q = p + a.stencil()[e]; odd && grid.contains(q))
+                a.values(e)[row] = -sizes[row] * sizes[grid.row(q)] * (0.1 + std::abs(random()));
+    }
+    return a;
+}
+
+/// What scaled halves make of a badly scaled matrix, in some context, against double precision here.
+void expect_survival(const Context& context) {
+    const StructMatrix here = badly_scaled(30.0), a = in_context(context, here);
+    const auto exact = make("struct_ilu", here), m = make("struct_ilu", a, {{"storage", "half_scaled"}});
+    exact->setup(here);
+    EXPECT_EQ(m->setup(a).values_flushed, 0);
+    std::vector<double> r = reference::Random(8).vector(int(a.unknowns()));
+    for (double& value : r) value = std::abs(value) + 0.1;
+    Vector out = poisoned(context, a.layout(), 1);
+    m->apply(to_vector(context, a.layout(), 1, r), out);
+    const std::vector<double> wanted = apply(*exact, here, r), z = from_vector(out);
+    const auto [smallest, largest] = std::minmax_element(wanted.begin(), wanted.end());
+    EXPECT_LT(*smallest, 1e-25);
+    EXPECT_GT(*largest, 1e25);
+    for (std::size_t at = 0; at < z.size(); ++at) ASSERT_NEAR(z[at], wanted[at], 0x1p-10 * wanted[at]) << at;
+}
+
+TEST(NarrowFactors, RowsOfAnySizeSurviveInScaledHalves) {
+    expect_survival(Context::cpu(1));
+}
+
+class NarrowFactorsOnDevice : public DeviceTest {};
+
+TEST_F(NarrowFactorsOnDevice, RowsOfAnySizeSurviveInScaledHalves) {
+    expect_survival(Context::cuda());
+}
+
+TEST_F(NarrowFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
+    const Grid grid = reference::to_grid({5, 3, 1});
+    const Layout layout(LayoutKind::hyperplane, grid, Stencil::star7().level_map());
+    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
+    for (Index slot = 0; slot < grid.points(); ++slot) a.values(a.stencil().diagonal())[slot] = 1.0;
+    a.values(a.stencil().diagonal())[layout.slot({2, 1, 0})] = 1e-40;
+    const auto message = [&](const StructMatrix& of) -> std::string {
+        try {
+            make("struct_ilu", of, {{"storage", "single"}})->setup(of);
+        } catch (const SetupError& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_EQ(message(in_context(Context::cuda(), a)), message(a));
+    a.values(a.stencil().diagonal())[layout.slot({2, 1, 0})] = 1e60;
+    const StructMatrix there = in_context(Context::cuda(), a);
+    EXPECT_EQ(make("struct_ilu", there, {{"storage", "single"}})->setup(there).values_flushed, 1);
+}
+
+TEST(NarrowFactors, SinglePrecisionRefusesWhatItCannotHoldAndCountsWhatVanishes) {
+    const Grid grid = reference::to_grid({5, 3, 1});
+    const Layout layout(LayoutKind::natural, grid, Stencil::star7().level_map());
+    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
+    for (Index row = 0; row < grid.points(); ++row) a.values(a.stencil().diagonal())[row] = 1.0;
+    a.values(a.stencil().diagonal())[7] = 1e60;
+    const auto m = make("struct_ilu", a, {{"storage", "single"}});
+    EXPECT_EQ(m->setup(a).values_flushed, 1);
+    a.values(a.stencil().diagonal())[7] = 1e-40;
+    try {
+        m->setup(a);
+        FAIL() << "was accepted";
+    } catch (const SetupError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("cell (2,1,0)"), text.npos) << text;
+        EXPECT_NE(text.find("single precision cannot hold"), text.npos) << text;
+        EXPECT_NE(text.find("half_scaled"), text.npos) << text;
+    }
+    const auto scaled = make("struct_ilu", a, {{"storage", "half_scaled"}});
+    EXPECT_EQ(scaled->setup(a).values_flushed, 0);
+    const std::vector<double> r(std::size_t(a.unknowns()), 1.0);
+    EXPECT_NEAR(apply(*scaled, a, r)[7], 1e40, 1e37);
+}
+
+TEST(NarrowFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
+    for (const std::string name : {"struct_ilu", "par_ilu"})
+        for (FactorStorage storage : narrow_storages)
+            for (MatrixStorage matrix : storages)
+                for (int k : {0, 1}) {
+                    SCOPED_TRACE(name + " " + to_string(storage));
+                    const Context context = Context::cpu(1);
+                    const Layout layout =
+                        layout_for(LayoutKind::natural,
+                                   reference::random_matrix({9, 8, 7}, reference::stencil_named("star7").offsets, 1, 1),
+                                   "star7", k);
+                    StructMatrix a(context, layout, Stencil::star7(), 2, matrix);
+                    a.assign(random_struct_matrix(layout, a.stencil(), 2, matrix, 3));
+                    const Settings settings{{"fill_level", std::to_string(k)}, {"storage", to_string(storage)}};
+                    const PreconditionerPlan plan =
+                        find_preconditioner(name).plan(parameters_of(name, settings), setting_of(a));
+                    const Index before = context.ledger().held();
+                    context.ledger().forget_peak();
+                    const auto m = make(name, a, settings);
+                    for (int repeat = 0; repeat < 2; ++repeat) {
+                        const SetupReport report = m->setup(a);
+                        const double held = double(context.ledger().held() - before);
+                        EXPECT_NEAR(double(plan.bytes), held, 0.01 * held);
+                        EXPECT_NEAR(double(plan.bytes + plan.setup_bytes), double(context.ledger().peak() - before),
+                                    0.03 * held);
+                        EXPECT_LE(report.factor_bytes, held);
+                        EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+                    }
+                }
+}
+
+TEST(FactorStorage, IsRefusedWithAnExplanationWhereARowHasNone) {
+    for (const PreconditionerRow& row : preconditioners()) {
+        SCOPED_TRACE(row.name);
+        EXPECT_EQ(has_key(row.parameters, "preconditioner", "storage"), !row.storages.empty());
+        if (row.storages.empty()) continue;
+        for (FactorStorage storage : all_factor_storages) {
+            const Parameters parameters = parameters_of(row.name, {{"storage", to_string(storage)}});
+            if (std::find(row.storages.begin(), row.storages.end(), storage) != row.storages.end()) {
+                EXPECT_NO_THROW(check_storage(row, parameters));
+                continue;
+            }
+            try {
+                check_storage(row, parameters);
+                FAIL() << "was accepted";
+            } catch (const UsageError& error) {
+                const std::string text = error.what();
+                EXPECT_NE(text.find(row.name + " keeps its factors in " + list_of(row.storages) + " alone, not in " +
+                                    to_string(storage) + ", which struct_ilu, "),
+                          text.npos)
+                    << text;
+            }
+        }
+    }
+    EXPECT_THROW(parameters_of("struct_ilu", {{"storage", "half"}}), UsageError);
+}
+
+}  // namespace
+}  // namespace hyperplane
