@@ -162,9 +162,10 @@ void expect_no_spills(const Job& job) {
         fmt::print("{:<40} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
                    row.registers, row.local_bytes, row.spill_bytes, row.shared_bytes);
         EXPECT_GT(row.registers, 0) << row.name;
-        // The factorisation on tensor cores takes all registers of a thread; for others than sm_90, for which it is
-        // tuned, the compiler misses by a few.
-        const bool tight = job.architecture != "sm_90" && job.system.dof > 2 && row.name == "struct_ilu factor";
+        // Two kernels take all registers that their blocks leave a thread: the factorisation on tensor cores, and
+        // par_ilu's sweeps. They are tuned for sm_90; for others the compiler misses by a few.
+        const bool takes_all = (job.system.dof > 2 && row.name == "struct_ilu factor") || row.name == "factor_sweep";
+        const bool tight = job.architecture != "sm_90" && takes_all;
         if (job.system.dof <= 8) {
             EXPECT_LE(row.spill_bytes, tight ? 192 : 0) << row.name << " of " << job.name();
         }
