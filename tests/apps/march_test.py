@@ -67,7 +67,7 @@ ambient_pressure = 1e-6
 [grid]
 cells = 16 16 1
 [time]
-cfl = 4
+cfl = 10
 steps = 40
 scheme = bdf2
 [newton]
