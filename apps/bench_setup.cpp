@@ -1,6 +1,9 @@
 #include "apps/bench_setup.hpp"
 
+#include <functional>
+
 #include "apps/bench_kernels.hpp"
+#include "core/device.hpp"
 #include "precond/cusparse_ilu.hpp"
 
 namespace hyperplane {
@@ -18,15 +21,18 @@ SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, co
 }
 
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z) {
-    m.apply(r, z);
+    std::function<void()> apply = [&] { m.apply(r, z); };
+    apply();
 #if HYPERPLANE_CUSPARSE_BUILT
     if (const auto* cusparse = dynamic_cast<const CusparseIlu*>(&m))
-        return time_calls(context, repeats, [&] {
+        apply = [cusparse] {
             cusparse->lower_solve();
             cusparse->upper_solve();
-        });
+        };
 #endif
-    return time_calls(context, repeats, [&] { m.apply(r, z); });
+    if (context.backend() == Backend::cpu) return time_calls(context, repeats, apply);
+    const device::Recording recording(apply);
+    return time_calls(context, repeats, [&] { recording.queue(); });
 }
 
 }  // namespace hyperplane

@@ -46,6 +46,20 @@ void zero(void* memory, Index bytes);
 void copy(const void* from, void* to, Index bytes);
 /// Waits for all work queued; throws the errors it met, naming the last kernel launched.
 void synchronize();
+/// What a call queues, recorded once and queued again as one: a CUDA graph.
+class Recording {
+public:
+    /// `call` is recorded, not run. It must have run before, so that it has made all it needs.
+    explicit Recording(const std::function<void()>& call);
+    ~Recording();
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+
+    void queue() const;
+
+private:
+    void* graph_ = nullptr;
+};
 /// Seconds the device takes for what `call` queues, between two events.
 double seconds_of(const std::function<void()>& call);
 

@@ -25,6 +25,37 @@ private:
     cudaEvent_t event_{};
 };
 
+/// Ends a capture that an exception has left open.
+class Capture {
+public:
+    explicit Capture(cudaStream_t stream) : stream_(stream) {
+        cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+    }
+    ~Capture() {
+        if (open_) end();
+        if (graph_) cudaGraphDestroy(graph_);
+    }
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+
+    cudaGraphExec_t instantiate() {
+        cuda::check(end(), "cudaStreamEndCapture");
+        cudaGraphExec_t graph = nullptr;
+        cuda::check(cudaGraphInstantiate(&graph, graph_, 0), "cudaGraphInstantiate");
+        return graph;
+    }
+
+private:
+    cudaError_t end() {
+        open_ = false;
+        return cudaStreamEndCapture(stream_, &graph_);
+    }
+
+    cudaStream_t stream_;
+    cudaGraph_t graph_ = nullptr;
+    bool open_ = true;
+};
+
 struct Chosen {
     bool made = false;
     device::Properties properties;
@@ -150,6 +181,20 @@ void copy(const void* from, void* to, Index bytes) {
 
 void synchronize() {
     cuda::check(cudaStreamSynchronize(cuda::stream()), "cudaStreamSynchronize");
+}
+
+Recording::Recording(const std::function<void()>& call) {
+    Capture capture(cuda::stream());
+    call();
+    graph_ = capture.instantiate();
+}
+
+Recording::~Recording() {
+    cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_));
+}
+
+void Recording::queue() const {
+    cuda::check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), cuda::stream()), "cudaGraphLaunch");
 }
 
 double seconds_of(const std::function<void()>& call) {

@@ -1,46 +1,12 @@
 // Iterations on a GPU: CUDA graphs, and scalars that follow the host one step behind.
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "core/cuda.hpp"
 #include "solvers/iteration.hpp"
 
 namespace hyperplane {
-namespace {
-
-/// Ends a capture that an exception has left open.
-class Capture {
-public:
-    explicit Capture(cudaStream_t stream) : stream_(stream) {
-        cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
-    }
-    ~Capture() {
-        if (open_) end();
-        if (graph_) cudaGraphDestroy(graph_);
-    }
-    Capture(const Capture&) = delete;
-    Capture& operator=(const Capture&) = delete;
-
-    cudaGraphExec_t instantiate() {
-        cuda::check(end(), "cudaStreamEndCapture");
-        cudaGraphExec_t graph = nullptr;
-        cuda::check(cudaGraphInstantiate(&graph, graph_, 0), "cudaGraphInstantiate");
-        return graph;
-    }
-
-private:
-    cudaError_t end() {
-        open_ = false;
-        return cudaStreamEndCapture(stream_, &graph_);
-    }
-
-    cudaStream_t stream_;
-    cudaGraph_t graph_ = nullptr;
-    bool open_ = true;
-};
-
-}  // namespace
-
 /// The graphs of the slots, and the scalars of two steps where the host reads them.
 class Iteration::Graphs {
 public:
@@ -54,8 +20,6 @@ public:
     }
     ~Graphs() {
         cudaStreamSynchronize(cuda::stream());  // a step that ran ahead may still write its scalars
-        for (const Replay& replay : replays_)
-            if (replay.graph) cudaGraphExecDestroy(replay.graph);
         for (cudaEvent_t event : known_)
             if (event) cudaEventDestroy(event);
         cudaFreeHost(on_host_);
@@ -76,12 +40,8 @@ public:
             give();
             replay.ran_before = true;
         } else {
-            if (!replay.graph) {
-                Capture capture(cuda::stream());
-                give();
-                replay.graph = capture.instantiate();
-            }
-            cuda::check(cudaGraphLaunch(replay.graph, cuda::stream()), "cudaGraphLaunch");
+            if (!replay.recording) replay.recording = std::make_unique<device::Recording>(give);
+            replay.recording->queue();
         }
         cuda::check(cudaEventRecord(known_[slot % 2], cuda::stream()), "cudaEventRecord");
     }
@@ -95,7 +55,7 @@ public:
 private:
     struct Replay {
         bool ran_before = false;
-        cudaGraphExec_t graph = nullptr;
+        std::unique_ptr<device::Recording> recording;
     };
 
     double* row(Index slot) const { return on_host_ + slot % 2 * scalars_; }
