@@ -1,12 +1,11 @@
 // y = A x, or r = b - A x in twice the working precision, on a GPU.
 //
-// A thread has ROWS rows of one slot. A neighbour's slot is the slot plus a constant of its offset, modulo the
-// slots. Where the neighbour lies outside the grid that is some other point, multiplied by the zero stored
-// there: the map of points to slots is one to one, so the coefficient that points back is zero as well, also
-// where only one triangle is stored. Along periodic axes points are followed instead (PERIODIC).
+// A thread has ROWS rows of one slot. Where a neighbour lies outside the grid some other point (grid_point.cuh) is
+// multiplied by the zero stored there: the map of points to slots is one to one, so the coefficient that points back
+// is zero as well, also where only one triangle is stored. Along periodic axes points are followed instead (PERIODIC).
 //
-// Definitions: DOF, ENTRIES, STORED (entries held: all, or those up to the diagonal), ROWS, PERIODIC, NATURAL,
-// OFFSET_X/Y/Z, LEVEL_Y, LEVEL_Z, EXACT (the residual).
+// Definitions, besides those of grid_point.cuh: DOF, ENTRIES, STORED (entries held: all, or those up to the diagonal),
+// ROWS, PERIODIC, EXACT (the residual).
 
 struct Arguments {
     const double* a;  // [entry][row][col][stride]
@@ -14,12 +13,9 @@ struct Arguments {
     const double* b;
     double* y;
     int slots, stride, nx, ny, nz, periodic_x, periodic_y, periodic_z;
-    int delta[ENTRIES];  // slot of p + o minus slot of p, modulo the slots, in [0, slots)
+    int delta[ENTRIES];
 };
 
-__device__ constexpr int offset_x[] = OFFSET_X;
-__device__ constexpr int offset_y[] = OFFSET_Y;
-__device__ constexpr int offset_z[] = OFFSET_Z;
 constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
 
 /// A sum of products in twice the working precision (Ogita, Rump and Oishi, Accurate sum and dot product,
@@ -57,25 +53,12 @@ typedef PlainSum Sum;
 
 /// Slot of the neighbour at offset e, -1 where there is none.
 __device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
-    if (!PERIODIC) {
-        const int there = slot + a.delta[e];
-        return there >= a.slots ? there - a.slots : there;
-    }
-    int i, j, k;
-    if (NATURAL) {
-        i = slot % a.nx, j = slot / a.nx % a.ny, k = slot / (a.nx * a.ny);
-    } else {
-        j = slot % a.ny, k = slot / a.ny % a.nz;
-        i = (slot / (a.ny * a.nz) - LEVEL_Y * j - LEVEL_Z * k) % a.nx;
-        if (i < 0) i += a.nx;
-    }
-    i += offset_x[e], j += offset_y[e], k += offset_z[e];
-    if (a.periodic_x) i = (i + a.nx) % a.nx;
-    if (a.periodic_y) j = (j + a.ny) % a.ny;
-    if (a.periodic_z) k = (k + a.nz) % a.nz;
-    if (unsigned(i) >= unsigned(a.nx) || unsigned(j) >= unsigned(a.ny) || unsigned(k) >= unsigned(a.nz)) return -1;
-    if (NATURAL) return i + a.nx * (j + a.ny * k);
-    return ((i + LEVEL_Y * j + LEVEL_Z * k) % a.nx * a.nz + k) * a.ny + j;
+    if (!PERIODIC) return neighbour_slot(a, slot, e);
+    GridPoint p = GridPoint::at(a, slot).neighbour(e);
+    if (a.periodic_x) p.i = (p.i + a.nx) % a.nx;
+    if (a.periodic_y) p.j = (p.j + a.ny) % a.ny;
+    if (a.periodic_z) p.k = (p.k + a.nz) % a.nz;
+    return p.in_grid(a) ? p.slot(a) : -1;
 }
 
 extern "C" __global__ void __launch_bounds__(256) spmv(const __grid_constant__ Arguments a) {
@@ -92,7 +75,8 @@ extern "C" __global__ void __launch_bounds__(256) spmv(const __grid_constant__ A
         const int there = neighbour(a, slot, e);
         if (PERIODIC && there < 0) continue;
         const bool mirrored = e >= STORED;
-        const double* block = a.a + (long long)(mirrored ? ENTRIES - 1 - e : e) * DOF * DOF * a.stride + (mirrored ? there : slot);
+        const double* block =
+            a.a + (long long)(mirrored ? ENTRIES - 1 - e : e) * DOF * DOF * a.stride + (mirrored ? there : slot);
 #pragma unroll(DOF <= 8 ? DOF : 4)
         for (int c = 0; c < DOF; ++c) {
             const double x = __ldg(a.x + (long long)c * a.slots + there);
@@ -100,7 +84,8 @@ extern "C" __global__ void __launch_bounds__(256) spmv(const __grid_constant__ A
             for (int r = 0; r < ROWS; ++r) {
                 const int row = first_row + r;
                 if (row < DOF)
-                    sum[r].add_product(__ldg(block + (long long)(mirrored ? c * DOF + row : row * DOF + c) * a.stride), x);
+                    sum[r].add_product(__ldg(block + (long long)(mirrored ? c * DOF + row : row * DOF + c) * a.stride),
+                                       x);
             }
         }
     }

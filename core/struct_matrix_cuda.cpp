@@ -9,10 +9,14 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText spmv_cuh;
+extern const KernelText grid_point_cuh, spmv_cuh;
 }
 
 namespace {
+
+rtc::Texts texts() {
+    return {rtc::grid_point_cuh, rtc::spmv_cuh};
+}
 
 /// Rows a thread has: all of a small block, else few, so that enough threads ask for memory.
 int rows_of(int dof) {
@@ -47,8 +51,8 @@ struct Arguments {
 }  // namespace
 
 StructMatrixCuda::StructMatrixCuda(const StructMatrix& a)
-    : apply_(rtc::load({rtc::spmv_cuh}, definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv")),
-      residual_(rtc::load({rtc::spmv_cuh}, definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv")) {
+    : apply_(rtc::load(texts(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv")),
+      residual_(rtc::load(texts(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv")) {
     if (a.layout().slots() > std::numeric_limits<int>::max())
         throw UsageError(fmt::format("a GPU takes grids of up to {} points, this one has {}",
                                      std::numeric_limits<int>::max(), a.layout().slots()));
@@ -88,7 +92,7 @@ std::vector<rtc::KernelResources> StructMatrixCuda::compile(const Layout& layout
                                                             MatrixStorage storage, const std::string& architecture) {
     std::vector<rtc::KernelResources> all, one;
     for (const bool exact : {false, true}) {
-        rtc::compile({rtc::spmv_cuh}, definitions(layout, stencil, dof, storage, exact), architecture, &one);
+        rtc::compile(texts(), definitions(layout, stencil, dof, storage, exact), architecture, &one);
         for (auto& row : one) row.name = exact ? "residual" : "spmv", all.push_back(row);
     }
     return all;

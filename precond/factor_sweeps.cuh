@@ -15,9 +15,9 @@
 // Factors lie as [entry][slot][row][col], zero where the neighbour is outside the grid; those of D-ILU (SHARES) but
 // D^-1 are A's. A lower neighbour outside the grid counts as the point itself, times W_l = 0.
 //
-// Definitions: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1}, the pairs by e, PAIR_BEGIN
-// {ENTRIES + 1}, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's sign), SHARES, PERIODIC (A has
-// entries that wrap), NATURAL, LEVEL_Y, LEVEL_Z, OFFSET_X/Y/Z; BLOCKS (resident on a multiprocessor), ROUNDS (of
+// Definitions, besides those of core/grid_point.cuh: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1},
+// the pairs by e, PAIR_BEGIN {ENTRIES + 1}, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's
+// sign), SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a multiprocessor), ROUNDS (of
 // factor_sweeps_tensor.cuh).
 
 struct Arguments {
@@ -29,12 +29,9 @@ struct Arguments {
     long long a_stride;
     int slots, nx, ny, nz;
     int outer, middle, inner, lines;  // extents of the layout's axes; middle ones taken at a time
-    int delta[ENTRIES];               // slot of p + o minus slot of p, modulo the slots, in [0, slots)
+    int delta[ENTRIES];
 };
 
-__device__ constexpr int offset_x[] = OFFSET_X;
-__device__ constexpr int offset_y[] = OFFSET_Y;
-__device__ constexpr int offset_z[] = OFFSET_Z;
 __device__ constexpr int a_entry[] = A_ENTRY;
 __device__ constexpr int pair_begin[] = PAIR_BEGIN;
 __device__ constexpr int pair_l[] = PAIR_L;
@@ -74,27 +71,15 @@ struct Chunk {
 };
 
 struct Point {
-    int slot, i, j, k;
+    int slot;
+    GridPoint in_grid;
 
-    __device__ Point(const Arguments& a, int slot_) : slot(slot_) {
-        if (NATURAL) {
-            i = slot % a.nx, j = slot / a.nx % a.ny, k = slot / (a.nx * a.ny);
-        } else {
-            j = slot % a.ny, k = slot / a.ny % a.nz;
-            i = (slot / (a.ny * a.nz) - LEVEL_Y * j - LEVEL_Z * k) % a.nx;
-            if (i < 0) i += a.nx;
-        }
-    }
+    __device__ Point(const Arguments& a, int slot_) : slot(slot_), in_grid(GridPoint::at(a, slot_)) {}
     __device__ __forceinline__ bool has_neighbour(const Arguments& a, int e) const {
-        return unsigned(i + offset_x[e]) < unsigned(a.nx) && unsigned(j + offset_y[e]) < unsigned(a.ny) &&
-               unsigned(k + offset_z[e]) < unsigned(a.nz);
+        return in_grid.has_neighbour(a, e);
     }
-    /// Slot of a neighbour; some other one's where there is none.
-    __device__ __forceinline__ int near(const Arguments& a, int e) const {
-        const int there = slot + a.delta[e];
-        return there >= a.slots ? there - a.slots : there;
-    }
-    /// The same; the own one where there is none.
+    __device__ __forceinline__ int near(const Arguments& a, int e) const { return neighbour_slot(a, slot, e); }
+    /// The same, but the own one where there is none.
     __device__ __forceinline__ int near_or_own(const Arguments& a, int e) const {
         return has_neighbour(a, e) ? near(a, e) : slot;
     }

@@ -7,8 +7,8 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText kernel_parts_cuh, tensor_blocks_cuh, factor_sweeps_cuh, factor_sweeps_points_cuh,
-    factor_sweeps_tensor_cuh, factor_sweeps_kernels_cuh;
+extern const KernelText grid_point_cuh, kernel_parts_cuh, tensor_blocks_cuh, factor_sweeps_cuh,
+    factor_sweeps_points_cuh, factor_sweeps_tensor_cuh, factor_sweeps_kernels_cuh;
 }
 
 namespace {
@@ -96,10 +96,10 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
 
 rtc::Texts texts(int dof) {
     if (!on_tensor_cores(dof))
-        return {rtc::kernel_parts_cuh, rtc::factor_sweeps_cuh, rtc::factor_sweeps_points_cuh,
+        return {rtc::grid_point_cuh, rtc::kernel_parts_cuh, rtc::factor_sweeps_cuh, rtc::factor_sweeps_points_cuh,
                 rtc::factor_sweeps_kernels_cuh};
-    return {rtc::kernel_parts_cuh, rtc::tensor_blocks_cuh, rtc::factor_sweeps_cuh, rtc::factor_sweeps_tensor_cuh,
-            rtc::factor_sweeps_kernels_cuh};
+    return {rtc::grid_point_cuh,    rtc::kernel_parts_cuh,         rtc::tensor_blocks_cuh,
+            rtc::factor_sweeps_cuh, rtc::factor_sweeps_tensor_cuh, rtc::factor_sweeps_kernels_cuh};
 }
 
 /// Of the sweeps that write these entries.

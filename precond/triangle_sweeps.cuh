@@ -6,49 +6,24 @@
 // give over all neighbours, and threads of a point add up once, in shared memory. Rows of half precision are scaled
 // where their sums are complete, or, of a mirrored triangle, the values that they are multiplied by.
 //
-// A neighbour's slot is the slot plus a constant of its offset, modulo the slots. Where the neighbour lies outside the
-// grid that is some other point, multiplied by the zero stored there, as in core/spmv.cuh; a periodic matrix that D-ILU
-// shares stores what wraps, and points are followed instead (SKIP_OUTSIDE).
+// Where a neighbour lies outside the grid some other point is multiplied by the zero stored there, as in core/spmv.cuh;
+// a periodic matrix that D-ILU shares stores what wraps, and points are followed instead (SKIP_OUTSIDE).
 //
-// Definitions: DOF, ENTRIES (of the triangle), UPPER, MIRRORED (the lower triangle is read as the upper one's
-// transpose), UNIT, SKIP_OUTSIDE, NATURAL, LEVEL_Y, LEVEL_Z, OFFSET_X/Y/Z; POINTS of a block of threads and ROW_GROUPS,
-// the threads that share a point's rows, WIDTH of a thread's columns; STORAGE (narrow_values.cuh).
+// Definitions, besides those of core/grid_point.cuh: DOF, ENTRIES (of the triangle), UPPER, MIRRORED (the lower
+// triangle is read as the upper one's transpose), UNIT, SKIP_OUTSIDE; POINTS of a block of threads and ROW_GROUPS, the
+// threads that share a point's rows, WIDTH of a thread's columns; STORAGE (narrow_values.cuh).
 
 struct Arguments {
-    const Value* triangle;  // its first entry's coefficients; mirrored, the lower one's
-    const Value* inverse;   // D^-1
+    const Value* triangle;                          // its first entry's coefficients; mirrored, the lower one's
+    const Value* inverse;                           // D^-1
     const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents
     const double* b;                                // null: zero
     const double* x;
     double* out;
     long long entry_stride;
     int slots, nx, ny, nz;
-    int delta[ENTRIES];  // slot of p + o minus slot of p, modulo the slots, in [0, slots)
+    int delta[ENTRIES];
 };
-
-__device__ constexpr int offset_x[] = OFFSET_X;
-__device__ constexpr int offset_y[] = OFFSET_Y;
-__device__ constexpr int offset_z[] = OFFSET_Z;
-
-/// Whether the neighbour at offset e is a point of the grid.
-__device__ __forceinline__ bool has_neighbour(const Arguments& a, int slot, int e) {
-    if (!SKIP_OUTSIDE) return true;
-    int i, j, k;
-    if (NATURAL) {
-        i = slot % a.nx, j = slot / a.nx % a.ny, k = slot / (a.nx * a.ny);
-    } else {
-        j = slot % a.ny, k = slot / a.ny % a.nz;
-        i = (slot / (a.ny * a.nz) - LEVEL_Y * j - LEVEL_Z * k) % a.nx;
-        if (i < 0) i += a.nx;
-    }
-    return unsigned(i + offset_x[e]) < unsigned(a.nx) && unsigned(j + offset_y[e]) < unsigned(a.ny) &&
-           unsigned(k + offset_z[e]) < unsigned(a.nz);
-}
-
-__device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
-    const int there = slot + a.delta[e];
-    return there >= a.slots ? there - a.slots : there;
-}
 
 /// Where the coefficients of entry e begin.
 __device__ __forceinline__ const Value* entry(const Arguments& a, int e) {
@@ -82,8 +57,8 @@ __device__ __forceinline__ void sweep_point(const Arguments& a) {
     double sum = 0.0;
 #pragma unroll
     for (int e = 0; e < ENTRIES; ++e) {
-        const int there = neighbour(a, slot, e);
-        if (!has_neighbour(a, slot, e)) continue;
+        const int there = neighbour_slot(a, slot, e);
+        if (SKIP_OUTSIDE && !GridPoint::at(a, slot).has_neighbour(a, e)) continue;
         const double x = (MIRRORED ? scale_of_triangle(a, there, 0) : 1.0) * __ldg(a.x + there);
         sum += widened(__ldcs(entry(a, e) + (MIRRORED ? there : slot))) * x;
     }
@@ -187,7 +162,7 @@ __device__ __forceinline__ double swept(const Arguments& a, const Worker& worker
     double sum[MIRRORED ? WIDTH : rows] = {};
 #pragma unroll(unrolled_entries)
     for (int e = 0; e < ENTRIES; ++e) {
-        const int there = neighbour(a, worker.slot, e);
+        const int there = neighbour_slot(a, worker.slot, e);
         const Value* const block = entry(a, e) + (long long)(MIRRORED ? there : worker.slot) * (DOF * DOF);
         worker.add_product<MIRRORED>(sum, block, [&](int component) {
             return (MIRRORED ? scale_of_triangle(a, there, component) : 1.0) *
@@ -230,9 +205,8 @@ extern "C" __global__ void __launch_bounds__(threads) scaled_sweep(const __grid_
 /// out = D^-1 b
 extern "C" __global__ void __launch_bounds__(threads) scale(const __grid_constant__ Arguments a) {
     const Worker worker(a);
-    store(a, worker, times_inverse(a, worker, [&](int component) {
-              return a.b[(long long)component * a.slots + worker.slot];
-          }));
+    store(a, worker,
+          times_inverse(a, worker, [&](int component) { return a.b[(long long)component * a.slots + worker.slot]; }));
 }
 
 #endif

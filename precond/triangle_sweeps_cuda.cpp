@@ -4,7 +4,7 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText narrow_values_cuh, triangle_sweeps_cuh;
+extern const KernelText grid_point_cuh, narrow_values_cuh, triangle_sweeps_cuh;
 }
 
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr int most_threads = 256;
 
 rtc::Texts texts() {
-    return {rtc::narrow_values_cuh, rtc::triangle_sweeps_cuh};
+    return {rtc::grid_point_cuh, rtc::narrow_values_cuh, rtc::triangle_sweeps_cuh};
 }
 
 /// How a block of threads is shared out over points, and a point's rows and columns over threads.
