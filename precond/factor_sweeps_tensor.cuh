@@ -116,13 +116,7 @@ struct Worker : Lane {
                 pivot = pivots.usable(a, q, met, diagonal, scale);
                 if (pivot == 0.0) gave_up = true, pivot = 1.0;
             }
-            const double inverse = 1.0 / pivot;
-#pragma unroll
-            for (int m = 0; m < 2; ++m) {
-                const double above = from(x.v[m], 4 * row + lane % 4);
-                const double scaled = (c + m == q ? 1.0 : above) * inverse;
-                x.v[m] = r == q ? scaled : (c + m == q ? 0.0 : x.v[m]) - here * scaled;
-            }
+            eliminate(x, q, row, here, 1.0 / pivot);
         }
 #pragma unroll
         for (int m = 0; m < 2; ++m)
@@ -138,12 +132,11 @@ struct Sweep {
     const Worker& worker;
     const Arguments& a = worker.a;
     const Point& p = worker.p;
-    Operand w[LOWER];            // -W_l
-    int lower[LOWER];            // slots of lower neighbours
-    Operand right[group_size];   // of a group of pairs
+    Operand w[LOWER];           // -W_l
+    int lower[LOWER];           // slots of lower neighbours
+    Operand right[group_size];  // of a group of pairs
     Pivots<last> pivots;
     NotFinite not_finite;
-
 
     __device__ __forceinline__ void find_neighbours() {
 #pragma unroll

@@ -12,7 +12,7 @@ constexpr int worker_threads = (cells + points - 1) / points * 32;
 constexpr int looks_back = 0;
 constexpr bool helpers_tell = true;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
-constexpr int stage_size = entries * cells * staged_size;   // of a level; STAGES, 1 or 2, take turns
+constexpr int stage_size = entries * cells * staged_size;  // of a level; STAGES, 1 or 2, take turns
 
 /// Of a worker's pivots, and where it was; the last pivot of its row and what A has there: here they take no registers.
 __shared__ double least_ratio[worker_threads], pivot_met[worker_threads], pivot_own[worker_threads];
@@ -89,13 +89,7 @@ struct Worker : Lane {
                         judge(a).usable(met, diagonal, scale, line.point(a, i) * DOF + p, lane % (32 / points) == 0);
                 if (pivot == 0.0) gave_up = true, pivot = 1.0;
             }
-            const double inverse = 1.0 / pivot;
-#pragma unroll
-            for (int m = 0; m < 2; ++m) {
-                const double above = from(x.v[m], 4 * row + lane % 4);
-                const double scaled = (c + m == p ? 1.0 : above) * inverse;
-                x.v[m] = r == p ? scaled : (c + m == p ? 0.0 : x.v[m]) - here * scaled;
-            }
+            eliminate(x, p, row, here, 1.0 / pivot);
         }
 #pragma unroll
         for (int m = 0; m < 2; ++m)

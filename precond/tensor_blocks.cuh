@@ -69,6 +69,17 @@ struct Lane {
                 : "d"(sign * left.v[h]), "d"(right.v[h]));
     }
 
+    /// Step p of the Gauss-Jordan elimination of x (FGBILU paper, Algorithm 8). `row`: p's of the result; `here`:
+    /// column p of this thread's row.
+    __device__ __forceinline__ void eliminate(Block& x, int p, int row, double here, double inverse) const {
+#pragma unroll
+        for (int m = 0; m < 2; ++m) {
+            const double above = from(x.v[m], 4 * row + lane % 4);
+            const double scaled = (c + m == p ? 1.0 : above) * inverse;
+            x.v[m] = r == p ? scaled : (c + m == p ? 0.0 : x.v[m]) - here * scaled;
+        }
+    }
+
     /// Where this thread's value of a right operand lies in a block, or in its transpose. Rows and columns beyond
     /// the block read its last ones: they meet zeros of the left operand, or end up outside.
     __device__ int place_of(bool transposed, int h) const {
