@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/grid_point.hpp"
 
 namespace hyperplane {
 namespace rtc {
@@ -24,21 +25,15 @@ int rows_of(int dof) {
 }
 
 rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage, bool exact) {
-    std::vector<int> x, y, z;
-    for (const Int3 o : stencil.offsets()) x.push_back(o.x), y.push_back(o.y), z.push_back(o.z);
     const auto n = [](int value) { return std::to_string(value); };
-    return {{"DOF", n(dof)},
-            {"ENTRIES", n(stencil.size())},
-            {"STORED", n(storage == MatrixStorage::lower ? stencil.diagonal() + 1 : stencil.size())},
-            {"ROWS", n(rows_of(dof))},
-            {"PERIODIC", n(layout.grid().any_periodic())},
-            {"NATURAL", n(layout.kind() == LayoutKind::natural)},
-            {"OFFSET_X", rtc::braces(x)},
-            {"OFFSET_Y", rtc::braces(y)},
-            {"OFFSET_Z", rtc::braces(z)},
-            {"LEVEL_Y", n(layout.levels().y)},
-            {"LEVEL_Z", n(layout.levels().z)},
-            {"EXACT", n(exact)}};
+    rtc::Definitions all = grid_point_definitions(layout, stencil.offsets());
+    all.insert({{"DOF", n(dof)},
+                {"ENTRIES", n(stencil.size())},
+                {"STORED", n(storage == MatrixStorage::lower ? stencil.diagonal() + 1 : stencil.size())},
+                {"ROWS", n(rows_of(dof))},
+                {"PERIODIC", n(layout.grid().any_periodic())},
+                {"EXACT", n(exact)}});
+    return all;
 }
 
 /// spmv.cuh's Arguments but for the array at its end.
@@ -81,11 +76,9 @@ void StructMatrixCuda::launch(const rtc::Kernel& kernel, const StructMatrix& a, 
                          g.ny,
                          g.nz,
                          {g.periodic[0], g.periodic[1], g.periodic[2]}};
-    std::vector<int> delta;
-    for (const Int3 o : a.stencil().offsets()) delta.push_back(int(a.layout().slot_delta(o)));
     const int rows = rows_of(a.dof());
     kernel.launch({(unsigned(slots) + threads - 1) / threads, unsigned((a.dof() + rows - 1) / rows)}, threads, 0,
-                  rtc::argument(head, delta).data());
+                  rtc::argument(head, slot_deltas(a.layout(), a.stencil().offsets())).data());
 }
 
 std::vector<rtc::KernelResources> StructMatrixCuda::compile(const Layout& layout, const Stencil& stencil, int dof,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/grid_point.hpp"
 #include "precond/struct_ilu_geometry.hpp"
 
 namespace hyperplane {
@@ -67,31 +68,25 @@ struct Axes {
 rtc::Definitions definitions(const FactorSweepShape& shape) {
     const Stencil& s = shape.filled;
     const Eliminations pairs = shape.eliminations();
-    std::vector<int> x, y, z, a_entry;
-    for (const Int3 o : s.offsets())
-        x.push_back(o.x), y.push_back(o.y), z.push_back(o.z), a_entry.push_back(shape.a.find(o));
-    std::vector<int> pair_e;
+    std::vector<int> a_entry, pair_e;
+    for (const Int3 o : s.offsets()) a_entry.push_back(shape.a.find(o));
     for (int e = 0; e < s.size(); ++e) pair_e.resize(pairs.begin[e + 1], e);
     const auto n = [](int value) { return std::to_string(value); };
-    return {{"DOF", n(shape.dof)},
-            {"ENTRIES", n(s.size())},
-            {"LOWER", n(s.lower_size())},
-            {"A_ENTRY", rtc::braces(a_entry)},
-            {"PAIR_BEGIN", rtc::braces(pairs.begin)},
-            {"PAIR_L", struct_ilu::array_of(pairs.l)},
-            {"PAIR_U", struct_ilu::array_of(pairs.u)},
-            {"PAIR_E", struct_ilu::array_of(pair_e)},
-            {"SYMMETRIC", n(shape.symmetric)},
-            {"SHARES", n(shape.shares)},
-            {"PERIODIC", n(shape.layout.grid().any_periodic())},
-            {"NATURAL", n(shape.layout.kind() == LayoutKind::natural)},
-            {"LEVEL_Y", n(shape.layout.levels().y)},
-            {"LEVEL_Z", n(shape.layout.levels().z)},
-            {"OFFSET_X", rtc::braces(x)},
-            {"OFFSET_Y", rtc::braces(y)},
-            {"OFFSET_Z", rtc::braces(z)},
-            {"BLOCKS", n(blocks(shape))},
-            {"ROUNDS", n(rounds(shape))}};
+    rtc::Definitions all = grid_point_definitions(shape.layout, s.offsets());
+    all.insert({{"DOF", n(shape.dof)},
+                {"ENTRIES", n(s.size())},
+                {"LOWER", n(s.lower_size())},
+                {"A_ENTRY", rtc::braces(a_entry)},
+                {"PAIR_BEGIN", rtc::braces(pairs.begin)},
+                {"PAIR_L", struct_ilu::array_of(pairs.l)},
+                {"PAIR_U", struct_ilu::array_of(pairs.u)},
+                {"PAIR_E", struct_ilu::array_of(pair_e)},
+                {"SYMMETRIC", n(shape.symmetric)},
+                {"SHARES", n(shape.shares)},
+                {"PERIODIC", n(shape.layout.grid().any_periodic())},
+                {"BLOCKS", n(blocks(shape))},
+                {"ROUNDS", n(rounds(shape))}});
+    return all;
 }
 
 rtc::Texts texts(int dof) {
@@ -173,7 +168,8 @@ void FactorSweepsCuda::launch(const rtc::Kernel& kernel, Index shared, const Str
     std::memcpy(words.data(), pointers.data(), pointers.size() * sizeof(double*));
     const std::vector<int> rest = rtc::argument(middle, {});
     words.insert(words.end(), rest.begin(), rest.end());
-    for (const Int3 o : s.offsets()) words.push_back(int(shape_.layout.slot_delta(o)));
+    const std::vector<int> deltas = slot_deltas(shape_.layout, s.offsets());
+    words.insert(words.end(), deltas.begin(), deltas.end());
     words.push_back(0);  // the struct ends at a multiple of 8 bytes
     const int points = (on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof);
     kernel.launch({unsigned(axes.chunks(points))}, threads, shared, words.data());

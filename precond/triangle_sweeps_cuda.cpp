@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/grid_point.hpp"
+
 namespace hyperplane {
 namespace rtc {
 extern const KernelText grid_point_cuh, narrow_values_cuh, triangle_sweeps_cuh;
@@ -31,34 +33,27 @@ struct Cut {
 };
 
 /// Offsets of a triangle, as FactorView numbers its entries.
-std::vector<Int3> offsets_of(const Stencil& stencil, Direction direction) {
+std::span<const Int3> offsets_of(const Stencil& stencil, Direction direction) {
     const int first = direction == Direction::lower ? 0 : stencil.diagonal() + 1;
-    const auto begin = stencil.offsets().begin() + first;
-    return {begin, begin + stencil.lower_size()};
+    return std::span(stencil.offsets()).subspan(first, stencil.lower_size());
 }
 
 rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
-    std::vector<int> x, y, z;
-    for (const Int3 o : offsets_of(shape.stencil, direction)) x.push_back(o.x), y.push_back(o.y), z.push_back(o.z);
     const auto n = [](int value) { return std::to_string(value); };
     const bool upper = direction == Direction::upper;
     const Cut cut(shape);
-    return {{"DOF", n(shape.dof)},
-            {"ENTRIES", n(shape.stencil.lower_size())},
-            {"UPPER", n(upper)},
-            {"MIRRORED", n(upper && shape.symmetric)},
-            {"UNIT", n(shape.unit)},
-            {"SKIP_OUTSIDE", n(!shape.unit && shape.layout.grid().any_periodic())},
-            {"NATURAL", n(shape.layout.kind() == LayoutKind::natural)},
-            {"LEVEL_Y", n(shape.layout.levels().y)},
-            {"LEVEL_Z", n(shape.layout.levels().z)},
-            {"OFFSET_X", rtc::braces(x)},
-            {"OFFSET_Y", rtc::braces(y)},
-            {"OFFSET_Z", rtc::braces(z)},
-            {"POINTS", n(cut.points)},
-            {"WIDTH", n(cut.width)},
-            {"ROW_GROUPS", n(cut.row_groups)},
-            {"STORAGE", n(int(shape.storage))}};
+    rtc::Definitions all = grid_point_definitions(shape.layout, offsets_of(shape.stencil, direction));
+    all.insert({{"DOF", n(shape.dof)},
+                {"ENTRIES", n(shape.stencil.lower_size())},
+                {"UPPER", n(upper)},
+                {"MIRRORED", n(upper && shape.symmetric)},
+                {"UNIT", n(shape.unit)},
+                {"SKIP_OUTSIDE", n(!shape.unit && shape.layout.grid().any_periodic())},
+                {"POINTS", n(cut.points)},
+                {"WIDTH", n(cut.width)},
+                {"ROW_GROUPS", n(cut.row_groups)},
+                {"STORAGE", n(int(shape.storage))}});
+    return all;
 }
 
 /// triangle_sweeps.cuh's Arguments but for the array at its end.
@@ -100,8 +95,7 @@ TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shap
         // Upper sweeps on unit triangles are never followed by D^-1, sweeps on others always.
         if (!shape.unit || direction == Direction::lower) triangle.scaled = load(direction, "scaled_sweep");
         triangle.sweep = shape.unit ? load(direction, "sweep") : triangle.scaled;
-        for (const Int3 o : offsets_of(shape.stencil, direction))
-            triangle.delta.push_back(int(shape.layout.slot_delta(o)));
+        triangle.delta = slot_deltas(shape.layout, offsets_of(shape.stencil, direction));
     }
     scale_ = load(Direction::lower, "scale");
 }
