@@ -11,20 +11,14 @@
 #include "core/error.hpp"
 #include "core/struct_matrix.hpp"
 #include "precond/cusparse_ilu.hpp"
+#include "precond/eliminations.hpp"
 
 namespace hyperplane {
 namespace {
 
 /// Multiply-adds of one point count two.
 double factor_flops(const Stencil& stencil, int m, bool symmetric) {
-    double products = 0.0;
-    for (int l = 0; l < stencil.diagonal(); ++l) {
-        products += 1.0;
-        for (int u = stencil.diagonal() + 1; u < stencil.size(); ++u) {
-            const int e = stencil.find(stencil[l] + stencil[u]);
-            if (e >= 0 && (!symmetric || e <= stencil.diagonal())) products += 1.0;
-        }
-    }
+    const double products = stencil.lower_size() + Eliminations(stencil, false, symmetric).count();
     return 2.0 * (products + 1.0) * m * m * m;
 }
 

@@ -151,22 +151,6 @@ struct MakeUnit {
     }
 };
 
-std::vector<int> tables_of(const Stencil& a, const Stencil& filled, bool symmetric, bool shares) {
-    std::vector<int> tables, updates;
-    for (const Int3 o : filled.offsets()) tables.push_back(a.find(o));
-    for (int l = 0; l < filled.lower_size(); ++l) {
-        tables.push_back(int(updates.size() / 2));
-        for (int u = filled.diagonal() + 1; u < filled.size(); ++u) {
-            const int e = filled.find(filled[l] + filled[u]);
-            if (e < 0 || (symmetric && e > filled.diagonal()) || (shares && e != filled.diagonal())) continue;
-            updates.insert(updates.end(), {u, e});
-        }
-    }
-    tables.push_back(int(updates.size() / 2));
-    tables.insert(tables.end(), updates.begin(), updates.end());
-    return tables;
-}
-
 ConstBlockView readable(const BlockView& v) {
     return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
 }
@@ -207,7 +191,7 @@ FactorSweeps::FactorSweeps(const Context& context, const StructMatrix& a, const 
     : context_(context),
       shape_{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares},
       offsets_(copied_to(context, "sweeps", filled.offsets())),
-      tables_(copied_to(context, "sweeps", tables_of(a.stencil(), filled, a.symmetric(), shares))),
+      tables_(copied_to(context, "sweeps", update_tables(a.stencil(), filled, shape_.eliminations()))),
       ratios_(context, a.grid(), "sweeps"),
       failures_(context, a.grid(), "sweeps"),
       failed_(context, a.layout(), 2, "sweeps") {
@@ -221,7 +205,8 @@ bool FactorSweeps::serves(const StructMatrix& a, const Stencil& filled, bool sha
 }
 
 Index FactorSweeps::bytes(const Stencil& a, const Stencil& filled, bool symmetric, bool shares, Index points) {
-    return filled.size() * Index(sizeof(Int3)) + Index(tables_of(a, filled, symmetric, shares).size() * sizeof(int)) +
+    const auto tables = update_tables(a, filled, {filled, shares, symmetric});
+    return filled.size() * Index(sizeof(Int3)) + Index(tables.size() * sizeof(int)) +
            4 * points * Index(sizeof(double));
 }
 

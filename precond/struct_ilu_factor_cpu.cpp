@@ -1,4 +1,5 @@
 // StructILU's factorisation on a CPU: Algorithm 1, a run of points instead of a row.
+#include "precond/eliminations.hpp"
 #include "precond/struct_ilu.hpp"
 #include "precond/struct_ilu_cpu.hpp"
 
@@ -23,12 +24,11 @@ EliminationPlan plan_elimination(const Factors& f, bool symmetric) {
     EliminationPlan plan;
     plan.updates.resize(stencil.lower_size());
     plan.late.resize(stencil.lower_size());
+    const auto [begin, u, e] = Eliminations(stencil, false, symmetric).by_lower();
     for (int l = 0; l < stencil.lower_size(); ++l)
-        for (int u = stencil.diagonal() + 1; u < stencil.size(); ++u) {
-            const int e = stencil.find(stencil[l] + stencil[u]);
-            if (e < 0 || (symmetric && e > stencil.diagonal())) continue;
-            const bool waits = symmetric && e < stencil.diagonal() && f.along_run(e) && !f.along_run(l);
-            (waits ? plan.late : plan.updates)[l].push_back({u, e});
+        for (int at = begin[l]; at < begin[l + 1]; ++at) {
+            const bool waits = symmetric && e[at] < stencil.diagonal() && f.along_run(e[at]) && !f.along_run(l);
+            (waits ? plan.late : plan.updates)[l].push_back({u[at], e[at]});
         }
     return plan;
 }

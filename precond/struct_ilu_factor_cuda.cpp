@@ -26,14 +26,7 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["PAIR_BEGIN"] = rtc::braces(pairs.begin);
     all["PAIR_L"] = array_of(pairs.l);
     all["PAIR_U"] = array_of(pairs.u);
-    std::vector<int> begin, u, e;  // the same by l
-    for (int l = 0; l < g.lower; ++l) {
-        begin.push_back(int(u.size()));
-        for (int target = 0; target < system.stencil.size(); ++target)
-            for (int pair = pairs.begin[target]; pair < pairs.begin[target + 1]; ++pair)
-                if (pairs.l[pair] == l) u.push_back(pairs.u[pair]), e.push_back(target);
-    }
-    begin.push_back(int(u.size()));
+    const auto [begin, u, e] = pairs.by_lower();
     all["CHUNK_BEGIN"] = rtc::braces(begin);
     all["CHUNK_U"] = array_of(u);
     all["CHUNK_E"] = array_of(e);
