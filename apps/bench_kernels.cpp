@@ -110,8 +110,6 @@ FactorsAt factors_of(const StructIlu& ilu, const Context& context) {
     return factors;
 }
 
-constexpr const char* all_kernels[] = {"spmv", "lower", "upper", "factorise"};
-
 /// SpMV and struct_ilu, checked, and those `wanted` timed; leaves z = M^-1 x and y = A x.
 std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCase& setting, const StructMatrix& a,
                                           const StructIluTuning& tuning, const std::vector<std::string>& wanted,
@@ -244,86 +242,6 @@ VariantResult time_variant(const Context& context, const BenchCase& setting, con
 
 }  // namespace
 
-std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
-    const Stencil& stencil = setting.stencil;
-    const bool cuda = backend == Backend::cuda,
-               dilu = !stencil.eliminates_off_diagonal() && (!cuda || setting.dof == 1);
-    bool older = false;  // terms of levels before the last one
-    for (int e = 0; e < stencil.lower_size(); ++e) older = older || stencil.level_map().level(stencil[e]) < -1;
-    const std::vector<std::string> all(std::begin(all_kernels), std::end(all_kernels)), solves{"lower", "upper"},
-        factorisation{"factorise"};
-    using enum Variant::Storage;
-    std::vector<Variant> list{{"other layout",
-                               "natural in place of hyperplane, or the other way round (StructILU paper, 4.4)",
-                               {},
-                               other_layout,
-                               all}};
-    if (setting.symmetric) list.push_back({"both triangles", "all of a symmetric matrix", {}, both_triangles, all});
-    if (dilu) list.push_back({"no D-ILU", "factors of its own, not the matrix's E and F", {.shares = false}});
-    if (!cuda) return list;
-    list.push_back(
-        {"by level", "a launch for each level, no tiles that wait for each other (4.1)", {.by_level = true}});
-    if (older && !dilu)
-        list.push_back({"not pipelined", "no terms summed ahead (4.2.1)", {.pipelined = false}, own, solves});
-    if (setting.dof <= 2 && (dilu || stencil.lower_size() >= 6))
-        list.push_back({"no factor ring",
-                        "neighbours' factors from memory, not from shared memory (4.2.2)",
-                        {.factor_ring = false},
-                        own,
-                        factorisation});
-    if (setting.dof <= 8)
-        list.push_back({setting.dof > 2 ? "no tensor cores" : "not in registers",
-                        "points factored by rows, not in registers; from 3 unknowns on these are on tensor cores (4.3)",
-                        {.in_registers = false},
-                        own,
-                        factorisation});
-    return list;
-}
-
-std::vector<Variant> tunings(const std::string& part) {
-    std::vector<Variant> list;
-    const auto add = [&](std::string name, std::string what, StructIluTuning tuning) {
-        if (part != "all" && name.find(part) == name.npos) return;
-        const bool factors = tuning.factor_blocks > 0 || tuning.factor_j > 0;
-        list.push_back({std::move(name), std::move(what), tuning, Variant::Storage::own,
-                        factors ? std::vector<std::string>{"factorise"} : std::vector<std::string>{"lower", "upper"}});
-    };
-    add("no stages", "coefficients read when needed", {.stages = 0});
-    add("2 stages", "levels of coefficients in shared memory", {.stages = 2});
-    add("4 stages", "levels of coefficients in shared memory", {.stages = 4});
-    add("8 stages", "levels of coefficients in shared memory", {.stages = 8});
-    add("lookahead 1", "levels ahead that edges are asked for", {.lookahead = 1});
-    add("lookahead 6", "levels ahead that edges are asked for", {.lookahead = 6});
-    add("no loaders", "no warps that only fetch coefficients", {.loaders = 0});
-    add("1 loader", "groups of warps that only fetch coefficients", {.loaders = 1});
-    add("1 block", "of the solves resident on a multiprocessor", {.blocks = 1});
-    add("2 blocks", "of the solves resident on a multiprocessor", {.blocks = 2});
-    add("1 factor block", "of the factorisation resident on a multiprocessor", {.factor_blocks = 1});
-    add("2 factor blocks", "of the factorisation resident on a multiprocessor", {.factor_blocks = 2});
-    add("factor tiles 7 x 1", "lines of a tile of the factorisation", {.factor_j = 7, .factor_k = 1});
-    add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
-    add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
-    add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
-    const auto add_narrow = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
-        for (const FactorStorage storage : {FactorStorage::single_precision, FactorStorage::half_scaled})
-            if (const std::string full = "storage " + to_string(storage) + name;
-                part == "all" || full.find(part) != full.npos)
-                list.push_back(
-                    {full, "factors of fewer bits" + what, tuning, Variant::Storage::own, {"lower", "upper"}, storage});
-    };
-    add_narrow("", "", {});
-    add_narrow(", 1 block", ", one block on a multiprocessor", {.blocks = 1});
-    add_narrow(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
-    add_narrow(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});
-    add_narrow(", 32 x 8", ", tiles of that many lines", {.tile_j = 32, .tile_k = 8});
-    add_narrow(", 32 x 16", ", tiles of that many lines", {.tile_j = 32, .tile_k = 16});
-    add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
-    add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
-    add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
-    add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
-    return list;
-}
-
 std::optional<double> BenchResult::best_baseline(const std::string& kernel) const {
     std::optional<double> best;
     for (const BaselineResult& baseline : baselines)
@@ -374,8 +292,7 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
     fill_random(a);
     Vectors v(context, layout, setting.dof);
     BenchResult result{setting, a.unknowns(), layout.level_count(), {}, {}, {}};
-    result.kernels =
-        time_struct_ilu(context, setting, a, {}, {std::begin(all_kernels), std::end(all_kernels)}, options.repeats, v);
+    result.kernels = time_struct_ilu(context, setting, a, {}, all_kernels(), options.repeats, v);
 #if HYPERPLANE_CUSPARSE_BUILT
     if (context.backend() == Backend::cuda && !options.ablate && options.tunings.empty()) {
         result.baselines.push_back(time_baseline(context, setting, a, RowFormat::csr, options.repeats, v));

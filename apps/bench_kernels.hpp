@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench_cases.hpp"
+#include "apps/bench_variants.hpp"
 #include "core/context.hpp"
 #include "core/layout.hpp"
 #include "core/timer.hpp"
-#include "precond/struct_ilu.hpp"
 
 namespace hyperplane {
 
@@ -32,22 +31,6 @@ struct BaselineResult {
     double vectors = 0.0;                     ///< seconds of an apply's conversions of vectors
     Index work_bytes = 0;                     ///< cuSPARSE's buffers
 };
-
-/// One way to run the kernels of struct_ilu, for --ablate and --tunings.
-struct Variant {
-    /// As the case has it; natural where that is hyperplane, or the other way round; all of a symmetric matrix.
-    enum class Storage { own, other_layout, both_triangles };
-
-    std::string name, what;
-    StructIluTuning tuning;
-    Storage storage = Storage::own;  ///< of the matrix
-    std::vector<std::string> kernels{"lower", "upper", "factorise"};  ///< those it changes
-    FactorStorage factors = FactorStorage::double_precision;
-};
-/// The paper's pieces, each left out: those that a case has on a backend.
-std::vector<Variant> pieces(Backend backend, const BenchCase& setting);
-/// Other shapes of the kernels on a GPU whose names hold `part`; "all": every one.
-std::vector<Variant> tunings(const std::string& part);
 
 struct VariantResult {
     std::string name, what;

@@ -21,6 +21,8 @@ enum class FactorStorage {
 std::string to_string(FactorStorage storage);
 inline constexpr FactorStorage all_factor_storages[] = {FactorStorage::double_precision,
                                                         FactorStorage::single_precision, FactorStorage::half_scaled};
+/// Those of fewer bits.
+inline constexpr FactorStorage narrow_factor_storages[] = {FactorStorage::single_precision, FactorStorage::half_scaled};
 
 /// Bytes of a value.
 constexpr Index bytes_of(FactorStorage storage) {

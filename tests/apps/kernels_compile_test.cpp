@@ -76,7 +76,7 @@ Demand make_demand() {
         Grid grid;
         grid.nx = grid.ny = grid.nz = one.n;
         demand.add({grid, one.stencil, one.dof, one.symmetric, 0});
-        for (const FactorStorage storage : {FactorStorage::single_precision, FactorStorage::half_scaled})
+        for (const FactorStorage storage : narrow_factor_storages)
             demand.add({grid, one.stencil, one.dof, one.symmetric, 0, false, false, false, storage});
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, true});
         demand.add({grid, one.stencil, one.dof, one.symmetric, -1, false, true});

@@ -122,7 +122,7 @@ void expect_sweeps_on_kept_factors(const Context& context) {
         for (int dof : {1, 2, 4, 5, 8})
             for (LayoutKind kind : layout_kinds)
                 for (MatrixStorage matrix : storages)
-                    for (FactorStorage storage : {FactorStorage::single_precision, FactorStorage::half_scaled}) {
+                    for (FactorStorage storage : narrow_factor_storages) {
                         SCOPED_TRACE(std::string(stencil) + " " + std::to_string(dof) + " " + to_string(kind) + " " +
                                      to_string(storage));
                         expect_sweeps_on_kept_factors(context, {stencil, dof, 0, {7, 5, 3}, kind, matrix}, storage);

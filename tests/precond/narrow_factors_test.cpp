@@ -16,8 +16,6 @@ using namespace testing_support;
 using reference::Box;
 using enum FactorStorage;
 
-constexpr FactorStorage narrow_storages[] = {single_precision, half_scaled};
-
 double unit_roundoff(FactorStorage storage) {
     return storage == single_precision ? 0x1p-24 : 0x1p-11;
 }
@@ -53,7 +51,7 @@ std::vector<Case> cases() {
     const auto add = [&](const std::string& stencil, int dof, int k, bool periodic = false) {
         const LayoutKind kind = turn % 2 ? LayoutKind::natural : LayoutKind::hyperplane;
         const MatrixStorage matrix = turn / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full;
-        for (const FactorStorage storage : narrow_storages)
+        for (const FactorStorage storage : narrow_factor_storages)
             list.push_back({stencil, dof, k, kind, matrix, storage, periodic});
         ++turn;
     };
@@ -245,13 +243,13 @@ void expect_jacobi(const Context& context, int dof, FactorStorage storage) {
 
 TEST(NarrowFactors, OfJacobi) {
     for (int dof : {1, 2, 3, 4, 5, 8, 17})
-        for (FactorStorage storage : narrow_storages) expect_jacobi(Context::cpu(1), dof, storage);
+        for (FactorStorage storage : narrow_factor_storages) expect_jacobi(Context::cpu(1), dof, storage);
 }
 
 class NarrowJacobiOnDevice : public DeviceTest {};
 TEST_F(NarrowJacobiOnDevice, AsOnACpu) {
     for (int dof : {1, 2, 3, 4, 5, 8, 17})
-        for (FactorStorage storage : narrow_storages) expect_jacobi(Context::cuda(), dof, storage);
+        for (FactorStorage storage : narrow_factor_storages) expect_jacobi(Context::cuda(), dof, storage);
 }
 
 /// Storages, layouts, matrices and tiles in turns.
@@ -261,8 +259,8 @@ std::vector<Case> device_cases() {
     const auto add = [&](const std::string& stencil, int dof, int k, StructIluTuning tuning = {},
                          bool periodic = false) {
         list.push_back({stencil, dof, k, turn / 4 % 2 ? LayoutKind::natural : LayoutKind::hyperplane,
-                        turn / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full, narrow_storages[turn % 2], periodic,
-                        tuning});
+                        turn / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full, narrow_factor_storages[turn % 2],
+                        periodic, tuning});
         ++turn;
     };
     for (const auto& stencil : reference::all_stencils())

@@ -14,8 +14,6 @@ using namespace testing_support;
 using reference::Box;
 using enum FactorStorage;
 
-constexpr FactorStorage narrow_storages[] = {single_precision, half_scaled};
-
 /// A = (I + W) D (I + G) on a line of points, with powers of two in all three.
 StructMatrix of_powers_of_two(const Layout& layout) {
     StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
@@ -39,7 +37,7 @@ StructMatrix of_powers_of_two(const Layout& layout) {
 TEST(NarrowFactors, WhatCanBeKeptExactlyGivesTheExactAnswer) {
     for (const Box& box : {Box{41, 1, 1}, Box{1, 41, 1}, Box{1, 1, 41}})
         for (LayoutKind kind : layout_kinds)
-            for (FactorStorage storage : narrow_storages) {
+            for (FactorStorage storage : narrow_factor_storages) {
                 SCOPED_TRACE(reference::name_of(box) + " " + to_string(storage));
                 const StructMatrix a =
                     of_powers_of_two(Layout(kind, reference::to_grid(box), Stencil::star7().level_map()));
@@ -146,7 +144,7 @@ TEST(NarrowFactors, SinglePrecisionRefusesWhatItCannotHoldAndCountsWhatVanishes)
 
 TEST(NarrowFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
     for (const std::string name : {"struct_ilu", "par_ilu"})
-        for (FactorStorage storage : narrow_storages)
+        for (FactorStorage storage : narrow_factor_storages)
             for (MatrixStorage matrix : storages)
                 for (int k : {0, 1}) {
                     SCOPED_TRACE(name + " " + to_string(storage));
