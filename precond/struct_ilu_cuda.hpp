@@ -36,6 +36,8 @@ struct StructIluTuning {
     int stages = -1;                 ///< levels of coefficients in shared memory, 0: none, read when needed
     int lookahead = 0;               ///< levels ahead that edges are asked for
     int loaders = -1;                ///< groups of warps that do nothing but fetch coefficients
+    int loader_lines = 0;            ///< that one of their threads fetches for
+    bool runs = true;                ///< 16 bytes at once where lines lie side by side
     int blocks = 0;                  ///< resident on a multiprocessor
     int factor_j = 0, factor_k = 0;  ///< lines of a tile of the factorisation
     int factor_blocks = 0;           ///< blocks of the factorisation resident on a multiprocessor

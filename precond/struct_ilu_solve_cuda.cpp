@@ -70,6 +70,7 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["DOT"] = dot ? "1" : "0";
     all["LOADERS"] = std::to_string(shape.loader_threads * shape.loader_lines / shape.worker_threads);
     all["LOADER_LINES"] = std::to_string(shape.loader_lines);
+    all["RUN"] = std::to_string(shape.run);
     all["HALO_THREADS"] = std::to_string(shape.halo_threads);
     all["LOOKAHEAD"] = std::to_string(shape.lookahead);
     const Groups groups(system, g, pipelined);
@@ -138,6 +139,14 @@ TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
     return tile;
 }
 
+/// Lines side by side of which 16 bytes can be asked for at once: their slots, in every triangle, begin at whole runs.
+int run_of_points(const StructIluSystem& system, const Geometry& g, TileShape tile) {
+    if (system.layout.kind() == LayoutKind::natural || system.storage == FactorStorage::half_scaled) return 1;
+    const int run = 16 / int(bytes_of(system.storage));
+    const bool whole = tile.j % run == 0 && g.skew % run == 0 && system.layout.grid().ny % run == 0;
+    return whole ? run : 1;
+}
+
 }  // namespace
 
 SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
@@ -169,8 +178,16 @@ SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const S
                              : worker_threads * (tuning.loaders >= 0 ? tuning.loaders
                                                  : groups > 2        ? 0
                                                                      : 1);
-    if (dof == 1 && threads() > 1024 && worker_threads % 64 == 0) loader_lines = 2, loader_threads /= 2;
-    if (dof == 1 && (stages < 2 || threads() > 1024)) loader_threads = 0;
+    if (dof == 1 && loader_threads > 0) {
+        if (tuning.runs) run = run_of_points(system, g, tile);
+        loader_lines = tuning.loader_lines > 0 ? std::max(tuning.loader_lines, run) : run;
+        if (run == 1 && threads() > 1024) loader_lines = 2;
+        if (worker_threads % (32 * loader_lines) == 0)
+            loader_threads /= loader_lines;
+        else
+            loader_lines = run = 1;
+        if (stages < 2 || threads() > 1024) loader_threads = 0, loader_lines = run = 1;
+    }
     // Two blocks where they fit without spills; more of them wait more than they work.
     const int registers = dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
@@ -262,9 +279,9 @@ std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system,
 }
 
 std::string Solves::describe() const {
-    return fmt::format("solve tiles {} x {}, {} stages, {} x {} + {} + {} threads, {} KiB, {} blocks", shape_.tile.j,
-                       shape_.tile.k, shape_.stages, shape_.groups, shape_.worker_threads, shape_.loader_threads,
-                       shape_.halo_threads, shape_.shared / 1024, shape_.blocks);
+    return fmt::format("solve tiles {} x {}, {} stages, {} x {} + {} + {} threads, runs of {}, {} KiB, {} blocks",
+                       shape_.tile.j, shape_.tile.k, shape_.stages, shape_.groups, shape_.worker_threads,
+                       shape_.loader_threads, shape_.halo_threads, shape_.run, shape_.shared / 1024, shape_.blocks);
 }
 
 }  // namespace struct_ilu

@@ -15,7 +15,8 @@ struct SolveShape {
     TileShape tile;
     int stages, lookahead, halo_threads;
     Index shared;
-    int worker_threads, groups, loader_threads, blocks, loader_lines = 1;
+    int worker_threads, groups, loader_threads, blocks;
+    int loader_lines = 1, run = 1;  ///< lines of a loader's thread, and of one copy
 
     SolveShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
     int threads() const { return groups * worker_threads + loader_threads + halo_threads; }

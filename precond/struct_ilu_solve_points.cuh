@@ -7,6 +7,7 @@
 constexpr bool whole_stages = STAGES > 0, own_copies = whole_stages && LOADERS == 0;
 constexpr int copies_pending = STAGES > 1 ? STAGES - 1 : 0;
 constexpr int loader_share = worker_threads / LOADER_LINES;  // threads that fetch for a group
+constexpr int loader_runs = LOADER_LINES / RUN;              // of a thread
 constexpr int loader_threads = LOADERS * loader_share;
 constexpr bool rhs_early = own_copies;
 
@@ -44,6 +45,7 @@ struct Worker {
     const Line line;
     const bool exists;
     char* const stages;
+    const int place;  // in a stage: lines of a run are there in memory's order
     int at = 0, slot = 0, slot_ahead = 0;
 
     __device__ Worker(const Arguments& arguments, const Tile& tile, int thread_, int first)
@@ -54,18 +56,17 @@ struct Worker {
           level_slots(a.ny * a.nz),
           line(a, tile.j + tj, tile.k + tk),
           exists(thread < TJ * TK && line.valid),
-          stages((char*)(shared + ring_size + exchange_size) + STAGES * staged_before(group) * worker_threads) {
+          stages((char*)(shared + ring_size + exchange_size) + STAGES * staged_before(group) * worker_threads),
+          place(UPPER ? thread ^ (RUN - 1) : thread) {
         if (own_copies)
             for (int s = 0; s < STAGES - 1; ++s) fetch(first + s, s);
     }
 
-    __device__ __forceinline__ Place& stage(int at_, int what) const {
-        return *(Place*)(stages + (at_ * staged(group) + what * int(sizeof(Place))) * worker_threads +
-                         thread * int(sizeof(Place)));
+    __device__ __forceinline__ Place* stage(int at_, int what) const {
+        return (Place*)(stages + (at_ * staged(group) + what * int(sizeof(Place))) * worker_threads);
     }
-    __device__ __forceinline__ double& staged_rhs(int at_) const {
-        return *(double*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * worker_threads +
-                          thread * 8);
+    __device__ __forceinline__ double* staged_rhs(int at_) const {
+        return (double*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * worker_threads);
     }
     /// Slot that has the coefficient of offset m for a point.
     __device__ __forceinline__ int slot_of(int m, int s) const {
@@ -91,7 +92,7 @@ struct Worker {
     /// A point's exponents: of its coefficients in the lowest byte, of D^-1 in the next.
     __device__ __forceinline__ unsigned exponents() const {
         if constexpr (whole_stages)
-            return RowExponents::found(unsigned(stage(at, exponents_place)), slot, 0);
+            return RowExponents::found(unsigned(stage(at, exponents_place)[place]), slot, 0);
         else
             return RowExponents::found(*RowExponents::word(a, slot, 0), slot, 0);
     }
@@ -102,15 +103,36 @@ struct Worker {
         commit_copies();
     }
     __device__ __forceinline__ void begin_copies(int level, int at_) {
-        if (exists && line.active(a, level)) {
-            if (level == line.start) slot_ahead = line.slot(a, level);
+        if (!exists || unsigned(level - line.start) >= unsigned(a.nx + (RUN - 1) * B)) return;
+        if (level == line.start) slot_ahead = line.slot(a, level);
+        const int lowest = UPPER ? slot_ahead - (RUN - 1) : slot_ahead;
 #pragma unroll
-            for (int t = 0; t < count; ++t) copy_value(stage(at_, t), coefficient(term_of[begin + t], slot_ahead));
-            if (DILU || (scales && group == holder)) copy_value(stage(at_, inverse_place), a.inverse + slot_ahead);
-            if constexpr (halves) copy_word(&stage(at_, exponents_place), RowExponents::word(a, slot_ahead, 0));
-            if (group == holder) copy_async(&staged_rhs(at_), a.in + slot_ahead);
-            advance(slot_ahead);
+        for (int t = 0; t < count; ++t) {
+            const int m = term_of[begin + t];
+            Place* const to = stage(at_, t) + thread;
+            if (RUN > 1 && !(mirrored && offset_y[m] % RUN != 0))
+                copy_run(to, coefficient(m, lowest));
+            else
+#pragma unroll
+                for (int q = 0; q < RUN; ++q) copy_value(to[q], coefficient(m, lowest + q));
         }
+        if (DILU || (scales && group == holder)) {
+            Place* const to = stage(at_, inverse_place) + thread;
+            if constexpr (RUN > 1)
+                copy_run(to, a.inverse + lowest);
+            else
+                copy_value(*to, a.inverse + lowest);
+        }
+        if constexpr (halves) copy_word(stage(at_, exponents_place) + thread, RowExponents::word(a, lowest, 0));
+        if (group == holder) {
+            double* const to = staged_rhs(at_) + thread;
+            if constexpr (RUN > 1)
+#pragma unroll
+                for (int q = 0; q < RUN; q += 2) copy_run(to + q, a.in + lowest + q);
+            else
+                copy_async(to, a.in + lowest);
+        }
+        advance(slot_ahead);
     }
 
     /// Before the block meets for a level; whether there is something to do at it.
@@ -137,7 +159,7 @@ struct Worker {
         for (int t = 0; t < count; ++t) {
             const int m = term_of[begin + t];
             if (SKIP_OUTSIDE && !line.in_grid(a, level - line.start, m)) continue;
-            sum -= (whole_stages ? value_in(stage(at, t), halves ? slot_of(m, slot) : 0)
+            sum -= (whole_stages ? value_in(stage(at, t)[place], halves ? slot_of(m, slot) : 0)
                                  : widened(__ldcs(coefficient(m, slot)))) *
                    ring_at(level + offset_level[m], 0, tk + HALO_K + offset_z[m],
                            tj + HALO_J + offset_y[m] + SKEW * offset_z[m]);
@@ -145,7 +167,7 @@ struct Worker {
         return halves && !mirrored ? sum * scale_of(exponents()) : sum;
     }
     __device__ __forceinline__ double inverse() const {
-        const double d = whole_stages ? value_in(stage(at, inverse_place), slot) : widened(a.inverse[slot]);
+        const double d = whole_stages ? value_in(stage(at, inverse_place)[place], slot) : widened(a.inverse[slot]);
         return halves ? d * scale_of(exponents() >> 8) : d;
     }
     /// What neighbours read: the rows of a mirrored triangle are scaled with what they are multiplied by.
@@ -154,7 +176,7 @@ struct Worker {
     }
     /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
     __device__ __forceinline__ double right_hand_side(double& dot) const {
-        const double own = whole_stages ? staged_rhs(at) : a.in[slot];
+        const double own = whole_stages ? staged_rhs(at)[place] : a.in[slot];
         if (!scales) return own;
         // Of fewer bits, rounded on its own: what else is computed must not change r's share of z.
         const double scaled = narrow ? __dmul_rn(inverse(), own) : inverse() * own;
@@ -174,12 +196,12 @@ struct Worker {
 /// level, and the others of the level after, has arrived when the block meets for the level.
 template <int group, int nth = 0>
 struct Loader {
-    static constexpr bool more_lines = nth + 1 < LOADER_LINES;
+    static constexpr bool more_runs = nth + 1 < loader_runs;
     Worker<group> w;
-    Loader<more_lines ? group : group + (LOADERS > 0 ? LOADERS : 1), more_lines ? nth + 1 : 0> others;
+    Loader<more_runs ? group : group + (LOADERS > 0 ? LOADERS : 1), more_runs ? nth + 1 : 0> others;
 
     __device__ Loader(const Arguments& a, const Tile& tile, int thread)
-        : w(a, tile, thread + nth * loader_share, 0), others(a, tile, thread) {}
+        : w(a, tile, (thread + nth * loader_share) * RUN, 0), others(a, tile, thread) {}
     __device__ __forceinline__ void fetch(int level, int at) {
         w.begin_copies(level + (group > 0), at);
         others.fetch(level, at);

@@ -292,6 +292,7 @@ protected:
                        : c_.fill_level > 0 ? Box{11, 37, 7}
                        : c_.dof > 3        ? Box{13, 35, 7}
                                            : Box{33, 67, 9});
+        if (c_.dof == 1 && !c_.periodic && c_.fill_level == 0) list.push_back({13, 68, 6});  // whole runs of lines
         return list;
     }
     static std::vector<double> applied(const StructIlu& m, const StructMatrix& a, const std::vector<double>& r) {

@@ -25,11 +25,17 @@ struct Case {
 
 std::vector<Box> boxes_for(const Case& c) {
     if (c.periodic)
-        return {{7, 5, 5, {true, true, true}}, {5, 4, 3, {true, false, false}}, {2, 7, 6, {false, true, true}}};
+        return {{7, 5, 5, {true, true, true}},
+                {5, 4, 3, {true, false, false}},
+                {2, 7, 6, {false, true, true}},
+                {3, 6, 4, {true, true, false}}};
     if (c.dof > 8) return {{1, 1, 1}, {4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
     if (c.fill_level >= 2) return {{7, 5, 3}, {1, 9, 5}, {5, 4, 1}, {2, 1, 9}};
     if (c.dof > 3) return {{1, 1, 1}, {7, 5, 3}, {5, 9, 1}, {1, 9, 4}, {33, 2, 1}};
-    return {{1, 1, 1}, {17, 9, 5}, {9, 1, 1}, {1, 33, 1}, {1, 1, 9}, {13, 7, 1}, {1, 9, 5}, {5, 1, 9}, {2, 2, 2}};
+    std::vector<Box> list{{1, 1, 1},  {17, 9, 5}, {9, 1, 1}, {1, 33, 1}, {1, 1, 9},
+                          {13, 7, 1}, {1, 9, 5},  {5, 1, 9}, {2, 2, 2}};
+    if (c.dof == 1) list.push_back({5, 34, 3});  // whole pairs of lines
+    return list;
 }
 
 /// Several tiles along each axis, whatever their shape.
@@ -38,7 +44,9 @@ std::vector<Box> large_boxes_for(const Case& c) {
     if (c.dof > 8) return {{9, 11, 3}};
     if (c.fill_level >= 2) return {{11, 37, 7}};
     if (c.dof > 3 || c.fill_level == 1) return {{13, 35, 7}};
-    return {{70, 67, 9}, {33, 130, 5}, {3, 19, 41}};
+    std::vector<Box> list{{70, 67, 9}, {33, 130, 5}, {3, 19, 41}};
+    if (c.dof == 1) list.push_back({37, 66, 19});
+    return list;
 }
 
 /// Tiles as the program chooses them for these grids, small ones of two planes, and those of huge grids.
@@ -66,6 +74,10 @@ std::vector<Case> cases() {
     }
     for (int form : {0, 1, 2, 3})
         for (int which : {0, 2}) add("star7", 1, 0, form, tiles(which, 1));
+    for (const char* stencil : {"star13", "diamond13", "skewed7"})
+        for (int form : {0, 2}) add(stencil, 1, 0, form, tiles(0, 1));
+    for (int lines : {2, 4}) add("star7", 1, 0, lines, {.tile_j = 32, .tile_k = 4, .loader_lines = lines});
+    add("star7", 1, 0, 2, {.tile_j = 32, .tile_k = 4, .runs = false});
     for (const auto& [stencil, dofs] : std::map<std::string, std::vector<int>>{{"star7", {1, 2, 3, 8}},
                                                                                {"star13", {1, 3}},
                                                                                {"diamond13", {1, 5}},
@@ -79,6 +91,7 @@ std::vector<Case> cases() {
         add("star7", 2, 3, form + 1, tiles(0, 2));
         add("diamond13", 1, 2, form, tiles(1, 1));
         for (int dof : {1, 2}) add("star7", dof, 0, form + dof, tiles(1, dof), true);
+        add("star7", 1, 0, form, tiles(2, 1), true);
         add("box27", 2, 0, form, tiles(0, 2), true);
         add("scattered11", 1, 1, form + 1, tiles(1, 1), true);
     }
