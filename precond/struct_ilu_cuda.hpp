@@ -34,10 +34,9 @@ struct StructIluSystem {
 struct StructIluTuning {
     int tile_j = 0, tile_k = 0;      ///< lines of a tile, of J = j + skew k and of k
     int stages = -1;                 ///< levels of coefficients in shared memory, 0: none, read when needed
-    int lookahead = 0;               ///< levels ahead that edges are asked for
+    int lookahead = 0;               ///< levels whose edges are asked for at once: 1, 2, 4 or 8
     int loaders = -1;                ///< groups of warps that do nothing but fetch coefficients
     int loader_lines = 0;            ///< that one of their threads fetches for
-    bool runs = true;                ///< 16 bytes at once where lines lie side by side
     int blocks = 0;                  ///< resident on a multiprocessor
     int factor_j = 0, factor_k = 0;  ///< lines of a tile of the factorisation
     int factor_blocks = 0;           ///< blocks of the factorisation resident on a multiprocessor

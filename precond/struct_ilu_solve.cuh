@@ -111,5 +111,7 @@ __device__ __forceinline__ void copy_word(void* to, const void* from) {
                  : "memory");
 }
 
-/// All threads of a block, wherever in the text each of them is.
-__device__ __forceinline__ void meet_all();
+/// Until all have come to a level: the values of the level before are in the ring.
+__device__ __forceinline__ void meet_at(int level);
+/// Edges of the level before are in the ring: the set of threads that brought them goes on.
+__device__ __forceinline__ void show_edges(int level);

@@ -147,7 +147,7 @@ __device__ void load(const Arguments& a, const Tile& tile, int lane) {
     int at = STAGES - 1;
     for (int level = begin; level <= tile.last; ++level) {
         __syncwarp();
-        meet_all();  // the terms of level - 1 have been summed
+        meet_at(level);  // the terms of level - 1 have been summed
         loader.ask(level + STAGES - 1, at);
         if (++at == STAGES) at = 0;
     }

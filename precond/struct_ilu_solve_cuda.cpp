@@ -139,10 +139,19 @@ TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
     return tile;
 }
 
-/// Lines side by side of which 16 bytes can be asked for at once: their slots, in every triangle, begin at whole runs.
+/// Two sets of threads ask for edges where a tile has many points a level, and always for one unknown, whose levels are
+/// short; four for diamond13's. Else one: others would take room.
+int lookahead_of(const StructIluSystem& system, int groups) {
+    const bool flat = system.stencil.level_map().z == 1;
+    if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
+    return flat ? 2 : 1;
+}
+
+/// Lines side by side of which 16 bytes are asked for at once: their slots begin at whole runs. Of double precision that
+/// gains nothing (docs/performance-log.md).
 int run_of_points(const StructIluSystem& system, const Geometry& g, TileShape tile) {
-    if (system.layout.kind() == LayoutKind::natural || system.storage == FactorStorage::half_scaled) return 1;
-    const int run = 16 / int(bytes_of(system.storage));
+    if (system.layout.kind() == LayoutKind::natural || system.storage != FactorStorage::single_precision) return 1;
+    constexpr int run = 4;
     const bool whole = tile.j % run == 0 && g.skew % run == 0 && system.layout.grid().ny % run == 0;
     return whole ? run : 1;
 }
@@ -163,15 +172,17 @@ SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const S
                             dof, system.stencil.name()));
         tile.halve();
     }
-    stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : 4;
+    const bool flat = system.stencil.level_map().z == 1;  // many points a level
+    stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : flat ? 6 : 4;
     const int fewest = dof > 1 ? 3 : 1;  // older terms are a level ahead, and the level after is on its way
     while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages) > shared_limit))
         stages = stages > fewest ? stages - 1 : 0;
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
-    lookahead = tuning.lookahead > 0 ? tuning.lookahead : 3;
+    lookahead = tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups);
     shared = solve_shared(system, g, groups, tile, stages);
     worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
+    while (lookahead > 1 && groups * worker_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
     // Blocks come by one warp's bulk copies, single values by those of whole groups of warps or by the
     // workers' own.
     loader_threads = dof > 1 ? (stages > 0 ? 32 : 0)
@@ -179,7 +190,7 @@ SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const S
                                                  : groups > 2        ? 0
                                                                      : 1);
     if (dof == 1 && loader_threads > 0) {
-        if (tuning.runs) run = run_of_points(system, g, tile);
+        run = run_of_points(system, g, tile);
         loader_lines = tuning.loader_lines > 0 ? std::max(tuning.loader_lines, run) : run;
         if (run == 1 && threads() > 1024) loader_lines = 2;
         if (worker_threads % (32 * loader_lines) == 0)

@@ -19,7 +19,7 @@ struct SolveShape {
     int loader_lines = 1, run = 1;  ///< lines of a loader's thread, and of one copy
 
     SolveShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
-    int threads() const { return groups * worker_threads + loader_threads + halo_threads; }
+    int threads() const { return groups * worker_threads + loader_threads + lookahead * halo_threads; }
     /// Records that a tile passes on at a level.
     int edge_records(const Geometry& geometry, int dof) const;
 };

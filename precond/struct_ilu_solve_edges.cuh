@@ -1,6 +1,7 @@
 // What passes between tiles: edges, a {value, epoch} record for each point that other tiles need. Definitions:
 // struct_ilu_solve.cuh.
 
+static_assert((LOOKAHEAD & (LOOKAHEAD - 1)) == 0 && LOOKAHEAD <= 8);
 constexpr int edge_j = HALO_J < TJ ? HALO_J : TJ, edge_k = HALO_K < TK ? HALO_K : TK;
 constexpr int edge_cells = edge_j * TK + edge_k * TJ;
 constexpr int halo_cells = HALO_J * TK + HALO_K * columns;
@@ -9,19 +10,24 @@ constexpr int plane_records = edge_cells * DOF;  // of a level
 constexpr int halo_share = HALO_THREADS > 0 ? (halo_records + HALO_THREADS - 1) / HALO_THREADS : 0;
 constexpr int halo_places = halo_share > 0 ? halo_share : 1;
 
+/// A record in the four registers that it comes to, so that a thread waits for it where it looks at it.
+typedef unsigned __int128 Record;
+
 __device__ __forceinline__ void store_edge(Edge* at, double value, u64 epoch) {
-    asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.gpu.global.b128 [%0], t; }" ::"l"(at),
-                 "l"(__double_as_longlong(value)), "l"(epoch)
-                 : "memory");
+    const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
+    asm volatile("st.relaxed.gpu.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
 }
 
-__device__ __forceinline__ void load_edge(const Edge* at, double& value, u64& epoch) {
-    long long bits;
-    asm volatile("{ .reg .b128 t; ld.relaxed.gpu.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
-                 : "=l"(bits), "=l"(epoch)
-                 : "l"(at)
-                 : "memory");
-    value = __longlong_as_double(bits);
+__device__ __forceinline__ Record load_edge(const Edge* at) {
+    Record record;
+    asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
+    return record;
+}
+__device__ __forceinline__ u64 epoch_of(Record record) {
+    return u64(record >> 64);
+}
+__device__ __forceinline__ double value_of(Record record) {
+    return __longlong_as_double((long long)record);
 }
 
 __device__ __forceinline__ int edge_cell_below(int tj, int tk) {
@@ -31,8 +37,10 @@ __device__ __forceinline__ int edge_cell_right(int tj, int tk) {
     return (tj - (TJ - edge_j)) * TK + tk;
 }
 
-/// Brings the edges of other tiles into the ring: those of a level while the workers compute theirs of it.
-__device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int lane) {
+/// Brings the edges of other tiles into the ring: those of a level while the workers compute theirs of it. Each of
+/// LOOKAHEAD sets of HALO_THREADS has every LOOKAHEAD-th level and asks for its records while others deliver theirs:
+/// a thread waits for all that it has asked for, so it asks for one level at a time.
+__device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int set, int lane) {
     const Edge* at[halo_places];
     int start[halo_places], place[halo_places];
 #pragma unroll
@@ -68,52 +76,36 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int lan
 #pragma unroll
             for (int h = 1; h < halo_share; ++h)
                 if (start[h] == first) from = at[h];
-            u64 seen = 0;
-            for (double ignored; seen != epoch;) {
-                load_edge(from + (long long)(first % a.nx) * plane_records, ignored, seen);
-                if (seen != epoch) __nanosleep(150);
-            }
+            from += (long long)(first % a.nx) * plane_records;
+            while (epoch_of(load_edge(from)) != epoch) __nanosleep(150);
         }
     }
     __syncwarp();
-    // Loads of the next LOOKAHEAD levels are under way while a level is waited for.
-    double value[LOOKAHEAD][halo_places];
-    u64 seen[LOOKAHEAD][halo_places];
     const int begin = tile.first - MAX_LEVEL;
-    int ahead = begin, ahead_plane = (begin % a.nx + a.nx) % a.nx;
-    const auto fetch = [&](double(&v)[halo_places], u64(&s)[halo_places]) {
+    if (LOOKAHEAD > 1 && set == LOOKAHEAD - 1) show_edges(begin);  // there are none of the level before
+    int plane = ((begin + set) % a.nx + a.nx) % a.nx;
+    for (int level = begin + set; level <= tile.last; level += LOOKAHEAD) {
+        if (LOOKAHEAD == 1) meet_at(level);
+        double values[halo_places];
 #pragma unroll
-        for (int h = 0; h < halo_share; ++h) {
-            s[h] = 0;
-            if (unsigned(ahead - start[h]) < unsigned(a.nx))
-                load_edge(at[h] + (long long)ahead_plane * plane_records, v[h], s[h]);
-        }
-        ++ahead;
-        if (++ahead_plane == a.nx) ahead_plane = 0;
-    };
-    int level = begin, plane = ahead_plane;
-#pragma unroll
-    for (int d = 0; d < LOOKAHEAD - 1; ++d) fetch(value[d], seen[d]);
-    while (level <= tile.last) {
-#pragma unroll
-        for (int d = 0; d < LOOKAHEAD; ++d) {
-            if (level <= tile.last) {
-                __syncwarp();
-                meet_all();  // the workers begin `level`, which needs the levels before
-                fetch(value[(d + LOOKAHEAD - 1) % LOOKAHEAD], seen[(d + LOOKAHEAD - 1) % LOOKAHEAD]);
-#pragma unroll
-                for (int h = 0; h < halo_share; ++h)
-                    if (unsigned(level - start[h]) < unsigned(a.nx)) {
-                        int tries = 0;
-                        while (seen[d][h] != epoch) {
-                            if (++tries > 32) __nanosleep(40);
-                            load_edge(at[h] + (long long)plane * plane_records, value[d][h], seen[d][h]);
-                        }
-                        shared[(level & (RING - 1)) * DOF * plane_size + place[h]] = value[d][h];
-                    }
-                ++level;
-                if (++plane == a.nx) plane = 0;
+        for (int h = 0; h < halo_share; ++h)
+            if (unsigned(level - start[h]) < unsigned(a.nx)) {
+                Record record = load_edge(at[h] + (long long)plane * plane_records);
+                for (int tries = 0; epoch_of(record) != epoch;) {
+                    if (++tries > 32) __nanosleep(40);
+                    record = load_edge(at[h] + (long long)plane * plane_records);
+                }
+                values[h] = value_of(record);
             }
-        }
+        __syncwarp();
+        if (LOOKAHEAD > 1) meet_at(level);
+#pragma unroll
+        for (int h = 0; h < halo_share; ++h)
+            if (unsigned(level - start[h]) < unsigned(a.nx))
+                shared[(level & (RING - 1)) * DOF * plane_size + place[h]] = values[h];
+        __syncwarp();
+        if (LOOKAHEAD > 1 && level < tile.last) show_edges(level + 1);
+        plane += LOOKAHEAD;
+        while (plane >= a.nx) plane -= a.nx;
     }
 }

@@ -1,15 +1,21 @@
 // The walk of a tile over its levels, by the groups of threads that share a row's terms, those that fetch coefficients
 // and those that bring edges. Definitions: struct_ilu_solve.cuh.
 
-constexpr int threads = GROUPS * worker_threads + loader_threads + HALO_THREADS;
+constexpr int threads = GROUPS * worker_threads + loader_threads + LOOKAHEAD * HALO_THREADS;
 
-/// All threads, warps from different places of the text. Where the compiler need not keep a warp together it makes
-/// faster code, but for D-ILU's lower triangle (docs/performance-log.md).
-__device__ __forceinline__ void meet_all() {
-    if constexpr (DILU && !UPPER)
-        asm volatile("barrier.sync.aligned 0, %0;" ::"n"(threads) : "memory");
-    else
-        asm volatile("barrier.sync 0, %0;" ::"n"(threads) : "memory");
+// Threads that meet for a level: all but the sets of HALO_THREADS that wait for edges of other levels.
+constexpr int meeting_threads = GROUPS * worker_threads + loader_threads + (LOOKAHEAD > 1 ? 2 : 1) * HALO_THREADS;
+
+__device__ __forceinline__ int meeting_of(int level) {
+    return 1 + (level & (LOOKAHEAD - 1));
+}
+
+/// Warps come from different places of the text, which need not keep them together (docs/performance-log.md).
+__device__ __forceinline__ void meet_at(int level) {
+    asm volatile("barrier.sync %0, %1;" ::"r"(meeting_of(level)), "n"(meeting_threads) : "memory");
+}
+__device__ __forceinline__ void show_edges(int level) {
+    asm volatile("barrier.arrive %0, %1;" ::"r"(meeting_of(level)), "n"(meeting_threads) : "memory");
 }
 
 /// The older terms of the level after the one group 0 is at.
@@ -25,7 +31,7 @@ __device__ double sum_ahead(const Arguments& a, const Tile& tile, int thread) {
         double sum = 0.0;
         if (rhs_early && active && group == holder) sum = w.right_hand_side(dot);
         __syncwarp();
-        meet_all();  // all values of level - 1 are in the ring
+        meet_at(level);  // all values of level - 1 are in the ring
         w.arrive();
         if (!rhs_early && active && group == holder) sum = w.right_hand_side(dot);
         if (active) exchange[(next & 1) * (GROUPS - 1) * worker_threads] = sum + w.terms(next);
@@ -49,7 +55,7 @@ __device__ double finish(const Arguments& a, const Tile& tile, int index, u64 ep
         double rhs = 0.0, sum = 0.0;
         if (rhs_early && active && holder == 0) rhs = w.right_hand_side(dot);
         __syncwarp();
-        meet_all();  // all values of level - 1 are in the ring, the older terms of level in the exchange
+        meet_at(level);  // all values of level - 1 are in the ring, the older terms of level in the exchange
         w.arrive();
         if (!rhs_early && active && holder == 0) rhs = w.right_hand_side(dot);
         if (active) {
@@ -99,8 +105,9 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
         if constexpr (GROUPS > 1) dot = sum_ahead_of<1>(a, tile, thread / worker_threads, thread % worker_threads);
     } else if (thread < GROUPS * worker_threads + loader_threads) {
         if constexpr (loader_threads > 0) load(a, tile, thread - GROUPS * worker_threads);
-    } else {
-        receive(a, tile, epoch, thread - GROUPS * worker_threads - loader_threads);
+    } else if constexpr (HALO_THREADS > 0) {
+        const int at = thread - GROUPS * worker_threads - loader_threads;
+        receive(a, tile, epoch, at / HALO_THREADS, at % HALO_THREADS);
     }
     if (DOT) {  // sums in a fixed order, whatever block comes last
         for (int step = 16; step > 0; step /= 2) dot += __shfl_down_sync(~0u, dot, step);

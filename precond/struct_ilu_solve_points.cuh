@@ -225,7 +225,7 @@ __device__ void load_for(const Arguments& a, const Tile& tile, int thread) {
     }
     for (int level = begin; level <= tile.last; ++level) {
         wait_copies<(STAGES > 2 ? STAGES - 2 : 0)>();
-        meet_all();
+        meet_at(level);
         loader.fetch(level + STAGES - 1, at == 0 ? STAGES - 1 : at - 1);
         commit_copies();
         if (++at == STAGES) at = 0;

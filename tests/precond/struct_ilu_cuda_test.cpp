@@ -24,17 +24,17 @@ struct Case {
 };
 
 std::vector<Box> boxes_for(const Case& c) {
-    if (c.periodic)
-        return {{7, 5, 5, {true, true, true}},
-                {5, 4, 3, {true, false, false}},
-                {2, 7, 6, {false, true, true}},
-                {3, 6, 4, {true, true, false}}};
+    if (c.periodic) {
+        std::vector<Box> list{{7, 5, 5, {true, true, true}}, {5, 4, 3, {true, false, false}}, {2, 7, 6, {false, true, true}}};
+        if (c.dof == 1 && c.fill_level == 0) list.push_back({3, 6, 4, {true, true, false}});  // whole pairs of lines
+        return list;
+    }
     if (c.dof > 8) return {{1, 1, 1}, {4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
     if (c.fill_level >= 2) return {{7, 5, 3}, {1, 9, 5}, {5, 4, 1}, {2, 1, 9}};
     if (c.dof > 3) return {{1, 1, 1}, {7, 5, 3}, {5, 9, 1}, {1, 9, 4}, {33, 2, 1}};
     std::vector<Box> list{{1, 1, 1},  {17, 9, 5}, {9, 1, 1}, {1, 33, 1}, {1, 1, 9},
                           {13, 7, 1}, {1, 9, 5},  {5, 1, 9}, {2, 2, 2}};
-    if (c.dof == 1) list.push_back({5, 34, 3});  // whole pairs of lines
+    if (c.dof == 1) list.push_back({5, 34, 3});
     return list;
 }
 
@@ -77,7 +77,8 @@ std::vector<Case> cases() {
     for (const char* stencil : {"star13", "diamond13", "skewed7"})
         for (int form : {0, 2}) add(stencil, 1, 0, form, tiles(0, 1));
     for (int lines : {2, 4}) add("star7", 1, 0, lines, {.tile_j = 32, .tile_k = 4, .loader_lines = lines});
-    add("star7", 1, 0, 2, {.tile_j = 32, .tile_k = 4, .runs = false});
+    for (const char* stencil : {"star7", "star13", "skewed7"})
+        for (int lookahead : {1, 4}) add(stencil, 1, 0, lookahead / 2, {.lookahead = lookahead});
     for (const auto& [stencil, dofs] : std::map<std::string, std::vector<int>>{{"star7", {1, 2, 3, 8}},
                                                                                {"star13", {1, 3}},
                                                                                {"diamond13", {1, 5}},
@@ -99,6 +100,7 @@ std::vector<Case> cases() {
                                                                       {.tile_j = 4, .tile_k = 4, .stages = 0},
                                                                       {.tile_j = 8, .tile_k = 2, .pipelined = false},
                                                                       {.tile_j = 16, .tile_k = 3, .lookahead = 1},
+                                                                      {.tile_j = 4, .tile_k = 3, .lookahead = 4},
                                                                       {.tile_j = 5, .tile_k = 2, .stages = 1}})
         for (const char* stencil : {"star7", "diamond25"}) add(stencil, 2, 0, turn / 2, tuning);
     for (const StructIluTuning& tuning :
