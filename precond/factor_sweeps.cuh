@@ -136,3 +136,31 @@ struct NotFinite {
         if (pivots.component < 0 && key != none) pivots.component = key % DOF, pivots.bad = value;
     }
 };
+
+/// x becomes its inverse; false where a pivot could not be used. `diagonal` is A's, `scale` the largest entry of both.
+template <bool last>
+__device__ __forceinline__ bool invert(const Arguments& a, double (&x)[DOF][DOF], const double (&diagonal)[DOF],
+                                       double scale, Pivots<last>& pivots) {
+    bool gave_up = false;
+#pragma unroll
+    for (int p = 0; p < DOF; ++p) {
+        double pivot = 1.0;
+        if (!gave_up) {
+            pivot = pivots.usable(a, p, x[p][p], diagonal[p], scale);
+            if (pivot == 0.0) gave_up = true, pivot = 1.0;
+        }
+        const double inverse = 1.0 / pivot;
+        x[p][p] = 1.0;
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) x[p][c] *= inverse;
+#pragma unroll
+        for (int r = 0; r < DOF; ++r) {
+            if (r == p) continue;
+            const double factor = x[r][p];
+            x[r][p] = 0.0;
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) x[r][c] -= factor * x[p][c];
+        }
+    }
+    return !gave_up;
+}

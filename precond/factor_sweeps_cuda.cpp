@@ -30,17 +30,19 @@ Index staged_bytes(const FactorSweepShape& shape, int entries, int points) {
     const Index block = shape.dof * shape.dof;
     return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
 }
-/// As many as make the matrix's values that are read together fill sectors.
+/// As many as make the matrix's values that are read together fill sectors; of small blocks, which a thread each inverts,
+/// a warp's worth.
 int rounds(const FactorSweepShape& shape) {
-    const int points = 2 * round_points(shape.dof);
-    return staged_bytes(shape, shape.kept(), points) < 72 * 1024 ? 2 : 1;
+    for (int count = shape.dof <= 4 ? 4 : 2; count > 1; count /= 2)
+        if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
+    return 1;
 }
 
 /// Blocks of threads on a multiprocessor, as many as do without spills where that is more than the compiler leaves room
 /// for.
 int blocks(const FactorSweepShape& shape) {
     if (shape.dof == 1) return shape.filled.radius() > 1 ? 2 : 3;
-    return shape.dof <= 4 && shape.filled.lower_size() <= 3 ? 5 : 1;
+    return shape.dof <= 4 && shape.filled.lower_size() <= 3 ? 4 : 1;
 }
 
 /// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
@@ -97,8 +99,9 @@ rtc::Texts texts(int dof) {
             rtc::factor_sweeps_cuh, rtc::factor_sweeps_tensor_cuh, rtc::factor_sweeps_kernels_cuh};
 }
 
-/// Of the sweeps that write these entries.
+/// Of the sweeps that write these entries, and of blocks that wait to be inverted.
 Index shared_bytes(const FactorSweepShape& shape, int entries) {
+    entries += shape.dof <= 4 && rounds(shape) > 1;
     return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds(shape) * round_points(shape.dof)) : 0;
 }
 

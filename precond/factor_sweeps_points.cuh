@@ -61,34 +61,14 @@ __device__ __forceinline__ Row inverted(const Arguments& a, const Row& mine, con
             if (r == c) diagonal[r] = its;
             scale = fmax(scale, fmax(fabs(its), fabs(x[r][c])));
         }
-    bool gave_up = false;
-#pragma unroll
-    for (int p = 0; p < DOF; ++p) {
-        double pivot = 1.0;
-        if (!gave_up) {
-            pivot = pivots.usable(a, p, x[p][p], diagonal[p], scale);
-            if (pivot == 0.0) gave_up = true, pivot = 1.0;
-        }
-        const double inverse = 1.0 / pivot;
-        x[p][p] = 1.0;
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) x[p][c] *= inverse;
-#pragma unroll
-        for (int r = 0; r < DOF; ++r) {
-            if (r == p) continue;
-            const double factor = x[r][p];
-            x[r][p] = 0.0;
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) x[r][c] -= factor * x[p][c];
-        }
-    }
+    const bool usable = invert(a, x, diagonal, scale, pivots);
     Row result;
 #pragma unroll
     for (int c = 0; c < DOF; ++c) {
         result.v[c] = 0.0;
 #pragma unroll
         for (int r = 0; r < DOF; ++r)
-            if (r == row && !gave_up) result.v[c] = x[r][c];
+            if (r == row && usable) result.v[c] = x[r][c];
     }
     return result;
 }

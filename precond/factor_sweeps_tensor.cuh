@@ -2,12 +2,15 @@
 // point at a time, or two. Definitions: factor_sweeps.cuh, and ROUNDS of points that a block of threads has.
 //
 // The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
-// memory.
+// memory. Small blocks that few entries are eliminated from wait there, too, to be inverted by a thread each: the lanes
+// of a warp that invert a block together need many more instructions, and these bound the sweep.
 
 constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
 
-extern __shared__ double shared[];  // [staged entry][point][staged_size]
+constexpr bool small_blocks = DOF <= 4 && ROUNDS > 1;
+
+extern __shared__ double shared[];  // [staged entry][point][staged_size], blocks to be inverted
 
 /// Place of an entry among those staged: A's of all that are written.
 template <bool all>
@@ -92,6 +95,15 @@ struct Worker : Lane {
                 if (known && inside(m)) x.v[m] = from[m];
         }
         return x;
+    }
+
+    /// Lets X_0 wait among those to be inverted.
+    template <bool all>
+    __device__ __forceinline__ void put_apart(const Block& x) const {
+        double* const to = shared + (staged_before<all>(entries) * block_points + point) * staged_size + r * DOF + c;
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (exists && inside(m)) to[m] = x.v[m];
     }
 
     /// D^-1 from X_0 and A's own block; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper,
@@ -183,6 +195,7 @@ struct Sweep {
     }
     template <int e>
     __device__ __forceinline__ void finish(Block x) {
+        if constexpr (e == LOWER && small_blocks && !last) return worker.put_apart<all>(x);
         if constexpr (e == LOWER)
             worker.invert(x, worker.staged<all, e>(), pivots);
         else if constexpr (last)
@@ -233,6 +246,36 @@ struct Sweep {
     }
 };
 
+/// Inverts the blocks that wait and stores them.
+template <bool all>
+__device__ __forceinline__ void invert_apart(const Arguments& a, const Chunk& chunk) {
+    double* const waiting = shared + staged_before<all>(entries) * block_points * staged_size;
+    __syncthreads();
+    if (const int point = threadIdx.x; point < chunk.count) {
+        const double* const own = shared + (staged_before<all>(LOWER) * block_points + point) * staged_size;
+        double* const block = waiting + point * staged_size;
+        double x[DOF][DOF], diagonal[DOF], scale = 0.0;
+#pragma unroll
+        for (int r = 0; r < DOF; ++r)
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) {
+                x[r][c] = block[r * DOF + c];
+                if (r == c) diagonal[r] = own[r * DOF + c];
+                scale = fmax(scale, fmax(fabs(own[r * DOF + c]), fabs(x[r][c])));
+            }
+        Pivots<false> pivots;
+        const bool usable = invert(a, x, diagonal, scale, pivots);
+#pragma unroll
+        for (int r = 0; r < DOF; ++r)
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) block[r * DOF + c] = usable ? x[r][c] : 0.0;
+    }
+    __syncthreads();
+    double* const to = a.new_values[LOWER] + (long long)chunk.first * block_size;
+    for (int q = threadIdx.x; q < chunk.count * block_size; q += threads)
+        __stcs(to + q, waiting[q / block_size * staged_size + q % block_size]);
+}
+
 template <bool updates, bool all, bool last>
 __device__ __forceinline__ void sweep(const Arguments& a) {
     const Chunk chunk(a, block_points);
@@ -250,6 +293,7 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
         }
         mine.run();
     }
+    if constexpr (small_blocks && !last) invert_apart<all>(a, chunk);
 }
 
 /// E becomes W = E D^-1 and F becomes G = D^-1 F, in `new_values`.
