@@ -1,7 +1,5 @@
 #include "apps/bench_setup.hpp"
 
-#include <functional>
-
 #include "apps/bench_kernels.hpp"
 #include "core/device.hpp"
 #include "precond/cusparse_ilu.hpp"
@@ -20,19 +18,23 @@ SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, co
     return {time_calls(context, repeats, [&] { m.setup(p); })};
 }
 
+Timing time_in_iterations(const Context& context, int repeats, const std::function<void()>& call) {
+    if (context.backend() == Backend::cpu) return time_calls(context, repeats, call);
+    call();
+    const device::Recording recording(call);
+    return time_calls(context, repeats, [&] { recording.queue(); });
+}
+
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z) {
-    std::function<void()> apply = [&] { m.apply(r, z); };
-    apply();
+    m.apply(r, z);
 #if HYPERPLANE_CUSPARSE_BUILT
     if (const auto* cusparse = dynamic_cast<const CusparseIlu*>(&m))
-        apply = [cusparse] {
+        return time_in_iterations(context, repeats, [cusparse] {
             cusparse->lower_solve();
             cusparse->upper_solve();
-        };
+        });
 #endif
-    if (context.backend() == Backend::cpu) return time_calls(context, repeats, apply);
-    const device::Recording recording(apply);
-    return time_calls(context, repeats, [&] { recording.queue(); });
+    return time_in_iterations(context, repeats, [&] { m.apply(r, z); });
 }
 
 }  // namespace hyperplane

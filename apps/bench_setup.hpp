@@ -1,6 +1,8 @@
 // Times of a preconditioner's set-up, cuSPARSE's taken apart.
 #pragma once
 
+#include <functional>
+
 #include "core/linear_operator.hpp"
 #include "core/timer.hpp"
 
@@ -16,8 +18,10 @@ struct SetupTimes {
 /// Sets `m` up for `p` again and again; M is whole afterwards. It must have been set up for `p` before.
 SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, const StructMatrix& p);
 
-/// Seconds of M^-1 r, on a GPU as a graph, as iterations run it; of cusparse_ilu its two triangular solves alone,
-/// without the conversions of vectors.
+/// Seconds of a call as iterations make it: on a GPU it is replayed as a graph, since launches one by one take longer.
+Timing time_in_iterations(const Context& context, int repeats, const std::function<void()>& call);
+
+/// Those of M^-1 r; of cusparse_ilu its two triangular solves alone, without the conversions of vectors.
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z);
 
 }  // namespace hyperplane

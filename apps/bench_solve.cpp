@@ -65,12 +65,12 @@ public:
         const auto seconds = [&](const LinearOperator& op, bool dots) {
             const bool on_the_way = dots && op.vectors_of_dot() == 0;
             const auto call = [&] { on_the_way ? op.apply_dot(b, x_, product.data()) : op.apply(b, x_); };
-            return time_calls(case_.context, repeats_, call).median;
+            return time_in_iterations(case_.context, repeats_, call).median;
         };
         const LinearOperator& a = operators_.a();
-        const double of_product = cost.residuals
-                                      ? time_calls(case_.context, repeats_, [&] { a.residual(b, b, x_); }).median
-                                      : seconds(a, cost.dots_of_products > 0.0);
+        const auto residual = [&] { a.residual(b, b, x_); };
+        const double of_product = cost.residuals ? time_in_iterations(case_.context, repeats_, residual).median
+                                                 : seconds(a, cost.dots_of_products > 0.0);
         return {cost.products * of_product, cost.applies * seconds(operators_.m(), cost.dots_of_applies > 0.0)};
     }
     /// With a clock in each apply; `bench` gets means.
