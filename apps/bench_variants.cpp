@@ -55,11 +55,14 @@ std::vector<Variant> tunings(const std::string& part) {
     add("no stages", "coefficients read when needed", {.stages = 0});
     add("2 stages", "levels of coefficients in shared memory", {.stages = 2});
     add("4 stages", "levels of coefficients in shared memory", {.stages = 4});
+    add("6 stages", "levels of coefficients in shared memory", {.stages = 6});
     add("8 stages", "levels of coefficients in shared memory", {.stages = 8});
-    add("lookahead 1", "levels ahead that edges are asked for", {.lookahead = 1});
-    add("lookahead 6", "levels ahead that edges are asked for", {.lookahead = 6});
+    for (const int ahead : {1, 2, 4})
+        add(fmt::format("lookahead {}", ahead), "levels whose edges are asked for at once", {.lookahead = ahead});
     add("no loaders", "no warps that only fetch coefficients", {.loaders = 0});
     add("1 loader", "groups of warps that only fetch coefficients", {.loaders = 1});
+    add("2 lines a loader", "lines that a thread of theirs fetches for", {.loader_lines = 2});
+    add("4 lines a loader", "lines that a thread of theirs fetches for", {.loader_lines = 4});
     add("1 block", "of the solves resident on a multiprocessor", {.blocks = 1});
     add("2 blocks", "of the solves resident on a multiprocessor", {.blocks = 2});
     add("1 factor block", "of the factorisation resident on a multiprocessor", {.factor_blocks = 1});
