@@ -8,8 +8,9 @@
 namespace hyperplane {
 namespace {
 
-Index fewest_bytes(const Stencil& stencil, Index dof, Index points) {
-    return ((2 * stencil.lower_size() + 1) * dof * dof + 4 * dof) * points * Index(sizeof(double));
+/// Of one application: the factors, each value once for each triangle that it stands for, and r, y; y, z.
+Index fewest_bytes(const Stencil& stencil, int dof, Index points, FactorStorage storage) {
+    return NarrowFactors::bytes_of_sweeps(storage, points, stencil, dof) + 4 * dof * points * Index(sizeof(double));
 }
 
 const Stencil& point_stencil() {
@@ -46,6 +47,7 @@ FgBiluOptions fgbilu_options(const Parameters& parameters) {
     options.style =
         parameters.text("preconditioner", "style") == "kernels" ? FgBiluStyle::kernels : FgBiluStyle::blocks;
     options.pivots = pivot_options(parameters);
+    options.storage = factor_storage(parameters);
     return options;
 }
 
@@ -59,6 +61,7 @@ StructIluOptions struct_ilu_of(const FgBiluOptions& options) {
     same.shift = options.pivots.shift;
     same.shift_is_auto = options.pivots.shift_is_auto;
     same.pivots = options.pivots.rules;
+    same.storage = options.storage;
     same.name = "fgbilu";
     return same;
 }
@@ -72,10 +75,16 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
     const Index points = setting.grid.points(), block = Index(setting.dof) * setting.dof;
     PreconditionerPlan plan;
     plan.layout = Layout(LayoutKind::hyperplane, setting.grid, stencil.level_map());
-    plan.bytes = StructMatrix::bytes(entries * block, points) +
-                 FgBiluScratch::bytes(levels_of(plan.layout, stencil), stencil, setting.dof, setting.symmetric, shares,
-                                      options.style == FgBiluStyle::kernels);
-    plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points);
+    const Index factors = StructMatrix::bytes(entries * block, points);
+    plan.bytes = factors + FgBiluScratch::bytes(levels_of(plan.layout, stencil), stencil, setting.dof,
+                                                setting.symmetric, shares, options.style == FgBiluStyle::kernels);
+    if (is_narrow(options.storage)) {
+        plan.setup_bytes = factors;
+        plan.bytes += NarrowFactors::bytes(options.storage, BlockPlaces::apart, points, stencil, setting.dof,
+                                           setting.symmetric) -
+                      factors;
+    }
+    plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points, options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }
@@ -110,7 +119,7 @@ void FgBilu::prepare(const StructMatrix& a) {
         scratch_ = std::make_unique<FgBiluScratch>(context_, layout_, a, shares, kernels);
     }
     if constexpr (cuda_built)
-        if (const FgBiluSystem system{layout_, stencil, a.dof(), a.symmetric(), shares};
+        if (const FgBiluSystem system{layout_, stencil, a.dof(), a.symmetric(), shares, options_.storage};
             !kernels && context_.backend() == Backend::cuda && !(cuda_ && cuda_->serves(system)))
             cuda_ = std::make_shared<FgBiluCuda>(system, options_.tuning);
 }
@@ -119,9 +128,11 @@ FgBiluFactors FgBilu::factors() const {
     // The view is written to by build alone, which is not const.
     StructMatrix& held = const_cast<StructMatrix&>(factor_ ? *factor_ : *inverse_);
     FgBiluFactors f;
-    f.inverse = block_view(held, factor_ ? held.stencil().diagonal() : 0);
+    const int diagonal = factor_ ? held.stencil().diagonal() : 0;
+    f.inverse = block_view(held, diagonal);
     if (factor_) f.triangles = block_view(held);
-    f.view = {layout_, block_view(factor_ ? *factor_ : *a_), block_view(std::as_const(held)), scratch_->offsets()};
+    f.view = {layout_, block_view(factor_ ? *factor_ : *a_), block_view(std::as_const(held), diagonal),
+              scratch_->offsets()};
     f.view.lower = a_->stencil().lower_size();
     f.view.symmetric = a_->symmetric();
     f.diagonal = block_view(*a_, a_->stencil().diagonal());
@@ -144,19 +155,32 @@ SetupReport FgBilu::setup(const StructMatrix& a) {
     prepare(a);
     SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "fgbilu",
                                             [&](double alpha, PivotInverter& inverter) { build(alpha, inverter); });
-    report.factor_bytes = factor_ ? factor_->bytes() : inverse_->bytes();
+    if (is_narrow(options_.storage)) narrow(report);
+    report.factor_bytes = narrow_ ? narrow_->bytes() : factor_ ? factor_->bytes() : inverse_->bytes();
     return report;
 }
 
+void FgBilu::narrow(SetupReport& report) {
+    const StructMatrix& a = *a_;
+    if (!narrow_ || !narrow_->serves(options_.storage, layout_, a.stencil(), a.dof(), a.symmetric())) {
+        narrow_.reset();
+        narrow_.emplace(context_, options_.storage, layout_, a.stencil(), a.dof(), a.symmetric(), BlockPlaces::apart);
+    }
+    judge(narrow_->round(factors().view), options_.storage, "fgbilu", report);
+    factor_.reset();
+    inverse_.reset();
+}
+
 void FgBilu::apply(const Vector& r, Vector& z) const {
-    const FgBiluFactors f = factors();
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->solve(f, r.data(), z.data());
-    fgbilu_solve_by_steps(context_.backend(), f, *scratch_, r.data(), z.data());
+        if (cuda_)
+            return narrow_ ? cuda_->solve(*narrow_, r.data(), z.data()) : cuda_->solve(factors(), r.data(), z.data());
+    narrow_ ? fgbilu_solve_by_steps(*narrow_, r, z)
+            : fgbilu_solve_by_steps(context_.backend(), factors(), *scratch_, r.data(), z.data());
 }
 
 Index FgBilu::bytes_per_apply() const {
-    return fewest_bytes(a_->stencil(), a_->dof(), a_->layout().slots());
+    return fewest_bytes(a_->stencil(), a_->dof(), a_->layout().slots(), options_.storage);
 }
 
 PreconditionerRow fgbilu_row() {
@@ -171,6 +195,7 @@ PreconditionerRow fgbilu_row() {
         "triangle. Source: Luo, Edwards, Luo, Mueller, A fine-grained block ILU scheme on regular structures for "
         "GPGPUs, Computers & Fluids 119, 2015.";
     row.parameters = fgbilu_parameters();
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         const FgBiluOptions options = fgbilu_options(parameters);

@@ -11,12 +11,14 @@
 // solves: PARTS threads share a row u, thread `part` has the columns part, part + PARTS, ...; with PARTS = DOF that is
 // Algorithm 10. What does not come from the level before, the point's own coefficients, is read before this kernel
 // waits for that level's (AHEAD and OVERLAPPED, where they follow each other by programmatic dependent launch). Values
-// of other levels are read past the first-level cache, which may hold what was there before.
+// of other levels are read past the first-level cache, which may hold what was there before. In storage of fewer bits
+// D^-1 stands before no sum over neighbours, so that what it gives is there before the wait, too.
 //
-// Definitions: DOF, LOWER (2 LOWER + 1 entries), OFFSET_X/Y/Z {of all entries}, LEVEL_Y, LEVEL_Z, NATURAL (the layout),
-// SYMMETRIC (one triangle stored, pivots must have A's sign), SHARES (E and F are A's and stay as they are), PAIR_BEGIN
-// {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l), FACTOR_POINTS, SOLVE_POINTS, PARTS, AHEAD (a thread's
-// coefficients fit registers), OVERLAPPED.
+// Definitions: STORAGE (narrow_values.cuh; 0 where points are factored), DOF, LOWER (2 LOWER + 1 entries),
+// OFFSET_X/Y/Z {of all entries}, LEVEL_Y, LEVEL_Z, NATURAL (the layout), SYMMETRIC (one triangle stored, pivots must
+// have A's sign), SHARES (E and F are A's and stay as they are), PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the
+// eliminations of each l), FACTOR_POINTS, SOLVE_POINTS, PARTS, AHEAD (a thread's coefficients fit registers),
+// OVERLAPPED.
 
 typedef long long Index;
 
@@ -25,14 +27,15 @@ struct Arguments {
     int nx, ny, nz, slots;
     int base;                // slot of column (0, 0), were it in the level
     Index stride, a_stride;  // of a coefficient of the factors, of A's
-    double* inverse;         // D^-1 [row][col][stride]
-    double* triangles;       // E and F [entry][row][col][stride]; SHARES: A's, a_stride
+    Value* inverse;          // D^-1 [row][col][stride]
+    Value* triangles;        // E and F, or W and G, [entry][row][col][stride]; SHARES: A's, a_stride
     const double* diagonal;  // A's [row][col][a_stride]
     const double* r;         // [row][slots]
     double* z;
     PivotRatio* ratios;  // [column]
     PivotLog* log;
     double tolerance, boost;
+    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents [row][slots]
     int shift[2 * LOWER + 2];  // from a point of this level to its neighbour's slot
 };
 
@@ -70,12 +73,13 @@ __device__ __forceinline__ Index triangle_stride(const Arguments& a) {
     return SHARES ? a.a_stride : a.stride;
 }
 /// Where coefficient (row, col) of `entry` lies that couples `slot` to `there`.
-__device__ __forceinline__ double* coefficient(const Arguments& a, int entry, int slot, int there, int row, int col) {
+__device__ __forceinline__ Value* coefficient(const Arguments& a, int entry, int slot, int there, int row, int col) {
     if (SYMMETRIC && entry > LOWER)
         return a.triangles + ((2 * LOWER - entry) * block + col * DOF + row) * triangle_stride(a) + there;
     return a.triangles + (entry * block + row * DOF + col) * triangle_stride(a) + slot;
 }
 
+#if STORAGE == 0
 // ---- factorisation
 
 // Launch bounds ask for one block a multiprocessor: without that ptxas spills to have more of them.
@@ -186,6 +190,7 @@ extern "C" __global__ void __launch_bounds__(factor_threads, 1) fgbilu_factor(co
     x = invert(a, p, column, point, u, v, x, own, left, right);
     if (p.exists) *mine = x;
 }
+#endif
 
 // ---- solves
 
@@ -205,7 +210,14 @@ __device__ __forceinline__ void let_next_begin() {
 #endif
 }
 
-/// y = D^-1 (r - E y) at the points of a level, or z -= D^-1 F z.
+constexpr bool unit = STORAGE > 0;  // the triangles are W and G
+
+/// 2^k of a row; 1 where rows have none.
+__device__ __forceinline__ double scale_at(const Arguments& a, const unsigned char* exponents, int row, int slot) {
+    return scaled_rows ? scale_of(exponents[Index(row) * a.slots + slot]) : 1.0;
+}
+
+/// y = D^-1 (r - E y) at the points of a level, or z -= D^-1 F z; unit: v = r - W v, or z = D^-1 v - G z.
 template <bool lower>
 __device__ __forceinline__ void sweep_level(const Arguments& a) {
     __shared__ double near[DOF > 1 ? lowers : 1][DOF][SOLVE_POINTS], sums[PARTS][DOF][SOLVE_POINTS],
@@ -215,41 +227,60 @@ __device__ __forceinline__ void sweep_level(const Arguments& a) {
     const int part = threadIdx.x / SOLVE_POINTS / DOF;
     const Point p(a, blockIdx.x * SOLVE_POINTS + point);
     constexpr int first = lower ? 0 : LOWER + 1;  // entry
+    constexpr bool mirrored = SYMMETRIC && !lower, scaled_there = mirrored && scaled_rows;
 
     double e[AHEAD ? lowers * solve_columns : 1], d[solve_columns];
 #pragma unroll
     for (int c = 0; c < solve_columns; ++c) {
         const int v = part + c * PARTS;
-        d[c] = p.exists && v < DOF ? a.inverse[(u * DOF + v) * a.stride + p.slot] : 0.0;
+        d[c] = p.exists && v < DOF ? widened(a.inverse[(u * DOF + v) * a.stride + p.slot]) : 0.0;
         if constexpr (AHEAD)
 #pragma unroll
             for (int l = 0; l < LOWER; ++l) {
                 const int there = p.neighbour(a, first + l);
                 e[l * solve_columns + c] =
-                    there >= 0 && v < DOF ? *coefficient(a, first + l, p.slot, there, u, v) : 0.0;
+                    there >= 0 && v < DOF ? widened(*coefficient(a, first + l, p.slot, there, u, v)) : 0.0;
             }
     }
     int there[solve_entries];
+    double scales[solve_entries];  // of the neighbours' rows, which are those of mirrored coefficients
 #pragma unroll
     for (int at = 0; at < solve_entries; ++at) {
         const int l = at * PARTS + part;
         there[at] = l < LOWER ? p.neighbour(a, first + l) : -1;
+        scales[at] = scaled_there && there[at] >= 0 ? scale_at(a, a.of_triangle, u, there[at]) : 1.0;
     }
     const double* own = lower ? a.r : a.z;
     const double mine = p.exists && part == 0 ? __ldcg(own + Index(u) * a.slots + p.slot) : 0.0;
+    double known = mine, scale = 1.0;  // what needs no neighbour, and the row's scale
+    if constexpr (unit) {
+        if (!mirrored && p.exists) scale = scale_at(a, a.of_triangle, u, p.slot);
+        if constexpr (!lower) {
+            known = 0.0;
+#pragma unroll
+            for (int c = 0; c < solve_columns; ++c)
+                if (const int v = part + c * PARTS; p.exists && v < DOF)
+                    known += d[c] * __ldcg(a.z + Index(v) * a.slots + p.slot);
+            if (p.exists) known *= scale_at(a, a.of_inverse, u, p.slot);
+        }
+    }
 
     wait_for_level();
+    const auto value_there = [&](int at) {
+        const double value = __ldcg(a.z + Index(u) * a.slots + there[at]);
+        return scaled_there ? scales[at] * value : value;
+    };
     double sum = 0.0;
     if constexpr (DOF == 1) {
 #pragma unroll
         for (int l = 0; l < LOWER; ++l)
             if (there[l] >= 0)
-                sum += (AHEAD ? e[l] : *coefficient(a, first + l, p.slot, there[l], 0, 0)) * __ldcg(a.z + there[l]);
+                sum += (AHEAD ? e[l] : widened(*coefficient(a, first + l, p.slot, there[l], 0, 0))) * value_there(l);
     } else {
 #pragma unroll
         for (int at = 0; at < solve_entries; ++at)
             if (const int l = at * PARTS + part; l < LOWER)
-                near[l][u][point] = there[at] >= 0 ? __ldcg(a.z + Index(u) * a.slots + there[at]) : 0.0;
+                near[l][u][point] = there[at] >= 0 ? value_there(at) : 0.0;
         __syncthreads();
 #pragma unroll(AHEAD ? lowers : 1)
         for (int l = 0; l < LOWER; ++l) {
@@ -263,14 +294,16 @@ __device__ __forceinline__ void sweep_level(const Arguments& a) {
                 if constexpr (AHEAD)
                     value = e[l * solve_columns + c];
                 else
-                    value = *coefficient(a, first + l, p.slot, at, u, v);
+                    value = widened(*coefficient(a, first + l, p.slot, at, u, v));
                 sum += value * near[l][v][point];
             }
         }
     }
-    const double rest = lower ? mine - sum : sum;
+    const double rest = unit ? known - scale * sum : lower ? mine - sum : sum;
     double product = 0.0;
-    if constexpr (DOF == 1) {
+    if constexpr (unit) {
+        product = rest;
+    } else if constexpr (DOF == 1) {
         product = d[0] * rest;
     } else {
         sums[part][u][point] = rest;
@@ -293,7 +326,7 @@ __device__ __forceinline__ void sweep_level(const Arguments& a) {
 #pragma unroll(PARTS <= 8 ? PARTS : 8)
         for (int q = 0; q < PARTS; ++q) product += products[q][u][point];
     }
-    if (p.exists) a.z[Index(u) * a.slots + p.slot] = lower ? product : mine - product;
+    if (p.exists) a.z[Index(u) * a.slots + p.slot] = lower || unit ? product : mine - product;
 }
 
 extern "C" __global__ void __launch_bounds__(solve_threads, 1) fgbilu_lower(const __grid_constant__ Arguments a) {

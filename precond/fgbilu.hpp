@@ -32,6 +32,7 @@
 #include "core/linear_operator.hpp"
 #include "precond/fgbilu_cuda.hpp"
 #include "precond/fgbilu_steps.hpp"
+#include "precond/narrow_factors.hpp"
 #include "precond/pivots.hpp"
 #include "precond/registry.hpp"
 
@@ -43,6 +44,7 @@ struct FgBiluOptions {
     FgBiluStyle style = FgBiluStyle::blocks;
     PivotOptions pivots;
     FgBiluTuning tuning;  ///< of style blocks on a GPU
+    FactorStorage storage = FactorStorage::double_precision;
 };
 
 /// On a CPU style kernels whatever the options say.
@@ -64,6 +66,8 @@ private:
     void prepare(const StructMatrix& a);
     FgBiluFactors factors() const;
     void build(double alpha, PivotInverter& inverter);
+    /// Rounds the factors and releases them.
+    void narrow(SetupReport& report);
 
     Context context_;
     FgBiluOptions options_;
@@ -71,6 +75,7 @@ private:
     Layout layout_;                        ///< A's, not wrapping, with the levels to be swept
     std::optional<StructMatrix> factor_;   ///< E, D^-1 and F; none where E and F are the matrix's
     std::optional<StructMatrix> inverse_;  ///< then D^-1
+    std::optional<NarrowFactors> narrow_;  ///< in place of both once set up, where storage asks for it
     std::unique_ptr<FgBiluScratch> scratch_;
     std::shared_ptr<FgBiluCuda> cuda_;  ///< of style blocks on a GPU
 };

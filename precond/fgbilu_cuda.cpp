@@ -3,17 +3,18 @@
 #include <algorithm>
 
 #include "precond/fgbilu_steps.hpp"
+#include "precond/narrow_factors.hpp"
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText pivot_log_cuh, fgbilu_cuh;
+extern const KernelText narrow_values_cuh, pivot_log_cuh, fgbilu_cuh;
 }
 
 namespace {
 
 const rtc::Texts& texts() {
-    static const rtc::Texts both{rtc::pivot_log_cuh, rtc::fgbilu_cuh};
-    return both;
+    static const rtc::Texts all{rtc::narrow_values_cuh, rtc::pivot_log_cuh, rtc::fgbilu_cuh};
+    return all;
 }
 
 /// Points of a thread block: whole 32-byte sectors of a coefficient where a point leaves room for more than one.
@@ -35,7 +36,9 @@ struct Shape {
     }
 };
 
-rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tuning) {
+/// Of the factorisation, which is that of double precision, or of the solves.
+rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tuning, bool solves) {
+    const FactorStorage storage = solves ? system.storage : FactorStorage::double_precision;
     const Shape shape(system, tuning);
     const EliminationOrder order(system.stencil, system.symmetric, system.shares);
     std::vector<std::vector<EliminationOrder::Pair>> pairs(system.stencil.lower_size());
@@ -59,7 +62,7 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
             {"LEVEL_Z", number(levels.z)},
             {"NATURAL", number(system.layout.kind() == LayoutKind::natural)},
             {"SYMMETRIC", number(system.symmetric)},
-            {"SHARES", number(system.shares)},
+            {"SHARES", number(system.shares && !is_narrow(storage))},
             {"PAIR_BEGIN", rtc::braces(begin)},
             {"PAIR_U", rtc::braces(u)},
             {"PAIR_E", rtc::braces(e)},
@@ -67,41 +70,49 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
             {"SOLVE_POINTS", number(shape.solve_points)},
             {"PARTS", number(shape.parts)},
             {"AHEAD", number(shape.ahead)},
-            {"OVERLAPPED", number(tuning.overlapped)}};
+            {"OVERLAPPED", number(tuning.overlapped)},
+            {"STORAGE", number(int(storage))}};
 }
 
 /// fgbilu.cuh's.
 struct Arguments {
     Hyperplane plane;
-    int nx, ny, nz, slots, base;
-    long long stride, a_stride;
-    double *inverse, *triangles;
-    const double *diagonal, *r;
-    double* z;
-    PivotRatio* ratios;
-    PivotLog* log;
-    double tolerance, boost;
+    int nx, ny, nz, slots, base = 0;
+    long long stride = 0, a_stride = 0;
+    const void *inverse = nullptr, *triangles = nullptr;
+    const double *diagonal = nullptr, *r = nullptr;
+    double* z = nullptr;
+    PivotRatio* ratios = nullptr;
+    PivotLog* log = nullptr;
+    double tolerance = 0.0, boost = 0.0;
+    const RowExponent *of_triangle = nullptr, *of_inverse = nullptr;
+
+    explicit Arguments(const Layout& layout)
+        : plane(layout, 0),
+          nx(layout.grid().nx),
+          ny(layout.grid().ny),
+          nz(layout.grid().nz),
+          slots(int(layout.slots())) {}
 };
 
 Arguments arguments_of(const FgBiluFactors& f) {
-    const Grid& g = f.view.layout.grid();
-    return {.plane = {f.view.layout, 0},
-            .nx = g.nx,
-            .ny = g.ny,
-            .nz = g.nz,
-            .slots = int(f.view.layout.slots()),
-            .base = 0,
-            .stride = f.inverse.col_stride,
-            .a_stride = f.diagonal.col_stride,
-            .inverse = f.inverse.values,
-            .triangles = const_cast<double*>(f.view.triangles.values),  // written where they are not A's
-            .diagonal = f.diagonal.values,
-            .r = nullptr,
-            .z = nullptr,
-            .ratios = nullptr,
-            .log = nullptr,
-            .tolerance = 0.0,
-            .boost = 0.0};
+    Arguments arguments(f.view.layout);
+    arguments.stride = f.inverse.col_stride;
+    arguments.a_stride = f.diagonal.col_stride;
+    arguments.inverse = f.inverse.values;
+    arguments.triangles = f.view.triangles.values;
+    arguments.diagonal = f.diagonal.values;
+    return arguments;
+}
+
+Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f) {
+    Arguments arguments(system.layout);
+    const auto* values = reinterpret_cast<const char*>(f.values<float>().values);
+    arguments.stride = f.values<float>().col_stride;
+    arguments.triangles = values;
+    arguments.inverse = values + system.stencil.diagonal() * f.entry_stride() * bytes_of(system.storage);
+    arguments.of_inverse = f.of_inverse().values;
+    return arguments;
 }
 
 /// Launches a level's kernel; `points` a block.
@@ -123,14 +134,28 @@ void launch(const rtc::Kernel& kernel, const FgBiluSystem& system, Arguments& he
     if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, rtc::argument(head, shift).data(), early);
 }
 
+/// All levels, one way or the other.
+void sweep(const rtc::Kernel& kernel, bool lower, const FgBiluSystem& system, const FgBiluTuning& tuning,
+           Arguments& arguments, const double* r, double* z) {
+    const Shape shape(system, tuning);
+    const bool can_overlap = tuning.overlapped && device::properties().major >= 9;
+    const int levels = system.layout.level_count();
+    arguments.r = r;
+    arguments.z = z;
+    for (int at = 0; at < levels; ++at)
+        // The first one reads at once what came before this sweep.
+        launch(kernel, system, arguments, lower ? at : levels - 1 - at, shape.solve_points, system.dof * shape.parts,
+               can_overlap && at > 0);
+}
+
 }  // namespace
 
 FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
     : system_(system),
       tuning_(tuning),
-      factor_(rtc::load(texts(), definitions(system, tuning), "fgbilu_factor")),
-      lower_(rtc::load(texts(), definitions(system, tuning), "fgbilu_lower")),
-      upper_(rtc::load(texts(), definitions(system, tuning), "fgbilu_upper")) {}
+      factor_(rtc::load(texts(), definitions(system, tuning, false), "fgbilu_factor")),
+      lower_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_lower")),
+      upper_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_upper")) {}
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
     const int points = Shape(system_, tuning_).factor_points;
@@ -144,25 +169,23 @@ void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, co
 }
 
 void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
-    const Shape shape(system_, tuning_);
-    const bool can_overlap = tuning_.overlapped && device::properties().major >= 9;
-    const int levels = system_.layout.level_count();
     Arguments arguments = arguments_of(factors);
-    arguments.r = r;
-    arguments.z = z;
-    for (const rtc::Kernel* kernel : {&lower_, &upper_})
-        for (int at = 0; at < levels; ++at) {
-            const int level = kernel == &lower_ ? at : levels - 1 - at;
-            // The first one reads at once what came before this sweep.
-            launch(*kernel, system_, arguments, level, shape.solve_points, system_.dof * shape.parts,
-                   can_overlap && at > 0);
-        }
+    sweep(lower_, true, system_, tuning_, arguments, r, z);
+    sweep(upper_, false, system_, tuning_, arguments, r, z);
+}
+
+void FgBiluCuda::solve(const NarrowFactors& factors, const double* r, double* z) const {
+    Arguments arguments = arguments_of(system_, factors);
+    arguments.of_triangle = factors.of_lower().values;
+    sweep(lower_, true, system_, tuning_, arguments, r, z);
+    arguments.of_triangle = factors.of_upper().values;
+    sweep(upper_, false, system_, tuning_, arguments, r, z);
 }
 
 std::vector<rtc::KernelResources> FgBiluCuda::compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
                                                       const std::string& architecture) {
     std::vector<rtc::KernelResources> rows;
-    rtc::compile(texts(), definitions(system, tuning), architecture, &rows);
+    rtc::compile(texts(), definitions(system, tuning, true), architecture, &rows);
     return rows;
 }
 

@@ -8,24 +8,27 @@
 
 #include "core/rtc.hpp"
 #include "core/struct_matrix.hpp"
+#include "precond/factor_storage.hpp"
 #include "precond/pivots.hpp"
 
 namespace hyperplane {
 
 struct FgBiluFactors;
 class FgBiluScratch;
+class NarrowFactors;
 
 /// What kernels are made for.
 struct FgBiluSystem {
     Layout layout;
     Stencil stencil;
     int dof = 1;
-    bool symmetric = false;  ///< one triangle is stored
-    bool shares = false;     ///< E and F are the matrix's
+    bool symmetric = false;                                   ///< one triangle is stored
+    bool shares = false;                                      ///< E and F are the matrix's
+    FactorStorage storage = FactorStorage::double_precision;  ///< that solves read
 
     friend bool operator==(const FgBiluSystem& a, const FgBiluSystem& b) {
         return a.layout == b.layout && a.stencil.offsets() == b.stencil.offsets() && a.dof == b.dof &&
-               a.symmetric == b.symmetric && a.shares == b.shares;
+               a.symmetric == b.symmetric && a.shares == b.shares && a.storage == b.storage;
     }
 };
 
@@ -45,8 +48,11 @@ public:
     void factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const;
     /// Algorithm 10.
     void solve(const FgBiluFactors& factors, const double* r, double* z) const;
+    /// The same in storage of fewer bits; blocks lie apart.
+    void solve(const NarrowFactors& factors, const double* r, double* z) const;
 
-    /// Compiles every kernel for an architecture, without a device.
+    /// Compiles every kernel for an architecture, without a device; in storage of fewer bits those that double
+    /// precision does not have.
     static std::vector<rtc::KernelResources> compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
                                                      const std::string& architecture);
 

@@ -136,24 +136,6 @@ struct Elements {
         for (int k = 0; k < f.dof; ++k) sum += s[k * step] * f.view.at(u, there, end, k, c);
         (e == f.view.lower ? f.inverse.at(0, slot, r, c) : f.triangles.at(e, slot, r, c)) -= sum;
     }
-    /// sum over the entries of a triangle of <X_e(p)^{r,:}, x(p+e)>
-    HYPERPLANE_HD double triangle(Int3 p, Index slot, bool lower, int r, const double* x) const {
-        const Index slots = f.view.layout.slots();
-        double sum = 0.0;
-        for (int at = 0; at < f.view.lower; ++at) {
-            const int e = lower ? at : f.view.lower + 1 + at;
-            Index there;
-            if (!neighbour(p, e, &there)) continue;
-            for (int c = 0; c < f.dof; ++c) sum += f.view.at(e, slot, there, r, c) * x[c * slots + there];
-        }
-        return sum;
-    }
-    /// <D^-1(p)^{r,:}, z>
-    HYPERPLANE_HD double pivot(Index slot, int r, const double* z, Index step) const {
-        double sum = 0.0;
-        for (int c = 0; c < f.dof; ++c) sum += f.inverse.at(0, slot, r, c) * z[c * step];
-        return sum;
-    }
 };
 
 struct Copy {
@@ -180,10 +162,7 @@ struct Step {
 
     /// Whether column `at` has a point.
     HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const {
-        *p = plane.point(m.f.view.layout.levels(), at);
-        if (p->x < 0 || p->x >= m.f.view.layout.grid().nx) return false;
-        *slot = m.f.view.layout.slot(*p);
-        return true;
+        return plane.find(m.f.view.layout, at, p, slot);
     }
 };
 
@@ -306,37 +285,6 @@ struct InvertPivot : InversionStep {
     }
 };
 
-/// Algorithm 6, first kernel of either sweep: z = b - E x, or F x.
-struct SolveTriangle : Step {
-    bool lower;
-    const double *b, *x;
-    double* z;
-
-    HYPERPLANE_HD void operator()(int at, int r) const {
-        Int3 p;
-        Index slot;
-        if (!find(at, &p, &slot)) return;
-        const double sum = m.triangle(p, slot, lower, r, x);
-        z[Index(r) * plane.columns + at] = lower ? b[r * m.f.view.layout.slots() + slot] - sum : sum;
-    }
-};
-
-/// The second one: x = D^-1 z, or x - D^-1 z.
-struct SolvePivot : Step {
-    bool lower;
-    const double* z;
-    double* x;
-
-    HYPERPLANE_HD void operator()(int at, int r) const {
-        Int3 p;
-        Index slot;
-        if (!find(at, &p, &slot)) return;
-        const double sum = m.pivot(slot, r, z + at, plane.columns);
-        double& value = x[r * m.f.view.layout.slots() + slot];
-        value = lower ? sum : value - sum;
-    }
-};
-
 void invert_by_steps(Backend backend, InversionStep step, int columns) {
     const int dof = step.m.f.dof;
     for_each_element(backend, columns, 1, "fgbilu: scale", Measure{step});
@@ -374,20 +322,6 @@ void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBil
         invert_by_steps(backend, {step, scratch.scale(), scratch.failed(), scratch.ratios(), judge, 0},
                         step.plane.columns);
     }
-}
-
-void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch, const double* r,
-                           double* z) {
-    const Layout& layout = factors.view.layout;
-    const int levels = layout.level_count();
-    for (const bool lower : {true, false})
-        for (int at = 0; at < levels; ++at) {
-            const Step step{{factors}, Hyperplane(layout, lower ? at : levels - 1 - at)};
-            for_each_element(backend, step.plane.columns, factors.dof, "fgbilu: triangle",
-                             SolveTriangle{step, lower, r, z, scratch.vector()});
-            for_each_element(backend, step.plane.columns, factors.dof, "fgbilu: pivots",
-                             SolvePivot{step, lower, scratch.vector(), z});
-        }
 }
 
 }  // namespace hyperplane

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/context.hpp"
-#include "precond/factor_view.hpp"
+#include "precond/narrow_factors.hpp"
 #include "precond/pivots.hpp"
 
 namespace hyperplane {
@@ -28,6 +28,13 @@ struct Hyperplane {
         Int3 p{0, first_j + column % width, first_k + column / width};
         p.x = level - map.level(p);
         return p;
+    }
+    /// Whether a column has a point, and where.
+    HYPERPLANE_HD bool find(const Layout& layout, int column, Int3* p, Index* slot) const {
+        *p = point(layout.levels(), column);
+        if (p->x < 0 || p->x >= layout.grid().nx) return false;
+        *slot = layout.slot(*p);
+        return true;
     }
 };
 
@@ -103,5 +110,7 @@ void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBil
                             const PivotRules& rules);
 void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch, const double* r,
                            double* z);
+/// The same with factors of fewer bits: between the sweeps D^-1, at all points at once.
+void fgbilu_solve_by_steps(const NarrowFactors& factors, const Vector& r, Vector& z);
 
 }  // namespace hyperplane

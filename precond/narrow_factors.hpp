@@ -64,7 +64,7 @@ public:
     /// are rows of their own.
     Rounding round(const FactorView& factors);
 
-    /// z = D^-1 r, a thread a point.
+    /// z = D^-1 r, a thread a point; r and z may be the same vector.
     void apply_inverse(const Vector& r, Vector& z) const;
     Index bytes_of_apply_inverse() const { return bytes_of_apply_inverse(storage_, layout_.slots(), dof_); }
     static Index bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof);

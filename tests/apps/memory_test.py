@@ -28,10 +28,12 @@ class Prediction(ProgramTest):
     def test_storages(self):
         deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
         transport = self.write("c.ini", TRANSPORT.format(cells="17 15 13", steps=3))
-        for storage, name in itertools.product(("single", "half_scaled"), ("struct_ilu", "par_ilu", "jacobi")):
+        for storage, name in itertools.product(
+                ("single", "half_scaled"), ("struct_ilu", "par_ilu", "jacobi", "fgbilu")):
             settings = f"preconditioner.storage={storage}", f"preconditioner.name={name}"
-            for solver, level in itertools.product(("cg", "gmres"), (0,) if name == "jacobi" else (0, 1)):
-                fill = [] if name == "jacobi" else [f"preconditioner.fill_level={level}"]
+            levels = (0, 1) if name in ("struct_ilu", "par_ilu") else (None,)
+            for solver, level in itertools.product(("cg", "gmres"), levels):
+                fill = [] if level is None else [f"preconditioner.fill_level={level}"]
                 self.compare(deck, *settings, f"solver.name={solver}", *fill)
             self.compare(transport, *settings)
 

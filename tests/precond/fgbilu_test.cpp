@@ -48,6 +48,11 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
            (c.storage == MatrixStorage::full ? "_full_" : "_lower_") + c.style;
 }
 
+/// How far from double precision what is kept in a storage may be.
+double tolerance_of(FactorStorage factors) {
+    return factors == FactorStorage::double_precision ? 1e-13 : factors == FactorStorage::half_scaled ? 4e-3 : 5e-7;
+}
+
 void expect_equality(const Context& context, Case c) {
     for (const Box& box : boxes_for(c.dof)) {
         SCOPED_TRACE(reference::name_of(box));
@@ -102,28 +107,34 @@ TEST_F(FgBiluPartsOnDevice, EqualTheHostsOnLargeGrids) {
             const StructMatrix here = random_struct_matrix(
                 Layout(LayoutKind::hyperplane, shape.grid, stencil.level_map()), stencil, shape.dof, storage, 3);
             const StructMatrix there = in_context(gpu, here);
-            const auto expected = make("struct_ilu", here);
-            const SetupReport wanted = expected->setup(here);
             const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
-            const std::vector<double> z = apply(*expected, here, r);
             const Vector in = to_vector(gpu, there.layout(), shape.dof, r);
-            for (const FgBiluTuning& tuning : shape.tunings) {
-                SCOPED_TRACE(std::string(shape.stencil) + " " + std::to_string(shape.dof) + " parts " +
-                             std::to_string(tuning.parts) + (tuning.overlapped ? " overlapped" : ""));
-                FgBilu m(gpu, {.tuning = tuning});
-                std::vector<double> first;
-                for (int repeat = 0; repeat < 10; ++repeat) {
-                    if (repeat % 5 == 0) {
-                        const SetupReport report = m.setup(there);
-                        EXPECT_NEAR(report.smallest_pivot_ratio, wanted.smallest_pivot_ratio, 1e-12);
-                        EXPECT_EQ(report.smallest_pivot_cell, wanted.smallest_pivot_cell);
+            for (const FactorStorage factors : all_factor_storages) {
+                const auto expected = make("struct_ilu", here, {{"storage", to_string(factors)}});
+                const SetupReport wanted = expected->setup(here);
+                const std::vector<double> z = apply(*expected, here, r);
+                for (const FgBiluTuning& tuning : shape.tunings) {
+                    SCOPED_TRACE(std::string(shape.stencil) + " " + std::to_string(shape.dof) + " parts " +
+                                 std::to_string(tuning.parts) + (tuning.overlapped ? " overlapped " : " ") +
+                                 to_string(factors));
+                    FgBilu m(gpu, {.tuning = tuning, .storage = factors});
+                    std::vector<double> first;
+                    for (int repeat = 0; repeat < 10; ++repeat) {
+                        if (repeat % 5 == 0) {
+                            const SetupReport report = m.setup(there);
+                            EXPECT_NEAR(report.smallest_pivot_ratio, wanted.smallest_pivot_ratio, 1e-12);
+                            EXPECT_EQ(report.smallest_pivot_cell, wanted.smallest_pivot_cell);
+                            EXPECT_EQ(report.values_flushed, wanted.values_flushed);
+                        }
+                        Vector out = poisoned(gpu, there.layout(), shape.dof);
+                        m.apply(in, out);
+                        if (repeat == 0) first = from_vector(out);
+                        ASSERT_EQ(from_vector(out), first);
                     }
-                    Vector out = poisoned(gpu, there.layout(), shape.dof);
-                    m.apply(in, out);
-                    if (repeat == 0) first = from_vector(out);
-                    ASSERT_EQ(from_vector(out), first);
+                    // Of many values some are as near to the middle of two floats as rounding lets backends differ.
+                    const bool single = factors == FactorStorage::single_precision;
+                    EXPECT_LT(relative_difference(first, z), single ? 1e-7 : 1e-12);
                 }
-                EXPECT_LT(relative_difference(first, z), 1e-13);
             }
         }
     }
@@ -173,19 +184,20 @@ TEST_F(FgBiluPartsOnDevice, NineteenCorrectionsAreThoseOfSequentialBlockIlu) {
 TEST(FgBilu, HasTheSameBitsForAnyNumberOfThreads) {
     for (const char* stencil : {"star7", "box27"})
         for (const char* style : {"kernels", "blocks"})
-            for (LayoutKind kind : layout_kinds) {
-                const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, kind, MatrixStorage::full});
-                const auto result = [&] {
-                    const auto m = make("fgbilu", system.a, {{"style", style}});
-                    m->setup(system.a);
-                    return system.applied(*m);
-                };
-                const std::vector<double> one = result();
-                for (int threads : {2, 3}) {
-                    const SeveralThreads several(threads);
-                    EXPECT_EQ(result(), one) << threads;
+            for (const FactorStorage factors : all_factor_storages)
+                for (LayoutKind kind : layout_kinds) {
+                    const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, kind, MatrixStorage::full});
+                    const auto result = [&] {
+                        const auto m = make("fgbilu", system.a, {{"style", style}, {"storage", to_string(factors)}});
+                        m->setup(system.a);
+                        return system.applied(*m);
+                    };
+                    const std::vector<double> one = result();
+                    for (int threads : {2, 3}) {
+                        const SeveralThreads several(threads);
+                        EXPECT_EQ(result(), one) << threads;
+                    }
                 }
-            }
 }
 
 /// A set-up's outcome is struct_ilu's, to the message.
@@ -239,22 +251,29 @@ TEST_F(FgBiluPartsOnDevice, TreatPivotsAsStructIluDoes) {
 
 void expect_shift_and_reuse(const Context& context) {
     for (const char* style : {"kernels", "blocks"})
-        for (const char* stencil : {"star7", "box27"}) {
-            const SweptSystem system(context, {stencil, 3, 0, {7, 5, 3}, LayoutKind::hyperplane, MatrixStorage::full});
-            const auto m = make("fgbilu", system.a, {{"style", style}, {"shift", "0.25"}});
-            EXPECT_EQ(m->setup(system.a).shift, 0.25);
-            const auto shifted = reference_ilu(reference::shifted(system.data, 0.25), stencil, 0);
-            EXPECT_LT(relative_difference(system.applied(*m), reference::apply_inverse(shifted, system.r)), 1e-13);
-            const SweptSystem other(context, {stencil, 3, 0, {7, 5, 3}, LayoutKind::hyperplane, MatrixStorage::lower});
-            const auto automatic = make("fgbilu", other.a, {{"style", style}});
-            automatic->setup(other.a);
-            const Index held = context.ledger().held();
-            automatic->suggest_shift(0.25);
-            EXPECT_EQ(automatic->setup(system.a).shift, 0.25);
-            EXPECT_EQ(system.applied(*automatic), system.applied(*m)) << "set up again, for another matrix";
-            EXPECT_EQ(automatic->setup(other.a).shift, 0.25);
-            EXPECT_EQ(context.ledger().held(), held);
-        }
+        for (const char* stencil : {"star7", "box27"})
+            for (const FactorStorage factors : all_factor_storages) {
+                const Settings settings{{"style", style}, {"storage", to_string(factors)}};
+                const auto system_of = [&](MatrixStorage storage) {
+                    return SweptSystem(context, {stencil, 3, 0, {7, 5, 3}, LayoutKind::hyperplane, storage});
+                };
+                const SweptSystem system = system_of(MatrixStorage::full), other = system_of(MatrixStorage::lower);
+                Settings with_shift = settings;
+                with_shift.push_back({"shift", "0.25"});
+                const auto m = make("fgbilu", system.a, with_shift);
+                EXPECT_EQ(m->setup(system.a).shift, 0.25);
+                const auto shifted = reference_ilu(reference::shifted(system.data, 0.25), stencil, 0);
+                EXPECT_LT(relative_difference(system.applied(*m), reference::apply_inverse(shifted, system.r)),
+                          tolerance_of(factors));
+                const auto automatic = make("fgbilu", other.a, settings);
+                automatic->setup(other.a);
+                const Index held = context.ledger().held();
+                automatic->suggest_shift(0.25);
+                EXPECT_EQ(automatic->setup(system.a).shift, 0.25);
+                EXPECT_EQ(system.applied(*automatic), system.applied(*m)) << "set up again, for another matrix";
+                EXPECT_EQ(automatic->setup(other.a).shift, 0.25);
+                EXPECT_EQ(context.ledger().held(), held);
+            }
 }
 
 TEST(FgBilu, FactorsAShiftedMatrixAndCanBeSetUpAgain) {
@@ -268,19 +287,28 @@ void expect_memory_predicted(const Context& context) {
     for (const char* style : {"kernels", "blocks"})
         for (const char* stencil : {"star7", "box27"})
             for (int dof : {1, 5})
-                for (MatrixStorage storage : storages) {
-                    const SweptSystem system(context, {stencil, dof, 0, {17, 9, 5}, LayoutKind::hyperplane, storage});
-                    const Settings settings{{"style", style}};
-                    const PreconditionerPlan plan =
-                        find_preconditioner("fgbilu").plan(parameters_of("fgbilu", settings), setting_of(system.a));
-                    EXPECT_TRUE(plan.layout == system.a.layout());
-                    const Index before = context.ledger().held();
-                    const auto m = make("fgbilu", system.a, settings);
-                    m->setup(system.a);
-                    EXPECT_EQ(plan.bytes, context.ledger().held() - before) << style << " " << stencil << " " << dof;
-                    EXPECT_EQ(plan.bytes_per_apply, m->bytes_per_apply());
-                    EXPECT_EQ(plan.traits.symmetric, m->traits().symmetric);
-                }
+                for (MatrixStorage storage : storages)
+                    for (const FactorStorage factors : all_factor_storages) {
+                        SCOPED_TRACE(std::string(style) + " " + stencil + " " + std::to_string(dof) + " " +
+                                     to_string(factors));
+                        const SweptSystem system(context,
+                                                 {stencil, dof, 0, {17, 9, 5}, LayoutKind::hyperplane, storage});
+                        const Settings settings{{"style", style}, {"storage", to_string(factors)}};
+                        const PreconditionerPlan plan =
+                            find_preconditioner("fgbilu").plan(parameters_of("fgbilu", settings), setting_of(system.a));
+                        EXPECT_TRUE(plan.layout == system.a.layout());
+                        const Index before = context.ledger().held();
+                        context.ledger().forget_peak();
+                        const auto m = make("fgbilu", system.a, settings);
+                        const Index factor_bytes = m->setup(system.a).factor_bytes;
+                        const Index held = context.ledger().held() - before;
+                        EXPECT_EQ(plan.bytes, held);
+                        EXPECT_LE(factor_bytes, held);
+                        const double peak = double(context.ledger().peak() - before);
+                        EXPECT_NEAR(double(plan.bytes + plan.setup_bytes), peak, 0.02 * peak);
+                        EXPECT_EQ(plan.bytes_per_apply, m->bytes_per_apply());
+                        EXPECT_EQ(plan.traits.symmetric, m->traits().symmetric);
+                    }
 }
 
 TEST(FgBilu, HoldsWhatIsPredicted) {

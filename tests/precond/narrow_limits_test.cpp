@@ -14,6 +14,24 @@ using namespace testing_support;
 using reference::Box;
 using enum FactorStorage;
 
+/// Those with factors of both triangles in all storages.
+struct Made {
+    std::string name;
+    Settings settings;
+
+    std::unique_ptr<Preconditioner> in(FactorStorage storage, const StructMatrix& a) const {
+        Settings all = settings;
+        all.push_back({"storage", to_string(storage)});
+        return make(name, a, all);
+    }
+};
+const std::vector<Made>& with_storages() {
+    static const std::vector<Made> list{{"struct_ilu", {}},
+                                        {"fgbilu", {{"style", "kernels"}}},
+                                        {"fgbilu", {{"style", "blocks"}}}};
+    return list;
+}
+
 /// A = (I + W) D (I + G) on a line of points, with powers of two in all three.
 StructMatrix of_powers_of_two(const Layout& layout) {
     StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
@@ -71,21 +89,27 @@ StructMatrix badly_scaled(double decades) {
     return a;
 }
 
-/// What scaled halves make of a badly scaled matrix, in some context, against double precision here.
+/// What scaled halves make of a badly scaled matrix, in some context, against double precision here. Nothing of it is
+/// dropped, in whatever order.
 void expect_survival(const Context& context) {
     const StructMatrix here = badly_scaled(30.0), a = in_context(context, here);
-    const auto exact = make("struct_ilu", here), m = make("struct_ilu", a, {{"storage", "half_scaled"}});
+    const auto exact = make("struct_ilu", here);
     exact->setup(here);
-    EXPECT_EQ(m->setup(a).values_flushed, 0);
     std::vector<double> r = reference::Random(8).vector(int(a.unknowns()));
     for (double& value : r) value = std::abs(value) + 0.1;
-    Vector out = poisoned(context, a.layout(), 1);
-    m->apply(to_vector(context, a.layout(), 1, r), out);
-    const std::vector<double> wanted = apply(*exact, here, r), z = from_vector(out);
+    const std::vector<double> wanted = apply(*exact, here, r);
     const auto [smallest, largest] = std::minmax_element(wanted.begin(), wanted.end());
     EXPECT_LT(*smallest, 1e-25);
     EXPECT_GT(*largest, 1e25);
-    for (std::size_t at = 0; at < z.size(); ++at) ASSERT_NEAR(z[at], wanted[at], 0x1p-10 * wanted[at]) << at;
+    for (const Made& made : with_storages()) {
+        SCOPED_TRACE(made.name);
+        const auto m = made.in(half_scaled, a);
+        EXPECT_EQ(m->setup(a).values_flushed, 0);
+        Vector out = poisoned(context, a.layout(), 1);
+        m->apply(to_vector(context, a.layout(), 1, r), out);
+        const std::vector<double> z = from_vector(out);
+        for (std::size_t at = 0; at < z.size(); ++at) ASSERT_NEAR(z[at], wanted[at], 0x1p-10 * wanted[at]) << at;
+    }
 }
 
 TEST(NarrowFactors, RowsOfAnySizeSurviveInScaledHalves) {
@@ -98,48 +122,56 @@ TEST_F(NarrowFactorsOnDevice, RowsOfAnySizeSurviveInScaledHalves) {
     expect_survival(Context::cuda());
 }
 
-TEST_F(NarrowFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
-    const Grid grid = reference::to_grid({5, 3, 1});
-    const Layout layout(LayoutKind::hyperplane, grid, Stencil::star7().level_map());
+/// The unit matrix, but for one point.
+StructMatrix of_one_value(LayoutKind kind, Int3 p, double value) {
+    const Layout layout(kind, reference::to_grid({5, 3, 1}), Stencil::star7().level_map());
     StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
-    for (Index slot = 0; slot < grid.points(); ++slot) a.values(a.stencil().diagonal())[slot] = 1.0;
-    a.values(a.stencil().diagonal())[layout.slot({2, 1, 0})] = 1e-40;
-    const auto message = [&](const StructMatrix& of) -> std::string {
-        try {
-            make("struct_ilu", of, {{"storage", "single"}})->setup(of);
-        } catch (const SetupError& error) {
-            return error.what();
-        }
-        return "accepted";
-    };
-    EXPECT_EQ(message(in_context(Context::cuda(), a)), message(a));
-    a.values(a.stencil().diagonal())[layout.slot({2, 1, 0})] = 1e60;
-    const StructMatrix there = in_context(Context::cuda(), a);
-    EXPECT_EQ(make("struct_ilu", there, {{"storage", "single"}})->setup(there).values_flushed, 1);
+    for (Index slot = 0; slot < layout.slots(); ++slot) a.values(a.stencil().diagonal())[slot] = 1.0;
+    a.values(a.stencil().diagonal())[layout.slot(p)] = value;
+    return a;
+}
+
+TEST_F(NarrowFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
+    for (const Made& made : with_storages()) {
+        SCOPED_TRACE(made.name);
+        const auto message = [&](const StructMatrix& of) -> std::string {
+            try {
+                made.in(single_precision, of)->setup(of);
+            } catch (const SetupError& error) {
+                return error.what();
+            }
+            return "accepted";
+        };
+        const StructMatrix a = of_one_value(LayoutKind::hyperplane, {2, 1, 0}, 1e-40);
+        EXPECT_EQ(message(in_context(Context::cuda(), a)), message(a));
+        const StructMatrix there =
+            in_context(Context::cuda(), of_one_value(LayoutKind::hyperplane, {2, 1, 0}, 1e60));
+        EXPECT_EQ(made.in(single_precision, there)->setup(there).values_flushed, 1);
+    }
 }
 
 TEST(NarrowFactors, SinglePrecisionRefusesWhatItCannotHoldAndCountsWhatVanishes) {
-    const Grid grid = reference::to_grid({5, 3, 1});
-    const Layout layout(LayoutKind::natural, grid, Stencil::star7().level_map());
-    StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
-    for (Index row = 0; row < grid.points(); ++row) a.values(a.stencil().diagonal())[row] = 1.0;
-    a.values(a.stencil().diagonal())[7] = 1e60;
-    const auto m = make("struct_ilu", a, {{"storage", "single"}});
-    EXPECT_EQ(m->setup(a).values_flushed, 1);
-    a.values(a.stencil().diagonal())[7] = 1e-40;
-    try {
-        m->setup(a);
-        FAIL() << "was accepted";
-    } catch (const SetupError& error) {
-        const std::string text = error.what();
-        EXPECT_NE(text.find("cell (2,1,0)"), text.npos) << text;
-        EXPECT_NE(text.find("single precision cannot hold"), text.npos) << text;
-        EXPECT_NE(text.find("half_scaled"), text.npos) << text;
+    const StructMatrix large = of_one_value(LayoutKind::natural, {2, 1, 0}, 1e60),
+                       small = of_one_value(LayoutKind::natural, {2, 1, 0}, 1e-40);
+    for (const Made& made : with_storages()) {
+        SCOPED_TRACE(made.name);
+        const auto m = made.in(single_precision, large);
+        EXPECT_EQ(m->setup(large).values_flushed, 1);
+        try {
+            m->setup(small);
+            ADD_FAILURE() << "was accepted";
+        } catch (const SetupError& error) {
+            const std::string text = error.what();
+            EXPECT_NE(text.find(made.name + ": "), text.npos) << text;
+            EXPECT_NE(text.find("cell (2,1,0)"), text.npos) << text;
+            EXPECT_NE(text.find("single precision cannot hold"), text.npos) << text;
+            EXPECT_NE(text.find("half_scaled"), text.npos) << text;
+        }
+        const auto scaled = made.in(half_scaled, small);
+        EXPECT_EQ(scaled->setup(small).values_flushed, 0);
+        const std::vector<double> r(std::size_t(small.unknowns()), 1.0);
+        EXPECT_NEAR(apply(*scaled, small, r)[7], 1e40, 1e37);
     }
-    const auto scaled = make("struct_ilu", a, {{"storage", "half_scaled"}});
-    EXPECT_EQ(scaled->setup(a).values_flushed, 0);
-    const std::vector<double> r(std::size_t(a.unknowns()), 1.0);
-    EXPECT_NEAR(apply(*scaled, a, r)[7], 1e40, 1e37);
 }
 
 TEST(NarrowFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {

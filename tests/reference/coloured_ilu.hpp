@@ -28,21 +28,31 @@ inline BlockMatrix permuted(const BlockMatrix& a, const std::vector<int>& order)
     return result;
 }
 
-/// M^-1 r for M = ILU(0), or IC(0), of the renumbered matrix; couplings that wrap are left out.
-inline std::vector<double> apply_coloured_ilu(const StencilMatrix& a, const std::vector<int>& order, bool symmetric,
-                                              const std::vector<double>& r) {
+/// ILU(0), or IC(0), of the renumbered matrix; couplings that wrap are left out.
+inline BlockIlu coloured_ilu(const StencilMatrix& a, const std::vector<int>& order, bool symmetric) {
     const BlockMatrix matrix = permuted(assembled(a, false), order);
     Pattern pattern(order.size());
     for (std::size_t n = 0; n < order.size(); ++n)
         for (const auto& [j, block] : matrix.rows[n]) pattern[n].insert(j);
-    const BlockIlu ilu = symmetric ? block_ic(matrix, pattern) : block_ilu(matrix, pattern);
+    return symmetric ? block_ic(matrix, pattern) : block_ilu(matrix, pattern);
+}
+
+/// M^-1 r of factors of a renumbered matrix.
+template <class Factors>
+std::vector<double> apply_in_order(const Factors& m, const std::vector<int>& order, const std::vector<double>& r) {
+    const int dof = int(r.size() / order.size());
     std::vector<double> sorted(r.size()), z(r.size());
     for (int n = 0; n < int(order.size()); ++n)
-        for (int c = 0; c < a.dof; ++c) sorted[n * a.dof + c] = r[order[n] * a.dof + c];
-    const std::vector<double> solved = apply_inverse(ilu, sorted);
+        for (int c = 0; c < dof; ++c) sorted[n * dof + c] = r[order[n] * dof + c];
+    const std::vector<double> solved = apply_inverse(m, sorted);
     for (int n = 0; n < int(order.size()); ++n)
-        for (int c = 0; c < a.dof; ++c) z[order[n] * a.dof + c] = solved[n * a.dof + c];
+        for (int c = 0; c < dof; ++c) z[order[n] * dof + c] = solved[n * dof + c];
     return z;
+}
+
+inline std::vector<double> apply_coloured_ilu(const StencilMatrix& a, const std::vector<int>& order, bool symmetric,
+                                              const std::vector<double>& r) {
+    return apply_in_order(coloured_ilu(a, order, symmetric), order, r);
 }
 
 }  // namespace hyperplane::reference

@@ -1,0 +1,130 @@
+// Preconditioners with factors of fewer bits against the reference's factors, rounded alike.
+#include <gtest/gtest.h>
+
+#include "precond/coloured_points.hpp"
+#include "precond/swept.hpp"
+#include "reference/coloured_ilu.hpp"
+#include "reference/rounded.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::relative_difference;
+using enum FactorStorage;
+
+constexpr FactorStorage narrow_storages[] = {single_precision, half_scaled};
+
+/// On a CPU fgbilu's style blocks is struct_ilu.
+struct Case : SweptCase {
+    std::string name;
+    Settings settings;
+    FactorStorage factors;
+};
+
+/// Odd extents, planes, grids one cell thick, and one that wraps.
+std::vector<Box> boxes_for(int dof) {
+    if (dof > 8) return {{4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
+    if (dof > 3) return {{7, 5, 3}, {9, 5, 1}, {1, 9, 4}, {5, 1, 7}, {1, 1, 1}};
+    return {{7, 5, 3}, {9, 5, 1}, {1, 33, 1}, {1, 1, 9}, {1, 9, 5}, {5, 1, 9}, {1, 1, 1}, {5, 5, 5, {true, false, true}}};
+}
+
+/// Each stencil and dof with everything else, or with layouts and matrices in turns.
+std::vector<Case> cases(bool everything) {
+    const std::vector<std::pair<std::string, Settings>> made{
+        {"fgbilu", {{"style", "kernels"}}},
+        {"fgbilu", {{"style", "blocks"}}},
+    };
+    std::vector<Case> list;
+    int turn = 0;
+    for (const auto& stencil : reference::all_stencils())
+        for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 17, 32})
+            for (const auto& [name, settings] : made)
+                for (const FactorStorage storage : narrow_storages) {
+                    ++turn;
+                    for (int form = 0; form < 4; ++form) {
+                        if (!everything && form != (turn + turn / 6) % 4) continue;
+                        Case c{};
+                        c.stencil = stencil.name;
+                        c.dof = dof;
+                        c.kind = layout_kinds[form % 2];
+                        c.storage = storages[form / 2];
+                        c.name = name;
+                        c.settings = settings;
+                        c.factors = storage;
+                        list.push_back(c);
+                    }
+                }
+    return list;
+}
+
+std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+    const Case& c = info.param;
+    return c.name + (c.settings.empty() ? "" : "_" + c.settings[0].second) + "_" + c.stencil + "_dof" +
+           std::to_string(c.dof) + "_" + to_string(c.kind) + (c.storage == MatrixStorage::full ? "_full_" : "_lower_") +
+           to_string(c.factors);
+}
+
+/// The order of the points whose ILU(0) a preconditioner is: natural, or by colour.
+std::vector<int> order_of(const Case& c, const reference::StencilMatrix& data) {
+    std::vector<int> colours(std::size_t(data.box.points()), 0);
+    if (c.name == "multicolor") {
+        const ColouredShape shape(reference::to_grid(data.box), reference::to_stencil({"", data.offsets}),
+                                  ColourRule::stencil);
+        for (int row = 0; row < data.box.points(); ++row)
+            colours[row] = shape.map.colour(reference::to_int3(data.box.point(row)));
+    }
+    return reference::sorted_by_colour(colours);
+}
+
+reference::UnitFactors rounded_factors(const Case& c, const reference::BlockIlu& ilu) {
+    using namespace reference;
+    UnitFactors f = rounded(unit_factors(ilu), c.factors == half_scaled);
+    if (c.storage == MatrixStorage::full) return f;
+    for (int i = 0; i < int(f.inverse.size()); ++i)  // G is W transposed, so rounded as W is
+        for (const auto& [j, block] : f.lower.rows[i]) f.upper.rows[j][i] = transpose(block);
+    return f;
+}
+
+void expect_equality(const Context& context, Case c) {
+    const double roundoff = c.factors == single_precision ? 0x1p-24 : 0x1p-11;
+    for (const Box& box : boxes_for(c.dof)) {
+        SCOPED_TRACE(reference::name_of(box));
+        c.box = box;
+        const SweptSystem system(context, c);
+        Settings settings = c.settings;
+        settings.push_back({"storage", to_string(c.factors)});
+        const auto m = make(c.name, system.a, settings);
+        const SetupReport report = m->setup(system.a);
+        EXPECT_EQ(report.pivots_modified, 0);
+        EXPECT_EQ(report.values_flushed, 0);
+        EXPECT_EQ(m->traits().symmetric, c.storage == MatrixStorage::lower);
+        const std::vector<int> order = order_of(c, system.data);
+        const reference::BlockIlu ilu =
+            reference::coloured_ilu(system.data, order, c.storage == MatrixStorage::lower);
+        const auto expected = reference::apply_in_order(rounded_factors(c, ilu), order, system.r);
+        const std::vector<double> z = system.applied(*m);
+        EXPECT_LT(relative_difference(z, expected), 1e-13);
+        const double change = relative_difference(z, reference::apply_in_order(ilu, order, system.r));
+        EXPECT_LT(change, 8.0 * roundoff);
+        EXPECT_TRUE(z.size() <= 8 || change > 0.01 * roundoff) << "nothing was rounded: " << change;
+        m->setup(system.a);
+        EXPECT_EQ(system.applied(*m), z) << "set up again";
+    }
+}
+
+class NarrowEquality : public testing::TestWithParam<Case> {};
+class NarrowEqualityOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(NarrowEquality, WithTheReferencesFactorsRoundedAlike) {
+    expect_equality(Context::cpu(1), GetParam());
+}
+TEST_P(NarrowEqualityOnDevice, WithTheReferencesFactorsRoundedAlike) {
+    expect_equality(Context::cuda(), GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(All, NarrowEquality, testing::ValuesIn(cases(true)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(All, NarrowEqualityOnDevice, testing::ValuesIn(cases(false)), name_of_case);
+
+}  // namespace
+}  // namespace hyperplane
