@@ -44,6 +44,8 @@ struct ColouredShape {
     Index coefficients(int dof, bool symmetric) const {
         return ((halved(symmetric) ? entries() / 2 : entries()) + 1) * slots_of_coefficients() * dof * dof;
     }
+    /// Of half_scaled's rows, [part][row][slot]: of W, of D^-1 and, where it is kept, of G.
+    Index exponents(int dof, bool symmetric) const { return (halved(symmetric) ? 2 : 3) * slots * dof; }
     /// Memory of tables, in bytes.
     Index bytes() const;
 

@@ -45,10 +45,10 @@ FactorStorage factor_storage(const Parameters& parameters) {
     return FactorStorage::double_precision;
 }
 
-Rounding rounding_of(const RoundingLog& log, const Grid& grid, int dof) {
+Rounding rounding_of(const RoundingLog& log, const Grid& grid, int dof, int parts) {
     Rounding result{.flushed = Index(log.flushed), .overflows = Index(log.overflows.failures)};
     if (result.overflows > 0) {
-        const Index row = Index(log.overflows.failed[0]);
+        const Index row = Index(log.overflows.failed[0]) / parts;
         result.overflow = {grid.point(row / dof), int(row % dof), log.overflows.failed_value[0]};
     }
     return result;

@@ -46,8 +46,8 @@ struct Rounding {
     Index overflows = 0;    ///< rows of coefficients with values that do not fit
     PivotEvent overflow{};  ///< the first of these in natural order
 };
-/// What a log tells.
-Rounding rounding_of(const RoundingLog& log, const Grid& grid, int dof);
+/// What a log tells; `parts`: rows of coefficients that were told apart for each row of the system.
+Rounding rounding_of(const RoundingLog& log, const Grid& grid, int dof, int parts = 1);
 /// Notes what became zero in a report. Throws SetupError, as preconditioner `name`, where a value did not fit;
 /// `takes_half`: half_scaled is another way out.
 void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report,

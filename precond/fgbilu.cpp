@@ -80,9 +80,9 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
                                                 setting.symmetric, shares, options.style == FgBiluStyle::kernels);
     if (is_narrow(options.storage)) {
         plan.setup_bytes = factors;
-        plan.bytes += NarrowFactors::bytes(options.storage, BlockPlaces::apart, points, stencil, setting.dof,
-                                           setting.symmetric) -
-                      factors;
+        plan.bytes +=
+            NarrowFactors::bytes(options.storage, BlockPlaces::apart, points, stencil, setting.dof, setting.symmetric) -
+            factors;
     }
     plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points, options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};

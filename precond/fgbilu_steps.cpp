@@ -161,9 +161,7 @@ struct Step {
     Hyperplane plane;
 
     /// Whether column `at` has a point.
-    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const {
-        return plane.find(m.f.view.layout, at, p, slot);
-    }
+    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const { return plane.find(m.f.view.layout, at, p, slot); }
 };
 
 /// Steps #1 and #2 of Algorithm 4, for one group of lower entries.

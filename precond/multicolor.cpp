@@ -40,12 +40,29 @@ MulticolorOptions multicolor_options(const Parameters& parameters) {
     return options;
 }
 
+bool is_scaled(FactorStorage storage) {
+    return storage == FactorStorage::half_scaled;
+}
+
+/// Values of fewer bits, in whole words.
+Index narrow_words(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
+    return (shape.coefficients(dof, symmetric) * bytes_of(storage) + 3) / 4;
+}
+
+/// What is held of the factors.
+Index factor_bytes(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
+    if (!is_narrow(storage)) return shape.coefficients(dof, symmetric) * Index(sizeof(double));
+    return 4 * narrow_words(shape, dof, symmetric, storage) +
+           (is_scaled(storage) ? shape.exponents(dof, symmetric) : 0);
+}
+
 /// Fewest bytes of one application: E, F and D^-1 once; r and z once, v written and read at all but the first and the
-/// last colour, whose v is r and whose z is D^-1 v at once.
+/// last colour, whose v is r and whose z is D^-1 v at once. Scaled rows of W, D^-1 and G have an exponent each.
 Index fewest_bytes(const ColouredShape& shape, int dof, FactorStorage storage) {
     const Index points = shape.grid.points(), colours = shape.colours;
     const Index kept = !shape.is_linear() ? 2 * points : colours < 3 ? 0 : 2 * points * (colours - 2) / colours;
-    return ((shape.entries() + 1) * points * dof * bytes_of(storage) + (2 * points + kept) * Index(sizeof(double))) *
+    return ((shape.entries() + 1) * points * dof * bytes_of(storage) + (is_scaled(storage) ? 3 * points : 0) +
+            (2 * points + kept) * Index(sizeof(double))) *
            dof;
 }
 
@@ -68,11 +85,11 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
     const ColouredShape shape(setting.grid, setting.stencil, options.colours);
     PreconditionerPlan plan;
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    const Index coefficients = shape.coefficients(setting.dof, setting.symmetric);
     const Index doubles = 2 * vector_size(shape, setting.dof) + 2 * setting.grid.points();
-    plan.bytes = coefficients * bytes_of(options.storage) + doubles * Index(sizeof(double)) + shape.bytes() +
-                 shape.entries() * Index(sizeof(Index));
-    if (is_narrow(options.storage)) plan.setup_bytes = coefficients * Index(sizeof(double));
+    plan.bytes = factor_bytes(shape, setting.dof, setting.symmetric, options.storage) +
+                 doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index));
+    if (is_narrow(options.storage))
+        plan.setup_bytes = factor_bytes(shape, setting.dof, setting.symmetric, FactorStorage::double_precision);
     plan.bytes_per_apply = fewest_bytes(shape, setting.dof, options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
@@ -85,11 +102,13 @@ void Multicolor::prepare(const StructMatrix& a) {
     const bool served = points_ && a.layout() == layout_ && a.stencil().offsets() == stencil_.offsets() &&
                         a.dof() == dof_ && a.symmetric() == symmetric_;
     if (served) {
-        if (factors_.size() == 0) factors_ = Buffer<double>(context_, "factor", narrow_.size());
+        if (factors_.size() == 0)
+            factors_ = Buffer<double>(context_, "factor", points_->shape().coefficients(dof_, symmetric_));
         return;
     }
     for (Buffer<double>* memory : {&factors_, &v_, &w_}) *memory = {};
     narrow_ = {};
+    exponents_ = {};
     points_.reset();
     const ColouredShape shape(a.grid(), a.stencil(), options_.colours);
     auto points = std::make_unique<ColouredPoints>(context_, shape, a.dof(), a.symmetric());
@@ -115,24 +134,45 @@ SetupReport Multicolor::setup(const StructMatrix& a) {
     prepare(a);
     SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "multicolor",
                                             [&](double alpha, PivotInverter& inverter) { factor(a, alpha, inverter); });
-    report.factor_bytes = factors_.size() * bytes_of(options_.storage);
+    report.factor_bytes = factor_bytes(points_->shape(), dof_, symmetric_, options_.storage);
     if (is_narrow(options_.storage)) narrow(report);
     return report;
 }
 
 void Multicolor::narrow(SetupReport& report) {
-    if (narrow_.size() == 0) narrow_ = Buffer<float>(context_, "factor", factors_.size());
+    const ColouredShape& shape = points_->shape();
+    const FactorStorage storage = options_.storage;
+    if (narrow_.size() == 0)
+        narrow_ = Buffer<std::uint32_t>(context_, "factor", narrow_words(shape, dof_, symmetric_, storage));
+    if (is_scaled(storage) && exponents_.size() == 0)
+        exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
     RoundingLog met{empty_pivot_log(), 0};
     {
         Buffer<RoundingLog> log = copied_to(context_, "factor", std::vector<RoundingLog>{met});
-        multicolor::round(context_.backend(), *points_, dof_, factors_.data(), narrow_.data(), log.data());
+        const auto round = [&](auto* rounded) {
+            multicolor::round(context_.backend(), *points_, dof_, symmetric_, factors_.data(), rounded,
+                              exponents_.data(), log.data());
+        };
+        is_scaled(storage) ? round(reinterpret_cast<Half*>(narrow_.data()))
+                           : round(reinterpret_cast<float*>(narrow_.data()));
         if (context_.backend() == Backend::cuda)
             device::copy(log.data(), &met, sizeof met);
         else
             met = log[0];
     }
-    judge(rounding_of(met, layout_.grid(), dof_), options_.storage, "multicolor", report, false);
+    judge(rounding_of(met, layout_.grid(), dof_, 3), storage, "multicolor", report);
     factors_ = {};
+}
+
+multicolor::Kept Multicolor::kept() const {
+    multicolor::Kept kept{.exponents = exponents_.data()};
+    if (!is_narrow(options_.storage))
+        kept.doubles = factors_.data();
+    else if (is_scaled(options_.storage))
+        kept.halves = reinterpret_cast<const Half*>(narrow_.data());
+    else
+        kept.singles = reinterpret_cast<const float*>(narrow_.data());
+    return kept;
 }
 
 void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inverter) {
@@ -171,8 +211,9 @@ void Multicolor::apply(const Vector& r, Vector& z) const {
     if (options_.colours != ColourRule::stencil) return apply_by_tables(r, z);
     if constexpr (cuda_built)
         if (cuda_) {
-            const void* factors = narrow_.size() > 0 ? static_cast<const void*>(narrow_.data()) : factors_.data();
-            return cuda_->apply(factors, r, z, v_.data(), w_.data());
+            const void* values = is_narrow(options_.storage) ? static_cast<const void*>(narrow_.data())
+                                                             : static_cast<const void*>(factors_.data());
+            return cuda_->apply(values, exponents_.data(), r, z, v_.data(), w_.data());
         }
     apply_cpu(r, z);
 }
@@ -201,7 +242,7 @@ PreconditionerRow multicolor_row() {
         "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; "
         "Saad, Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
-    row.storages = {FactorStorage::double_precision, FactorStorage::single_precision};
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return std::unique_ptr<Preconditioner>(new Multicolor(setting.context, multicolor_options(parameters)));
     };

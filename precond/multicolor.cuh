@@ -7,12 +7,14 @@
 // colours is thus read and written no more often than it must.
 //
 // Coefficients are read once and leave the caches first, so that values which the next step reads again stay there.
+// Sums over rows of half precision are kept in units of the row's scale, a power of two; a mirrored row's scale goes to
+// the value that it is multiplied by.
 //
 // A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
 // mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
 //
 // Definitions: DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS, STORAGE
-// (narrow_values.cuh; 0 or 1).
+// (narrow_values.cuh).
 
 struct Term {
     long long block;  // the entry's first coefficient; of its mirror in upper sweeps of symmetric factors
@@ -22,6 +24,7 @@ struct Term {
 
 struct Step {
     const Value* factors;
+    const unsigned char* exponents;  // of scaled rows, [part][row][slot]
     const double* r;
     double *v, *w, *z;
     long long inverse;  // D^-1 of the colour
@@ -31,6 +34,7 @@ struct Step {
     Term term[MOST_TERMS];
 };
 
+constexpr int of_w = 0, of_inverse = 1, of_g = 2;  // parts of a row
 constexpr int unrolled_terms = DOF == 1 ? 4 : 1;
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
 
@@ -65,6 +69,22 @@ __device__ __forceinline__ const Value* coefficient(const Step& s, long long blo
     return s.factors + block + (long long)(row * DOF + col) * s.stride + place;
 }
 
+__device__ __forceinline__ unsigned char exponent(const Step& s, int part, int row, int slot) {
+    return s.exponents[(long long)(part * DOF + row) * s.slots + slot];
+}
+
+/// `sum` in units of the scales that the rows of a part have, or out of them again.
+template <int part, bool out>
+__device__ __forceinline__ void change_units(const Step& s, double (&sum)[ROWS], int first, int place) {
+    if constexpr (scaled_rows)
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            if (DOF % ROWS != 0 && first + r >= DOF) continue;
+            const unsigned char kept = exponent(s, part, first + r, s.colour * s.stride + place);
+            sum[r] *= scale_of(out ? kept : 254 - kept);
+        }
+}
+
 /// sum += sign * block * x, the block kept row by row at `place`; x[col] lies `slots` apart.
 template <int sign>
 __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int first, long long block, int place,
@@ -79,10 +99,12 @@ __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int firs
     }
 }
 
-/// The terms of a step taken away from `sum`; x in coloured order.
-template <bool mirrored>
+/// The terms of a step, of W or of G, taken away from `sum`; x in coloured order.
+template <int part>
 __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS], int first, int place,
                                                const double* x) {
+    constexpr bool mirrored = part == of_g && SYMMETRIC;
+    if constexpr (!mirrored) change_units<part, false>(s, sum, first, place);
 #pragma unroll(unrolled_terms)
     for (int t = 0; t < s.terms; ++t) {
         const Term& term = s.term[t];
@@ -92,7 +114,8 @@ __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS
         const double* at = x + term.base + near;
 #pragma unroll(unrolled_columns)
         for (int c = 0; c < DOF; ++c) {
-            const double value = at[(long long)c * s.slots];
+            double value = at[(long long)c * s.slots];
+            if (scaled_rows && mirrored) value *= scale_of(exponent(s, of_w, c, term.base + near));
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
                 const int row = first + r;
@@ -104,6 +127,7 @@ __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS
             }
         }
     }
+    if constexpr (!mirrored) change_units<part, true>(s, sum, first, place);
 }
 
 __device__ __forceinline__ void store(double* x, const double (&sum)[ROWS], int first, long long component,
@@ -122,13 +146,15 @@ __device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[
     for (int c = 0; c < ROWS; ++c)
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) z[r] += widened(__ldcs(coefficient(s, s.inverse, r, c, place))) * sum[c];
+    change_units<of_inverse, true>(s, z, 0, place);
     store(s.w, z, 0, s.slots, slot);
 }
 
 /// z of a colour from v.
 __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) {
     add<1>(s, sum, first, s.inverse, place, s.v + s.colour * s.stride + place, s.slots);
-    subtract_terms<SYMMETRIC>(s, sum, first, place, s.w);
+    change_units<of_inverse, true>(s, sum, first, place);
+    subtract_terms<of_g>(s, sum, first, place, s.w);
 }
 
 extern "C" __global__ void __launch_bounds__(256) enter(const __grid_constant__ Step s) {
@@ -146,6 +172,7 @@ extern "C" __global__ void __launch_bounds__(256) enter(const __grid_constant__ 
                          ? __ldg(s.r + (long long)(first + r) * s.points + home)
                          : 0.0;
         if (colour == 1) {
+            change_units<of_w, false>(s, sum, first, place);
 #pragma unroll(unrolled_terms)
             for (int t = 0; t < s.terms; ++t) {
                 const int offset = s.term[t].base;
@@ -153,6 +180,7 @@ extern "C" __global__ void __launch_bounds__(256) enter(const __grid_constant__ 
                 q.i += (offset & 15) - 8, q.j += (offset >> 4 & 15) - 8, q.k += (offset >> 8) - 8;
                 if (inside && q.inside(s)) add<-1>(s, sum, first, s.term[t].block, place, s.r + q.slot(s), s.points);
             }
+            change_units<of_w, true>(s, sum, first, place);
             finish_lower(s, sum, first, place);
         } else {
             store(s.v, sum, first, s.slots, colour * s.stride + place);
@@ -170,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(256) lower(const __grid_constant__ 
         sum[r] = DOF % ROWS == 0 || first + r < DOF
                      ? s.v[(long long)(first + r) * s.slots + s.colour * s.stride + place]
                      : 0.0;
-    subtract_terms<false>(s, sum, first, place, s.v);
+    subtract_terms<of_w>(s, sum, first, place, s.v);
     finish_lower(s, sum, first, place);
 }
 

@@ -21,8 +21,9 @@
 // Of a symmetric matrix G_u(p) is the transpose of W_-u(p+u), and W alone is kept (incomplete Cholesky). v and z lie in
 // coloured order (precond/coloured_points.hpp); r is brought there and z back, on a GPU on the way through the first
 // and the last step, on a CPU by passes of their own. Offsets that leave the grid or wrap around it are skipped. Under
-// a colouring that is no formula factors of both triangles are kept and slots are looked up. In single precision W,
-// D^-1 and G are computed as they always are, then rounded, and widened when sweeps read them.
+// a colouring that is no formula factors of both triangles are kept and slots are looked up. In storage of fewer bits
+// W, D^-1 and G are computed as they always are, then rounded, and widened when sweeps read them
+// (precond/narrow_values.hpp).
 #pragma once
 
 #include <memory>
@@ -39,7 +40,7 @@ namespace hyperplane {
 struct MulticolorOptions {
     ColourRule colours = ColourRule::stencil;
     PivotOptions pivots;
-    FactorStorage storage = FactorStorage::double_precision;  ///< or single, under a linear colouring
+    FactorStorage storage = FactorStorage::double_precision;  ///< fewer bits: of a linear colouring
 };
 
 class Multicolor : public Preconditioner {
@@ -62,6 +63,7 @@ private:
     void report(PivotInverter& inverter) const;
     /// Rounds the factors and releases them.
     void narrow(SetupReport& report);
+    multicolor::Kept kept() const;
 
     void apply_by_tables(const Vector& r, Vector& z) const;
     void apply_cpu(const Vector& r, Vector& z) const;
@@ -77,7 +79,8 @@ private:
     std::unique_ptr<ColouredPoints> points_;
     Buffer<Index> a_entry_;         ///< A's entry of each offset
     Buffer<double> factors_;        ///< W, D^-1 and G
-    Buffer<float> narrow_;          ///< the same in their place, once set up, where storage asks for it
+    Buffer<std::uint32_t> narrow_;  ///< the same in their place, once set up, where storage asks for it
+    Buffer<RowExponent> exponents_;
     mutable Buffer<double> v_, w_;  ///< [component][slot]: what the lower and the upper sweep give
     std::unique_ptr<PointValues> ratios_, events_;
     std::shared_ptr<MulticolorCuda> cuda_;

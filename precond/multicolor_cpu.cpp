@@ -8,25 +8,29 @@
 namespace hyperplane {
 namespace {
 
-/// The terms of a row of a piece of places. Coefficients of single precision are widened into scratch.
+/// The terms of a row of a piece of places. Coefficients of fewer bits are widened into scratch.
 class Terms {
 public:
-    static constexpr Index most = 2048, most_widened = 256;  ///< places that stay in a cache
+    /// Places of a piece, which stay in a cache.
+    static Index most(const multicolor::Kept& kept) { return kept.doubles ? 2048 : most_widened; }
 
-    Terms(const Buffer<double>& factors, const Buffer<float>& narrow) : factors_(factors), narrow_(narrow) {
+    /// With room for so many terms.
+    Terms(const multicolor::Kept& kept, int terms) : kept_(kept) {
         list().clear();
-    }
-    /// Room for so many terms.
-    void reserve(int terms) const {
-        if (narrow_.size() > 0) wide().resize(std::size_t(terms) * most_widened);
+        if (!kept.doubles) wide().resize(std::size_t(terms) * most_widened);
     }
     void clear() const { list().clear(); }
-    /// Coefficients from index `from` on, times x, of places [begin, end) of the piece.
-    void add(Index from, const double* x, int begin, int end) const {
-        const double* a = factors_.data() + from;
-        if (narrow_.size() > 0) {
+    /// Coefficients from index `from` on, exponents of their rows from index `scales` on, times x, of places
+    /// [begin, end) of the piece.
+    void add(Index from, Index scales, const double* x, int begin, int end) const {
+        const double* a = kept_.doubles + from;
+        if (!kept_.doubles) {
             double* const to = wide().data() + list().size() * most_widened;
-            for (int t = begin; t < end; ++t) to[t] = narrow_.data()[from + t];
+            const int count = end - begin;
+            if (kept_.singles)
+                widen(kept_.singles + from + begin, nullptr, count, to + begin);
+            else
+                widen(kept_.halves + from + begin, kept_.exponents + scales + begin, count, to + begin);
             a = to;
         }
         list().push_back({a, x, begin, end});
@@ -37,13 +41,20 @@ public:
     }
 
 private:
+    static constexpr Index most_widened = 256;
     static std::vector<double>& wide() {
         thread_local std::vector<double> mine;
         return mine;
     }
 
-    const Buffer<double>& factors_;
-    const Buffer<float>& narrow_;
+    multicolor::Kept kept_;
+};
+
+/// Where exponents of a part's row lie: W, D^-1 and G are parts 0, 1 and 2.
+struct RowScales {
+    Index slots;
+    int dof;
+    Index operator()(int part, int row, Index slot) const { return (part * dof + row) * slots + slot; }
 };
 
 /// Calls body(first, count) for pieces of [0, size).
@@ -92,9 +103,10 @@ void Multicolor::apply_cpu(const Vector& r, Vector& z) const {
 void Multicolor::lower_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
-    for_pieces(stride, dof_, narrow_.size() > 0 ? Terms::most_widened : Terms::most, [&](Index first, int count) {
-        const Terms terms(factors_, narrow_);
-        terms.reserve(points.entries * dof_);
+    const multicolor::Kept factors = kept();
+    const RowScales scales{slots, dof_};
+    for_pieces(stride, dof_, Terms::most(factors), [&](Index first, int count) {
+        const Terms terms(factors, std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
             terms.clear();
             for (int e = 0; e < points.entries; ++e) {
@@ -105,6 +117,7 @@ void Multicolor::lower_cpu(int colour) const {
                 const int end = int(std::clamp<Index>(stride - there, begin, count));
                 for (int col = 0; col < dof_; ++col)
                     terms.add(points.block[at] + (row * dof_ + col) * stride + first,
+                              scales(0, row, colour * stride + first),
                               v_.data() + col * slots + points.next[at] * stride + there, begin, end);
             }
             double* v = v_.data() + row * slots + colour * stride + first;
@@ -116,15 +129,17 @@ void Multicolor::lower_cpu(int colour) const {
 void Multicolor::upper_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
-    for_pieces(stride, dof_, narrow_.size() > 0 ? Terms::most_widened : Terms::most, [&](Index first, int count) {
-        const Terms terms(factors_, narrow_);
-        terms.reserve(points.entries * dof_);
+    const multicolor::Kept factors = kept();
+    const RowScales scales{slots, dof_};
+    for_pieces(stride, dof_, Terms::most(factors), [&](Index first, int count) {
+        const Terms terms(factors, std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
             double* w = w_.data() + row * slots + colour * stride + first;
             terms.clear();
             for (int col = 0; col < dof_; ++col)
                 terms.add(points.inverse[colour] + (row * dof_ + col) * stride + first,
-                          v_.data() + col * slots + colour * stride + first, 0, count);
+                          scales(1, row, colour * stride + first), v_.data() + col * slots + colour * stride + first, 0,
+                          count);
             accumulate<+1>(Terms::list(), nullptr, w, count);
             terms.clear();
             for (int e = 0; e < points.entries; ++e) {
@@ -134,12 +149,13 @@ void Multicolor::upper_cpu(int colour) const {
                 const int begin = int(std::clamp<Index>(-there, 0, count));
                 const int end = int(std::clamp<Index>(stride - there, begin, count));
                 const Index mirror = next * points.entries + points.entries - 1 - e;
-                for (int col = 0; col < dof_; ++col) {
-                    const Index coefficients = points.block[at] >= 0
-                                                   ? points.block[at] + (row * dof_ + col) * stride + first
-                                                   : points.block[mirror] + (col * dof_ + row) * stride + there;
-                    terms.add(coefficients, w_.data() + col * slots + next * stride + there, begin, end);
-                }
+                const bool kept_here = points.block[at] >= 0;
+                for (int col = 0; col < dof_; ++col)
+                    terms.add(
+                        kept_here ? points.block[at] + (row * dof_ + col) * stride + first
+                                  : points.block[mirror] + (col * dof_ + row) * stride + there,
+                        kept_here ? scales(2, row, colour * stride + first) : scales(0, col, next * stride + there),
+                        w_.data() + col * slots + next * stride + there, begin, end);
             }
             accumulate<-1>(Terms::list(), w, w, count);
         }

@@ -44,6 +44,7 @@ struct Term {
 /// But for the array at its end.
 struct Head {
     const void* factors;
+    const RowExponent* exponents;
     const double* r;
     double *v, *w, *z;
     long long inverse;
@@ -97,24 +98,13 @@ MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layou
     add("leave", 0, false);
 }
 
-void MulticolorCuda::apply(const void* factors, const Vector& r, Vector& z, double* v, double* w) const {
+void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
+                           double* w) const {
     for (const Step& step : steps_) {
-        const Head head{factors,
-                        r.data(),
-                        v,
-                        w,
-                        z.data(),
-                        step.inverse,
-                        int(stride_),
-                        int(slots_),
-                        int(grid_.points()),
-                        grid_.nx,
-                        grid_.ny,
-                        grid_.nz,
-                        int(line_),
-                        int(plane_),
-                        step.colour,
-                        step.terms};
+        const Head head{factors,     exponents,    r.data(),     v,           w,
+                        z.data(),    step.inverse, int(stride_), int(slots_), int(grid_.points()),
+                        grid_.nx,    grid_.ny,     grid_.nz,     int(line_),  int(plane_),
+                        step.colour, step.terms};
         const unsigned rows = unsigned(rows_of(dof_));
         step.kernel.launch({unsigned((stride_ + threads - 1) / threads), (unsigned(dof_) + rows - 1) / rows}, threads,
                            0, rtc::argument(head, step.words).data());

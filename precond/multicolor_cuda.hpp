@@ -17,8 +17,9 @@ public:
     /// `layout` is that of r and z.
     MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric, FactorStorage storage);
 
-    /// z = M^-1 r, `factors` of the storage; v and w are vectors in coloured order.
-    void apply(const void* factors, const Vector& r, Vector& z, double* v, double* w) const;
+    /// z = M^-1 r, `factors` of the storage and the exponents of scaled rows; v and w are vectors in coloured order.
+    void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
+               double* w) const;
 
     /// Compiles the kernels for an architecture, without a device.
     static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,

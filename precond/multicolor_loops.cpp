@@ -183,34 +183,48 @@ void run(Backend backend, const FactorPoint<0>& f) {
     for_each_point(backend, places(f.count), "multicolour factorisation", body);
 }
 
-/// Rounds a point's values.
+/// Rounds a point's values, row by row of W, D^-1 and G.
+template <class T>
 struct RoundPoint {
     ColouredView points;
     const double* values;
-    float* rounded;
+    T* rounded;
+    RowExponent* exponents;
     RoundingLog* log;
-    int dof, colour;
-    Index count;
+    int dof, parts, colour;
+    Index count, slots;
 
     static constexpr bool few_points = true;
+
+    HYPERPLANE_HD int part_of(int e) const {
+        return e < 0 ? 1 : points.next[colour * points.entries + e] < colour ? 0 : 2;
+    }
+    /// Calls body(place) for the coefficients of a row's part.
+    template <class Body>
+    HYPERPLANE_HD void for_each(Place own, int part, int r, const Body& body) const {
+        for (int e = -1; e < points.entries; ++e) {
+            if (part_of(e) != part || (e >= 0 && !points.keeps(colour, e))) continue;
+            for (int c = 0; c < dof; ++c)
+                body(e < 0 ? points.inverse_coefficient(own, r, c, dof) : points.coefficient(own, e, own, r, c, dof));
+        }
+    }
 
     HYPERPLANE_HD void operator()(Int3, Index at) const {
         if (at >= count) return;
         const Place own{colour, at};
         const Int3 p = points.point(colour, at);
         const bool inside = points.grid.contains(p);
-        for (int r = 0; r < dof; ++r) {
-            RowRounding<float> row;
-            for (int e = -1; e < points.entries; ++e) {
-                if (e >= 0 && !points.keeps(colour, e)) continue;
-                for (int c = 0; c < dof; ++c) {
-                    const Index place =
-                        e < 0 ? points.inverse_coefficient(own, r, c, dof) : points.coefficient(own, e, own, r, c, dof);
-                    rounded[place] = inside ? row.rounded(values[place]) : 0.0f;
+        for (int part = 0; part < parts; ++part)
+            for (int r = 0; r < dof; ++r) {
+                RowRounding<T> row;
+                if constexpr (RowRounding<T>::scales) {
+                    if (inside) for_each(own, part, r, [&](Index place) { row.see(values[place]); });
+                    exponents[(part * dof + r) * slots + points.slot(own)] = row.settle();
                 }
+                for_each(own, part, r,
+                         [&](Index place) { rounded[place] = inside ? row.rounded(values[place]) : T{}; });
+                if (inside) row.tell(*log, 3 * (unsigned long long)(points.grid.row(p) * dof + r) + part);
             }
-            if (inside) row.tell(*log, (unsigned long long)(points.grid.row(p) * dof + r));
-        }
     }
 };
 
@@ -283,13 +297,19 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
     }
 }
 
-void round(Backend backend, const ColouredPoints& points, int dof, const double* values, float* rounded,
-           RoundingLog* log) {
+template <class T>
+void round(Backend backend, const ColouredPoints& points, int dof, bool symmetric, const double* values, T* rounded,
+           RowExponent* exponents, RoundingLog* log) {
+    const ColouredShape& shape = points.shape();
+    const int parts = shape.halved(symmetric) ? 2 : 3;
     for (int colour = 0; colour < points.colours(); ++colour)
         if (const Index count = points.count(colour); count > 0)
-            for_each_point(backend, places(count), "rounding of factors",
-                           RoundPoint{points.view(), values, rounded, log, dof, colour, count});
+            for_each_point(
+                backend, places(count), "rounding of factors",
+                RoundPoint<T>{points.view(), values, rounded, exponents, log, dof, parts, colour, count, shape.slots});
 }
+template void round(Backend, const ColouredPoints&, int, bool, const double*, float*, RowExponent*, RoundingLog*);
+template void round(Backend, const ColouredPoints&, int, bool, const double*, Half*, RowExponent*, RoundingLog*);
 
 void lower(Backend backend, const Sweep& sweep, int colour, Index count) {
     if (count == 0) return;

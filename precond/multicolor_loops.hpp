@@ -22,9 +22,20 @@ struct Met {
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
             const PivotRules& rules, const Met& met, double* values);
 
-/// `rounded` = the values of all points, those of empty places zero.
-void round(Backend backend, const ColouredPoints& points, int dof, const double* values, float* rounded,
-           RoundingLog* log);
+/// Factors in the storage that they are kept in: one of the three, and the exponents of scaled rows
+/// (ColouredShape::exponents).
+struct Kept {
+    const double* doubles = nullptr;
+    const float* singles = nullptr;
+    const Half* halves = nullptr;
+    const RowExponent* exponents = nullptr;
+};
+
+/// `rounded` = the values of all points, those of empty places zero; T is float or Half. Rows of W, D^-1 and G are told
+/// apart: three times a row of the system, plus the part.
+template <class T>
+void round(Backend backend, const ColouredPoints& points, int dof, bool symmetric, const double* values, T* rounded,
+           RowExponent* exponents, RoundingLog* log);
 
 /// z = M^-1 r under a colouring that is looked up, a step a colour. `v` and `w` are vectors in coloured order.
 struct Sweep {

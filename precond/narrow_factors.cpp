@@ -187,8 +187,7 @@ Rounding NarrowFactors::round(const FactorView& factors) {
         device::copy(log.data(), &met, sizeof met);
     else
         met = log[0];
-    for (auto& row : met.overflows.failed) row /= 3;  // the three elements of a row
-    return rounding_of(met, layout_.grid(), dof_);
+    return rounding_of(met, layout_.grid(), dof_, 3);
 }
 
 template <int m, class T>

@@ -63,6 +63,16 @@ HYPERPLANE_HD inline Half half_of(double x) {
     return {std::uint16_t(sign << 15 | rounded)};
 }
 
+/// Widens consecutive values of a run, halves with the exponents of their rows.
+inline void widen(const float* from, const RowExponent*, int count, double* to) {
+#pragma omp simd
+    for (int t = 0; t < count; ++t) to[t] = from[t];
+}
+inline void widen(const Half* from, const RowExponent* exponents, int count, double* to) {
+#pragma omp simd
+    for (int t = 0; t < count; ++t) to[t] = widened(from[t]) * scale_of(exponents[t]);
+}
+
 /// What rounding has met; threads share one.
 struct RoundingLog {
     PivotLog overflows;  ///< "failures": values that are no number, or larger than T holds

@@ -39,15 +39,6 @@ struct Narrow {
     }
 };
 
-void widen(const float* from, const RowExponent*, int count, double* to) {
-#pragma omp simd
-    for (int t = 0; t < count; ++t) to[t] = from[t];
-}
-void widen(const Half* from, const RowExponent* exponents, int count, double* to) {
-#pragma omp simd
-    for (int t = 0; t < count; ++t) to[t] = widened(from[t]) * scale_of(exponents[t]);
-}
-
 /// Coefficients of a piece, widened: those of entries [first, first + entries) and of D^-1 behind them.
 template <class T>
 class Piece {

@@ -127,11 +127,13 @@ std::vector<rtc::KernelResources> compile(const Job& job) {
     auto rows = StructMatrixCuda::compile(layout, s.stencil, s.dof, storage, job.architecture);
     const bool shares = filled.size() == s.stencil.size() && !filled.eliminates_off_diagonal();
     if (s.fgbilu)
-        for (auto& row : FgBiluCuda::compile({layout, s.stencil, s.dof, s.symmetric, shares}, {}, job.architecture))
-            rows.push_back(row);
+        for (const FactorStorage storage : all_factor_storages)
+            for (auto& row :
+                 FgBiluCuda::compile({layout, s.stencil, s.dof, s.symmetric, shares, storage}, {}, job.architecture))
+                rows.push_back(row);
     if (s.multicolor) {
         const Layout natural(LayoutKind::natural, s.grid, s.stencil.level_map());
-        for (const FactorStorage storage : {FactorStorage::double_precision, FactorStorage::single_precision})
+        for (const FactorStorage storage : all_factor_storages)
             for (auto& row : MulticolorCuda::compile(natural, s.stencil, s.dof, s.symmetric, storage, job.architecture))
                 rows.push_back(row);
     }

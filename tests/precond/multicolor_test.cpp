@@ -105,38 +105,49 @@ INSTANTIATE_TEST_SUITE_P(All, MulticolorOnDevice, testing::ValuesIn(cases()), na
 
 class LargeMulticolorOnDevice : public DeviceTest {};
 
+void expect_equal_to_the_hosts(const Stencil& stencil, int dof, MatrixStorage storage, FactorStorage factors) {
+    SCOPED_TRACE(stencil.name() + std::to_string(dof) + to_string(factors));
+    const StructMatrix here =
+        random_struct_matrix(Layout(LayoutKind::natural, {67, 35, 19}, stencil.level_map()), stencil, dof, storage, 3);
+    const StructMatrix there = in_context(Context::cuda(), here);
+    const Settings settings{{"storage", to_string(factors)}};
+    const auto expected = make("multicolor", here, settings), m = make("multicolor", there, settings);
+    const SetupReport report = expected->setup(here), report_there = m->setup(there);
+    EXPECT_NEAR(report_there.smallest_pivot_ratio, report.smallest_pivot_ratio, 1e-12);
+    EXPECT_EQ(report_there.smallest_pivot_cell, report.smallest_pivot_cell);
+    EXPECT_EQ(report_there.values_flushed, report.values_flushed);
+    const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
+    const Vector in = to_vector(there.context(), there.layout(), dof, r);
+    Vector z = poisoned(there.context(), there.layout(), dof);
+    m->apply(in, z);
+    const std::vector<double> first = from_vector(z);
+    // Of many values some are as near to the middle of two floats as rounding lets backends differ.
+    const double most = factors == FactorStorage::single_precision ? 1e-7 : is_narrow(factors) ? 1e-12 : 1e-13;
+    EXPECT_LT(relative_difference(first, apply(*expected, here, r)), most);
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        if (repeat % 10 == 0) m->setup(there);
+        m->apply(in, z);
+        ASSERT_EQ(from_vector(z), first);
+    }
+}
+
 TEST_F(LargeMulticolorOnDevice, EqualsTheHostsAndHasTheSameBitsTwentyTimes) {
     for (const Stencil& stencil : Stencil::ready_made())
         for (int dof : {1, 3, 8, 9})
-            for (MatrixStorage storage : storages) {
-                const StructMatrix here = random_struct_matrix(
-                    Layout(LayoutKind::natural, {67, 35, 19}, stencil.level_map()), stencil, dof, storage, 3);
-                const StructMatrix there = in_context(Context::cuda(), here);
-                const auto expected = make("multicolor", here), m = make("multicolor", there);
-                const SetupReport report = expected->setup(here), report_there = m->setup(there);
-                EXPECT_NEAR(report_there.smallest_pivot_ratio, report.smallest_pivot_ratio, 1e-12);
-                EXPECT_EQ(report_there.smallest_pivot_cell, report.smallest_pivot_cell);
-                const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
-                const Vector in = to_vector(there.context(), there.layout(), dof, r);
-                Vector z = poisoned(there.context(), there.layout(), dof);
-                m->apply(in, z);
-                const std::vector<double> first = from_vector(z);
-                EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13) << stencil.name() << dof;
-                for (int repeat = 0; repeat < 20; ++repeat) {
-                    if (repeat % 10 == 0) m->setup(there);
-                    m->apply(in, z);
-                    ASSERT_EQ(from_vector(z), first) << stencil.name() << dof;
-                }
-            }
+            for (MatrixStorage storage : storages)
+                for (const FactorStorage factors : all_factor_storages)
+                    expect_equal_to_the_hosts(stencil, dof, storage, factors);
 }
 
 TEST(Multicolor, HasTheSameBitsForAnyNumberOfThreads) {
     for (const char* stencil : {"star7", "box27"})
-        for (const char* rule : {"stencil", "greedy", "hashed"})
+        for (const Settings& settings :
+             {Settings{{"colours", "stencil"}}, Settings{{"colours", "greedy"}}, Settings{{"colours", "hashed"}},
+              Settings{{"storage", "single"}}, Settings{{"storage", "half_scaled"}}})
             for (MatrixStorage storage : storages) {
                 const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
                 const auto bits = [&] {
-                    const auto m = make("multicolor", system.a, {{"colours", rule}});
+                    const auto m = make("multicolor", system.a, settings);
                     m->setup(system.a);
                     return system.applied(*m);
                 };
@@ -303,8 +314,9 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
     return sum;
 }
 
-/// Single precision changes M by as much as its factors are rounded, keeps it symmetric, and says what does not fit.
-void expect_single(const Context& context) {
+/// Fewer bits change M by as much as its factors are rounded, keep it symmetric, and say what does not fit.
+void expect_narrow(const Context& context, FactorStorage factors) {
+    const bool halves = factors == FactorStorage::half_scaled;
     for (const char* stencil : {"star7", "box27"})
         for (int dof : {1, 2, 4, 9})
             for (LayoutKind kind : layout_kinds)
@@ -312,20 +324,21 @@ void expect_single(const Context& context) {
                     SCOPED_TRACE(std::string(stencil) + " " + std::to_string(dof) + " " + to_string(kind));
                     const SweptSystem system(context, {stencil, dof, 0, {7, 5, 3}, kind, storage});
                     const auto of_double = make("multicolor", system.a);
-                    const auto single = make("multicolor", system.a, {{"storage", "single"}});
-                    const Index bytes = of_double->setup(system.a).factor_bytes;
-                    EXPECT_EQ(single->setup(system.a).factor_bytes, bytes / 2);
-                    const std::vector<double> z = system.applied(*single);
+                    const auto m = make("multicolor", system.a, {{"storage", to_string(factors)}});
+                    const Index bytes = of_double->setup(system.a).factor_bytes, kept = m->setup(system.a).factor_bytes;
+                    EXPECT_GE(kept, bytes / (halves ? 4 : 2));
+                    EXPECT_LE(kept, bytes / 2);
+                    const std::vector<double> z = system.applied(*m);
                     const double change = relative_difference(z, system.applied(*of_double));
-                    EXPECT_LT(change, 1e-6);
-                    EXPECT_GT(change, 1e-10);
-                    single->setup(system.a);
-                    EXPECT_EQ(system.applied(*single), z);
+                    EXPECT_LT(change, halves ? 4e-3 : 1e-6);
+                    EXPECT_GT(change, halves ? 1e-6 : 1e-10);
+                    m->setup(system.a);
+                    EXPECT_EQ(system.applied(*m), z);
                     if (dof > 1 || storage == MatrixStorage::full) continue;
                     SweptSystem other(context, system.c);
                     other.r = reference::Random(8).vector(int(other.r.size()));
                     const double product = dot(other.r, z);
-                    EXPECT_NEAR(dot(other.applied(*single), system.r), product, 1e-12 * std::abs(product));
+                    EXPECT_NEAR(dot(other.applied(*m), system.r), product, 1e-12 * std::abs(product));
                 }
     StructMatrix tiny = random_struct_matrix(Layout(LayoutKind::natural, {5, 4, 3}, {1, 1}), Stencil::star7(), 1,
                                              MatrixStorage::full, 3);
@@ -334,35 +347,39 @@ void expect_single(const Context& context) {
         for (Index at = 0; e != tiny.stencil().diagonal() && at < tiny.layout().slots(); ++at) tiny.values(e)[at] = 0.0;
     const StructMatrix there = in_context(context, tiny);
     try {
-        make("multicolor", there, {{"storage", "single"}})->setup(there);
+        make("multicolor", there, {{"storage", to_string(factors)}})->setup(there);
         ADD_FAILURE() << "accepted";
     } catch (const SetupError& error) {
-        EXPECT_NE(std::string(error.what())
-                      .find("multicolor: a value of the factors at cell (0,0,0), component 0, is "
-                            "1e+60, which single precision cannot hold (60 such rows of coefficients in all). Use "
-                            "preconditioner.storage = double."),
-                  std::string::npos)
-            << error.what();
+        EXPECT_EQ(std::string(error.what()),
+                  std::string("multicolor: a value of the factors at cell (0,0,0), component 0, is 1e+60, which ") +
+                      (halves ? "half precision with a scale from 2^-126 to 2^127 cannot hold"
+                              : "single precision cannot hold") +
+                      " (60 such rows of coefficients in all). Use preconditioner.storage = " +
+                      (halves ? "" : "half_scaled, which scales each row, or ") + "double.");
     }
 }
 
-TEST(Multicolor, KeepsFactorsInSinglePrecision) {
-    expect_single(Context::cpu(1));
+TEST(Multicolor, KeepsFactorsInFewerBits) {
+    for (const auto factors : {FactorStorage::single_precision, FactorStorage::half_scaled})
+        expect_narrow(Context::cpu(1), factors);
 }
-TEST_F(LargeMulticolorOnDevice, KeepFactorsInSinglePrecision) {
-    expect_single(Context::cuda());
+TEST_F(LargeMulticolorOnDevice, KeepFactorsInFewerBits) {
+    for (const auto factors : {FactorStorage::single_precision, FactorStorage::half_scaled})
+        expect_narrow(Context::cuda(), factors);
 }
 
 TEST(Multicolor, LooksColoursUpInDoublePrecisionAlone) {
     const SweptSystem system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
-    EXPECT_THROW(make("multicolor", system.a, {{"storage", "single"}, {"colours", "greedy"}}), UsageError);
+    for (const char* storage : {"single", "half_scaled"})
+        EXPECT_THROW(make("multicolor", system.a, {{"storage", storage}, {"colours", "greedy"}}), UsageError);
 }
 
 TEST(Multicolor, HoldsWhatItPlans) {
     for (const auto& stencil : reference::all_stencils())
         for (MatrixStorage storage : storages)
-            for (const Settings& settings : {Settings{{"colours", "stencil"}}, Settings{{"colours", "greedy"}},
-                                             Settings{{"colours", "hashed"}}, Settings{{"storage", "single"}}}) {
+            for (const Settings& settings :
+                 {Settings{{"colours", "stencil"}}, Settings{{"colours", "greedy"}}, Settings{{"colours", "hashed"}},
+                  Settings{{"storage", "single"}}, Settings{{"storage", "half_scaled"}}}) {
                 const Context context = Context::cpu(1);
                 const SweptSystem system(context, {stencil.name, 3, 0, {7, 5, 3}, LayoutKind::natural, storage});
                 const Index before = context.ledger().held();

@@ -27,7 +27,8 @@ struct Case : SweptCase {
 std::vector<Box> boxes_for(int dof) {
     if (dof > 8) return {{4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
     if (dof > 3) return {{7, 5, 3}, {9, 5, 1}, {1, 9, 4}, {5, 1, 7}, {1, 1, 1}};
-    return {{7, 5, 3}, {9, 5, 1}, {1, 33, 1}, {1, 1, 9}, {1, 9, 5}, {5, 1, 9}, {1, 1, 1}, {5, 5, 5, {true, false, true}}};
+    return {{7, 5, 3}, {9, 5, 1}, {1, 33, 1}, {1, 1, 9},
+            {1, 9, 5}, {5, 1, 9}, {1, 1, 1},  {5, 5, 5, {true, false, true}}};
 }
 
 /// Each stencil and dof with everything else, or with layouts and matrices in turns.
@@ -35,6 +36,7 @@ std::vector<Case> cases(bool everything) {
     const std::vector<std::pair<std::string, Settings>> made{
         {"fgbilu", {{"style", "kernels"}}},
         {"fgbilu", {{"style", "blocks"}}},
+        {"multicolor", {}},
     };
     std::vector<Case> list;
     int turn = 0;
@@ -101,8 +103,7 @@ void expect_equality(const Context& context, Case c) {
         EXPECT_EQ(report.values_flushed, 0);
         EXPECT_EQ(m->traits().symmetric, c.storage == MatrixStorage::lower);
         const std::vector<int> order = order_of(c, system.data);
-        const reference::BlockIlu ilu =
-            reference::coloured_ilu(system.data, order, c.storage == MatrixStorage::lower);
+        const reference::BlockIlu ilu = reference::coloured_ilu(system.data, order, c.storage == MatrixStorage::lower);
         const auto expected = reference::apply_in_order(rounded_factors(c, ilu), order, system.r);
         const std::vector<double> z = system.applied(*m);
         EXPECT_LT(relative_difference(z, expected), 1e-13);

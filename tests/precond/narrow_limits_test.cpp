@@ -26,9 +26,8 @@ struct Made {
     }
 };
 const std::vector<Made>& with_storages() {
-    static const std::vector<Made> list{{"struct_ilu", {}},
-                                        {"fgbilu", {{"style", "kernels"}}},
-                                        {"fgbilu", {{"style", "blocks"}}}};
+    static const std::vector<Made> list{
+        {"struct_ilu", {}}, {"fgbilu", {{"style", "kernels"}}}, {"fgbilu", {{"style", "blocks"}}}, {"multicolor", {}}};
     return list;
 }
 
@@ -144,8 +143,7 @@ TEST_F(NarrowFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
         };
         const StructMatrix a = of_one_value(LayoutKind::hyperplane, {2, 1, 0}, 1e-40);
         EXPECT_EQ(message(in_context(Context::cuda(), a)), message(a));
-        const StructMatrix there =
-            in_context(Context::cuda(), of_one_value(LayoutKind::hyperplane, {2, 1, 0}, 1e60));
+        const StructMatrix there = in_context(Context::cuda(), of_one_value(LayoutKind::hyperplane, {2, 1, 0}, 1e60));
         EXPECT_EQ(made.in(single_precision, there)->setup(there).values_flushed, 1);
     }
 }
