@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/for_each_point.hpp"
 #include "core/views.hpp"
+#include "precond/pivots.hpp"
 
 namespace hyperplane {
 namespace {
@@ -82,25 +83,67 @@ struct FillRow {
     }
 };
 
-struct CopyToRows {
+/// Rounds the values of a point's rows.
+struct RoundRows {
     Grid grid;
-    ConstVectorView x;
-    double* rows;
+    const int *row_begin, *column;
+    const double* values;
+    float* singles;
+    RoundingLog* log;
     int dof;
+    bool blocked;
 
-    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        for (int c = 0; c < dof; ++c) rows[grid.row(p) * dof + c] = x.at(slot, c);
+    HYPERPLANE_HD void operator()(Int3 p, Index) const {
+        const Index point = grid.row(p);
+        for (int r = 0; r < dof; ++r) {
+            const Index own = point * dof + r, line = blocked ? point : own;
+            RowRounding<float> row;
+            for (Index at = row_begin[line]; at < row_begin[line + 1]; ++at)
+                for (int c = 0; c < (blocked ? dof : 1); ++c) {
+                    const Index place = blocked ? (at * dof + r) * dof + c : at;
+                    const double value = values[place];
+                    singles[place] = row.rounded(value);
+                    const bool diagonal = (blocked ? Index(column[at]) * dof + c : column[at]) == own;
+                    if (diagonal && fabs(value) < std::numeric_limits<float>::min()) row.refuse(value);
+                }
+            row.tell(*log, (unsigned long long)(own));
+        }
     }
 };
 
-struct CopyFromRows {
+/// A power of two between a norm and twice that; 1 where there is none.
+HYPERPLANE_HD double unit_near(const double* square) {
+    if (!square || !(*square > 0.0) || !PivotJudge::is_number(*square)) return 1.0;
+    int exponent;
+    frexp(*square, &exponent);
+    return power_of_two(exponent >= 0 ? (exponent + 1) / 2 : exponent / 2);
+}
+
+template <class T>
+struct CopyToRows {
     Grid grid;
-    const double* rows;
-    VectorView x;
+    ConstVectorView x;
+    T* rows;
+    const double* square;
     int dof;
 
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        for (int c = 0; c < dof; ++c) x.at(slot, c) = rows[grid.row(p) * dof + c];
+        const double factor = 1.0 / unit_near(square);
+        for (int c = 0; c < dof; ++c) rows[grid.row(p) * dof + c] = T(factor * x.at(slot, c));
+    }
+};
+
+template <class T>
+struct CopyFromRows {
+    Grid grid;
+    const T* rows;
+    VectorView x;
+    const double* square;
+    int dof;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        const double factor = unit_near(square);
+        for (int c = 0; c < dof; ++c) x.at(slot, c) = factor * double(rows[grid.row(p) * dof + c]);
     }
 };
 
@@ -135,7 +178,7 @@ CompressedRows::CompressedRows(const Context& context, const StructMatrix& a, co
     a_entry_ = copied_to(context, "compressed rows", a_entry);
     row_begin_ = Buffer<int>(context, "compressed rows", rows + 1);
     column_ = Buffer<int>(context, "compressed rows", entries);
-    values_ = Buffer<double>(context, "compressed rows", scalars);
+    scalars_ = scalars;
     fill(a, true);
 }
 
@@ -146,24 +189,53 @@ void CompressedRows::assign(const StructMatrix& a) {
 void CompressedRows::fill(const StructMatrix& a, bool with_pattern) {
     Grid grid = a.grid();
     grid.periodic = {false, false, false};
+    if (values_.size() == 0) values_ = Buffer<double>(a.context(), "compressed rows", scalars_);
     for_each_point(a.backend(), a.layout(), "compressed rows",
                    FillRow{grid, a.layout(), view(a), offsets_.data(), a_entry_.data(), kept_, a.stencil().size(),
                            format_ == RowFormat::bsr, with_pattern, row_begin_.data(), column_.data(), values_.data()});
 }
 
-Index CompressedRows::bytes(const Grid& grid, const Stencil& stencil, int dof, RowFormat format, RowPart part) {
-    const Index blocks = block_count(grid, stencil, kept_entries(stencil, part)), scalars = blocks * dof * dof;
+Rounding CompressedRows::round(const Context& context, const Grid& grid) {
+    if (singles_.size() == 0) singles_ = Buffer<float>(context, "compressed rows", scalars_);
+    RoundingLog met{empty_pivot_log(), 0};
+    Buffer<RoundingLog> log = copied_to(context, "compressed rows", std::vector<RoundingLog>{met});
+    for_each_point(
+        context.backend(), Layout(LayoutKind::natural, grid, {}), "rounding of compressed rows",
+        RoundRows{grid, row_begin(), column(), values(), singles(), log.data(), dof_, format_ == RowFormat::bsr});
+    if (context.backend() == Backend::cuda)
+        device::copy(log.data(), &met, sizeof met);
+    else
+        met = log[0];
+    values_ = {};
+    return rounding_of(met, grid, dof_);
+}
+
+Index CompressedRows::scalars(const Grid& grid, const Stencil& stencil, int dof, RowPart part) {
+    return block_count(grid, stencil, kept_entries(stencil, part)) * dof * dof;
+}
+
+Index CompressedRows::bytes(const Grid& grid, const Stencil& stencil, int dof, RowFormat format, RowPart part,
+                            Index value_bytes) {
+    const Index values = scalars(grid, stencil, dof, part);
     const bool blocked = format == RowFormat::bsr;
-    return 8 * scalars + 4 * (blocked ? blocks : scalars) + 4 * (grid.points() * (blocked ? 1 : dof) + 1);
+    return value_bytes * values + 4 * (blocked ? values / (dof * dof) : values) +
+           4 * (grid.points() * (blocked ? 1 : dof) + 1);
 }
 
-void to_rows(const Vector& x, double* rows) {
-    for_each_point(x.backend(), x.layout(), "vector to rows", CopyToRows{x.layout().grid(), view(x), rows, x.dof()});
+template <class T>
+void to_rows(const Vector& x, T* rows, const double* square) {
+    for_each_point(x.backend(), x.layout(), "vector to rows",
+                   CopyToRows<T>{x.layout().grid(), view(x), rows, square, x.dof()});
 }
+template void to_rows(const Vector&, double*, const double*);
+template void to_rows(const Vector&, float*, const double*);
 
-void from_rows(const double* rows, Vector& x) {
+template <class T>
+void from_rows(const T* rows, Vector& x, const double* square) {
     for_each_point(x.backend(), x.layout(), "vector from rows",
-                   CopyFromRows{x.layout().grid(), rows, view(x), x.dof()});
+                   CopyFromRows<T>{x.layout().grid(), rows, view(x), square, x.dof()});
 }
+template void from_rows(const double*, Vector&, const double*);
+template void from_rows(const float*, Vector&, const double*);
 
 }  // namespace hyperplane

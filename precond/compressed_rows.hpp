@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/struct_matrix.hpp"
+#include "precond/factor_storage.hpp"
 
 namespace hyperplane {
 
@@ -19,8 +20,11 @@ public:
     CompressedRows(const Context& context, const StructMatrix& a, const Stencil& pattern, RowFormat format,
                    RowPart part);
 
-    /// Values of a matrix of the same shape.
+    /// Values of a matrix of the same shape, in double precision.
     void assign(const StructMatrix& a);
+    /// Rounds the values to single precision, as `singles`, and releases them until the next `assign`. Refused are also
+    /// values on the diagonal whose inverses single precision cannot hold.
+    Rounding round(const Context& context, const Grid& grid);
 
     RowFormat format() const { return format_; }
     int block() const { return format_ == RowFormat::bsr ? dof_ : 1; }
@@ -30,24 +34,32 @@ public:
     const int* column() const { return column_.data(); }
     const double* values() const { return values_.data(); }
     double* values() { return values_.data(); }
-    Index bytes() const { return 4 * (row_begin_.size() + column_.size()) + 8 * values_.size(); }
+    float* singles() { return singles_.data(); }
+    Index bytes() const { return 4 * (row_begin_.size() + column_.size()) + 8 * values_.size() + 4 * singles_.size(); }
 
-    /// Bytes of such rows before there are any.
-    static Index bytes(const Grid& grid, const Stencil& stencil, int dof, RowFormat format, RowPart part);
+    /// Scalars of such rows, and bytes with values of that size, before there are any.
+    static Index scalars(const Grid& grid, const Stencil& stencil, int dof, RowPart part);
+    static Index bytes(const Grid& grid, const Stencil& stencil, int dof, RowFormat format, RowPart part,
+                       Index value_bytes = sizeof(double));
 
 private:
     void fill(const StructMatrix& a, bool with_pattern);
 
     RowFormat format_;
     int dof_, kept_, rows_ = 0, entries_ = 0;
+    Index scalars_;
     Buffer<Int3> offsets_;
     Buffer<int> a_entry_;  ///< of each entry of the pattern, -1 where a has none
     Buffer<int> row_begin_, column_;
     Buffer<double> values_;
+    Buffer<float> singles_;
 };
 
-/// rows[natural row of p][c] = x(p, c), and back; on x's backend.
-void to_rows(const Vector& x, double* rows);
-void from_rows(const double* rows, Vector& x);
+/// rows[natural row of p][c] = x(p, c), and back; on x's backend. T is double or float. With the `square` of a norm of
+/// what is solved for, which lies there too, values are taken in units of a power of two near that norm, and back.
+template <class T>
+void to_rows(const Vector& x, T* rows, const double* square = nullptr);
+template <class T>
+void from_rows(const T* rows, Vector& x, const double* square = nullptr);
 
 }  // namespace hyperplane

@@ -26,15 +26,15 @@ void describe(Description& description, cusparseFillMode_t fill, cusparseDiagTyp
     check(cusparseSetMatDiagType(description, diagonal), "cusparseSetMatDiagType");
 }
 
-void describe(Sparse& sparse, CompressedRows& rows) {
+void describe(Sparse& sparse, const CompressedRows& rows, void* values, cudaDataType type) {
     check(cusparseCreateCsr(sparse.address(), rows.rows(), rows.rows(), rows.entries(),
-                            const_cast<int*>(rows.row_begin()), const_cast<int*>(rows.column()), rows.values(),
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F),
+                            const_cast<int*>(rows.row_begin()), const_cast<int*>(rows.column()), values,
+                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
           "cusparseCreateCsr");
 }
 
-void describe(Dense& dense, Buffer<double>& values) {
-    check(cusparseCreateDnVec(dense.address(), values.size(), values.data(), CUDA_R_64F), "cusparseCreateDnVec");
+void describe(Dense& dense, void* values, Index size, cudaDataType type) {
+    check(cusparseCreateDnVec(dense.address(), size, values, type), "cusparseCreateDnVec");
 }
 
 Buffer<char> buffer(const Context& context, std::size_t bytes) {

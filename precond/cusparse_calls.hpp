@@ -35,7 +35,13 @@ using Sparse = Owned<cusparseSpMatDescr_t, cusparseDestroySpMat>;
 using Dense = Owned<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
 using SpSV = Owned<cusparseSpSVDescr_t, cusparseSpSV_destroyDescr>;
 
-inline constexpr double one = 1.0, zero = 0.0;
+/// T is double or float.
+template <class T>
+inline constexpr T one = 1;
+template <class T>
+inline constexpr T zero = 0;
+template <class T>
+inline constexpr cudaDataType value_type = sizeof(T) == sizeof(double) ? CUDA_R_64F : CUDA_R_32F;
 inline constexpr cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
 inline constexpr cusparseDirection_t by_rows = CUSPARSE_DIRECTION_ROW;
 inline constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
@@ -43,8 +49,9 @@ inline constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 /// A handle on the program's stream.
 void open(Handle& handle);
 void describe(Description& description, cusparseFillMode_t fill, cusparseDiagType_t diagonal);
-void describe(Sparse& sparse, CompressedRows& rows);
-void describe(Dense& dense, Buffer<double>& values);
+/// Rows with `values` of a type.
+void describe(Sparse& sparse, const CompressedRows& rows, void* values, cudaDataType type);
+void describe(Dense& dense, void* values, Index size, cudaDataType type);
 
 /// Work space.
 Buffer<char> buffer(const Context& context, std::size_t bytes);

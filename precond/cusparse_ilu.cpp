@@ -28,7 +28,7 @@ const ParameterTable& cusparse_parameters() {
 CusparseOptions read_options(const Parameters& parameters) {
     const std::string section = "preconditioner";
     return {parameters.text(section, "format") == "bsr" ? RowFormat::bsr : RowFormat::csr,
-            int(parameters.integer(section, "fill_level"))};
+            int(parameters.integer(section, "fill_level")), factor_storage(parameters)};
 }
 
 /// Of a symmetric matrix CSR keeps one triangle, for csric02.
@@ -51,17 +51,25 @@ PreconditionerPlan plan_cusparse(const Parameters& parameters, const Preconditio
     const Stencil pattern = setting.stencil.filled(options.fill_level);
     PreconditionerPlan plan;
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    plan.bytes = CompressedRows::bytes(setting.grid, pattern, setting.dof, options.format,
-                                       kept_part(options.format, setting.symmetric)) +
-                 3 * setting.grid.points() * setting.dof * Index(sizeof(double));
-    const Index block = Index(setting.dof) * setting.dof * setting.grid.points();
-    plan.bytes_per_apply =
-        ((2 * pattern.lower_size() + 1) * block + 4 * setting.grid.points() * setting.dof) * Index(sizeof(double));
+    const RowPart part = kept_part(options.format, setting.symmetric);
+    const Index unknowns = setting.grid.points() * setting.dof, value = bytes_of(options.storage);
+    plan.bytes =
+        CompressedRows::bytes(setting.grid, pattern, setting.dof, options.format, part, value) + 3 * unknowns * value;
+    if (is_narrow(options.storage)) {
+        plan.bytes += Index(sizeof(double));  // the norm of what is solved for
+        plan.setup_bytes = CompressedRows::scalars(setting.grid, pattern, setting.dof, part) * Index(sizeof(double));
+    }
+    plan.bytes_per_apply = CusparseIlu::fewest_bytes(pattern, setting.dof, setting.grid.points(), options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }
 
 }  // namespace
+
+Index CusparseIlu::fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage) {
+    const Index unknowns = points * dof, value = bytes_of(storage);
+    return (2 * pattern.lower_size() + 1) * unknowns * dof * value + 2 * unknowns * (value + Index(sizeof(double)));
+}
 
 #if !HYPERPLANE_CUSPARSE_BUILT
 std::string cusparse_unavailable() {
@@ -78,10 +86,14 @@ PreconditionerRow cusparse_ilu_row() {
     row.explanation =
         "NVIDIA's csrilu02, csric02 and SpSV, or bsrilu02 and bsrsv2, on the matrix in natural order; a point's "
         "unknowns "
-        "are neighbours. It needs analysis and buffers that struct_ilu does without; memory predictions leave the "
+        "are neighbours. With storage = single the solves are cuSPARSE's in single precision, vectors and arithmetic "
+        "too. It needs analysis and buffers that struct_ilu does without; memory predictions leave the "
         "buffers out, because only cuSPARSE knows their size. Needs device.backend = cuda. "
         "Source: cuSPARSE library, NVIDIA, sections on incomplete factorisation and SpSV.";
     row.parameters = cusparse_parameters();
+    row.storages = {FactorStorage::double_precision, FactorStorage::single_precision};
+    row.storage_note =
+        "cuSPARSE solves in the precision that they are kept in, and has no triangular solves in half precision";
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         require_cusparse(setting.context);

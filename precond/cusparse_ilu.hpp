@@ -3,6 +3,9 @@
 //     csr   csrilu02 and SpSV; csric02 and SpSV for a symmetric matrix
 //     bsr   bsrilu02 and bsrsv2, blocks of dof x dof; a symmetric matrix is factored as any other
 //
+// With storage = single the factors are computed as they always are, then rounded, and solved with in single precision,
+// arithmetic and vectors: r and z are converted on the way.
+//
 // The matrix is copied to compressed rows in natural order (compressed_rows.hpp), which is the order cuSPARSE's
 // analysis finds its levels in. CUDA 13 marks the factorisations for removal: files with cusparse_calls.hpp alone call
 // cuSPARSE, and where the toolkit has them no more the program is built without them and says so.
@@ -30,6 +33,7 @@ struct CusparseCosts {
 struct CusparseOptions {
     RowFormat format = RowFormat::csr;
     int fill_level = 0;  ///< the matrix is padded with zeros to the stencil's pattern of this level
+    FactorStorage storage = FactorStorage::double_precision;  ///< or single; cuSPARSE has no solves with halves
 };
 
 class CusparseIlu : public Preconditioner {
@@ -41,6 +45,9 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override;
     Index bytes_per_apply() const override;
+
+    /// Of one application: factors once, r and z, and what passes from one solve to the other.
+    static Index fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage);
 
     const CusparseCosts& costs() const;
 

@@ -7,7 +7,7 @@
 #include "core/timer.hpp"
 #include "precond/cusparse_factorisation.hpp"
 #include "precond/cusparse_ilu.hpp"
-#include "precond/cusparse_triangle.hpp"
+#include "precond/cusparse_solves.hpp"
 
 namespace hyperplane {
 using namespace cusparse;
@@ -32,36 +32,29 @@ std::string cusparse_unavailable() {
 struct CusparseIlu::Device {
     Layout layout;
     std::vector<Int3> offsets;
-    int dof, pattern_lower;
+    Stencil pattern;
+    int dof;
     bool symmetric, analysed = false;
     Handle handle;
     CompressedRows rows;
-    Buffer<double> in, middle, out;
     std::unique_ptr<Factorisation> factorisation;
-    std::unique_ptr<Triangle> lower, upper;
+    std::unique_ptr<Solves> solves;
     Buffer<char> work;
     CusparseCosts costs;
 
-    Device(const Context& context, const StructMatrix& a, const Stencil& pattern, RowFormat format)
+    Device(const Context& context, const StructMatrix& a, const CusparseOptions& options)
         : layout(a.layout()),
           offsets(a.stencil().offsets()),
+          pattern(a.stencil().filled(options.fill_level)),
           dof(a.dof()),
-          pattern_lower(pattern.lower_size()),
           symmetric(a.symmetric()),
-          rows(context, a, pattern, format, symmetric && format == RowFormat::csr ? RowPart::lower : RowPart::full),
-          in(context, "cuSPARSE's vectors", a.unknowns()),
-          middle(context, "cuSPARSE's vectors", a.unknowns()),
-          out(context, "cuSPARSE's vectors", a.unknowns()) {
+          rows(context, a, pattern, options.format, cholesky(options) ? RowPart::lower : RowPart::full) {
         open(handle);
-        const bool cholesky = symmetric && format == RowFormat::csr;
-        const auto unit = cholesky ? CUSPARSE_DIAG_TYPE_NON_UNIT : CUSPARSE_DIAG_TYPE_UNIT;
-        const Side low{CUSPARSE_FILL_MODE_LOWER, unit, plain, &in, &middle};
-        const Side up{cholesky ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER, CUSPARSE_DIAG_TYPE_NON_UNIT,
-                      cholesky ? CUSPARSE_OPERATION_TRANSPOSE : plain, &middle, &out};
-        factorisation = make_factorisation(handle, format, cholesky);
-        lower = make_triangle(handle, rows, low);
-        upper = make_triangle(handle, rows, up);
+        factorisation = make_factorisation(handle, options.format, cholesky(options));
+        solves = make_solves(context, handle, rows, a.unknowns(), cholesky(options), options.storage);
     }
+
+    bool cholesky(const CusparseOptions& options) const { return symmetric && options.format == RowFormat::csr; }
 
     bool serves(const StructMatrix& a) const {
         return a.layout() == layout && a.dof() == dof && a.symmetric() == symmetric && a.stencil().offsets() == offsets;
@@ -73,12 +66,12 @@ struct CusparseIlu::Device {
         require_pivots();
     }
 
-    void analyse_triangles(const Context& context) {
-        costs.analysis += seconds_of([&] {
-            lower->analyse(context);
-            upper->analyse(context);
-        });
-        costs.work_bytes = work.size() + lower->work_bytes() + upper->work_bytes();
+    /// The first time, analyses the triangles.
+    void take_factors(const Context& context) {
+        if (analysed) return solves->update();
+        costs.analysis += seconds_of([&] { solves->analyse(context); });
+        costs.work_bytes = work.size() + solves->work_bytes();
+        analysed = true;
     }
 
     void require_pivots() {
@@ -102,9 +95,7 @@ CusparseIlu::~CusparseIlu() = default;
 SetupReport CusparseIlu::setup(const StructMatrix& a) {
     if (!device_ || !device_->serves(a)) {
         device_.reset();
-        const Stencil stencil = a.stencil().filled(options_.fill_level);
-        const double seconds =
-            seconds_of([&] { device_ = std::make_unique<Device>(context_, a, stencil, options_.format); });
+        const double seconds = seconds_of([&] { device_ = std::make_unique<Device>(context_, a, options_); });
         device_->costs.conversion = seconds;
         device_->analyse_factorisation(context_);
     } else {
@@ -113,14 +104,10 @@ SetupReport CusparseIlu::setup(const StructMatrix& a) {
     Device& d = *device_;
     factorise();
     d.require_pivots();
-    if (!d.analysed) {
-        d.analyse_triangles(context_);
-        d.analysed = true;
-    } else {
-        d.lower->update();
-        d.upper->update();
-    }
     SetupReport report;
+    if (is_narrow(options_.storage))
+        judge(d.rows.round(context_, d.layout.grid()), options_.storage, "cusparse_ilu", report, false);
+    d.take_factors(context_);
     report.factor_bytes = d.rows.bytes();
     return report;
 }
@@ -134,19 +121,19 @@ void CusparseIlu::factorise() {
 }
 
 void CusparseIlu::load(const Vector& r) const {
-    to_rows(r, device_->in.data());
+    device_->solves->load(r);
 }
 
 void CusparseIlu::lower_solve() const {
-    device_->lower->solve();
+    device_->solves->lower();
 }
 
 void CusparseIlu::upper_solve() const {
-    device_->upper->solve();
+    device_->solves->upper();
 }
 
 void CusparseIlu::store(Vector& z) const {
-    from_rows(device_->out.data(), z);
+    device_->solves->store(z);
 }
 
 void CusparseIlu::apply(const Vector& r, Vector& z) const {
@@ -162,8 +149,7 @@ PreconditionerTraits CusparseIlu::traits() const {
 
 Index CusparseIlu::bytes_per_apply() const {
     const Device& d = *device_;
-    const Index block = Index(d.dof) * d.dof * d.layout.slots(), lower = d.pattern_lower;
-    return ((2 * lower + 1) * block + 4 * d.in.size()) * Index(sizeof(double));
+    return fewest_bytes(d.pattern, d.dof, d.layout.slots(), options_.storage);
 }
 
 const CusparseCosts& CusparseIlu::costs() const {

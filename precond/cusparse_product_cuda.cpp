@@ -24,27 +24,27 @@ struct CusparseProduct::Device {
     }
 
     void prepare(const Context& context) {
-        describe(matrix, rows);
-        describe(from, x);
-        describe(to, y);
+        describe(matrix, rows, rows.values(), value_type<double>);
+        describe(from, x.data(), x.size(), value_type<double>);
+        describe(to, y.data(), y.size(), value_type<double>);
         std::size_t bytes = 0;
-        check(cusparseSpMV_bufferSize(handle, plain, &one, matrix, from, &zero, to, CUDA_R_64F,
+        check(cusparseSpMV_bufferSize(handle, plain, &one<double>, matrix, from, &zero<double>, to, value_type<double>,
                                       CUSPARSE_SPMV_ALG_DEFAULT, &bytes),
               "cusparseSpMV_bufferSize");
         work = buffer(context, bytes);
-        check(cusparseSpMV_preprocess(handle, plain, &one, matrix, from, &zero, to, CUDA_R_64F,
+        check(cusparseSpMV_preprocess(handle, plain, &one<double>, matrix, from, &zero<double>, to, value_type<double>,
                                       CUSPARSE_SPMV_ALG_DEFAULT, work.data()),
               "cusparseSpMV_preprocess");
     }
 
     void multiply() {
         if (rows.format() == RowFormat::bsr)
-            return check(
-                cusparseDbsrmv(handle, by_rows, plain, rows.rows(), rows.rows(), rows.entries(), &one, general,
-                               rows.values(), rows.row_begin(), rows.column(), rows.block(), x.data(), &zero, y.data()),
-                "cusparseDbsrmv");
-        check(cusparseSpMV(handle, plain, &one, matrix, from, &zero, to, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT,
-                           work.data()),
+            return check(cusparseDbsrmv(handle, by_rows, plain, rows.rows(), rows.rows(), rows.entries(), &one<double>,
+                                        general, rows.values(), rows.row_begin(), rows.column(), rows.block(), x.data(),
+                                        &zero<double>, y.data()),
+                         "cusparseDbsrmv");
+        check(cusparseSpMV(handle, plain, &one<double>, matrix, from, &zero<double>, to, value_type<double>,
+                           CUSPARSE_SPMV_ALG_DEFAULT, work.data()),
               "cusparseSpMV");
     }
 };

@@ -24,13 +24,13 @@ std::string list_of(const std::vector<FactorStorage>& storages) {
     return text;
 }
 
-ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages) {
+ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages, const std::string& note) {
     ParameterSpec spec{"preconditioner", "storage", ParameterType::choice, "double"};
     if (storages.size() == 1)
         spec.description = "how factors are kept; this preconditioner takes " + list_of(storages) + " alone";
     else
-        spec.description = "how factors are kept, " + list_of(storages) +
-                           "; they are widened when read, vectors and arithmetic stay double";
+        spec.description = "how factors are kept, " + list_of(storages) + "; " +
+                           (note.empty() ? "they are widened when read, vectors and arithmetic stay double" : note);
     if (std::find(storages.begin(), storages.end(), FactorStorage::half_scaled) != storages.end())
         spec.description += ". half_scaled is half precision with a power of two for each row of each triangle";
     for (const FactorStorage storage : all_factor_storages) spec.choices.push_back(to_string(storage));

@@ -32,9 +32,9 @@ constexpr bool is_narrow(FactorStorage storage) {
     return storage != FactorStorage::double_precision;
 }
 
-/// The key preconditioner.storage of a preconditioner that takes `storages`. Every choice can be written;
-/// check_storage of precond/registry.hpp explains a refusal.
-ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages);
+/// The key preconditioner.storage of a preconditioner that takes `storages`; `note`: how they are used, where they are
+/// not widened when read. Every choice can be written; check_storage of precond/registry.hpp explains a refusal.
+ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages, const std::string& note);
 /// What a deck says; double where there is no such key.
 FactorStorage factor_storage(const Parameters& parameters);
 /// "double, single or half_scaled".

@@ -102,13 +102,17 @@ public:
         const double scaled = scales ? value * inverse_scale_ : value;
         const double most = scales ? 65504.0 : double(std::numeric_limits<float>::max());
         if (!(fabs(scaled) <= most)) {
-            if (!overflows_) bad_ = value;
-            overflows_ = true;
+            refuse(value);
             return T{};
         }
         const T result = narrowed(scaled, T{});
         flushed_ += value != 0.0 && widened(result) == 0.0;
         return result;
+    }
+    /// Tells of a value that fits, but not what is done with it.
+    HYPERPLANE_HD void refuse(double value) {
+        if (!overflows_) bad_ = value;
+        overflows_ = true;
     }
     /// `row`: a number of its own for each row, in the order in which the first one is told.
     HYPERPLANE_HD void tell(RoundingLog& log, unsigned long long row) const {

@@ -22,7 +22,8 @@ const std::vector<PreconditionerRow>& preconditioners() {
                                             par_ilu_row(),    multicolor_row(),   subdomain_ildu0_row(),
                                             jacobi_row(),     cusparse_ilu_row(), none_row()};
         for (PreconditionerRow& row : made)
-            if (!row.storages.empty()) row.parameters.push_back(factor_storage_parameter(row.storages));
+            if (!row.storages.empty())
+                row.parameters.push_back(factor_storage_parameter(row.storages, row.storage_note));
         return made;
     }();
     return rows;
@@ -41,9 +42,10 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
     std::vector<std::string> others;
     for (const PreconditionerRow& other : preconditioners())
         if (takes(other)) others.push_back(other.name);
-    throw UsageError(fmt::format("{}: {} keeps its factors in {} alone, not in {}, which {} take",
+    throw UsageError(fmt::format("{}: {} keeps its factors in {} alone, not in {}, which {} take{}{}",
                                  parameters.where("preconditioner", "storage"), row.name, list_of(row.storages),
-                                 to_string(storage), fmt::join(others, ", ")));
+                                 to_string(storage), fmt::join(others, ", "), row.storage_note.empty() ? "" : "; ",
+                                 row.storage_note));
 }
 
 ParameterTable common_preconditioner_parameters() {

@@ -36,6 +36,7 @@ using PlanPreconditioner = PreconditionerPlan (*)(const Parameters&, const Preco
 struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;
     std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< of its factors; empty: it has none
+    std::string storage_note;  ///< where they are not widened when read; told with a refusal, too
 };
 
 const std::vector<PreconditionerRow>& preconditioners();

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <tuple>
+
 #include "precond/support.hpp"
 
 namespace hyperplane {
@@ -118,6 +121,68 @@ TEST(CompressedRows, VectorsGoThereAndBack) {
             for (int c = 0; c < 3; ++c) EXPECT_EQ(rows[row * 3 + c], x(grid.point(row), c));
         from_rows(rows.data(), back);
         for (Index at = 0; at < x.size(); ++at) EXPECT_EQ(back.data()[at], x.data()[at]);
+    }
+}
+
+TEST(CompressedRows, AreRoundedToSinglePrecisionAndBroughtBack) {
+    for (int dof : {1, 3})
+        for (RowFormat format : {RowFormat::csr, RowFormat::bsr})
+            for (RowPart part : {RowPart::full, RowPart::lower}) {
+                const Sample sample("star7", dof, LayoutKind::hyperplane, MatrixStorage::full);
+                const Grid& grid = sample.a.grid();
+                CompressedRows rows(sample.context, sample.a, sample.a.stencil(), format, part);
+                const Index scalars = CompressedRows::scalars(grid, sample.a.stencil(), dof, part);
+                const std::vector<double> before(rows.values(), rows.values() + scalars);
+                for (int repeat = 0; repeat < 2; ++repeat) {
+                    const Rounding rounding = rows.round(sample.context, grid);
+                    EXPECT_EQ(rounding.overflows, 0);
+                    EXPECT_EQ(rounding.flushed, 0);
+                    for (Index at = 0; at < scalars; ++at) ASSERT_EQ(rows.singles()[at], float(before[at]));
+                    EXPECT_EQ(rows.bytes(), CompressedRows::bytes(grid, sample.a.stencil(), dof, format, part, 4));
+                    rows.assign(sample.a);
+                    for (Index at = 0; at < scalars; ++at) ASSERT_EQ(rows.values()[at], before[at]);
+                }
+            }
+}
+
+TEST(CompressedRows, TellWhatSinglePrecisionCannotHold) {
+    for (RowFormat format : {RowFormat::csr, RowFormat::bsr})
+        for (const auto& [value, overflows, flushed] :
+             {std::tuple{1e60, 1, 0}, {1e-40, 1, 0}, {1e-60, 1, 1}, {-1e-40, 1, 0}, {0x1p-126, 0, 0}}) {
+            Sample sample("star7", 2, LayoutKind::natural, MatrixStorage::full);
+            StructMatrix& a = sample.a;
+            a.values(a.stencil().diagonal(), 1, 1)[a.layout().slot({3, 2, 1})] = value;
+            CompressedRows rows(sample.context, a, a.stencil(), format, RowPart::full);
+            const Rounding rounding = rows.round(sample.context, a.grid());
+            EXPECT_EQ(rounding.overflows, overflows) << value;
+            EXPECT_EQ(rounding.flushed, flushed) << value;
+            if (overflows == 0) continue;
+            EXPECT_EQ(rounding.overflow.cell, (Int3{3, 2, 1}));
+            EXPECT_EQ(rounding.overflow.component, 1);
+            EXPECT_EQ(rounding.overflow.value, value);
+        }
+}
+
+TEST(CompressedRows, TakeVectorsOfAnySizeToSinglePrecision) {
+    const Sample sample("star7", 2, LayoutKind::hyperplane, MatrixStorage::full);
+    const Layout& layout = sample.a.layout();
+    for (const double size : {1.0, 1e150, 1e-150, 0x1p-101, 0.0}) {
+        Vector x(sample.context, layout, 2, "x"), back(sample.context, layout, 2, "x");
+        double square = 0.0;
+        for (Index at = 0; at < x.size(); ++at) {
+            x.data()[at] = std::sin(1.0 + double(at)) * size;
+            square += x.data()[at] * x.data()[at];
+        }
+        std::vector<float> rows(std::size_t(x.size()));
+        to_rows(x, rows.data(), &square);
+        for (const float value : rows) EXPECT_LE(std::abs(value), 1.0f);
+        from_rows(rows.data(), back, &square);
+        for (Index at = 0; at < x.size(); ++at)
+            ASSERT_NEAR(back.data()[at], x.data()[at], 0x1p-24 * std::abs(x.data()[at]));
+        // Without a norm numbers stay what they are.
+        to_rows(x, rows.data());
+        from_rows(rows.data(), back);
+        for (Index at = 0; at < x.size(); ++at) ASSERT_EQ(back.data()[at], double(float(x.data()[at])));
     }
 }
 

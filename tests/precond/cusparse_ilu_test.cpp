@@ -19,6 +19,20 @@ TEST(CusparseIlu, IsRefusedOnACpu) {
                  DeviceError);
 }
 
+TEST(CusparseIlu, HasNoHalves) {
+    try {
+        check_storage(find_preconditioner("cusparse_ilu"), parameters_of("cusparse_ilu", {{"storage", "half_scaled"}}));
+        ADD_FAILURE() << "accepted";
+    } catch (const UsageError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("cusparse_ilu keeps its factors in double or single alone, not in half_scaled, which "
+                            "struct_ilu, "),
+                  text.npos)
+            << text;
+        EXPECT_NE(text.find("has no triangular solves in half precision"), text.npos) << text;
+    }
+}
+
 #if HYPERPLANE_CUSPARSE_BUILT
 class CusparseIluOnDevice : public ::testing::Test {
 protected:
@@ -99,6 +113,95 @@ TEST_F(CusparseIluOnDevice, EqualsStructIlu) {
                                 expect_close(pair.applied(*found, true), pair.applied(*expected, false));
                             }
                         }
+}
+
+/// ||x - y|| / ||y||
+double difference(const Vector& x, const Vector& y) {
+    double squares = 0.0, of_y = 0.0;
+    for (Index at = 0; at < x.size(); ++at) {
+        squares += (x.data()[at] - y.data()[at]) * (x.data()[at] - y.data()[at]);
+        of_y += y.data()[at] * y.data()[at];
+    }
+    return std::sqrt(squares / of_y);
+}
+
+TEST_F(CusparseIluOnDevice, SinglePrecisionIsNearAndHeldAsPlanned) {
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 17})
+            for (MatrixStorage storage : storages)
+                for (const char* format : {"csr", "bsr"}) {
+                    if (dof == 1 && std::string(format) == "bsr") continue;
+                    SCOPED_TRACE(std::string(stencil) + " dof " + std::to_string(dof) + " " + format +
+                                 (storage == MatrixStorage::lower ? " lower" : " full"));
+                    const Pair pair(stencil, dof, LayoutKind::natural, storage);
+                    const Settings settings{{"format", format}, {"storage", "single"}};
+                    const auto expected = make("struct_ilu", pair.on_host);
+                    expected->setup(pair.on_host);
+                    const Vector exact = pair.applied(*expected, false);
+                    const PreconditionerPlan plan =
+                        find_preconditioner("cusparse_ilu")
+                            .plan(parameters_of("cusparse_ilu", settings), setting_of(pair.on_device));
+                    const Index before = pair.device.ledger().held();
+                    const auto m = make("cusparse_ilu", pair.on_device, settings);
+                    for (int time = 0; time < 2; ++time) {  // the second set-up keeps the analysis
+                        const SetupReport report = m->setup(pair.on_device);
+                        EXPECT_EQ(report.values_flushed, 0);
+                        const Index held = pair.device.ledger().held() - before -
+                                           dynamic_cast<const CusparseIlu&>(*m).costs().work_bytes;
+                        // Besides, what each entry of the stencil is.
+                        EXPECT_EQ(held, plan.bytes + pair.on_host.stencil().size() * Index(sizeof(Int3) + sizeof(int)));
+                        EXPECT_LT(report.factor_bytes, held);
+                        EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+                        const double change = difference(pair.applied(*m, true), exact);
+                        EXPECT_LT(change, 1e-5);
+                        EXPECT_GT(change, 1e-10) << "nothing was rounded";
+                    }
+                }
+}
+
+/// Numbers far beyond single precision, either way, are solved for all the same: scaling by a power of two is exact.
+TEST_F(CusparseIluOnDevice, SinglePrecisionTakesVectorsOfAnySize) {
+    const Pair pair("star7", 2, LayoutKind::hyperplane, MatrixStorage::full);
+    const auto m = make("cusparse_ilu", pair.on_device, {{"storage", "single"}});
+    m->setup(pair.on_device);
+    const Layout& layout = pair.on_host.layout();
+    const auto result = [&](double size) {
+        Vector r(pair.host, layout, 2, "r"), there(pair.device, layout, 2, "r"), z(pair.device, layout, 2, "z");
+        for (Index at = 0; at < r.size(); ++at) r.data()[at] = size * std::sin(1.0 + double(at));
+        transfer(r, there);
+        m->apply(there, z);
+        transfer(z, r);
+        for (Index at = 0; at < r.size(); ++at) r.data()[at] /= size;
+        return std::vector<double>(r.data(), r.data() + r.size());
+    };
+    const std::vector<double> z = result(1.0);
+    for (double size : {0x1p200, 0x1p-200}) EXPECT_EQ(result(size), z);
+    EXPECT_TRUE(std::isnan(result(NAN)[0]));
+}
+
+TEST_F(CusparseIluOnDevice, SinglePrecisionRefusesPivotsWhoseInversesItCannotHold) {
+    for (const char* format : {"csr", "bsr"})
+        for (double pivot : {1e-40, 1e60}) {
+            Pair pair("star7", 2, LayoutKind::hyperplane, MatrixStorage::full);
+            const Int3 cell{3, 2, 1};
+            for (int e = 0; e < pair.on_host.stencil().size(); ++e)
+                for (int r = 0; r < 2; ++r)
+                    for (int c = 0; c < 2; ++c)
+                        for (Index slot = 0; slot < pair.on_host.layout().slots(); ++slot)
+                            pair.on_host.values(e, r, c)[slot] = e == pair.on_host.stencil().diagonal() && r == c;
+            pair.on_host.values(pair.on_host.stencil().diagonal(), 1, 1)[pair.on_host.layout().slot(cell)] = pivot;
+            pair.on_device.assign(pair.on_host);
+            try {
+                make("cusparse_ilu", pair.on_device, {{"format", format}, {"storage", "single"}})
+                    ->setup(pair.on_device);
+                ADD_FAILURE() << "no error from " << format;
+            } catch (const SetupError& error) {
+                const std::string text = error.what();
+                EXPECT_NE(text.find("cusparse_ilu: a value of the factors at cell (3,2,1), component 1"), text.npos)
+                    << text;
+                EXPECT_NE(text.find("Use preconditioner.storage = double."), text.npos) << text;
+            }
+        }
 }
 
 TEST_F(CusparseIluOnDevice, ProductEqualsTheMatrix) {

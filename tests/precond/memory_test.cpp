@@ -9,9 +9,11 @@ namespace {
 
 using namespace testing_support;
 
+/// Fill level 0 or 1; of a preconditioner that has none, its first or its last storage.
 Settings settings_for(const std::string& name, int fill_level) {
-    if (has_key(find_preconditioner(name).parameters, "preconditioner", "fill_level"))
-        return {{"fill_level", std::to_string(fill_level)}};
+    const PreconditionerRow& row = find_preconditioner(name);
+    if (has_key(row.parameters, "preconditioner", "fill_level")) return {{"fill_level", std::to_string(fill_level)}};
+    if (fill_level == 1 && !row.storages.empty()) return {{"storage", to_string(row.storages.back())}};
     return {};
 }
 
