@@ -1,5 +1,7 @@
 #include "apps/bench_variants.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace hyperplane {
