@@ -36,6 +36,9 @@ HYPERPLANE_HD inline double scale_of(RowExponent kept) {
     return power_of_two(int(kept) - 127);
 }
 
+HYPERPLANE_HD inline double widened(double x) {
+    return x;
+}
 HYPERPLANE_HD inline double widened(float x) {
     return x;
 }

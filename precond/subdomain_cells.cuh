@@ -3,12 +3,12 @@
 // rows of SX points PITCH apart. What lies between rows and around the vector is 0, and zeros of the factors refer to
 // it, or to any other number.
 //
-// Definitions: DOF, LOWER (entries of the lower triangle), DELTA {from a point's cell to each lower neighbour's}, SX,
-// SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the layout of vectors), UNROLLED (tables
-// are indexed by constants once loops are unrolled).
+// Definitions, besides that of narrow_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA {from a point's cell
+// to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the layout
+// of vectors), UNROLLED (tables are indexed by constants once loops are unrolled).
 
 struct Arguments {
-    const double* factors;  // [subdomain][subdomain_values]
+    const Value* factors;  // [subdomain][subdomain_values]
     const double* in;
     double* out;
     const int* cells;  // of the points, step by step; by local number in subdomain_graph.cuh

@@ -52,8 +52,8 @@ Stencil Cuts::within(const Stencil& stencil) const {
     return Stencil(stencil.name(), offsets);
 }
 
-SubdomainOrder::SubdomainOrder(const Cuts& cuts, const Stencil& stencil, int dof, Rows rows)
-    : lower(stencil.lower_size()), dof(dof), places(cuts.points()) {
+SubdomainOrder::SubdomainOrder(const Cuts& cuts, const Stencil& stencil, int dof, Rows rows, FactorStorage storage)
+    : storage(storage), lower(stencil.lower_size()), dof(dof), places(cuts.points()) {
     if (rows == Rows::by_line)
         arrange_by_line(cuts);
     else
@@ -107,28 +107,48 @@ void SubdomainOrder::classify(const Cuts& cuts, const Stencil& stencil) {
     }
 }
 
+/// Values that take as much room as the exponents of `rows` rows of one part.
+int SubdomainOrder::exponent_values(int rows) const {
+    return storage == FactorStorage::half_scaled ? (rows + 1) / 2 : 0;
+}
+
+int SubdomainOrder::padded(int values) const {
+    const int piece = 16 / int(bytes_of(storage));
+    return (values + piece - 1) / piece * piece;
+}
+
 void SubdomainOrder::place_by_step(bool lines) {
-    const int block = dof * dof;
+    const int block = dof * dof, bytes = int(bytes_of(storage));
     for (int step = 0; step < 2 * steps(); ++step) {
         const bool up = step < steps();
-        const int n = count(step), entries = up ? lower : lower + 1;
+        const int n = count(step), rows = n * dof, coefficients = n * (up ? lower : lower + 1) * block;
+        const int exponents = (int(values) + coefficients) * bytes;
         for (int t = 0; t < n; ++t) {
             SubdomainPlace& place = places[points[first(step) + t]];
-            (up ? place.lower : place.upper) = int(values) + t * (lines ? 1 : dof);
-            place.stride = n * dof;
+            const int row = t * (lines ? 1 : dof);
+            (up ? place.lower : place.upper) = int(values) + row;
+            place.stride = rows;
             place.row_stride = lines ? n : 1;
+            if (up)
+                place.exponents[0] = exponents + row;
+            else
+                place.exponents[2] = exponents + row, place.exponents[1] = exponents + rows + row;
         }
         at.push_back(int(values));
-        size.push_back((n * entries * block + 1) / 2 * 2);  // pieces of 16 bytes
+        size.push_back(padded(coefficients + exponent_values(up ? rows : 2 * rows)));
         values += size.back();
     }
 }
 
 void SubdomainOrder::place_by_point() {
-    const int block = dof * dof, count = int(places.size());
-    for (int local = 0; local < count; ++local)
-        places[local] = {local * lower * block, (count * lower + local * (lower + 1)) * block, dof, 1};
-    values = (Index(count) * (2 * lower + 1) * block + 1) / 2 * 2;
+    const int block = dof * dof, count = int(places.size()), rows = count * dof;
+    const int coefficients = count * (2 * lower + 1) * block, exponents = coefficients * int(bytes_of(storage));
+    for (int local = 0; local < count; ++local) {
+        SubdomainPlace& place = places[local];
+        place = {local * lower * block, (count * lower + local * (lower + 1)) * block, dof, 1, {}};
+        for (int part = 0; part < 3; ++part) place.exponents[part] = exponents + part * rows + local * dof;
+    }
+    values = padded(coefficients + exponent_values(3 * rows));
 }
 
 int SubdomainOrder::most_points() const {

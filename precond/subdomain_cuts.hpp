@@ -3,11 +3,13 @@
 // are no multiples, have places that no point uses.
 //
 //     values[subdomain] = W of every step upwards, then D^-1 and G of every step downwards
-//     a step:             [entry][col][point][component]
+//     a step:             [entry][col][point][component], then half_scaled's exponents of W, or of D^-1 and of G:
+//                         [point][component], a byte each
 //
 // A step is a set of points of one level, or a part of a large one; points of a level do not depend on each other.
 // `entry` counts the step's entries, `component` is a coefficient's row; values of points side by side lie side by
-// side, so that threads, a row of a point each, read them coalesced and every step is one contiguous piece.
+// side, so that threads, a row of a point each, read them coalesced and every step is one contiguous piece, of whole 16
+// bytes, whatever the storage.
 #pragma once
 
 #include <vector>
@@ -15,6 +17,7 @@
 #include "core/layout.hpp"
 #include "core/stencil.hpp"
 #include "core/views.hpp"
+#include "precond/factor_storage.hpp"
 
 namespace hyperplane {
 
@@ -59,9 +62,11 @@ struct Cuts {
 };
 
 /// Where the coefficients of a point lie among its subdomain's values: (entry e of its triangle, row r, column c) at
-/// lower or upper + (e * dof + c) * stride + r * row_stride.
+/// lower or upper + (e * dof + c) * stride + r * row_stride; half_scaled's exponent of row r of W, G or D^-1 (part 0, 1
+/// or 2, as in precond/narrow_factors.hpp) at byte exponents[part] + r * row_stride.
 struct SubdomainPlace {
     int lower, upper, stride, row_stride;
+    int exponents[3];
 };
 
 /// Order of a subdomain's points and places of their factors.
@@ -72,8 +77,9 @@ struct SubdomainOrder {
         by_point,  ///< a point's coefficients side by side, points in natural order, as in compressed block rows
     };
 
+    FactorStorage storage = FactorStorage::double_precision;
     int lower = 0, dof = 1;              ///< entries of the lower triangle
-    Index values = 0;                    ///< of a subdomain, an even number
+    Index values = 0;                    ///< of a subdomain, of the storage's bytes each; whole 16 bytes
     std::vector<int> points;             ///< local numbers, step by step
     std::vector<int> begin;              ///< of each step upwards in `points`, and their end
     std::vector<int> at, size;           ///< place and values of each step: those upwards, then those downwards
@@ -81,7 +87,8 @@ struct SubdomainOrder {
     std::vector<SubdomainPlace> places;  ///< by local number
 
     /// `stencil` is Cuts::within of the matrix's.
-    SubdomainOrder(const Cuts& cuts, const Stencil& stencil, int dof, Rows rows);
+    SubdomainOrder(const Cuts& cuts, const Stencil& stencil, int dof, Rows rows,
+                   FactorStorage storage = FactorStorage::double_precision);
 
     int steps() const { return int(begin.size()) - 1; }
     /// The points of a step of either direction: the first one's place in `points`, and how many.
@@ -96,6 +103,8 @@ private:
     void classify(const Cuts& cuts, const Stencil& stencil);
     void place_by_step(bool lines);
     void place_by_point();
+    int exponent_values(int rows) const;
+    int padded(int values) const;
 };
 
 /// A subdomain's vector with every row of points along x padded to `pitch`, so that the points of a step fall into

@@ -248,33 +248,37 @@ PivotRatio walk([[maybe_unused]] const Context& context, const Body& body, const
 }  // namespace
 
 SubdomainFactors::SubdomainFactors(const Context& context, const Cuts& cuts, const StructMatrix& a,
-                                   SubdomainOrder::Rows rows)
+                                   SubdomainOrder::Rows rows, FactorStorage storage)
     : context_(context),
       cuts_(cuts),
       stencil_(cuts.within(a.stencil())),
       matrix_offsets_(a.stencil().offsets()),
       symmetric_(a.symmetric()),
-      order_(cuts, stencil_, a.dof(), rows),
+      order_(cuts, stencil_, a.dof(), rows, storage),
       places_(copied_to(context, "factor: places", order_.places)),
       points_(copied_to(context, "factor: places", order_.points)),
       begin_(copied_to(context, "factor: places", order_.begin)),
       tables_(copied_to(context, "factor: places", tables_of(a.stencil(), stencil_))),
       offsets_(copied_to(context, "factor: places", matrix_offsets_)),
       kept_offsets_(copied_to(context, "factor: places", stencil_.offsets())),
-      values_(context, "factor", cuts.subdomains() * order_.values) {}
+      values_(context, "factor", count()) {}
 
-Index SubdomainFactors::setup_bytes(Backend backend, const Cuts& cuts) {
+Index SubdomainFactors::setup_bytes(Backend backend, const Cuts& cuts, const Stencil& matrix, int dof,
+                                    SubdomainOrder::Rows rows, FactorStorage storage) {
     const Index ratios = backend == Backend::cuda ? cuts.subdomains() * Index(sizeof(double) + sizeof(long long)) : 0;
-    return ratios + Index(sizeof(PivotLog));
+    const Index pivots = ratios + Index(sizeof(PivotLog));
+    if (!is_narrow(storage)) return pivots;
+    const Index values = cuts.subdomains() * SubdomainOrder(cuts, cuts.within(matrix), dof, rows, storage).values;
+    return values * Index(sizeof(double)) + std::max(pivots, Index(sizeof(RoundingLog)));
 }
 
-Index SubdomainFactors::bytes(const Cuts& cuts, const Stencil& matrix, int dof, SubdomainOrder::Rows rows) {
+Index SubdomainFactors::bytes(const Cuts& cuts, const Stencil& matrix, int dof, SubdomainOrder::Rows rows,
+                              FactorStorage storage) {
     const Stencil kept = cuts.within(matrix);
-    const SubdomainOrder order(cuts, kept, dof, rows);
+    const SubdomainOrder order(cuts, kept, dof, rows, storage);
     const Index ints = Index(order.points.size() + order.begin.size() + tables_of(matrix, kept).size());
-    return cuts.subdomains() * order.values * Index(sizeof(double)) +
-           Index(order.places.size() * sizeof(SubdomainPlace)) + ints * Index(sizeof(int)) +
-           (matrix.size() + kept.size()) * Index(sizeof(Int3));
+    return cuts.subdomains() * order.values * bytes_of(storage) + Index(order.places.size() * sizeof(SubdomainPlace)) +
+           ints * Index(sizeof(int)) + (matrix.size() + kept.size()) * Index(sizeof(Int3));
 }
 
 bool SubdomainFactors::serves(const Cuts& cuts, const StructMatrix& a) const {
@@ -287,6 +291,7 @@ bool SubdomainFactors::serves(const Cuts& cuts, const StructMatrix& a) const {
 void SubdomainFactors::factor(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter) {
     const int lower = stencil_.lower_size(), entries = stencil_.size();
     const int* tables = tables_.data();
+    if (values_.size() == 0) values_ = Buffer<double>(context_, "factor", count());
     Buffer<PivotLog> log = copied_to(context_, "preconditioner: pivots", std::vector<PivotLog>{empty_pivot_log()});
     const PivotJudge judge{log.data(), rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
                            symmetric_};

@@ -97,8 +97,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) subdomain_graph(const __gr
 
 /// A point's coefficients in one triangle: column c of its e-th block begins at (e DOF + c) DOF.
 template <bool upper>
-__device__ __forceinline__ const double* row_of(const double* factors, int p) {
+__device__ __forceinline__ const Value* row_of(const Value* factors, int p) {
     return factors + (upper ? points * LOWER + p * (LOWER + 1) : p * LOWER) * block_size;
+}
+/// The power of two of a point's row of W, G or D^-1 (part 0, 1 or 2); 1 where rows have none.
+__device__ __forceinline__ double scale_of_row(const Value* factors, int part, int p, int r) {
+    if (!scaled_rows) return 1.0;
+    const unsigned char* const kept = (const unsigned char*)(factors + points * (2 * LOWER + 1) * block_size);
+    return scale_of(__ldg(kept + (part * points + p) * DOF + r));
 }
 /// Number of the block of the lower entry e, or of the one that mirrors it, in its point's row; 0 is D^-1 in the upper.
 template <bool upper>
@@ -110,9 +116,9 @@ __device__ __forceinline__ double& value(int c, int cell) {
 }
 
 /// v = D^-1 v, a thread a point.
-__device__ void scale(const Arguments& a, const double* factors) {
+__device__ void scale(const Arguments& a, const Value* factors) {
     for (int p = threadIdx.x; p < points; p += THREADS) {
-        const double* const w = row_of<true>(factors, p);
+        const Value* const w = row_of<true>(factors, p);
         const int cell = __ldg(a.cells + p);
         double own[DOF];
 #pragma unroll
@@ -121,8 +127,8 @@ __device__ void scale(const Arguments& a, const double* factors) {
         for (int r = 0; r < DOF; ++r) {
             double sum = 0.0;
 #pragma unroll
-            for (int c = 0; c < DOF; ++c) sum += __ldg(w + c * DOF + r) * own[c];
-            value(r, cell) = sum;
+            for (int c = 0; c < DOF; ++c) sum += widened(__ldg(w + c * DOF + r)) * own[c];
+            value(r, cell) = scaled_rows ? scale_of_row(factors, 2, p, r) * sum : sum;
         }
     }
     __syncthreads();
@@ -130,17 +136,17 @@ __device__ void scale(const Arguments& a, const double* factors) {
 
 /// Row r of the block of entry e times the neighbour's values.
 template <bool upper>
-__device__ __forceinline__ double product(const double* w, int r, int e, int cell) {
+__device__ __forceinline__ double product(const Value* w, int r, int e, int cell) {
     double sum = 0.0;
     const int at = cell + way<upper>(e);
 #pragma unroll
-    for (int c = 0; c < DOF; ++c) sum += __ldg(w + (place_of<upper>(e) * DOF + c) * DOF + r) * value(c, at);
+    for (int c = 0; c < DOF; ++c) sum += widened(__ldg(w + (place_of<upper>(e) * DOF + c) * DOF + r)) * value(c, at);
     return sum;
 }
 
 /// Algorithm 3.
 template <bool upper>
-__device__ void walk_levels(const Arguments& a, const Box& box, const double* factors) {
+__device__ void walk_levels(const Arguments& a, const Box& box, const Value* factors) {
     const int* const graph = a.graph + (2ll * blockIdx.x + upper) * triangle_graph;
     const int* const begin = graph + 1;
     const int* const order = begin + MOST_LEVELS + 1;
@@ -152,14 +158,16 @@ __device__ void walk_levels(const Arguments& a, const Box& box, const double* fa
             const int r = at % DOF, p = order[first + (EDGES ? at / (LOWER * DOF) : at / DOF)];
             const Point point(p);
             const int cell = __ldg(a.cells + p);
-            const double* const w = row_of<upper>(factors, p);
+            const Value* const w = row_of<upper>(factors, p);
+            const double scale = scale_of_row(factors, upper, p, r);
             if (EDGES) {
                 const int e = at / DOF % LOWER;
-                if (point.neighbour<upper>(a, box, e) >= 0) atomicAdd(&value(r, cell), -product<upper>(w, r, e, cell));
+                if (point.neighbour<upper>(a, box, e) >= 0)
+                    atomicAdd(&value(r, cell), -scale * product<upper>(w, r, e, cell));
             } else {
                 double sum = value(r, cell);
                 for (int e = 0; e < LOWER; ++e)
-                    if (point.neighbour<upper>(a, box, e) >= 0) sum -= product<upper>(w, r, e, cell);
+                    if (point.neighbour<upper>(a, box, e) >= 0) sum -= scale * product<upper>(w, r, e, cell);
                 value(r, cell) = sum;
             }
         }
@@ -169,14 +177,14 @@ __device__ void walk_levels(const Arguments& a, const Box& box, const double* fa
 
 /// Algorithm 1: a warp a row, its lanes the columns; `done` of a point is 1 after the lower solve, 2 after the upper.
 template <bool upper>
-__device__ void spin(const Arguments& a, const Box& box, const double* factors, volatile int* done) {
+__device__ void spin(const Arguments& a, const Box& box, const Value* factors, volatile int* done) {
     const int lane = threadIdx.x % 32;
     for (int turn = threadIdx.x / 32; turn < points; turn += THREADS / 32) {
         const int p = upper ? points - 1 - turn : turn;
         const Point point(p);
         if (!point.in_grid(a, box)) continue;
         const int cell = __ldg(a.cells + p);
-        const double* const w = row_of<upper>(factors, p);
+        const Value* const w = row_of<upper>(factors, p);
         double sum[DOF];
 #pragma unroll
         for (int r = 0; r < DOF; ++r) sum[r] = 0.0;
@@ -190,7 +198,8 @@ __device__ void spin(const Arguments& a, const Box& box, const double* factors, 
             __threadfence_block();
             const double v = own ? value(c, cell) : -value(c, cell + way<upper>(own ? 0 : e));
 #pragma unroll
-            for (int r = 0; r < DOF; ++r) sum[r] += __ldg(w + at * DOF + r) * v;
+            for (int r = 0; r < DOF; ++r)
+                sum[r] += widened(__ldg(w + at * DOF + r)) * v * scale_of_row(factors, own ? 2 : upper, p, r);
         }
         __syncwarp();
 #pragma unroll
@@ -206,9 +215,9 @@ __device__ void spin(const Arguments& a, const Box& box, const double* factors, 
     __syncthreads();
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) subdomain_walk(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(THREADS, 1) subdomain_walk(const __grid_constant__ Arguments a) {
     const Box box(a);
-    const double* const factors = a.factors + blockIdx.x * a.subdomain_values;
+    const Value* const factors = a.factors + blockIdx.x * a.subdomain_values;
     int* const done = (int*)(shared + vector_size);
     if (SPIN)
         for (int p = threadIdx.x; p < points; p += THREADS) done[p] = 0;

@@ -89,11 +89,14 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
                             options.size->y, options.size->z, held, most_held));
     }
     options.pivots = pivot_options(parameters);
+    options.storage = factor_storage(parameters);
     return options;
 }
 
-Index fewest_bytes(const Stencil& kept, Index dof, Index points) {
-    return (kept.size() * dof * dof + 2 * dof) * points * Index(sizeof(double));
+/// Fewest bytes of one application: factors, half_scaled's exponents, r and z.
+Index fewest_bytes(const Stencil& kept, Index dof, Index points, FactorStorage storage) {
+    const Index exponents = storage == FactorStorage::half_scaled ? 3 * dof : 0;
+    return (kept.size() * dof * dof * bytes_of(storage) + exponents + 2 * dof * Index(sizeof(double))) * points;
 }
 
 }  // namespace
@@ -114,16 +117,18 @@ SubdomainIldu0::SubdomainIldu0(const Context& context, const SubdomainOptions& o
 
 PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const PreconditionerSetting& setting) {
     const Cuts cuts = options.cuts(setting.grid, setting.dof);
+    const SubdomainOrder::Rows rows = rows_of(setting.context.backend(), options.variant);
     PreconditionerPlan plan;
     // Lines along x are what the sides of subdomains are made of.
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    plan.bytes = SubdomainFactors::bytes(cuts, setting.stencil, setting.dof,
-                                         rows_of(setting.context.backend(), options.variant));
+    plan.bytes = SubdomainFactors::bytes(cuts, setting.stencil, setting.dof, rows, options.storage);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
             plan.bytes += SubdomainSolveCuda::bytes(cuts, cuts.within(setting.stencil), setting.dof, options.variant);
-    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), cuts);
-    plan.bytes_per_apply = fewest_bytes(cuts.within(setting.stencil), setting.dof, setting.grid.points());
+    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), cuts, setting.stencil, setting.dof,
+                                                     rows, options.storage);
+    plan.bytes_per_apply =
+        fewest_bytes(cuts.within(setting.stencil), setting.dof, setting.grid.points(), options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
     return plan;
 }
@@ -135,7 +140,7 @@ SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
     if (!factors_ || !factors_->serves(cuts, a)) {
         cuda_.reset();
         factors_.reset();
-        factors_.emplace(context_, cuts, a, rows_of(context_.backend(), options_.variant));
+        factors_.emplace(context_, cuts, a, rows_of(context_.backend(), options_.variant), options_.storage);
     }
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && !(cuda_ && cuda_->layout() == layout_.kind()))
@@ -144,6 +149,7 @@ SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
     SetupReport report =
         factor_with_policy(a, rules, options_.pivots.shift, "subdomain_ildu0",
                            [&](double alpha, PivotInverter& inverter) { factors_->factor(a, alpha, rules, inverter); });
+    if (is_narrow(options_.storage)) judge(factors_->round(), options_.storage, "subdomain_ildu0", report);
     report.factor_bytes = factors_->factor_bytes();
     return report;
 }
@@ -155,7 +161,7 @@ void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
 }
 
 Index SubdomainIldu0::bytes_per_apply() const {
-    return fewest_bytes(factors_->stencil(), factors_->order().dof, layout_.slots());
+    return fewest_bytes(factors_->stencil(), factors_->order().dof, layout_.slots(), options_.storage);
 }
 
 PreconditionerRow subdomain_ildu0_row() {
@@ -169,6 +175,7 @@ PreconditionerRow subdomain_ildu0_row() {
         "iterations of struct_ilu are the price. Source: Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
         "Solves to GPUs via Fine-grained Domain Decomposition.";
     row.parameters = subdomain_parameters();
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return std::unique_ptr<Preconditioner>(
             new SubdomainIldu0(setting.context, subdomain_options(parameters, setting)));

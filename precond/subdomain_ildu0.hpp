@@ -19,8 +19,9 @@
 //     z(p) = D^-1(p) y(p) - sum_u G_u(p) z(p+u)            descending
 //
 // Both triangles are held, of a symmetric matrix too (incomplete Cholesky, G = W^T), each in the order in which its
-// solve reads it. Axes that wrap are cut: wrapped couplings never lie within a subdomain. Subdomains know nothing of
-// each other, so a part of them can be factored and applied anywhere.
+// solve reads it. In fewer bits (storage) W, D^-1 and G are made in double precision and rounded once, each by itself:
+// G stays W^T up to what rounding makes of sums in another order. Axes that wrap are cut: wrapped couplings never lie
+// within a subdomain. Subdomains know nothing of each other, so a part of them can be factored and applied anywhere.
 #pragma once
 
 #include <memory>
@@ -36,6 +37,7 @@ struct SubdomainOptions {
     std::optional<Int3> size;  ///< points of a subdomain; none: Cuts::by_default
     SubdomainVariant variant = SubdomainVariant::level;
     PivotOptions pivots;
+    FactorStorage storage = FactorStorage::double_precision;
 
     Cuts cuts(const Grid& grid, int dof) const;
 };

@@ -11,9 +11,9 @@
 // `in` and `out` may be the same vector. FIRST and LAST say which steps a kernel does: both solves, or one.
 //
 // Definitions, besides those of subdomain_cells.cuh: STEPS (of one solve), FIRST, LAST, WORKERS (a multiple of 32),
-// BLOCKS (resident on a multiprocessor), STAGED, RING (values), BARRIERS, NEWEST and OLDER {lower entries that lead one
-// step back for some point, and the others}, their numbers NEWEST_COUNT and OLDER_COUNT, KEPT (coefficients of the
-// newest in registers), and for the steps of both solves STEP_COUNT {points}, STEP_FIRST {place of the first in
+// BLOCKS (resident on a multiprocessor), STAGED, RING (values, whole 16 bytes), BARRIERS, NEWEST and OLDER {lower
+// entries that lead one step back for some point, and the others}, their numbers NEWEST_COUNT and OLDER_COUNT, KEPT
+// (coefficients of the newest in registers), and for the steps of both solves STEP_COUNT {points}, STEP_FIRST {place of the first in
 // `cells`}, STEP_AT {first value}, STEP_SIZE {values}, STEP_PLACE {in the ring}, STEP_ASKED {steps that have been
 // asked for when the step's barrier is met}; STEPS_IN (__constant__, or __device__ where there are too many).
 
@@ -26,7 +26,7 @@ STEPS_IN const int step_size[] = STEP_SIZE;
 STEPS_IN const int step_place[] = STEP_PLACE;
 STEPS_IN const int step_asked[] = STEP_ASKED;
 
-constexpr int ring_begin = vector_size, barriers_begin = ring_begin + RING;
+constexpr int ring_begin = vector_size, barriers_begin = ring_begin + RING * (int)sizeof(Value) / 8;
 #if __CUDA_ARCH__ >= 900
 constexpr int arrivals = 1;
 #else
@@ -45,10 +45,10 @@ __device__ __forceinline__ void meet_all() {
 
 /// The warp that asks for what others will read.
 struct Loader {
-    const double* factors;
+    const Value* factors;
     int lane, asked;
 
-    __device__ Loader(const double* factors_, int lane_) : factors(factors_), lane(lane_), asked(FIRST) {
+    __device__ Loader(const Value* factors_, int lane_) : factors(factors_), lane(lane_), asked(FIRST) {
         if (!STAGED) return;
         for (int at = 0; lane == 0 && at < BARRIERS; ++at)
             prepare_barrier(shared_address(shared + barriers_begin + at), arrivals);
@@ -59,17 +59,18 @@ struct Loader {
     __device__ void ask(int end) {
 #pragma unroll 1
         for (; asked < end; ++asked) {
-            const double* const from = factors + step_at[asked];
-            const unsigned bytes = 8 * step_size[asked];
+            const Value* const from = factors + step_at[asked];
+            const unsigned bytes = sizeof(Value) * step_size[asked];
             if (STAGED)
-                bring(from, shared_address(shared + ring_begin + step_place[asked]), bytes, barrier_of(asked));
+                bring(from, shared_address((Value*)(shared + ring_begin) + step_place[asked]), bytes,
+                      barrier_of(asked));
             else
                 announce(from, bytes);
         }
     }
 
 private:
-    __device__ __forceinline__ void bring(const double* from, unsigned to, unsigned bytes, unsigned barrier) const {
+    __device__ __forceinline__ void bring(const Value* from, unsigned to, unsigned bytes, unsigned barrier) const {
 #if __CUDA_ARCH__ >= 900
         if (lane > 0) return;
         announce_bytes(barrier, bytes);
@@ -79,7 +80,7 @@ private:
         arrive_with_copies(barrier);
 #endif
     }
-    __device__ __forceinline__ void announce(const double* from, unsigned bytes) const {
+    __device__ __forceinline__ void announce(const Value* from, unsigned bytes) const {
 #if __CUDA_ARCH__ >= 900
         if (lane == 0 && bytes > 0)
             asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
@@ -87,16 +88,16 @@ private:
     }
 };
 
-/// A thread's row of a step.
+/// A thread's row of a step. Of scaled rows `sum` is to be scaled and added to `own`, what it begins with.
 struct Worker {
     const Arguments& a;
-    const double* const factors;
+    const Value* const factors;
     const int thread, component;
     int cell = 0, next_cell = 0;
-    double sum = 0.0;
+    double sum = 0.0, own = 0.0, scale = 1.0;
     double kept[KEPT > 0 ? KEPT : 1];
 
-    __device__ Worker(const Arguments& arguments, const double* factors_, int thread_)
+    __device__ Worker(const Arguments& arguments, const Value* factors_, int thread_)
         : a(arguments), factors(factors_), thread(thread_), component(thread_ % DOF) {
         look_ahead(FIRST);
     }
@@ -108,8 +109,16 @@ struct Worker {
     }
     __device__ __forceinline__ double coefficient(int step, int column, int rows) const {
         const int at = column * rows + thread;
-        if (STAGED) return shared[ring_begin + step_place[step] + at];
-        return __ldg(factors + step_at[step] + at);
+        if (STAGED) return widened(((const Value*)(shared + ring_begin))[step_place[step] + at]);
+        return widened(__ldg(factors + step_at[step] + at));
+    }
+    /// The power of two of the thread's row, behind a step's coefficients: of W, or first of D^-1, then of G.
+    template <bool upper>
+    __device__ __forceinline__ double scale_of_row(int step, int part, int rows) const {
+        const int at = rows * DOF * (LOWER + upper) * (int)sizeof(Value) + part * rows + thread;
+        if (STAGED)
+            return scale_of(((const unsigned char*)((const Value*)(shared + ring_begin) + step_place[step]))[at]);
+        return scale_of(__ldg((const unsigned char*)(factors + step_at[step]) + at));
     }
     __device__ __forceinline__ double value(int c, int at) const { return vector_begin()[c * CELLS + at]; }
     /// Column 0 of the lower entry e, or of the one that mirrors it, among a step's columns.
@@ -131,6 +140,11 @@ struct Worker {
         if (upper) {
 #pragma unroll
             for (int c = 0; c < DOF; ++c) even += coefficient(step, c, rows) * value(c, cell);
+        }
+        if (scaled_rows) {
+            own = upper ? even * scale_of_row<upper>(step, 0, rows) : even;
+            scale = scale_of_row<upper>(step, upper, rows);
+            even = 0.0;
         }
 #if UNROLLED
 #pragma unroll
@@ -175,7 +189,7 @@ struct Worker {
                     sum -= w * value(c, at);
             }
         }
-        vector_begin()[component * CELLS + cell] = sum + odd;
+        vector_begin()[component * CELLS + cell] = scaled_rows ? own + scale * (sum + odd) : sum + odd;
     }
 
     /// The steps of one solve. All threads have met before; the values of the vector are complete.
@@ -206,7 +220,7 @@ __device__ void load(Loader& loader) {
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) subdomain_solve(const __grid_constant__ Arguments a) {
     const int thread = threadIdx.x;
-    const double* const factors = a.factors + blockIdx.x * a.subdomain_values;
+    const Value* const factors = a.factors + blockIdx.x * a.subdomain_values;
     if (thread >= WORKERS) {
         Loader loader(factors, thread - WORKERS);
         load(loader);

@@ -18,8 +18,9 @@ struct LineEntries {
 };
 
 /// Both solves of a subdomain, line by line (SubdomainOrder::Rows::by_line); m is the dof and n the points of a line
-/// where the compiler knows them. Terms of other lines are summed for a whole line at once.
-template <int m, int n>
+/// where the compiler knows them. Terms of other lines are summed for a whole line at once; of scaled rows all terms
+/// are, before a power of two multiplies them. T is how coefficients are kept.
+template <class T, int m, int n>
 class LineSolver {
 public:
     LineSolver(const SubdomainFactors& factors, const SubdomainCells& cells)
@@ -48,12 +49,14 @@ public:
     }
 
 private:
+    static constexpr bool scaled = RowRounding<T>::scales;
+
     int dof() const { return m > 0 ? m : dof_; }
     int points() const { return n > 0 ? n : f_.cuts().size.x; }
     double* at(int component) { return vector_.data() + cells_.margin + std::size_t(component) * cells_.cells; }
     double* sum(int component) { return sum_.data() + component * points(); }
-    const double* values(Index subdomain, int step) const {
-        return f_.values() + subdomain * order_.values + order_.at[step];
+    const T* values(Index subdomain, int step) const {
+        return f_.values<T>() + subdomain * order_.values + order_.at[step];
     }
 
     /// Calls body(line of the grid's points, first cell, points) for the lines of a subdomain that lie in the grid.
@@ -89,15 +92,23 @@ private:
     }
 
     template <bool upper>
-    void solve_line(int step, const double* w) {
+    void solve_line(int step, const T* w) {
         const int cell = cells_.of_point[order_.points[order_.first(step)]], block = dof() * dof() * points();
+        const auto* exponents = reinterpret_cast<const RowExponent*>(w + (order_.lower + upper) * block);
         for (int r = 0; r < dof(); ++r) {
-            if (upper)
+            if (upper || scaled)
                 std::fill_n(sum(r), points(), 0.0);
             else
                 std::copy_n(at(r) + cell, points(), sum(r));
         }
         if (upper) add<+1>(w, cell);
+        if (upper && scaled) {
+            for (int r = 0; r < dof(); ++r)
+                for (int i = 0; i < points(); ++i, ++exponents) {
+                    at(r)[cell + i] = scale_of(*exponents) * sum(r)[i];
+                    sum(r)[i] = 0.0;
+                }
+        }
         for (int e : entries_.across)
             add<-1>(w + Index(upper ? order_.lower - e : e) * block,
                     upper ? cell - cells_.delta[e] : cell + cells_.delta[e]);
@@ -106,26 +117,29 @@ private:
             for (int e : entries_.along)
                 add_point(w + Index(upper ? order_.lower - e : e) * block + i, i,
                           cell + i + (upper ? -cells_.delta[e] : cells_.delta[e]));
-            for (int r = 0; r < dof(); ++r) at(r)[cell + i] = sum(r)[i];
+            for (int r = 0; r < dof(); ++r) {
+                double& value = at(r)[cell + i];
+                value = scaled ? value + scale_of(exponents[r * points() + i]) * sum(r)[i] : sum(r)[i];
+            }
         }
     }
     /// sum +-= the blocks [col][component][point] at w times the vector from a cell on.
     template <int sign>
-    void add(const double* w, int cell) {
+    void add(const T* w, int cell) {
         for (int c = 0; c < dof(); ++c) {
             const double* x = at(c) + cell;
             for (int r = 0; r < dof(); ++r, w += points()) {
                 double* s = sum(r);
 #pragma omp simd
-                for (int i = 0; i < points(); ++i) s[i] += sign * w[i] * x[i];
+                for (int i = 0; i < points(); ++i) s[i] += sign * widened(w[i]) * x[i];
             }
         }
     }
     /// The same at one point.
-    void add_point(const double* w, int i, int cell) {
+    void add_point(const T* w, int i, int cell) {
         for (int c = 0; c < dof(); ++c) {
             const double x = at(c)[cell];
-            for (int r = 0; r < dof(); ++r, w += points()) sum(r)[i] -= *w * x;
+            for (int r = 0; r < dof(); ++r, w += points()) sum(r)[i] -= widened(*w) * x;
         }
     }
 
@@ -137,13 +151,13 @@ private:
     std::vector<double> vector_, sum_;
 };
 
-template <int m, int n>
+template <class T, int m, int n>
 void solve_all(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
     const SubdomainCells cells(factors.cuts(), factors.stencil());
     const Index subdomains = factors.cuts().subdomains();
 #pragma omp parallel num_threads(threads_for(r.size()))
     {
-        LineSolver<m, n> solver(factors, cells);
+        LineSolver<T, m, n> solver(factors, cells);
 #pragma omp for schedule(static)
         for (Index s = 0; s < subdomains; ++s) fused ? solver.both(s, r, z) : solver.lower(s, r, z);
         if (!fused)
@@ -152,24 +166,33 @@ void solve_all(const SubdomainFactors& factors, bool fused, const Vector& r, Vec
     }
 }
 
-template <int m>
+template <class T, int m>
 void solve_with_dof(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
     switch (factors.cuts().size.x) {
-        case 8: return solve_all<m, 8>(factors, fused, r, z);
-        case 16: return solve_all<m, 16>(factors, fused, r, z);
-        default: return solve_all<m, 0>(factors, fused, r, z);
+        case 8: return solve_all<T, m, 8>(factors, fused, r, z);
+        case 16: return solve_all<T, m, 16>(factors, fused, r, z);
+        default: return solve_all<T, m, 0>(factors, fused, r, z);
+    }
+}
+
+template <class T>
+void solve_kept_in(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
+    switch (factors.order().dof) {
+        case 1: return solve_with_dof<T, 1>(factors, fused, r, z);
+        case 2: return solve_with_dof<T, 2>(factors, fused, r, z);
+        case 3: return solve_with_dof<T, 3>(factors, fused, r, z);
+        case 4: return solve_with_dof<T, 4>(factors, fused, r, z);
+        default: return solve_with_dof<T, 0>(factors, fused, r, z);
     }
 }
 
 }  // namespace
 
 void solve_subdomains_cpu(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
-    switch (factors.order().dof) {
-        case 1: return solve_with_dof<1>(factors, fused, r, z);
-        case 2: return solve_with_dof<2>(factors, fused, r, z);
-        case 3: return solve_with_dof<3>(factors, fused, r, z);
-        case 4: return solve_with_dof<4>(factors, fused, r, z);
-        default: return solve_with_dof<0>(factors, fused, r, z);
+    switch (factors.storage()) {
+        case FactorStorage::double_precision: return solve_kept_in<double>(factors, fused, r, z);
+        case FactorStorage::single_precision: return solve_kept_in<float>(factors, fused, r, z);
+        case FactorStorage::half_scaled: return solve_kept_in<Half>(factors, fused, r, z);
     }
 }
 

@@ -6,14 +6,16 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText kernel_parts_cuh, subdomain_cells_cuh, subdomain_solve_cuh, subdomain_graph_cuh;
+extern const KernelText kernel_parts_cuh, narrow_values_cuh, subdomain_cells_cuh, subdomain_solve_cuh,
+    subdomain_graph_cuh;
 }
 
 namespace {
 
 // subdomain_cells.cuh's struct, member by member.
 struct Arguments {
-    const double *factors, *in;
+    const void* factors;
+    const double* in;
     double* out;
     const int* cells;
     int* graph;
@@ -42,10 +44,11 @@ struct Shape {
     SubdomainCells cells;
     LayoutKind layout;  ///< of vectors
 
-    Shape(const Cuts& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant)
+    Shape(const Cuts& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant,
+          FactorStorage storage = FactorStorage::double_precision)
         : cuts(c),
           stencil(within),
-          order(c, within, dof, rows_of(Backend::cuda, variant)),
+          order(c, within, dof, rows_of(Backend::cuda, variant), storage),
           cells(c, within),
           layout(kind) {}
 
@@ -58,7 +61,8 @@ struct Shape {
     Index graph() const { return 2 * (1 + most_levels() + 1 + cuts.points()); }
 
     rtc::Definitions definitions(int threads) const {
-        return {{"DOF", std::to_string(order.dof)},
+        return {{"STORAGE", std::to_string(int(order.storage))},
+                {"DOF", std::to_string(order.dof)},
                 {"LOWER", std::to_string(order.lower)},
                 {"DELTA", array_of(cells.delta)},
                 {"SX", std::to_string(cuts.size.x)},
@@ -109,21 +113,22 @@ private:
 struct StepShape {
     int workers, blocks = 1;
     bool staged = false;
-    Index ring = 0, shared = 0;  ///< values; bytes
+    Index ring = 0, shared = 0;  ///< values of the storage; bytes
 
     explicit StepShape(const Shape& s) {
         workers = (s.order.most_points() * s.order.dof + 31) / 32 * 32;
+        const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        const Index wanted = std::max<Index>(2 * 1024, 5 * largest / 2);
+        const Index wanted = std::max<Index>(16 * 1024 / size, 5 * largest / 2);
         const int most = std::clamp(2048 / threads(), 1, 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
-            ring = (shared_of_processor / blocks - shared_of_system) / 8 - s.vector() - barriers;
-            ring = std::min(ring, 4 * wanted) / 2 * 2;
+            ring = (shared_of_processor / blocks - shared_of_system - 8 * (s.vector() + barriers)) / size;
+            ring = std::min(ring, 4 * wanted) * size / 16 * 16 / size;
             staged = ring >= wanted && both_fit(s, ring);
         }
         blocks = staged ? blocks + 1 : int(std::clamp<Index>(shared_of_processor / (8 * s.vector() + 1024), 1, 4));
         if (!staged) ring = 0;
-        shared = 8 * (s.vector() + ring + (staged ? barriers : 0));
+        shared = 8 * (s.vector() + (staged ? barriers : 0)) + ring * size;
     }
     int threads() const { return workers + 32; }
 
@@ -145,7 +150,7 @@ rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int fi
         begin.push_back(order.first(step));
     }
     // Where nothing is staged pieces are announced to the second-level cache as far ahead.
-    constexpr Index announced = 8 * 1024;
+    const Index announced = 64 * 1024 / bytes_of(order.storage);
     const Index largest = *std::max_element(order.size.begin(), order.size.end());
     Schedule schedule(order.size, first, last, shape.staged ? shape.ring : std::max(announced, 3 * largest));
     const int kept = int(newest.size()) * order.dof;
@@ -192,11 +197,12 @@ rtc::Definitions graph_definitions(const Shape& s, SubdomainVariant variant) {
 }
 
 const rtc::Texts& step_texts() {
-    static const rtc::Texts texts{rtc::kernel_parts_cuh, rtc::subdomain_cells_cuh, rtc::subdomain_solve_cuh};
+    static const rtc::Texts texts{rtc::kernel_parts_cuh, rtc::narrow_values_cuh, rtc::subdomain_cells_cuh,
+                                  rtc::subdomain_solve_cuh};
     return texts;
 }
 const rtc::Texts& graph_texts() {
-    static const rtc::Texts texts{rtc::subdomain_cells_cuh, rtc::subdomain_graph_cuh};
+    static const rtc::Texts texts{rtc::narrow_values_cuh, rtc::subdomain_cells_cuh, rtc::subdomain_graph_cuh};
     return texts;
 }
 
@@ -237,7 +243,7 @@ SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFa
                                        SubdomainVariant variant)
     : layout_(layout) {
     const Cuts& cuts = factors.cuts();
-    const Shape s(cuts, factors.stencil(), factors.order().dof, layout, variant);
+    const Shape s(cuts, factors.stencil(), factors.order().dof, layout, variant, factors.storage());
     cells_ = copied_to(context, "factor: places", cells_in_order(s, variant));
     if (goes_by_steps(variant)) {
         const StepShape shape(s);
@@ -263,7 +269,7 @@ SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFa
 
 void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const {
     Arguments a = arguments_of(factors.cuts(), r.layout());
-    a.factors = factors.values();
+    a.factors = factors.data();
     a.subdomain_values = factors.order().values;
     a.cells = cells_.data();
     a.graph = const_cast<int*>(graph_.data());
@@ -282,9 +288,9 @@ Index SubdomainSolveCuda::bytes(const Cuts& cuts, const Stencil& stencil, int do
 }
 
 std::vector<rtc::KernelResources> SubdomainSolveCuda::compile(const Cuts& cuts, const Stencil& stencil, int dof,
-                                                              SubdomainVariant variant,
+                                                              SubdomainVariant variant, FactorStorage storage,
                                                               const std::string& architecture) {
-    const Shape s(cuts, stencil, dof, LayoutKind::natural, variant);
+    const Shape s(cuts, stencil, dof, LayoutKind::natural, variant, storage);
     std::vector<rtc::KernelResources> all, some;
     if (!goes_by_steps(variant)) {
         rtc::compile(graph_texts(), graph_definitions(s, variant), architecture, &all);

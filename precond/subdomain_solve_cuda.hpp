@@ -43,7 +43,8 @@ public:
     static Index bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant);
     /// Compiles the kernels for an architecture, without a device; vectors in natural order.
     static std::vector<rtc::KernelResources> compile(const Cuts& cuts, const Stencil& stencil, int dof,
-                                                     SubdomainVariant variant, const std::string& architecture);
+                                                     SubdomainVariant variant, FactorStorage storage,
+                                                     const std::string& architecture);
 
 private:
     LayoutKind layout_;

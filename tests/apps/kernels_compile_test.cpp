@@ -206,29 +206,35 @@ struct SubdomainJob {
     BenchCase system;
     SubdomainVariant variant;
     std::string architecture;
+    FactorStorage storage = FactorStorage::double_precision;
 };
 
 std::vector<SubdomainJob> subdomain_jobs() {
     using enum SubdomainVariant;
     std::vector<SubdomainJob> list;
-    for (const BenchCase& one : parse_bench_cases("table3")) list.push_back({one, level, "sm_90"});
+    for (const BenchCase& one : parse_bench_cases("table3"))
+        for (const FactorStorage storage : all_factor_storages) list.push_back({one, level, "sm_90", storage});
     for (const char* one : {"star7:3:128", "box27:1:336", "diamond25:8:80", "box27:32:8"})
         for (const SubdomainVariant variant : {level, unfused, spin, dag_vertex, dag_edge})
-            for (const char* architecture : {"sm_80", "sm_90", "sm_100"})
+            for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
                 list.push_back({parse_bench_cases(one).front(), variant, architecture});
+                const FactorStorage narrow = all_factor_storages[1 + list.size() % 2];
+                list.push_back({parse_bench_cases(one).front(), variant, architecture, narrow});
+            }
     return list;
 }
 
 class SubdomainKernels : public testing::TestWithParam<SubdomainJob> {};
 TEST_P(SubdomainKernels, CompileWithoutSpills) {
-    const auto& [system, variant, architecture] = GetParam();
+    const auto& [system, variant, architecture, storage] = GetParam();
     Grid grid;
     grid.nx = grid.ny = grid.nz = system.n;
     const Cuts cuts = Cuts::by_default(grid, system.dof);
     for (const auto& row :
-         SubdomainSolveCuda::compile(cuts, cuts.within(system.stencil), system.dof, variant, architecture)) {
-        fmt::print("{:<24} {:<18} {:>4} registers {:>6} B local {:>6} B spilled\n", system.name() + " " + architecture,
-                   row.name, row.registers, row.local_bytes, row.spill_bytes);
+         SubdomainSolveCuda::compile(cuts, cuts.within(system.stencil), system.dof, variant, storage, architecture)) {
+        fmt::print("{:<32} {:<18} {:>4} registers {:>6} B local {:>6} B spilled\n",
+                   system.name() + " " + to_string(storage) + " " + architecture, row.name, row.registers,
+                   row.local_bytes, row.spill_bytes);
         EXPECT_GT(row.registers, 0) << row.name;
         if (system.dof <= 8) {
             EXPECT_EQ(row.spill_bytes, 0) << row.name;
@@ -237,7 +243,7 @@ TEST_P(SubdomainKernels, CompileWithoutSpills) {
 }
 INSTANTIATE_TEST_SUITE_P(All, SubdomainKernels, testing::ValuesIn(subdomain_jobs()), [](const auto& info) {
     std::string name = info.param.system.name() + "_" + std::to_string(int(info.param.variant)) + "_" +
-                       info.param.architecture + "_" + std::to_string(info.index);
+                       to_string(info.param.storage) + "_" + info.param.architecture + "_" + std::to_string(info.index);
     std::replace(name.begin(), name.end(), ':', '_');
     return name;
 });

@@ -29,7 +29,8 @@ class Prediction(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
         transport = self.write("c.ini", TRANSPORT.format(cells="17 15 13", steps=3))
         for storage, name in itertools.product(
-                ("single", "half_scaled"), ("struct_ilu", "par_ilu", "jacobi", "fgbilu", "multicolor")):
+                ("single", "half_scaled"), ("struct_ilu", "par_ilu", "jacobi", "fgbilu", "multicolor",
+                                            "subdomain_ildu0")):
             settings = f"preconditioner.storage={storage}", f"preconditioner.name={name}"
             levels = (0, 1) if name in ("struct_ilu", "par_ilu") else (None,)
             for solver, level in itertools.product(("cg", "gmres"), levels):

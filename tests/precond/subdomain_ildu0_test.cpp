@@ -6,9 +6,8 @@
 
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
+#include "precond/subdomain_cases.hpp"
 #include "precond/subdomain_ildu0.hpp"
-#include "precond/swept.hpp"
-#include "reference/subdomains.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -20,68 +19,7 @@ using reference::Offset;
 using reference::relative_difference;
 using reference::StencilMatrix;
 
-struct Case : SweptCase {
-    Offset size;
-};
-
-std::string text_of(Offset size) {
-    return std::to_string(size.x) + " " + std::to_string(size.y) + " " + std::to_string(size.z);
-}
-
-std::string case_name(const testing::TestParamInfo<Case>& info) {
-    std::string size = text_of(info.param.size);
-    std::replace(size.begin(), size.end(), ' ', '_');
-    return name_of(testing::TestParamInfo<SweptCase>(info.param, info.index)) + "_cut_" + size;
-}
-
-/// Cuts that divide the extents, that do not, of one point, of lines, larger than the grid.
-std::vector<Case> cases() {
-    std::vector<Case> list;
-    const std::vector<std::pair<Box, Offset>> boxes{{{7, 5, 3}, {3, 2, 2}},
-                                                    {{7, 5, 3}, {16, 16, 8}},
-                                                    {{9, 5, 1}, {4, 3, 1}},
-                                                    {{5, 5, 5, {true, false, true}}, {3, 5, 2}}};
-    int turn = 0;
-    for (const auto& stencil : reference::all_stencils())
-        for (int dof : {1, 2, 3, 4, 5, 8})
-            for (const auto& [box, size] : boxes)
-                for (MatrixStorage storage : storages)
-                    list.push_back({{stencil.name, dof, 0, box, layout_kinds[turn++ % 2], storage}, size});
-    for (Offset size : {Offset{1, 1, 1}, {7, 1, 1}, {1, 5, 1}, {1, 1, 3}, {2, 5, 3}})
-        for (const char* stencil : {"star7", "box27", "scattered11"})
-            list.push_back({{stencil, 2, 0, {7, 5, 3}, LayoutKind::natural, MatrixStorage::full}, size});
-    list.push_back({{"star7", 1, 0, {700, 1, 1}, LayoutKind::natural, MatrixStorage::full}, {16384, 1, 1}});
-    for (int dof : {17, 32})
-        for (const char* stencil : {"star7", "box27"})
-            list.push_back({{stencil, dof, 0, {4, 3, 2}, LayoutKind::natural, MatrixStorage::full}, {2, 2, 2}});
-    return list;
-}
-
-/// Kernels are compiled for each stencil, dof and size: one of each kind.
-std::vector<Case> device_cases() {
-    std::vector<Case> list;
-    const Box box{35, 17, 9}, wrapped{33, 17, 9, {true, false, true}}, flat{35, 33, 1};
-    for (const auto& stencil : reference::all_stencils())
-        for (int dof : {1, 3})
-            for (MatrixStorage storage : storages) {
-                const LayoutKind kind = storage == MatrixStorage::full ? LayoutKind::natural : LayoutKind::hyperplane;
-                list.push_back({{stencil.name, dof, 0, box, kind, storage}, {16, 16, 8}});
-                list.push_back({{stencil.name, dof, 0, wrapped, kind, storage}, {16, 16, 8}});
-            }
-    for (const char* stencil : {"star7", "box27"}) {
-        list.push_back({{stencil, 1, 0, flat, LayoutKind::natural, MatrixStorage::full}, {16, 16, 1}});
-        for (int dof : {2, 4, 6, 8})
-            list.push_back({{stencil, dof, 0, {19, 9, 9}, LayoutKind::natural, MatrixStorage::full}, {8, 8, 8}});
-        for (int dof : {17, 32})
-            list.push_back({{stencil, dof, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full}, {2, 2, 2}});
-    }
-    list.push_back({{"star7", 1, 0, {3000, 1, 1}, LayoutKind::natural, MatrixStorage::full}, {16384, 1, 1}});
-    list.push_back({{"star7", 1, 0, {19, 9, 9}, LayoutKind::natural, MatrixStorage::full}, {1, 1, 1}});
-    list.push_back({{"box27", 2, 0, {19, 9, 9}, LayoutKind::natural, MatrixStorage::full}, {5, 3, 7}});
-    return list;
-}
-
-void expect_reference(const Context& context, const Case& c, std::initializer_list<const char*> variants) {
+void expect_reference(const Context& context, const SubdomainCase& c, std::initializer_list<const char*> variants) {
     const SweptSystem system(context, c);
     const auto expected = reference::apply_inverse(reference::subdomain_ilu(system.data, c.size), system.r);
     for (const char* variant : variants) {
@@ -94,17 +32,17 @@ void expect_reference(const Context& context, const Case& c, std::initializer_li
     }
 }
 
-class SubdomainIldu0Test : public testing::TestWithParam<Case> {};
+class SubdomainIldu0Test : public testing::TestWithParam<SubdomainCase> {};
 TEST_P(SubdomainIldu0Test, IsIlu0OfTheDecoupledMatrix) {
     expect_reference(Context::cpu(1), GetParam(), {"level", "unfused"});
 }
-INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0Test, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0Test, testing::ValuesIn(subdomain_cases()), name_of_case);
 
-class SubdomainIldu0OnDevice : public DeviceTest, public testing::WithParamInterface<Case> {};
+class SubdomainIldu0OnDevice : public DeviceTest, public testing::WithParamInterface<SubdomainCase> {};
 TEST_P(SubdomainIldu0OnDevice, IsIlu0OfTheDecoupledMatrix) {
     expect_reference(Context::cuda(), GetParam(), {"level", "unfused", "spin", "dag_vertex", "dag_edge"});
 }
-INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0OnDevice, testing::ValuesIn(device_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0OnDevice, testing::ValuesIn(subdomain_device_cases()), name_of_case);
 
 StructMatrix random_matrix(const std::string& stencil, const Box& box, int dof, MatrixStorage storage, int seed) {
     const auto offsets = reference::stencil_named(stencil).offsets;
