@@ -8,6 +8,7 @@
 #include "apps/bench_rows.hpp"
 #include "core/blas1.hpp"
 #include "core/error.hpp"
+#include "precond/subdomain_ildu0.hpp"
 
 namespace hyperplane {
 namespace {
@@ -75,8 +76,10 @@ struct Ready {
     double seconds;  ///< of the set-up
     Index held;      ///< bytes that it took
 
-    Ready(PreconditionedSystem& system, const Candidate& candidate, const Parameters& parameters)
+    Ready(PreconditionedSystem& system, const Candidate& candidate, const Parameters& parameters,
+          const SubdomainTuning* tuning = nullptr)
         : made(system.make(candidate, parameters)), a(&system.matrix(made.layout)) {
+        if (tuning) dynamic_cast<SubdomainIldu0&>(*made.m).tune(*tuning);
         made.m->suggest_shift(system.suggested_shift());
         const MemoryLedger& ledger = system.context().ledger();
         const Index before = ledger.held();
@@ -99,11 +102,11 @@ double seconds_of_setup_sweep(PreconditionedSystem& system, const Candidate& can
     return std::max(0.0, seconds - once.setup.again.median) / once.sweeps.setup;
 }
 
-void time_one(PreconditionedSystem& system, const Candidate& candidate, int repeats, PreconditionersResult& all,
-              PreconditionerResult& result) {
+void time_one(PreconditionedSystem& system, const Candidate& candidate, const SubdomainTuning* tuning, int repeats,
+              PreconditionersResult& all, PreconditionerResult& result) {
     const Context& context = system.context();
     {
-        const Ready ready(system, candidate, candidate.parameters);
+        const Ready ready(system, candidate, candidate.parameters, tuning);
         result.held = ready.held;
         result.first_setup = ready.seconds;
         result.report = ready.report;
@@ -142,16 +145,26 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
     return std::make_unique<DeckSystem>(deck, build_foundation(deck, parameters));
 }
 
-void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates, int repeats,
+std::vector<NamedTuning> subdomain_tunings(const std::string& part) {
+    std::vector<NamedTuning> list{
+        {"32 workers", {.workers = 32}},       {"32 workers, rings of 8 KiB", {.workers = 32, .ring = 8 * 1024}},
+        {"64 workers", {.workers = 64}},       {"64 workers, rings of 8 KiB", {.workers = 64, .ring = 8 * 1024}},
+        {"a worker a row", {.workers = 1024}}, {"a worker a row, rings of 8 KiB", {.workers = 1024, .ring = 8 * 1024}}};
+    std::erase_if(list, [&](const NamedTuning& one) { return part != "all" && one.name.find(part) == part.npos; });
+    return list;
+}
+
+void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
+                           const std::vector<NamedTuning>& tunings, int repeats,
                            const std::function<void(const PreconditionersResult&)>& done) {
     PreconditionersResult all;
     all.system = system.name();
-    const auto time = [&](const Candidate& candidate, bool baseline) {
+    const auto time = [&](const Candidate& candidate, bool baseline, const NamedTuning* tuning = nullptr) {
         PreconditionerResult result;
-        result.name = candidate.preconditioner.text;
+        result.name = candidate.preconditioner.text + (tuning ? ", " + tuning->name : "");
         result.baseline = baseline;
         try {
-            time_one(system, candidate, repeats, all, result);
+            time_one(system, candidate, tuning ? &tuning->tuning : nullptr, repeats, all, result);
         } catch (const Error& error) {
             if (error.code() == ExitCode::internal || error.code() == ExitCode::expectation) throw;
             result.refused = error.what();
@@ -162,8 +175,12 @@ void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candi
         done(all);
     };
     for (const bool baseline : {true, false})
-        for (const Candidate& candidate : candidates)
-            if ((candidate.preconditioner.name == "cusparse_ilu") == baseline) time(candidate, baseline);
+        for (const Candidate& candidate : candidates) {
+            if ((candidate.preconditioner.name == "cusparse_ilu") != baseline) continue;
+            time(candidate, baseline);
+            if (candidate.preconditioner.name != "subdomain_ildu0") continue;
+            for (const NamedTuning& tuning : tunings) time(candidate, baseline, &tuning);
+        }
 }
 
 }  // namespace hyperplane

@@ -12,6 +12,7 @@
 #include "apps/candidates.hpp"
 #include "apps/case.hpp"
 #include "apps/linear_system.hpp"
+#include "precond/subdomain_solve_cuda.hpp"
 
 namespace hyperplane {
 
@@ -70,10 +71,19 @@ std::unique_ptr<PreconditionedSystem> random_system(const Context& context, cons
 /// The matrix of a deck's first linear system. `parameters`: the deck's, with its own components.
 std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters);
 
+/// A shape of subdomain_ildu0's kernels that go level by level, for --tunings.
+struct NamedTuning {
+    std::string name;
+    SubdomainTuning tuning;
+};
+/// Those whose name holds `part`; "all": every one.
+std::vector<NamedTuning> subdomain_tunings(const std::string& part);
+
 /// Sets each candidate up, applies it to a random vector, which must give numbers (else Error, expectation), and times
-/// both, cuSPARSE's first. A candidate that fails is a row with its reason. `done` is called after each row, the last
-/// one.
-void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates, int repeats,
+/// both, cuSPARSE's first; subdomain_ildu0 with each of some tunings, too. A candidate that fails is a row with its
+/// reason. `done` is called after each row, the last one.
+void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
+                           const std::vector<NamedTuning>& tunings, int repeats,
                            const std::function<void(const PreconditionersResult&)>& done);
 
 }  // namespace hyperplane

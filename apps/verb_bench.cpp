@@ -64,6 +64,14 @@ Context read_device(const Invocation& invocation) {
     return Context::cpu(invocation.has("threads") ? parse_count("threads", invocation.value("threads"), 1) : 0);
 }
 
+/// Of --tunings WORDS, which `some` names hold.
+void check_tunings(const Context& context, const std::string& words, bool some) {
+    if (context.backend() == Backend::cpu)
+        throw UsageError("--tunings: these are of kernels on a GPU; give --device cuda, or a deck and --backend cuda");
+    if (words.empty() || !some)
+        throw UsageError(fmt::format("--tunings: no tuning's name holds '{}'; all stands for every one", words));
+}
+
 int bench_kernel_cases(const Invocation& invocation, int repeats) {
     const Context context = read_device(invocation);
     BenchOptions options;
@@ -71,11 +79,7 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     options.repeats = repeats;
     options.ablate = invocation.has("ablate");
     options.tunings = invocation.value("tunings");
-    if (invocation.has("tunings") && context.backend() == Backend::cpu)
-        throw UsageError("--tunings: these are of kernels on a GPU; give --device cuda");
-    if (invocation.has("tunings") && (options.tunings.empty() || tunings(options.tunings).empty()))
-        throw UsageError(
-            fmt::format("--tunings: no tuning's name holds '{}'; all stands for every one", options.tunings));
+    if (invocation.has("tunings")) check_tunings(context, options.tunings, !tunings(options.tunings).empty());
     const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
 
     nlohmann::json json = heading("kernels", context);
@@ -298,6 +302,11 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
     std::optional<PreconditionerTable> table;
     const bool print = invocation.value("json") != "-";
     const auto time = [&](PreconditionedSystem& system, const Candidates& candidates) {
+        std::vector<NamedTuning> tunings;
+        if (invocation.has("tunings")) {
+            tunings = subdomain_tunings(invocation.value("tunings"));
+            check_tunings(system.context(), invocation.value("tunings"), !tunings.empty());
+        }
         if (!table) {
             json = heading("preconditioners", system.context());
             const double rate = copy_rate(system.context(), repeats);
@@ -308,7 +317,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
                            rate * 1e-9);
             table.emplace(rate, print).head();
         }
-        bench_preconditioners(system, candidates.list, repeats,
+        bench_preconditioners(system, candidates.list, tunings, repeats,
                               [&](const PreconditionersResult& so_far) { table->add(so_far); });
         add_clocks(json, system.context());
     };

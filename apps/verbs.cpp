@@ -140,7 +140,8 @@ const std::vector<Verb>& verbs() {
            "kernels: how matrix and vectors lie (default natural; hyperplane on a GPU)"},
           {"ablate", "", "kernels: time struct_ilu without each piece of its paper, too, in place of cuSPARSE"},
           {"tunings", "WORDS",
-           "kernels: time struct_ilu on a GPU, too, with the tiles, stages, blocks so called, or all"},
+           "kernels: time struct_ilu on a GPU, too, with the tiles, stages, blocks so called, or all; preconditioners: "
+           "subdomain_ildu0 with workers and rings"},
           {"repeats", "N", "timed calls after a warm-up; the median counts (default 9)"},
           {"json", "FILE", "also write what was measured; - for standard output, alone"},
           set,

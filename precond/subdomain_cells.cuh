@@ -3,9 +3,9 @@
 // rows of SX points PITCH apart. What lies between rows and around the vector is 0, and zeros of the factors refer to
 // it, or to any other number.
 //
-// Definitions, besides that of narrow_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA {from a point's cell
-// to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the layout
-// of vectors), UNROLLED (tables are indexed by constants once loops are unrolled).
+// Definitions, besides that of narrow_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA {from a point's
+// cell to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the
+// layout of vectors), UNROLLED (tables are indexed by constants once loops are unrolled).
 
 struct Arguments {
     const Value* factors;  // [subdomain][subdomain_values]
@@ -57,38 +57,102 @@ struct Box {
     }
 };
 
-/// The subdomain's part of `in` comes to shared memory; up to `most` values of a thread are on their way at a time.
-template <int threads, int most>
+/// A cell of the vector, and the slot of its point where `has_point`; not `is_cell`: what a thread has too many.
+struct Cell {
+    int at;
+    bool is_cell, has_point;
+    long long slot;
+};
+
+/// Calls body(some cells) until a thread has had its share. Natural order: a thread's cells of a plane are found once,
+/// those of the other planes are as far away as planes are apart; `whole`: the grid has all points of the box.
+template <bool whole, int threads, class Body>
+__device__ __forceinline__ void for_cells_by_plane(const Arguments& a, const Box& box, int thread, const Body& body) {
+    constexpr int plane = PITCH * SY, turns = (plane + threads - 1) / threads, batch = turns < 8 ? turns : 8;
+    constexpr int planes = 8 / batch < SZ ? 8 / batch : SZ;
+    constexpr bool even = plane % (batch * threads) == 0;
+    const long long plane_slots = (long long)a.nx * a.ny;
+#pragma unroll 1
+    for (int first = thread; first < plane; first += batch * threads) {
+        int from_corner[batch];
+        bool is_cell[batch], has_point[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const int cell = first + b * threads, i = cell % PITCH, j = cell / PITCH;
+            from_corner[b] = i + a.nx * j;
+            is_cell[b] = even || cell < plane;
+            has_point[b] = is_cell[b] && (PITCH == SX || i < SX) && (whole || (box.x + i < a.nx && box.y + j < a.ny));
+        }
+        long long corner = box.x + a.nx * (box.y + (long long)a.ny * box.z);
+#pragma unroll 1
+        for (int k = 0; k < SZ; k += planes) {
+            Cell cells[planes * batch];
+#pragma unroll
+            for (int p = 0; p < planes; ++p, corner += plane_slots) {
+                const bool is_plane = SZ % planes == 0 || k + p < SZ;
+#pragma unroll
+                for (int b = 0; b < batch; ++b)
+                    cells[p * batch + b] = {first + b * threads + (k + p) * plane, is_plane && is_cell[b],
+                                            is_plane && has_point[b] && (whole || box.z + k + p < a.nz),
+                                            corner + from_corner[b]};
+            }
+            body(cells);
+        }
+    }
+}
+template <int threads, class Body>
+__device__ __forceinline__ void for_cells(const Arguments& a, const Box& box, int thread, const Body& body) {
+    if constexpr (NATURAL && PITCH * SY >= threads) {
+        if (box.x + SX <= a.nx && box.y + SY <= a.ny && box.z + SZ <= a.nz)
+            for_cells_by_plane<true, threads>(a, box, thread, body);
+        else
+            for_cells_by_plane<false, threads>(a, box, thread, body);
+    } else {
+        constexpr int batch = 4;
+#pragma unroll 1
+        for (int first = thread; first < CELLS; first += batch * threads) {
+            Cell cells[batch];
+#pragma unroll
+            for (int b = 0; b < batch; ++b) {
+                const int at = first + b * threads;
+                const long long slot = at < CELLS ? box.slot(a, at) : -1;
+                cells[b] = {at, at < CELLS, slot >= 0, slot};
+            }
+            body(cells);
+        }
+    }
+}
+
+/// The subdomain's part of `in` comes to shared memory; several values of a thread are on their way at a time.
+template <int threads>
 __device__ void load_vector(const Arguments& a, const Box& box, int thread) {
     for (int at = thread; at < MARGIN; at += threads) {
         shared[at] = 0.0;
         shared[MARGIN + DOF * CELLS + at] = 0.0;
     }
-    constexpr int turns = (CELLS + threads - 1) / threads, batch = turns < most ? turns : most;
-    for (int turn = 0; turn < turns; turn += batch) {
-        const int first = thread + turn * threads;
-        long long slot[batch];
-#pragma unroll
-        for (int b = 0; b < batch; ++b) slot[b] = first + b * threads < CELLS ? box.slot(a, first + b * threads) : -1;
+    for_cells<threads>(a, box, thread, [&](const auto& cells) {
+        constexpr int count = sizeof(cells) / sizeof(Cell);
 #pragma unroll(DOF < 4 ? DOF : 1)
         for (int c = 0; c < DOF; ++c) {
-            double value[batch];
+            double value[count];
 #pragma unroll
-            for (int b = 0; b < batch; ++b) value[b] = slot[b] < 0 ? 0.0 : a.in[c * a.slots + slot[b]];
+            for (int n = 0; n < count; ++n) value[n] = cells[n].has_point ? a.in[c * a.slots + cells[n].slot] : 0.0;
 #pragma unroll
-            for (int b = 0; b < batch; ++b)
-                if (first + b * threads < CELLS) vector_begin()[c * CELLS + first + b * threads] = value[b];
+            for (int n = 0; n < count; ++n)
+                if (cells[n].is_cell) vector_begin()[c * CELLS + cells[n].at] = value[n];
         }
-    }
+    });
 }
 
 /// And goes to `out`.
 template <int threads>
 __device__ void store_vector(const Arguments& a, const Box& box, int thread) {
-    for (int cell = thread; cell < CELLS; cell += threads) {
-        const long long slot = box.slot(a, cell);
-        if (slot < 0) continue;
-#pragma unroll(DOF < 8 ? DOF : 8)
-        for (int c = 0; c < DOF; ++c) a.out[c * a.slots + slot] = vector_begin()[c * CELLS + cell];
-    }
+    for_cells<threads>(a, box, thread, [&](const auto& cells) {
+        constexpr int count = sizeof(cells) / sizeof(Cell);
+#pragma unroll(DOF < 4 ? DOF : 1)
+        for (int c = 0; c < DOF; ++c)
+#pragma unroll
+            for (int n = 0; n < count; ++n)
+                if (cells[n].has_point) a.out[c * a.slots + cells[n].slot] = vector_begin()[c * CELLS + cells[n].at];
+    });
 }

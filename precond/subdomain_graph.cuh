@@ -221,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) subdomain_walk(const __
     int* const done = (int*)(shared + vector_size);
     if (SPIN)
         for (int p = threadIdx.x; p < points; p += THREADS) done[p] = 0;
-    load_vector<THREADS, 4>(a, box, threadIdx.x);
+    load_vector<THREADS>(a, box, threadIdx.x);
     __syncthreads();
     if (SPIN) {
         spin<false>(a, box, factors, done);

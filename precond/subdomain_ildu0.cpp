@@ -144,7 +144,8 @@ SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
     }
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && !(cuda_ && cuda_->layout() == layout_.kind()))
-            cuda_ = std::make_shared<SubdomainSolveCuda>(context_, *factors_, layout_.kind(), options_.variant);
+            cuda_ = std::make_shared<SubdomainSolveCuda>(context_, *factors_, layout_.kind(), options_.variant,
+                                                         options_.tuning);
     const PivotRules& rules = options_.pivots.rules;
     SetupReport report =
         factor_with_policy(a, rules, options_.pivots.shift, "subdomain_ildu0",

@@ -38,6 +38,7 @@ struct SubdomainOptions {
     SubdomainVariant variant = SubdomainVariant::level;
     PivotOptions pivots;
     FactorStorage storage = FactorStorage::double_precision;
+    SubdomainTuning tuning = {};
 
     Cuts cuts(const Grid& grid, int dof) const;
 };
@@ -54,6 +55,11 @@ public:
     Index bytes_per_apply() const override;
 
     const SubdomainFactors& factors() const { return *factors_; }
+    /// From the next set-up on.
+    void tune(const SubdomainTuning& tuning) {
+        options_.tuning = tuning;
+        cuda_.reset();
+    }
 
     static PreconditionerPlan plan(const SubdomainOptions& options, const PreconditionerSetting& setting);
 

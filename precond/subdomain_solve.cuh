@@ -1,8 +1,9 @@
 // M^-1 r of one subdomain by one block of threads, step by step (precond/subdomain_cuts.hpp); the equations are in
-// precond/subdomain_ildu0.hpp. Each row of a step's points has a thread.
+// precond/subdomain_ildu0.hpp. Each row of a step's points has a thread, or a thread has several: most steps have fewer
+// rows than the largest one, and what a warp does once for a step counts as much as its rows do.
 //
-// Only neighbours one step behind are waited for: between two barriers a thread finishes its row of a step with those
-// (`finish`), and begins its row of the next one with all others, and with D^-1 in the upper solve (`begin`).
+// Only neighbours one step behind are waited for: between two barriers a thread finishes its rows of a step with those
+// (`finish`), and begins its rows of the next one with all others, and with D^-1 in the upper solve (`begin`).
 //
 // The values of a step are one contiguous piece. One warp does nothing but ask for the pieces in order, into a ring in
 // shared memory, as far ahead as the ring has room; the host has worked out where each piece goes and when. STAGED = 0,
@@ -11,20 +12,23 @@
 // `in` and `out` may be the same vector. FIRST and LAST say which steps a kernel does: both solves, or one.
 //
 // Definitions, besides those of subdomain_cells.cuh: STEPS (of one solve), FIRST, LAST, WORKERS (a multiple of 32),
-// BLOCKS (resident on a multiprocessor), STAGED, RING (values, whole 16 bytes), BARRIERS, NEWEST and OLDER {lower
-// entries that lead one step back for some point, and the others}, their numbers NEWEST_COUNT and OLDER_COUNT, KEPT
-// (coefficients of the newest in registers), and for the steps of both solves STEP_COUNT {points}, STEP_FIRST {place of the first in
-// `cells`}, STEP_AT {first value}, STEP_SIZE {values}, STEP_PLACE {in the ring}, STEP_ASKED {steps that have been
-// asked for when the step's barrier is met}; STEPS_IN (__constant__, or __device__ where there are too many).
+// ROWS (of the largest step, for a thread), BLOCKS (resident on a multiprocessor), STAGED, RING (values, whole 16
+// bytes), BARRIERS, NEWEST and OLDER {lower entries that lead one step back for some point, and the others}, their
+// numbers NEWEST_COUNT and OLDER_COUNT, KEPT (coefficients of the newest in registers), and for the steps of both
+// solves STEP_ROWS {place of the first point in `cells`, rows; once more at the end} and STEP_PIECES {first value,
+// values, place in the ring, steps that have been asked for when the step's barrier is met}; STEPS_IN (__constant__, or
+// __device__ where there are too many).
 
 TABLE newest[] = NEWEST;
 TABLE older[] = OLDER;
-STEPS_IN const int step_count[] = STEP_COUNT;
-STEPS_IN const int step_first[] = STEP_FIRST;
-STEPS_IN const int step_at[] = STEP_AT;
-STEPS_IN const int step_size[] = STEP_SIZE;
-STEPS_IN const int step_place[] = STEP_PLACE;
-STEPS_IN const int step_asked[] = STEP_ASKED;
+struct __align__(8) StepRows {
+    int first, rows;
+};
+STEPS_IN const StepRows step_rows[] = STEP_ROWS;
+struct __align__(16) StepPiece {
+    int at, size, place, asked;
+};
+STEPS_IN const StepPiece step_piece[] = STEP_PIECES;
 
 constexpr int ring_begin = vector_size, barriers_begin = ring_begin + RING * (int)sizeof(Value) / 8;
 #if __CUDA_ARCH__ >= 900
@@ -59,11 +63,11 @@ struct Loader {
     __device__ void ask(int end) {
 #pragma unroll 1
         for (; asked < end; ++asked) {
-            const Value* const from = factors + step_at[asked];
-            const unsigned bytes = sizeof(Value) * step_size[asked];
+            const StepPiece piece = step_piece[asked];
+            const Value* const from = factors + piece.at;
+            const unsigned bytes = sizeof(Value) * piece.size;
             if (STAGED)
-                bring(from, shared_address((Value*)(shared + ring_begin) + step_place[asked]), bytes,
-                      barrier_of(asked));
+                bring(from, shared_address((Value*)(shared + ring_begin) + piece.place), bytes, barrier_of(asked));
             else
                 announce(from, bytes);
         }
@@ -88,39 +92,73 @@ private:
     }
 };
 
-/// A thread's row of a step. Of scaled rows `sum` is to be scaled and added to `own`, what it begins with.
+/// A thread's rows of a step: `thread`, `thread` + WORKERS and so on. A warp's lanes have as many each; beyond the last
+/// row they read what it reads, and write nothing. Of scaled rows `sum` is to be scaled and added to `own`, what it
+/// begins with.
 struct Worker {
     const Arguments& a;
+    const int* const cells;  // from the thread's first row on
     const Value* const factors;
-    const int thread, component;
-    int cell = 0, next_cell = 0;
-    double sum = 0.0, own = 0.0, scale = 1.0;
-    double kept[KEPT > 0 ? KEPT : 1];
+    const int thread, warp_begin;
+    int rows = 0, next_rows = 0;
+    int cell[ROWS], next_cell[ROWS];
+    double sum[ROWS], own[ROWS], scale[ROWS], kept[ROWS][KEPT > 0 ? KEPT : 1];
 
-    __device__ Worker(const Arguments& arguments, const Value* factors_, int thread_)
-        : a(arguments), factors(factors_), thread(thread_), component(thread_ % DOF) {
+    __device__ Worker(const Arguments& arguments, const Value* factors_, int warp, int thread_)
+        : a(arguments),
+          cells(arguments.cells + thread_ / DOF),
+          factors(factors_),
+          thread(thread_),
+          warp_begin(32 * warp) {
         look_ahead(FIRST);
     }
 
-    /// The cell of the point of a step that `begin` will come to.
+    /// How many rows the step that `begin` will come to has, and the cells of their points: the last one's again for
+    /// the remaining lanes of a warp, and what comes next for warps that have no row.
     __device__ __forceinline__ void look_ahead(int step) {
-        if (step < LAST && thread < step_count[step] * DOF)
-            next_cell = __ldg(a.cells + step_first[step] + thread / DOF);
+        const StepRows next = step_rows[step];
+        const int* const from = cells + next.first;
+        next_rows = next.rows;
+#pragma unroll
+        for (int k = 0; k < ROWS; ++k)
+            next_cell[k] = __ldg(from + (DOF == 1 ? k * WORKERS : (thread + k * WORKERS) / DOF - thread / DOF));
     }
-    __device__ __forceinline__ double coefficient(int step, int column, int rows) const {
-        const int at = column * rows + thread;
-        if (STAGED) return widened(((const Value*)(shared + ring_begin))[step_place[step] + at]);
-        return widened(__ldg(factors + step_at[step] + at));
+    /// Calls body(Constant<n>) where a warp's lanes have n rows of a step, nothing where they have none.
+    template <int n = 1, class Body>
+    __device__ __forceinline__ void with_count(const Body& body) const {
+        if (n == 1 && warp_begin >= rows) return;
+        if constexpr (n == ROWS)
+            body(Constant<n>{});
+        else if (warp_begin + n * WORKERS >= rows)
+            body(Constant<n>{});
+        else
+            with_count<n + 1>(body);
     }
-    /// The power of two of the thread's row, behind a step's coefficients: of W, or first of D^-1, then of G.
+    __device__ __forceinline__ int component(int k) const { return (thread + k * WORKERS) % DOF; }
+    /// A lane's k-th of n rows.
+    template <int n>
+    __device__ __forceinline__ int row(int k) const {
+        const int own_row = thread + k * WORKERS;
+        return k + 1 < n ? own_row : min(own_row, rows - 1);
+    }
+    template <int n>
+    __device__ __forceinline__ bool has_row(int k) const {
+        return k + 1 < n || thread + k * WORKERS < rows;
+    }
+    __device__ __forceinline__ double coefficient(int step, int column, int row) const {
+        const int at = column * rows + row;
+        if (STAGED) return widened(((const Value*)(shared + ring_begin))[step_piece[step].place + at]);
+        return widened(__ldg(factors + step_piece[step].at + at));
+    }
+    /// The power of two of a row, behind a step's coefficients: of W, or first of D^-1, then of G.
     template <bool upper>
-    __device__ __forceinline__ double scale_of_row(int step, int part, int rows) const {
-        const int at = rows * DOF * (LOWER + upper) * (int)sizeof(Value) + part * rows + thread;
+    __device__ __forceinline__ double scale_of_row(int step, int part, int row) const {
+        const int at = rows * DOF * (LOWER + upper) * (int)sizeof(Value) + part * rows + row;
         if (STAGED)
-            return scale_of(((const unsigned char*)((const Value*)(shared + ring_begin) + step_place[step]))[at]);
-        return scale_of(__ldg((const unsigned char*)(factors + step_at[step]) + at));
+            return scale_of(((const unsigned char*)((const Value*)(shared + ring_begin) + step_piece[step].place))[at]);
+        return scale_of(__ldg((const unsigned char*)(factors + step_piece[step].at) + at));
     }
-    __device__ __forceinline__ double value(int c, int at) const { return vector_begin()[c * CELLS + at]; }
+    __device__ __forceinline__ double& value(int c, int at) const { return vector_begin()[c * CELLS + at]; }
     /// Column 0 of the lower entry e, or of the one that mirrors it, among a step's columns.
     template <bool upper>
     __device__ __forceinline__ static int first_column(int e) {
@@ -132,64 +170,89 @@ struct Worker {
         if (STAGED)
             while (!has_arrived(barrier_of(step), unsigned(step - FIRST) / BARRIERS % 2)) {
             }
-        cell = next_cell;
-        look_ahead(step + 1);
-        const int rows = step_count[step] * DOF;
-        if (thread >= rows) return;
-        double even = upper ? 0.0 : value(component, cell), odd = 0.0;
-        if (upper) {
+        rows = next_rows;
 #pragma unroll
-            for (int c = 0; c < DOF; ++c) even += coefficient(step, c, rows) * value(c, cell);
-        }
-        if (scaled_rows) {
-            own = upper ? even * scale_of_row<upper>(step, 0, rows) : even;
-            scale = scale_of_row<upper>(step, upper, rows);
-            even = 0.0;
+        for (int k = 0; k < ROWS; ++k) cell[k] = next_cell[k];
+        look_ahead(step + 1);
+        with_count([&](auto count) { begin_rows<upper, decltype(count)::value>(step); });
+    }
+    /// A step's n rows: what they begin with, and all terms but those of neighbours one step behind.
+    template <bool upper, int n>
+    __device__ __forceinline__ void begin_rows(int step) {
+        double even[n], odd[n];
+#pragma unroll
+        for (int k = 0; k < n; ++k) {
+            even[k] = upper ? 0.0 : value(component(k), cell[k]);
+            odd[k] = 0.0;
+            if (upper) {
+#pragma unroll
+                for (int c = 0; c < DOF; ++c) even[k] += coefficient(step, c, row<n>(k)) * value(c, cell[k]);
+            }
+            if (scaled_rows) {
+                own[k] = upper ? even[k] * scale_of_row<upper>(step, 0, row<n>(k)) : even[k];
+                scale[k] = scale_of_row<upper>(step, upper, row<n>(k));
+                even[k] = 0.0;
+            }
         }
 #if UNROLLED
 #pragma unroll
 #endif
         for (int t = 0; t < OLDER_COUNT; ++t) {
-            const int e = older[t], at = cell + way<upper>(e), column = first_column<upper>(e);
+            const int e = older[t], column = first_column<upper>(e);
 #pragma unroll
-            for (int c = 0; c < DOF; ++c) {
-                const double term = coefficient(step, column + c, rows) * value(c, at);
-                if ((t * DOF + c) % 2)
-                    odd -= term;
-                else
-                    even -= term;
-            }
+            for (int k = 0; k < n; ++k)
+#pragma unroll
+                for (int c = 0; c < DOF; ++c) {
+                    const double term = coefficient(step, column + c, row<n>(k)) * value(c, cell[k] + way<upper>(e));
+                    if ((t * DOF + c) % 2)
+                        odd[k] -= term;
+                    else
+                        even[k] -= term;
+                }
         }
-        sum = even + odd;
-        if (KEPT > 0) {
+#pragma unroll
+        for (int k = 0; k < n; ++k) {
+            sum[k] = even[k] + odd[k];
+            if (KEPT == 0) continue;
 #pragma unroll
             for (int t = 0; t < NEWEST_COUNT; ++t)
 #pragma unroll
                 for (int c = 0; c < DOF; ++c)
-                    kept[t * DOF + c] = coefficient(step, first_column<upper>(newest[t]) + c, rows);
+                    kept[k][t * DOF + c] = coefficient(step, first_column<upper>(newest[t]) + c, row<n>(k));
         }
     }
 
     template <bool upper>
     __device__ __forceinline__ void finish(int step) {
-        const int rows = step_count[step] * DOF;
-        if (thread >= rows) return;
-        double odd = 0.0;
+        with_count([&](auto count) { finish_rows<upper, decltype(count)::value>(step); });
+    }
+    template <bool upper, int n>
+    __device__ __forceinline__ void finish_rows(int step) {
+        double odd[n];
+#pragma unroll
+        for (int k = 0; k < n; ++k) odd[k] = 0.0;
 #if UNROLLED
 #pragma unroll
 #endif
         for (int t = 0; t < NEWEST_COUNT; ++t) {
-            const int e = newest[t], at = cell + way<upper>(e), column = first_column<upper>(e);
+            const int e = newest[t], column = first_column<upper>(e);
 #pragma unroll
-            for (int c = 0; c < DOF; ++c) {
-                const double w = KEPT > 0 ? kept[t * DOF + c] : coefficient(step, column + c, rows);
-                if ((t * DOF + c) % 2)
-                    odd -= w * value(c, at);
-                else
-                    sum -= w * value(c, at);
-            }
+            for (int k = 0; k < n; ++k)
+#pragma unroll
+                for (int c = 0; c < DOF; ++c) {
+                    const double w = KEPT > 0 ? kept[k][t * DOF + c] : coefficient(step, column + c, row<n>(k));
+                    const double term = w * value(c, cell[k] + way<upper>(e));
+                    if ((t * DOF + c) % 2)
+                        odd[k] -= term;
+                    else
+                        sum[k] -= term;
+                }
         }
-        vector_begin()[component * CELLS + cell] = scaled_rows ? own + scale * (sum + odd) : sum + odd;
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+            if (has_row<n>(k))
+                value(component(k), cell[k]) =
+                    scaled_rows ? own[k] + scale[k] * (sum[k] + odd[k]) : sum[k] + odd[k];
     }
 
     /// The steps of one solve. All threads have met before; the values of the vector are complete.
@@ -209,26 +272,27 @@ constexpr bool does_lower = FIRST<STEPS, does_upper = LAST> STEPS;
 
 /// Meets the workers as often as they meet.
 __device__ void load(Loader& loader) {
-    loader.ask(step_asked[FIRST]);
+    loader.ask(step_piece[FIRST].asked);
     meet_all();
     for (int step = FIRST; step < LAST; ++step) {
         if (step == FIRST || step == STEPS) meet_all();
-        loader.ask(step_asked[step]);
+        loader.ask(step_piece[step].asked);
         meet_all();
     }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) subdomain_solve(const __grid_constant__ Arguments a) {
     const int thread = threadIdx.x;
+    const int warp = __shfl_sync(~0u, thread / 32, 0);  // as the compiler sees it, too, one number a warp
     const Value* const factors = a.factors + blockIdx.x * a.subdomain_values;
-    if (thread >= WORKERS) {
+    if (warp >= WORKERS / 32) {
         Loader loader(factors, thread - WORKERS);
         load(loader);
         return;
     }
     const Box box(a);
-    Worker worker(a, factors, thread);
-    load_vector<WORKERS, 8>(a, box, thread);
+    Worker worker(a, factors, warp, thread);
+    load_vector<WORKERS>(a, box, thread);
     meet_all();
     if (does_lower) worker.solve<false>(FIRST, STEPS);
     if (does_upper) worker.solve<true>(does_lower ? STEPS : FIRST, LAST);

@@ -53,6 +53,16 @@ struct Shape {
           layout(kind) {}
 
     Index vector() const { return even(Index(order.dof) * cells.cells + 2 * cells.margin); }
+    /// Cells of a step's points in its order, each step's last one again until warps are full: where they begin, and
+    /// their end.
+    std::vector<int> cells_begin() const {
+        std::vector<int> begin{0};
+        for (int step = 0; step < order.steps(); ++step)
+            begin.push_back(begin.back() + Cuts::parts(whole_warps(order.count(step) * order.dof), order.dof));
+        return begin;
+    }
+    int most_rows() const { return whole_warps(order.most_points() * order.dof); }
+    static int whole_warps(int rows) { return (rows + 31) / 32 * 32; }
     bool unrolled() const { return order.lower * order.dof <= 112; }
     int most_levels() const {
         return 1 + stencil.level_map().level({cuts.size.x - 1, cuts.size.y - 1, cuts.size.z - 1});
@@ -111,15 +121,17 @@ private:
 
 /// How the level-by-level kernels use a multiprocessor.
 struct StepShape {
-    int workers, blocks = 1;
+    int workers, rows, blocks = 1;
     bool staged = false;
     Index ring = 0, shared = 0;  ///< values of the storage; bytes
 
-    explicit StepShape(const Shape& s) {
-        workers = (s.order.most_points() * s.order.dof + 31) / 32 * 32;
+    StepShape(const Shape& s, const SubdomainTuning& tuning) {
+        const int most_rows = s.most_rows();
+        workers = std::min(most_rows, tuning.workers > 0 ? tuning.workers : s.order.dof == 1 ? 64 : most_rows);
+        rows = (most_rows + workers - 1) / workers;
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        const Index wanted = std::max<Index>(16 * 1024 / size, 5 * largest / 2);
+        const Index wanted = std::max<Index>(tuning.ring / size, 5 * largest / 2);
         const int most = std::clamp(2048 / threads(), 1, 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
             ring = (shared_of_processor / blocks - shared_of_system - 8 * (s.vector() + barriers)) / size;
@@ -143,23 +155,27 @@ private:
 rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int first, int last) {
     rtc::Definitions all = s.definitions(shape.threads());
     const SubdomainOrder& order = s.order;
-    std::vector<int> newest, older, count, begin;
+    std::vector<int> newest, older, rows, pieces;
     for (int e = 0; e < order.lower; ++e) (order.newest[e] ? newest : older).push_back(e);
-    for (int step = 0; step < 2 * order.steps(); ++step) {
-        count.push_back(order.count(step));
-        begin.push_back(order.first(step));
-    }
+    const std::vector<int> begin = s.cells_begin();
+    for (int step = 0; step < 2 * order.steps(); ++step)
+        rows.insert(rows.end(), {begin[std::min(step, 2 * order.steps() - 1 - step)], order.count(step) * order.dof});
+    rows.insert(rows.end(), {0, 0});
     // Where nothing is staged pieces are announced to the second-level cache as far ahead.
     const Index announced = 64 * 1024 / bytes_of(order.storage);
     const Index largest = *std::max_element(order.size.begin(), order.size.end());
     Schedule schedule(order.size, first, last, shape.staged ? shape.ring : std::max(announced, 3 * largest));
+    for (int step = 0; step < last; ++step)
+        pieces.insert(pieces.end(), {order.at[step], order.size[step], schedule.place[step], schedule.asked[step]});
     const int kept = int(newest.size()) * order.dof;
     constexpr Index constant_memory = 60 * 1024;
-    all["STEPS_IN"] = 6 * Index(count.size() * sizeof(int)) <= constant_memory ? "__constant__" : "__device__";
+    all["STEPS_IN"] =
+        Index((rows.size() + pieces.size()) * sizeof(int)) <= constant_memory ? "__constant__" : "__device__";
     all["STEPS"] = std::to_string(order.steps());
     all["FIRST"] = std::to_string(first);
     all["LAST"] = std::to_string(last);
     all["WORKERS"] = std::to_string(shape.workers);
+    all["ROWS"] = std::to_string(shape.rows);
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["STAGED"] = shape.staged ? "1" : "0";
     all["RING"] = std::to_string(shape.ring);
@@ -169,12 +185,8 @@ rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int fi
     all["OLDER"] = array_of(older);
     all["OLDER_COUNT"] = std::to_string(older.size());
     all["KEPT"] = std::to_string(s.unrolled() && kept <= 16 ? kept : 0);
-    all["STEP_COUNT"] = array_of(count);
-    all["STEP_FIRST"] = array_of(begin);
-    all["STEP_AT"] = array_of(order.at);
-    all["STEP_SIZE"] = array_of(order.size);
-    all["STEP_PLACE"] = array_of(schedule.place);
-    all["STEP_ASKED"] = array_of(schedule.asked);
+    all["STEP_ROWS"] = array_of(rows);
+    all["STEP_PIECES"] = array_of(pieces);
     return all;
 }
 
@@ -219,8 +231,14 @@ std::vector<std::pair<int, int>> parts_of(const SubdomainOrder& order, Subdomain
 
 std::vector<int> cells_in_order(const Shape& s, SubdomainVariant variant) {
     if (!goes_by_steps(variant)) return s.cells.of_point;
-    std::vector<int> cells;
-    for (int local : s.order.points) cells.push_back(s.cells.of_point[local]);
+    // Behind the last step there is room for what warps without a row read.
+    const std::vector<int> begin = s.cells_begin();
+    std::vector<int> cells(std::size_t(begin.back() + 2 * s.most_rows()), 0);
+    for (int step = 0; step < s.order.steps(); ++step)
+        for (int at = begin[step]; at < begin[step + 1]; ++at) {
+            const int number = s.order.first(step) + std::min(at - begin[step], s.order.count(step) - 1);
+            cells[at] = s.cells.of_point[s.order.points[number]];
+        }
     return cells;
 }
 
@@ -240,13 +258,13 @@ Arguments arguments_of(const Cuts& cuts, const Layout& layout) {
 }  // namespace
 
 SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors, LayoutKind layout,
-                                       SubdomainVariant variant)
+                                       SubdomainVariant variant, const SubdomainTuning& tuning)
     : layout_(layout) {
     const Cuts& cuts = factors.cuts();
     const Shape s(cuts, factors.stencil(), factors.order().dof, layout, variant, factors.storage());
     cells_ = copied_to(context, "factor: places", cells_in_order(s, variant));
     if (goes_by_steps(variant)) {
-        const StepShape shape(s);
+        const StepShape shape(s, tuning);
         threads_ = unsigned(shape.threads());
         shared_ = shape.shared;
         for (const auto& [first, last] : parts_of(s.order, variant))
@@ -284,19 +302,20 @@ void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r,
 Index SubdomainSolveCuda::bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant) {
     const Shape s(cuts, stencil, dof, LayoutKind::natural, variant);
     const Index graph = needs_graph(variant) ? cuts.subdomains() * s.graph() : 0;
-    return (cuts.points() + graph) * Index(sizeof(int));
+    return (Index(cells_in_order(s, variant).size()) + graph) * Index(sizeof(int));
 }
 
 std::vector<rtc::KernelResources> SubdomainSolveCuda::compile(const Cuts& cuts, const Stencil& stencil, int dof,
                                                               SubdomainVariant variant, FactorStorage storage,
-                                                              const std::string& architecture) {
+                                                              const std::string& architecture,
+                                                              const SubdomainTuning& tuning) {
     const Shape s(cuts, stencil, dof, LayoutKind::natural, variant, storage);
     std::vector<rtc::KernelResources> all, some;
     if (!goes_by_steps(variant)) {
         rtc::compile(graph_texts(), graph_definitions(s, variant), architecture, &all);
         return all;
     }
-    const StepShape shape(s);
+    const StepShape shape(s, tuning);
     for (const auto& [first, last] : parts_of(s.order, variant)) {
         rtc::compile(step_texts(), step_definitions(s, shape, first, last), architecture, &some);
         all.insert(all.end(), some.begin(), some.end());

@@ -29,11 +29,17 @@ inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
     return backend == Backend::cpu ? by_line : goes_by_steps(variant) ? by_step : by_point;
 }
 
+/// How the kernels that go level by level use a multiprocessor; M is the same, to the last bit.
+struct SubdomainTuning {
+    int workers = 0;  ///< threads that solve a subdomain, in warps; 0: 64 for one unknown a point, else one a row
+    Index ring = 16 * 1024;  ///< bytes of coefficients on their way for which fewer blocks are taken
+};
+
 class SubdomainSolveCuda {
 public:
     /// For vectors of one layout.
     SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors, LayoutKind layout,
-                       SubdomainVariant variant);
+                       SubdomainVariant variant, const SubdomainTuning& tuning);
 
     LayoutKind layout() const { return layout_; }
 
@@ -44,7 +50,8 @@ public:
     /// Compiles the kernels for an architecture, without a device; vectors in natural order.
     static std::vector<rtc::KernelResources> compile(const Cuts& cuts, const Stencil& stencil, int dof,
                                                      SubdomainVariant variant, FactorStorage storage,
-                                                     const std::string& architecture);
+                                                     const std::string& architecture,
+                                                     const SubdomainTuning& tuning = {});
 
 private:
     LayoutKind layout_;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "apps/bench_kernels.hpp"
+#include "apps/bench_preconditioners.hpp"
 #include "apps/case.hpp"
 #include "apps/study/study.hpp"
 #include "core/struct_matrix_cuda.hpp"
@@ -207,6 +208,7 @@ struct SubdomainJob {
     SubdomainVariant variant;
     std::string architecture;
     FactorStorage storage = FactorStorage::double_precision;
+    SubdomainTuning tuning = {};
 };
 
 std::vector<SubdomainJob> subdomain_jobs() {
@@ -221,17 +223,21 @@ std::vector<SubdomainJob> subdomain_jobs() {
                 const FactorStorage narrow = all_factor_storages[1 + list.size() % 2];
                 list.push_back({parse_bench_cases(one).front(), variant, architecture, narrow});
             }
+    for (const char* one : {"star7:1:512", "star13:1:432", "diamond25:1:336", "box27:1:336"})
+        for (const NamedTuning& named : subdomain_tunings("all"))
+            for (const FactorStorage storage : all_factor_storages)
+                list.push_back({parse_bench_cases(one).front(), level, "sm_90", storage, named.tuning});
     return list;
 }
 
 class SubdomainKernels : public testing::TestWithParam<SubdomainJob> {};
 TEST_P(SubdomainKernels, CompileWithoutSpills) {
-    const auto& [system, variant, architecture, storage] = GetParam();
+    const auto& [system, variant, architecture, storage, tuning] = GetParam();
     Grid grid;
     grid.nx = grid.ny = grid.nz = system.n;
     const Cuts cuts = Cuts::by_default(grid, system.dof);
-    for (const auto& row :
-         SubdomainSolveCuda::compile(cuts, cuts.within(system.stencil), system.dof, variant, storage, architecture)) {
+    for (const auto& row : SubdomainSolveCuda::compile(cuts, cuts.within(system.stencil), system.dof, variant, storage,
+                                                       architecture, tuning)) {
         fmt::print("{:<32} {:<18} {:>4} registers {:>6} B local {:>6} B spilled\n",
                    system.name() + " " + to_string(storage) + " " + architecture, row.name, row.registers,
                    row.local_bytes, row.spill_bytes);

@@ -245,6 +245,31 @@ TEST_F(NarrowSubdomainFactorsOnDevice, AreHeldAsPlannedAndWhatMadeThemIsReleased
     for (const char* variant : subdomain_variants) expect_planned(Context::cuda(), variant);
 }
 
+/// However many rows a thread has, in any storage.
+TEST_F(NarrowSubdomainFactorsOnDevice, GiveTheSameBitsWithAnyTuning) {
+    for (const auto& [stencil, dof] : {std::pair{"star7", 1}, {"box27", 1}, {"diamond25", 1}, {"star7", 3}})
+        for (const FactorStorage storage : all_factor_storages)
+            for (const char* variant : {"level", "unfused"}) {
+                SCOPED_TRACE(stencil + (" " + to_string(storage)) + " " + variant);
+                const StructMatrix a =
+                    in_context(Context::cuda(),
+                               random_matrix(stencil, reference::to_grid({37, 33, 17}), dof, MatrixStorage::full, 3));
+                const std::vector<double> r = reference::Random(6).vector(int(a.unknowns()));
+                const Vector in = to_vector(a.context(), a.layout(), dof, r);
+                const auto with = [&](const SubdomainTuning& tuning) {
+                    const auto m = make(a, storage, "auto", variant);
+                    dynamic_cast<SubdomainIldu0&>(*m).tune(tuning);
+                    m->setup(a);
+                    Vector z = poisoned(a.context(), a.layout(), dof);
+                    m->apply(in, z);
+                    return from_vector(z);
+                };
+                const std::vector<double> wanted = with({});
+                for (int workers : {32, 64, 96, 1024}) EXPECT_EQ(with({.workers = workers}), wanted) << workers;
+                EXPECT_EQ(with({.workers = 64, .ring = 4 * 1024}), wanted);
+            }
+}
+
 /// More subdomains than a GPU holds at a time; what is deterministic has the same bits in every run.
 TEST_F(NarrowSubdomainFactorsOnDevice, EqualTheHostsOnLargeGrids) {
     for (const auto& [stencil, dof, nx, storage] : {std::tuple{"star7", 1, 131, single_precision},
