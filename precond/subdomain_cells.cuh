@@ -132,7 +132,7 @@ __device__ void load_vector(const Arguments& a, const Box& box, int thread) {
     }
     for_cells<threads>(a, box, thread, [&](const auto& cells) {
         constexpr int count = sizeof(cells) / sizeof(Cell);
-#pragma unroll(DOF < 4 ? DOF : 1)
+#pragma unroll 1
         for (int c = 0; c < DOF; ++c) {
             double value[count];
 #pragma unroll
@@ -149,7 +149,7 @@ template <int threads>
 __device__ void store_vector(const Arguments& a, const Box& box, int thread) {
     for_cells<threads>(a, box, thread, [&](const auto& cells) {
         constexpr int count = sizeof(cells) / sizeof(Cell);
-#pragma unroll(DOF < 4 ? DOF : 1)
+#pragma unroll 1
         for (int c = 0; c < DOF; ++c)
 #pragma unroll
             for (int n = 0; n < count; ++n)

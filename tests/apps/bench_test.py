@@ -46,7 +46,8 @@ class Bench(ProgramTest):
         self.assertEqual(pieces("star7:1:9:sym"),
                          {"other layout": everything, "both triangles": everything, "no D-ILU": solves})
         self.assertEqual(pieces("box27:2:5"), {"other layout": everything})
-        self.expect(2, "bench", "kernels", "--tunings", "all", says="--device cuda")
+        for kind in ("kernels", "preconditioners"):
+            self.expect(2, "bench", kind, "--tunings", "all", says="--device cuda")
 
     def test_preconditioners(self):
         found = self.bench("preconditioners", "--cases", "star7:1:12:sym,box27:3:5")
