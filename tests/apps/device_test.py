@@ -116,6 +116,10 @@ class Device(ProgramTest):
         tuned = bench("kernels", *cuda, "--tunings", "factor tiles", "--cases", "star7:4:12")["cases"][0]["variants"]
         self.assertEqual([variant["name"].rsplit(" ", 3)[0] for variant in tuned], ["factor tiles"] * 4)
         self.expect(2, "bench", "kernels", *cuda, "--tunings", "tilse", says="'tilse'")
+        boxes = bench("preconditioners", *cuda, "--tunings", "64 workers", "--cases", "star7:1:24",
+                      "--preconditioners", "subdomain_ildu0")["systems"][0]["preconditioners"]
+        self.assertEqual([row["preconditioner"] for row in boxes],
+                         ["subdomain_ildu0", "subdomain_ildu0, 64 workers", "subdomain_ildu0, 64 workers, rings of 8 KiB"])
         for system in bench("preconditioners", *cuda, "--cases", "star7:1:24:sym,box27:4:9")["systems"]:
             rows = {row["preconditioner"]: row for row in system["preconditioners"]}
             for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "multicolor", "subdomain_ildu0", "jacobi", "cusparse_ilu", "none"):
