@@ -30,8 +30,8 @@ Index staged_bytes(const FactorSweepShape& shape, int entries, int points) {
     const Index block = shape.dof * shape.dof;
     return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
 }
-/// As many as make the matrix's values that are read together fill sectors; of small blocks, which a thread each inverts,
-/// a warp's worth.
+/// As many as make the matrix's values that are read together fill sectors; of small blocks, which a thread each
+/// inverts, two warps' worth.
 int rounds(const FactorSweepShape& shape) {
     for (int count = shape.dof <= 4 ? 4 : 2; count > 1; count /= 2)
         if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;

@@ -19,13 +19,16 @@
 //
 // Within a tile values pass from level to level through a ring of the last RING levels in shared memory.
 // Between tiles they pass as edges: one 16-byte {value, epoch} record each, written and read in one piece. A
-// record is this solve's when its epoch is, so there is no flag, no fence and nothing to reset.
+// record is this solve's when its epoch is, so there is no flag, no fence and nothing to reset. LOOKAHEAD sets of
+// HALO_THREADS bring them, each those of every LOOKAHEAD-th level: a set comes to the barrier of its own level and is
+// through with it at that of the next, and polls for its next one while other sets bring theirs.
 //
 // Latency-aware pipelined dot product (4.2.1). The terms of a row are shared out over GROUPS threads. Group 0 has
 // those of level l - 1, the only ones on the path from level to level; the other groups sum the older terms of
 // level l + 1 while group 0 finishes level l, so one barrier a level is all there is. Coefficients arrive through
 // STAGES levels of asynchronous copies: values by LOADERS groups of warps that do nothing else, LOADER_LINES lines by
-// a thread, or each thread's own; blocks by bulk copies of one warp. STAGES = 0: they are read when they are needed.
+// a thread, of RUN lines 16 bytes at once, or each thread's own; blocks by bulk copies of one warp. STAGES = 0: they are
+// read when they are needed.
 //
 // Here are the arguments and a tile in shared memory; struct_ilu_solve_edges.cuh has what passes between tiles,
 // struct_ilu_solve_points.cuh and struct_ilu_solve_blocks.cuh a row's terms for one unknown a point and for more,
@@ -34,9 +37,9 @@
 // Definitions, besides those of struct_ilu_lines.cuh: LOWER (offsets, all that there are), OFFSET_LEVEL {their levels,
 // below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the upper
 // triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT (also
-// r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD, LOADERS, LOADER_LINES, RUN, BLOCKS (resident on a multiprocessor),
-// GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}. Coefficients and D^-1 are kept as
-// narrow_values.cuh says.
+// r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), LOADERS, LOADER_LINES, RUN, BLOCKS (resident
+// on a multiprocessor), GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}. Coefficients and D^-1 are
+// kept as narrow_values.cuh says.
 
 struct alignas(16) Edge {
     double value;

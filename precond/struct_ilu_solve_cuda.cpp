@@ -147,8 +147,8 @@ int lookahead_of(const StructIluSystem& system, int groups) {
     return flat ? 2 : 1;
 }
 
-/// Lines side by side of which 16 bytes are asked for at once: their slots begin at whole runs. Of double precision that
-/// gains nothing (docs/performance-log.md).
+/// Lines side by side of which 16 bytes are asked for at once: their slots begin at whole runs. Of double precision
+/// that gains nothing (docs/performance-log.md).
 int run_of_points(const StructIluSystem& system, const Geometry& g, TileShape tile) {
     if (system.layout.kind() == LayoutKind::natural || system.storage != FactorStorage::single_precision) return 1;
     constexpr int run = 4;

@@ -2,7 +2,7 @@
 // struct_ilu_solve.cuh.
 //
 // A thread's coefficients come one by one, neighbouring points to neighbouring threads, by its own asynchronous copies
-// or by those of LOADERS groups of warps that do nothing else.
+// or by those of LOADERS groups of warps that do nothing else, which fetch 16 bytes at once for RUN lines side by side.
 
 constexpr bool whole_stages = STAGES > 0, own_copies = whole_stages && LOADERS == 0;
 constexpr int copies_pending = STAGES > 1 ? STAGES - 1 : 0;

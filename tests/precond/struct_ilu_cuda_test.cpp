@@ -24,18 +24,12 @@ struct Case {
 };
 
 std::vector<Box> boxes_for(const Case& c) {
-    if (c.periodic) {
-        std::vector<Box> list{{7, 5, 5, {true, true, true}}, {5, 4, 3, {true, false, false}}, {2, 7, 6, {false, true, true}}};
-        if (c.dof == 1 && c.fill_level == 0) list.push_back({3, 6, 4, {true, true, false}});  // whole pairs of lines
-        return list;
-    }
+    if (c.periodic)
+        return {{7, 5, 5, {true, true, true}}, {5, 4, 3, {true, false, false}}, {2, 7, 6, {false, true, true}}};
     if (c.dof > 8) return {{1, 1, 1}, {4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
     if (c.fill_level >= 2) return {{7, 5, 3}, {1, 9, 5}, {5, 4, 1}, {2, 1, 9}};
     if (c.dof > 3) return {{1, 1, 1}, {7, 5, 3}, {5, 9, 1}, {1, 9, 4}, {33, 2, 1}};
-    std::vector<Box> list{{1, 1, 1},  {17, 9, 5}, {9, 1, 1}, {1, 33, 1}, {1, 1, 9},
-                          {13, 7, 1}, {1, 9, 5},  {5, 1, 9}, {2, 2, 2}};
-    if (c.dof == 1) list.push_back({5, 34, 3});
-    return list;
+    return {{1, 1, 1}, {17, 9, 5}, {9, 1, 1}, {1, 33, 1}, {1, 1, 9}, {13, 7, 1}, {1, 9, 5}, {5, 1, 9}, {2, 2, 2}};
 }
 
 /// Several tiles along each axis, whatever their shape.
@@ -44,9 +38,7 @@ std::vector<Box> large_boxes_for(const Case& c) {
     if (c.dof > 8) return {{9, 11, 3}};
     if (c.fill_level >= 2) return {{11, 37, 7}};
     if (c.dof > 3 || c.fill_level == 1) return {{13, 35, 7}};
-    std::vector<Box> list{{70, 67, 9}, {33, 130, 5}, {3, 19, 41}};
-    if (c.dof == 1) list.push_back({37, 66, 19});
-    return list;
+    return {{70, 67, 9}, {33, 130, 5}, {3, 19, 41}};
 }
 
 /// Tiles as the program chooses them for these grids, small ones of two planes, and those of huge grids.
