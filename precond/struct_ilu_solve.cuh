@@ -26,8 +26,8 @@
 // Latency-aware pipelined dot product (4.2.1). The terms of a row are shared out over GROUPS threads. Group 0 has
 // those of level l - 1, the only ones on the path from level to level; the other groups sum the older terms of
 // level l + 1 while group 0 finishes level l, so one barrier a level is all there is. Coefficients arrive through
-// STAGES levels of asynchronous copies: values by LOADERS groups of warps that do nothing else, LOADER_LINES lines by
-// a thread, of RUN lines 16 bytes at once, or each thread's own; blocks by bulk copies of one warp. STAGES = 0: they are
+// STAGES levels of asynchronous copies: values by LOADERS groups of warps that do nothing else, LOADER_LINES lines by a
+// thread, of RUN lines 16 bytes at once, or each thread's own; blocks by bulk copies of one warp. STAGES = 0: they are
 // read when they are needed.
 //
 // Here are the arguments and a tile in shared memory; struct_ilu_solve_edges.cuh has what passes between tiles,
