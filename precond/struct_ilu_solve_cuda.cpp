@@ -139,8 +139,8 @@ TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
     return tile;
 }
 
-/// Two sets of threads ask for edges where a tile has many points a level, and always for one unknown, whose levels are
-/// short; four for diamond13's. Else one: others would take room.
+/// Sets of threads that ask for edges: two where a level has many points, and for one unknown; four for diamond13's. Else
+/// one, since others would take room (docs/performance-log.md).
 int lookahead_of(const StructIluSystem& system, int groups) {
     const bool flat = system.stencil.level_map().z == 1;
     if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
@@ -290,9 +290,10 @@ std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system,
 }
 
 std::string Solves::describe() const {
-    return fmt::format("solve tiles {} x {}, {} stages, {} x {} + {} + {} threads, runs of {}, {} KiB, {} blocks",
+    return fmt::format("solve tiles {} x {}, {} stages, {} x {} + {} + {} x {} threads, runs of {}, {} KiB, {} blocks",
                        shape_.tile.j, shape_.tile.k, shape_.stages, shape_.groups, shape_.worker_threads,
-                       shape_.loader_threads, shape_.halo_threads, shape_.run, shape_.shared / 1024, shape_.blocks);
+                       shape_.loader_threads, shape_.lookahead, shape_.halo_threads, shape_.run, shape_.shared / 1024,
+                       shape_.blocks);
 }
 
 }  // namespace struct_ilu
