@@ -139,8 +139,8 @@ TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
     return tile;
 }
 
-/// Sets of threads that ask for edges: two where a level has many points, and for one unknown; four for diamond13's. Else
-/// one, since others would take room (docs/performance-log.md).
+/// Sets of threads that ask for edges: two where a level has many points, and for one unknown; four for diamond13's.
+/// Else one, since others would take room (docs/performance-log.md).
 int lookahead_of(const StructIluSystem& system, int groups) {
     const bool flat = system.stencil.level_map().z == 1;
     if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
