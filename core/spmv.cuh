@@ -61,7 +61,13 @@ __device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
     return p.in_grid(a) ? p.slot(a) : -1;
 }
 
-extern "C" __global__ void __launch_bounds__(256) spmv(const __grid_constant__ Arguments a) {
+// Where points are followed ptxas would rather spill than have fewer blocks, unless it is asked for one.
+#if PERIODIC
+#define BOUNDS __launch_bounds__(256, 1)
+#else
+#define BOUNDS __launch_bounds__(256)
+#endif
+extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
     const int slot = blockIdx.x * blockDim.x + threadIdx.x, first_row = blockIdx.y * ROWS;
     if (slot >= a.slots) return;
     Sum sum[ROWS];

@@ -140,11 +140,11 @@ TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
 }
 
 /// Sets of threads that ask for edges: two where a level has many points, and for one unknown; four for diamond13's.
-/// Else one, since others would take room (docs/performance-log.md).
+/// Else one, since others would take room, or, of three and four unknowns, registers (docs/performance-log.md).
 int lookahead_of(const StructIluSystem& system, int groups) {
     const bool flat = system.stencil.level_map().z == 1;
     if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
-    return flat ? 2 : 1;
+    return flat && (system.dof <= 2 || system.dof > 4) ? 2 : 1;
 }
 
 /// Lines side by side of which 16 bytes are asked for at once: their slots begin at whole runs. Of double precision
