@@ -2,18 +2,22 @@
 
 #include <algorithm>
 
+#include "core/grid_point.hpp"
 #include "precond/fgbilu_steps.hpp"
 #include "precond/narrow_factors.hpp"
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText narrow_values_cuh, pivot_log_cuh, fgbilu_cuh;
+extern const KernelText narrow_values_cuh, pivot_log_cuh, grid_point_cuh, hyperplane_cuh, fgbilu_cuh, fgbilu_factor_cuh,
+    fgbilu_solve_cuh;
 }
 
 namespace {
 
 const rtc::Texts& texts() {
-    static const rtc::Texts all{rtc::narrow_values_cuh, rtc::pivot_log_cuh, rtc::fgbilu_cuh};
+    static const rtc::Texts all{rtc::narrow_values_cuh, rtc::pivot_log_cuh, rtc::grid_point_cuh,
+                                rtc::hyperplane_cuh,    rtc::fgbilu_cuh,    rtc::fgbilu_factor_cuh,
+                                rtc::fgbilu_solve_cuh};
     return all;
 }
 
@@ -25,10 +29,12 @@ struct Shape {
     Shape(const FgBiluSystem& system, const FgBiluTuning& tuning) {
         const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
         factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
-        const int columns = dof > 16 || lower == 0 ? 4 : std::clamp(20 / lower, 1, 4);
+        const int columns = dof > 16 || lower == 0 ? 4 : std::clamp(26 / lower, 1, 4);
         parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + columns - 1) / columns;
-        const int threads = dof * parts;
-        const int wanted = std::max(4, 256 / threads > 8 ? 256 / threads / 8 * 8 : 256 / threads);
+        // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks.
+        const int threads = dof * parts, wanted = dof == 1        ? 256
+                                                  : threads <= 16 ? std::max(16, 128 / threads / 8 * 8)
+                                                                  : std::max(4, 256 / threads);
         // Static shared memory holds a vector of every neighbour, and two for each part.
         const int fits = 48 * 1024 / int(sizeof(double)) / ((lower + 2 * parts) * dof);
         solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));
@@ -44,40 +50,34 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
     std::vector<std::vector<EliminationOrder::Pair>> pairs(system.stencil.lower_size());
     for (const EliminationOrder::Group& group : order.groups)
         for (const EliminationOrder::Pair& pair : group.pairs) pairs[group.lower[pair.l]].push_back(pair);
-    std::vector<int> begin{0}, u, e, x, y, z;
+    std::vector<int> begin{0}, u, e;
     for (const auto& of_l : pairs) {
         for (const EliminationOrder::Pair& pair : of_l) u.push_back(pair.u), e.push_back(pair.e);
         begin.push_back(int(u.size()));
     }
     if (u.empty()) u = e = {0};
-    for (const Int3 o : system.stencil.offsets()) x.push_back(o.x), y.push_back(o.y), z.push_back(o.z);
-    const LevelMap levels = system.layout.levels();
     const auto number = [](int value) { return std::to_string(value); };
-    return {{"DOF", number(system.dof)},
-            {"LOWER", number(system.stencil.lower_size())},
-            {"OFFSET_X", rtc::braces(x)},
-            {"OFFSET_Y", rtc::braces(y)},
-            {"OFFSET_Z", rtc::braces(z)},
-            {"LEVEL_Y", number(levels.y)},
-            {"LEVEL_Z", number(levels.z)},
-            {"NATURAL", number(system.layout.kind() == LayoutKind::natural)},
-            {"SYMMETRIC", number(system.symmetric)},
-            {"SHARES", number(system.shares && !is_narrow(storage))},
-            {"PAIR_BEGIN", rtc::braces(begin)},
-            {"PAIR_U", rtc::braces(u)},
-            {"PAIR_E", rtc::braces(e)},
-            {"FACTOR_POINTS", number(shape.factor_points)},
-            {"SOLVE_POINTS", number(shape.solve_points)},
-            {"PARTS", number(shape.parts)},
-            {"AHEAD", number(shape.ahead)},
-            {"OVERLAPPED", number(tuning.overlapped)},
-            {"STORAGE", number(int(storage))}};
+    rtc::Definitions all = grid_point_definitions(system.layout, system.stencil.offsets());
+    all.insert({{"DOF", number(system.dof)},
+                {"LOWER", number(system.stencil.lower_size())},
+                {"SYMMETRIC", number(system.symmetric)},
+                {"SHARES", number(system.shares && !is_narrow(storage))},
+                {"PAIR_BEGIN", rtc::braces(begin)},
+                {"PAIR_U", rtc::braces(u)},
+                {"PAIR_E", rtc::braces(e)},
+                {"FACTOR_POINTS", number(shape.factor_points)},
+                {"SOLVE_POINTS", number(shape.solve_points)},
+                {"PARTS", number(shape.parts)},
+                {"AHEAD", number(shape.ahead)},
+                {"OVERLAPPED", number(tuning.overlapped)},
+                {"STORAGE", number(int(storage))}});
+    return all;
 }
 
 /// fgbilu.cuh's.
 struct Arguments {
     Hyperplane plane;
-    int nx, ny, nz, slots, base = 0;
+    int base = 0, nx, ny, nz, slots;
     long long stride = 0, a_stride = 0;
     const void *inverse = nullptr, *triangles = nullptr;
     const double *diagonal = nullptr, *r = nullptr;
@@ -88,7 +88,7 @@ struct Arguments {
     const RowExponent *of_triangle = nullptr, *of_inverse = nullptr;
 
     explicit Arguments(const Layout& layout)
-        : plane(layout, 0),
+        : plane(hyperplane_of(layout, 0)),
           nx(layout.grid().nx),
           ny(layout.grid().ny),
           nz(layout.grid().nz),
@@ -119,19 +119,13 @@ Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f) {
 void launch(const rtc::Kernel& kernel, const FgBiluSystem& system, Arguments& head, int level, int points, int lanes,
             bool early) {
     const Layout& layout = system.layout;
-    const int nx = layout.grid().nx, plane_slots = layout.grid().ny * layout.grid().nz;
-    const auto base = [&](int l) { return (l % nx + nx) % nx * plane_slots; };
-    const bool natural = layout.kind() == LayoutKind::natural;
-    head.plane = Hyperplane(layout, level);
-    head.base = natural ? 0 : base(level);
-    std::vector<int> shift;
-    for (const Int3 o : system.stencil.offsets()) {
-        const int column = o.y + layout.grid().ny * o.z;
-        shift.push_back(natural ? o.x + nx * column : base(level + layout.levels().level(o)) - head.base + column);
-    }
-    shift.push_back(0);  // the struct's size is a multiple of 8
+    const Grid& grid = layout.grid();
+    head.plane = hyperplane_of(layout, level);
+    head.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
+    std::vector<int> deltas = slot_deltas(layout, system.stencil.offsets());
+    deltas.push_back(0);  // the struct's size is a multiple of 8
     const unsigned blocks = unsigned((head.plane.columns + points - 1) / points);
-    if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, rtc::argument(head, shift).data(), early);
+    if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, rtc::argument(head, deltas).data(), early);
 }
 
 /// All levels, one way or the other.

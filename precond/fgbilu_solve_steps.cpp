@@ -12,7 +12,7 @@ struct Step {
     int dof;
     bool lower;
 
-    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const { return plane.find(f.layout, at, p, slot); }
+    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const { return find_point(f.layout, plane, at, p, slot); }
     /// sum over the entries of the triangle of <X_e(p)^{r,:}, x(p+e)>; neighbours outside the grid are skipped, wrapped
     /// ones too.
     HYPERPLANE_HD double triangle(Int3 p, Index slot, int r, const double* x) const {
@@ -78,7 +78,7 @@ struct SolveUnitTriangle : Step<NarrowFactorView<T>> {
 template <class Body>
 void for_each_level(const Layout& layout, bool lower, const Body& body) {
     const int levels = layout.level_count();
-    for (int at = 0; at < levels; ++at) body(Hyperplane(layout, lower ? at : levels - 1 - at));
+    for (int at = 0; at < levels; ++at) body(hyperplane_of(layout, lower ? at : levels - 1 - at));
 }
 
 template <class T>

@@ -5,9 +5,20 @@
 
 namespace hyperplane {
 
+Hyperplane hyperplane_of(const Layout& layout, int level) {
+    constexpr int sector = Hyperplane::sector;
+    const Grid& grid = layout.grid();
+    const int beyond = layout.level_count() - 1 - level;
+    const int longest = std::min({grid.nx - 1, level, beyond}) / layout.levels().y + 1;  // points of a plane k
+    const int width = std::min(grid.ny, (longest + 2 * (sector - 1)) / sector * sector);
+    const int first_k = layout.level_first_plane(level);
+    return {level, width, first_k, width * std::max(0, layout.level_last_plane(level) - first_k + 1)};
+}
+
 int most_columns(const Layout& layout) {
     int most = 0;
-    for (int level = 0; level < layout.level_count(); ++level) most = std::max(most, Hyperplane(layout, level).columns);
+    for (int level = 0; level < layout.level_count(); ++level)
+        most = std::max(most, hyperplane_of(layout, level).columns);
     return most;
 }
 
@@ -161,7 +172,9 @@ struct Step {
     Hyperplane plane;
 
     /// Whether column `at` has a point.
-    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const { return plane.find(m.f.view.layout, at, p, slot); }
+    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const {
+        return find_point(m.f.view.layout, plane, at, p, slot);
+    }
 };
 
 /// Steps #1 and #2 of Algorithm 4, for one group of lower entries.
@@ -308,7 +321,7 @@ void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBil
                            factors.view.symmetric};
     const int block = factors.dof * factors.dof;
     for (int level = 0; level < layout.level_count(); ++level) {
-        const Step step{{factors}, Hyperplane(layout, level)};
+        const Step step{{factors}, hyperplane_of(layout, level)};
         const int* table = scratch.table();
         for (const EliminationOrder::Group& group : scratch.order().groups) {
             const int lowers = int(group.lower.size()), pairs = int(group.pairs.size());

@@ -5,38 +5,22 @@
 #include <vector>
 
 #include "core/context.hpp"
+#include "precond/hyperplane.cuh"
 #include "precond/narrow_factors.hpp"
 #include "precond/pivots.hpp"
 
 namespace hyperplane {
 
-/// The points of one level, as a rectangle of columns (j, k); where i would leave the grid there is no point.
-struct Hyperplane {
-    int level, first_j, width, first_k, columns;
+/// No columns where the level has no point.
+Hyperplane hyperplane_of(const Layout& layout, int level);
 
-    Hyperplane(const Layout& layout, int l) : level(l) {
-        const Grid& grid = layout.grid();
-        const LevelMap map = layout.levels();
-        const int beyond = l - (grid.nx - 1) - map.z * (grid.nz - 1);  // what y j must make up for, at most
-        first_j = beyond > 0 ? (beyond + map.y - 1) / map.y : 0;
-        width = std::min(grid.ny - 1, l / map.y) - first_j + 1;
-        first_k = layout.level_first_plane(l);
-        columns = width * (layout.level_last_plane(l) - first_k + 1);
-    }
-
-    HYPERPLANE_HD Int3 point(LevelMap map, int column) const {
-        Int3 p{0, first_j + column % width, first_k + column / width};
-        p.x = level - map.level(p);
-        return p;
-    }
-    /// Whether a column has a point, and where.
-    HYPERPLANE_HD bool find(const Layout& layout, int column, Int3* p, Index* slot) const {
-        *p = point(layout.levels(), column);
-        if (p->x < 0 || p->x >= layout.grid().nx) return false;
-        *slot = layout.slot(*p);
-        return true;
-    }
-};
+/// Whether a column of a plane has a point, and where.
+HYPERPLANE_HD inline bool find_point(const Layout& layout, const Hyperplane& plane, int column, Int3* p, Index* slot) {
+    plane.find(layout.grid().nx, layout.levels().y, layout.levels().z, column, &p->x, &p->y, &p->z);
+    if (!layout.grid().contains(*p)) return false;
+    *slot = layout.slot(*p);
+    return true;
+}
 
 /// Most columns that a level has.
 int most_columns(const Layout& layout);

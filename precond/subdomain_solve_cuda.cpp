@@ -127,7 +127,7 @@ struct StepShape {
 
     StepShape(const Shape& s, const SubdomainTuning& tuning) {
         const int most_rows = s.most_rows();
-        workers = std::min(most_rows, tuning.workers > 0 ? tuning.workers : s.order.dof == 1 ? 64 : most_rows);
+        workers = std::min(most_rows, tuning.workers > 0 ? tuning.workers : most_rows);
         rows = (most_rows + workers - 1) / workers;
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());

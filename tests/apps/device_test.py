@@ -119,7 +119,7 @@ class Device(ProgramTest):
         boxes = bench("preconditioners", *cuda, "--tunings", "64 workers", "--cases", "star7:1:24",
                       "--preconditioners", "subdomain_ildu0")["systems"][0]["preconditioners"]
         self.assertEqual([row["preconditioner"] for row in boxes],
-                         ["subdomain_ildu0", "subdomain_ildu0, 64 workers", "subdomain_ildu0, 64 workers, rings of 8 KiB"])
+                         ["subdomain_ildu0", "subdomain_ildu0, 64 workers", "subdomain_ildu0, 64 workers, rings of 16 KiB"])
         for system in bench("preconditioners", *cuda, "--cases", "star7:1:24:sym,box27:4:9")["systems"]:
             rows = {row["preconditioner"]: row for row in system["preconditioners"]}
             for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "multicolor", "subdomain_ildu0", "jacobi", "cusparse_ilu", "none"):

@@ -1,0 +1,121 @@
+// FGBILU's factorisation of one hyperplane, Algorithm 9, a thread for each element (u, v) of a point.
+//
+// For each lower entry l the paper's s_1, and d of the point it leads to, are brought to shared memory and multiplied
+// there; the inverse is made by one thread an element with two alternating buffers, so that a row takes one barrier.
+//
+// Definitions, beside fgbilu.cuh's: PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l), FACTOR_POINTS.
+
+#if STORAGE == 0
+__constant__ const int pair_begin[] = PAIR_BEGIN;
+__constant__ const int pair_u[] = PAIR_U;
+__constant__ const int pair_e[] = PAIR_E;
+
+// Launch bounds ask for one block a multiprocessor: without that ptxas spills to have more of them.
+constexpr int factor_threads = block * FACTOR_POINTS;
+constexpr bool early = SHARES && LOWER <= 4;  // all that a point needs fits registers
+
+/// Values of the block's points, one for each element.
+struct Blocks {
+    double values[block][FACTOR_POINTS];
+
+    __device__ __forceinline__ double& at(int row, int col, int point) { return values[row * DOF + col][point]; }
+    /// <x^{row,:}, y^{:,col}>
+    __device__ static double product(Blocks& x, Blocks& y, int row, int col, int point) {
+        double sum = 0.0;
+#pragma unroll(DOF <= 8 ? DOF : 8)
+        for (int k = 0; k < DOF; ++k) sum += x.at(row, k, point) * y.at(k, col, point);
+        return sum;
+    }
+};
+
+/// Replaces a point's block, of which this thread has the element x at (u, v), by its inverse.
+__device__ __forceinline__ double invert(const Arguments& a, const Point& p, int column, int point, int u, int v,
+                                         double x, double own, Blocks& one, Blocks& two) {
+    __shared__ double diagonal[DOF][FACTOR_POINTS], unusable[DOF][FACTOR_POINTS];
+    const PivotJudge judge{a.log, a.tolerance, a.boost, SYMMETRIC};
+    const bool tells = p.exists && u == 0 && v == 0;
+    // The largest entry, row by row, then of the rows.
+    __syncthreads();
+    one.at(u, v, point) = fmax(fabs(x), fabs(own));
+    if (u == v) diagonal[u][point] = own;
+    __syncthreads();
+    if (v == 0) {
+        double largest = 0.0;
+        for (int k = 0; k < DOF; ++k) largest = fmax(largest, one.at(u, k, point));
+        two.at(u, 0, point) = largest;
+    }
+    __syncthreads();
+    double scale = 0.0, ratio = 1.0;
+    for (int k = 0; k < DOF; ++k) scale = fmax(scale, two.at(k, 0, point));
+    bool failed = false;
+    unsigned changed = 0;  // bits of the rows whose pivots were not used as they are
+    __syncthreads();
+    for (int r = 0; r < DOF; ++r) {
+        Blocks& s = r % 2 ? two : one;
+        if (u == r || v == r) s.at(u, v, point) = x;
+        __syncthreads();
+        const double met = s.at(r, r, point), mine = diagonal[r][point];
+        if (failed) continue;
+        ratio = fmin(ratio, judge.ratio(met, mine));
+        const double pivot = p.exists ? judge.usable(met, mine, scale, 0, false) : 1.0;
+        failed = pivot == 0.0;
+        if (tells && (failed || pivot != met)) changed |= 1u << r, unusable[r][point] = met;
+        const double by = 1.0 / pivot;
+        if (u == r)
+            x = v == r ? by : x * by;
+        else
+            x = v == r ? -x * by : x - s.at(u, r, point) * s.at(r, v, point) * by;
+    }
+    if (tells) a.ratios[column].take(ratio, p.row(a));
+    for (int r = 0; r < DOF && changed >> r; ++r)
+        if (changed >> r & 1u) {
+            const bool last = (changed >> r) == 1u;  // a row that failed is the last one that was looked at
+            record(a.log, !(failed && last), p.row(a) * DOF + r, unusable[r][point]);
+        }
+    return failed ? 0.0 : x;
+}
+
+extern "C" __global__ void __launch_bounds__(factor_threads, 1) fgbilu_factor(const __grid_constant__ Arguments a) {
+    __shared__ Blocks left, right, product, next;
+    const int point = threadIdx.x % FACTOR_POINTS, element = threadIdx.x / FACTOR_POINTS;
+    const int u = element / DOF, v = element % DOF, column = blockIdx.x * FACTOR_POINTS + point;
+    const Point p(a, column);
+    if (__syncthreads_count(p.exists) == 0) return;
+    double* const mine = a.inverse + element * a.stride + p.slot;
+    double x = p.exists ? *mine : u == v ? 1.0 : 0.0;
+    const double own = p.exists ? a.diagonal[element * a.a_stride + p.slot] : x;
+    // Elements of E_l and of D^-1 at p + l.
+    double e[early ? lowers : 1], d[early ? lowers : 1];
+    const auto fetch = [&](int l, int to) {
+        const int there = p.neighbour(a, l);
+        e[to] = there < 0 ? 0.0 : *coefficient(a, l, p.slot, there, u, v);
+        d[to] = there < 0 ? 0.0 : a.inverse[element * a.stride + there];
+    };
+    if constexpr (early)
+#pragma unroll
+        for (int l = 0; l < LOWER; ++l) fetch(l, l);
+#pragma unroll(early ? lowers : 1)
+    for (int l = 0; l < LOWER; ++l) {
+        const int there = p.neighbour(a, l), from = early ? l : 0;
+        if constexpr (!early) fetch(l, 0);
+        left.at(u, v, point) = e[from];
+        right.at(u, v, point) = d[from];
+        __syncthreads();
+        product.at(u, v, point) = Blocks::product(left, right, u, v, point);
+        for (int pair = pair_begin[l]; pair < pair_begin[l + 1]; ++pair) {
+            const int e = pair_e[pair], end = e == LOWER ? p.slot : p.neighbour(a, e);
+            const bool inside = there >= 0 && end >= 0;
+            if (pair > pair_begin[l]) __syncthreads();
+            next.at(u, v, point) = inside ? *coefficient(a, pair_u[pair], there, end, u, v) : 0.0;
+            __syncthreads();
+            const double change = Blocks::product(product, next, u, v, point);
+            if (e == LOWER)
+                x -= change;
+            else if (inside)
+                *coefficient(a, e, p.slot, end, u, v) -= change;
+        }
+    }
+    x = invert(a, p, column, point, u, v, x, own, left, right);
+    if (p.exists) *mine = x;
+}
+#endif

@@ -1,0 +1,34 @@
+// The points of one level, for hosts and kernels. Part of C++ and of NVRTC's texts.
+#ifndef HYPERPLANE_HYPERPLANE
+#define HYPERPLANE_HYPERPLANE
+
+#ifndef __CUDACC_RTC__
+#include "core/types.hpp"
+
+namespace hyperplane {
+#elif !defined HYPERPLANE_HD
+#define HYPERPLANE_HD __device__
+#endif
+
+/// A level as a rectangle of columns (j, k): `width` points of each plane k, from the first j that has one, where whole
+/// sectors of memory begin. Some columns have no point.
+struct Hyperplane {
+    enum { sector = 4 };  // numbers of 8 bytes
+
+    int level, width, first_k, columns;
+
+    /// Where a column's point is, on a grid of nx points along x and levels i + y j + z k; i >= 0 and j < ny only where
+    /// the column has one.
+    HYPERPLANE_HD void find(int nx, int y, int z, int column, int* i, int* j, int* k) const {
+        *k = first_k + column / width;
+        const int before = level - z * *k - (nx - 1);  // what y j must make up for
+        const int first_j = before > 0 ? (before + y - 1) / y / sector * sector : 0;
+        *j = first_j + column % width;
+        *i = level - y * *j - z * *k;
+    }
+};
+
+#ifndef __CUDACC_RTC__
+}  // namespace hyperplane
+#endif
+#endif
