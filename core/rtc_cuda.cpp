@@ -126,8 +126,9 @@ std::vector<char> compile(const Texts& texts, const Definitions& definitions, co
     nvrtcProgram program = nullptr;
     check(nvrtcCreateProgram(&program, text.c_str(), texts.back().name, 0, nullptr, nullptr), "nvrtcCreateProgram");
     const std::string target = "--gpu-architecture=" + architecture;
-    std::vector<const char*> options{target.c_str(), "--std=c++20", "--device-as-default-execution-space",
-                                     "--extra-device-vectorization", "--device-int128", "-lineinfo"};
+    std::vector<const char*> options{
+        target.c_str(),    "--std=c++20", "--device-as-default-execution-space", "--extra-device-vectorization",
+        "--device-int128", "-lineinfo"};
     if (resources) options.push_back("--ptxas-options=-v");
     const nvrtcResult result = nvrtcCompileProgram(program, int(options.size()), options.data());
     const std::string log = log_of(program);
