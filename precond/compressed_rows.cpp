@@ -197,17 +197,13 @@ void CompressedRows::fill(const StructMatrix& a, bool with_pattern) {
 
 Rounding CompressedRows::round(const Context& context, const Grid& grid) {
     if (singles_.size() == 0) singles_ = Buffer<float>(context, "compressed rows", scalars_);
-    RoundingLog met{empty_pivot_log(), 0};
-    Buffer<RoundingLog> log = copied_to(context, "compressed rows", std::vector<RoundingLog>{met});
-    for_each_point(
-        context.backend(), Layout(LayoutKind::natural, grid, {}), "rounding of compressed rows",
-        RoundRows{grid, row_begin(), column(), values(), singles(), log.data(), dof_, format_ == RowFormat::bsr});
-    if (context.backend() == Backend::cuda)
-        device::copy(log.data(), &met, sizeof met);
-    else
-        met = log[0];
+    const Rounding met = rounding_by(context, grid, dof_, 1, [&](RoundingLog* log) {
+        for_each_point(
+            context.backend(), Layout(LayoutKind::natural, grid, {}), "rounding of compressed rows",
+            RoundRows{grid, row_begin(), column(), values(), singles(), log, dof_, format_ == RowFormat::bsr});
+    });
     values_ = {};
-    return rounding_of(met, grid, dof_);
+    return met;
 }
 
 Index CompressedRows::scalars(const Grid& grid, const Stencil& stencil, int dof, RowPart part) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "precond/pivots.hpp"
 
 namespace hyperplane {
 
@@ -45,11 +46,19 @@ FactorStorage factor_storage(const Parameters& parameters) {
     return FactorStorage::double_precision;
 }
 
-Rounding rounding_of(const RoundingLog& log, const Grid& grid, int dof, int parts) {
-    Rounding result{.flushed = Index(log.flushed), .overflows = Index(log.overflows.failures)};
+Rounding rounding_by(const Context& context, const Grid& grid, int dof, int parts,
+                     const std::function<void(RoundingLog*)>& round) {
+    RoundingLog met{empty_pivot_log(), 0};
+    Buffer<RoundingLog> log = copied_to(context, "factor", std::vector<RoundingLog>{met});
+    round(log.data());
+    if (context.backend() == Backend::cuda)
+        device::copy(log.data(), &met, sizeof met);
+    else
+        met = log[0];
+    Rounding result{.flushed = Index(met.flushed), .overflows = Index(met.overflows.failures)};
     if (result.overflows > 0) {
-        const Index row = Index(log.overflows.failed[0]) / parts;
-        result.overflow = {grid.point(row / dof), int(row % dof), log.overflows.failed_value[0]};
+        const Index row = Index(met.overflows.failed[0]) / parts;
+        result.overflow = {grid.point(row / dof), int(row % dof), met.overflows.failed_value[0]};
     }
     return result;
 }

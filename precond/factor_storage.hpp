@@ -1,9 +1,11 @@
 // In how many bits a preconditioner keeps its factors; vectors and arithmetic have 64.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/context.hpp"
 #include "core/grid.hpp"
 #include "core/linear_operator.hpp"
 #include "core/parameters.hpp"
@@ -46,8 +48,10 @@ struct Rounding {
     Index overflows = 0;    ///< rows of coefficients with values that do not fit
     PivotEvent overflow{};  ///< the first of these in natural order
 };
-/// What a log tells; `parts`: rows of coefficients that were told apart for each row of the system.
-Rounding rounding_of(const RoundingLog& log, const Grid& grid, int dof, int parts = 1);
+/// What `round` tells in a log that lies in a context's memory; `parts`: rows of coefficients that it tells apart for
+/// each row of the system.
+Rounding rounding_by(const Context& context, const Grid& grid, int dof, int parts,
+                     const std::function<void(RoundingLog*)>& round);
 /// Notes what became zero in a report. Throws SetupError, as preconditioner `name`, where a value did not fit;
 /// `takes_half`: half_scaled is another way out.
 void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report,

@@ -146,21 +146,15 @@ void Multicolor::narrow(SetupReport& report) {
         narrow_ = Buffer<std::uint32_t>(context_, "factor", narrow_words(shape, dof_, symmetric_, storage));
     if (is_scaled(storage) && exponents_.size() == 0)
         exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
-    RoundingLog met{empty_pivot_log(), 0};
-    {
-        Buffer<RoundingLog> log = copied_to(context_, "factor", std::vector<RoundingLog>{met});
+    const Rounding met = rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
         const auto round = [&](auto* rounded) {
             multicolor::round(context_.backend(), *points_, dof_, symmetric_, factors_.data(), rounded,
-                              exponents_.data(), log.data());
+                              exponents_.data(), log);
         };
         is_scaled(storage) ? round(reinterpret_cast<Half*>(narrow_.data()))
                            : round(reinterpret_cast<float*>(narrow_.data()));
-        if (context_.backend() == Backend::cuda)
-            device::copy(log.data(), &met, sizeof met);
-        else
-            met = log[0];
-    }
-    judge(rounding_of(met, layout_.grid(), dof_, 3), storage, "multicolor", report);
+    });
+    judge(met, storage, "multicolor", report);
     factors_ = {};
 }
 

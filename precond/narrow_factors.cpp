@@ -176,18 +176,9 @@ void NarrowFactors::round_to(const FactorView& factors, RoundingLog* log) {
 }
 
 Rounding NarrowFactors::round(const FactorView& factors) {
-    const std::vector<RoundingLog> none{{empty_pivot_log(), 0}};
-    Buffer<RoundingLog> log = copied_to(context_, "factor", none);
-    if (storage_ == FactorStorage::single_precision)
-        round_to<float>(factors, log.data());
-    else
-        round_to<Half>(factors, log.data());
-    RoundingLog met;
-    if (context_.backend() == Backend::cuda)
-        device::copy(log.data(), &met, sizeof met);
-    else
-        met = log[0];
-    return rounding_of(met, layout_.grid(), dof_, 3);
+    return rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
+        storage_ == FactorStorage::single_precision ? round_to<float>(factors, log) : round_to<Half>(factors, log);
+    });
 }
 
 template <int m, class T>

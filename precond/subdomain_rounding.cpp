@@ -56,15 +56,11 @@ void SubdomainFactors::round_to(RoundingLog* log) {
 Rounding SubdomainFactors::round() {
     const Index words = factor_bytes() / Index(sizeof(std::uint32_t));
     if (narrow_.size() == 0) narrow_ = Buffer<std::uint32_t>(context_, "factor", words);
-    Buffer<RoundingLog> log = copied_to(context_, "factor", std::vector<RoundingLog>{{empty_pivot_log(), 0}});
-    if (storage() == FactorStorage::single_precision)
-        round_to<float>(log.data());
-    else
-        round_to<Half>(log.data());
-    RoundingLog met = moved_to(context_.host(), "factor", std::move(log))[0];
-    for (auto& row : met.overflows.failed) row /= 3;  // the three parts of a row
+    const Rounding met = rounding_by(context_, cuts_.grid, order_.dof, 3, [&](RoundingLog* log) {
+        storage() == FactorStorage::single_precision ? round_to<float>(log) : round_to<Half>(log);
+    });
     values_ = {};
-    return rounding_of(met, cuts_.grid, order_.dof);
+    return met;
 }
 
 template <class T>
