@@ -5,7 +5,6 @@
 #include "core/error.hpp"
 #include "core/for_each_point.hpp"
 #include "core/views.hpp"
-#include "precond/pivots.hpp"
 
 namespace hyperplane {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "core/for_each_point.hpp"
 #include "precond/for_each_element.hpp"
-#include "precond/pivots.hpp"
 
 namespace hyperplane {
 namespace {

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/for_each_point.hpp"
+#include "precond/eliminations.hpp"
 #include "precond/gauss_jordan.hpp"
 
 namespace hyperplane {
@@ -148,19 +149,6 @@ struct FactorPoint {
     }
 };
 
-std::vector<int> tables_of(const Stencil& a, const Stencil& kept) {
-    std::vector<int> tables, updates;
-    for (const Int3 o : kept.offsets()) tables.push_back(a.find(o));
-    for (int l = 0; l < kept.lower_size(); ++l) {
-        tables.push_back(int(updates.size() / 2));
-        for (int u = kept.diagonal() + 1; u < kept.size(); ++u)
-            if (const int e = kept.find(kept[l] + kept[u]); e >= 0) updates.insert(updates.end(), {u, e});
-    }
-    tables.push_back(int(updates.size() / 2));
-    tables.insert(tables.end(), updates.begin(), updates.end());
-    return tables;
-}
-
 /// One thread a subdomain, its points step by step.
 template <class Body>
 PivotRatio walk_on_host(const Body& body, const Steps& steps) {
@@ -258,7 +246,7 @@ SubdomainFactors::SubdomainFactors(const Context& context, const Cuts& cuts, con
       places_(copied_to(context, "factor: places", order_.places)),
       points_(copied_to(context, "factor: places", order_.points)),
       begin_(copied_to(context, "factor: places", order_.begin)),
-      tables_(copied_to(context, "factor: places", tables_of(a.stencil(), stencil_))),
+      tables_(copied_to(context, "factor: places", update_tables(a.stencil(), stencil_, {stencil_, false, false}))),
       offsets_(copied_to(context, "factor: places", matrix_offsets_)),
       kept_offsets_(copied_to(context, "factor: places", stencil_.offsets())),
       values_(context, "factor", count()) {}
@@ -276,7 +264,8 @@ Index SubdomainFactors::bytes(const Cuts& cuts, const Stencil& matrix, int dof, 
                               FactorStorage storage) {
     const Stencil kept = cuts.within(matrix);
     const SubdomainOrder order(cuts, kept, dof, rows, storage);
-    const Index ints = Index(order.points.size() + order.begin.size() + tables_of(matrix, kept).size());
+    const std::vector<int> tables = update_tables(matrix, kept, {kept, false, false});
+    const Index ints = Index(order.points.size() + order.begin.size() + tables.size());
     return cuts.subdomains() * order.values * bytes_of(storage) + Index(order.places.size() * sizeof(SubdomainPlace)) +
            ints * Index(sizeof(int)) + (matrix.size() + kept.size()) * Index(sizeof(Int3));
 }
