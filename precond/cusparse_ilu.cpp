@@ -31,11 +31,6 @@ CusparseOptions read_options(const Parameters& parameters) {
             int(parameters.integer(section, "fill_level")), factor_storage(parameters)};
 }
 
-/// Of a symmetric matrix CSR keeps one triangle, for csric02.
-RowPart kept_part(RowFormat format, bool symmetric) {
-    return symmetric && format == RowFormat::csr ? RowPart::lower : RowPart::full;
-}
-
 void require_cusparse(const Context& context) {
     if (const std::string why = cusparse_unavailable(); !why.empty())
         throw DeviceError(fmt::format("preconditioner.name: cusparse_ilu cannot be used: {}; use struct_ilu", why));
@@ -51,7 +46,7 @@ PreconditionerPlan plan_cusparse(const Parameters& parameters, const Preconditio
     const Stencil pattern = setting.stencil.filled(options.fill_level);
     PreconditionerPlan plan;
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    const RowPart part = kept_part(options.format, setting.symmetric);
+    const RowPart part = options.part(setting.symmetric);
     const Index unknowns = setting.grid.points() * setting.dof, value = bytes_of(options.storage);
     plan.bytes =
         CompressedRows::bytes(setting.grid, pattern, setting.dof, options.format, part, value) + 3 * unknowns * value;
@@ -85,9 +80,8 @@ PreconditionerRow cusparse_ilu_row() {
     row.summary = "ILU(k), or IC(k) of a symmetric matrix, by cuSPARSE: the baseline on a GPU";
     row.explanation =
         "NVIDIA's csrilu02, csric02 and SpSV, or bsrilu02 and bsrsv2, on the matrix in natural order; a point's "
-        "unknowns "
-        "are neighbours. With storage = single the solves are cuSPARSE's in single precision, vectors and arithmetic "
-        "too. It needs analysis and buffers that struct_ilu does without; memory predictions leave the "
+        "unknowns are neighbours. With storage = single the solves are cuSPARSE's in single precision, vectors and "
+        "arithmetic too. It needs analysis and buffers that struct_ilu does without; memory predictions leave the "
         "buffers out, because only cuSPARSE knows their size. Needs device.backend = cuda. "
         "Source: cuSPARSE library, NVIDIA, sections on incomplete factorisation and SpSV.";
     row.parameters = cusparse_parameters();

@@ -34,6 +34,10 @@ struct CusparseOptions {
     RowFormat format = RowFormat::csr;
     int fill_level = 0;  ///< the matrix is padded with zeros to the stencil's pattern of this level
     FactorStorage storage = FactorStorage::double_precision;  ///< or single; cuSPARSE has no solves with halves
+
+    /// Of a symmetric matrix CSR keeps one triangle, for csric02.
+    bool cholesky(bool symmetric) const { return symmetric && format == RowFormat::csr; }
+    RowPart part(bool symmetric) const { return cholesky(symmetric) ? RowPart::lower : RowPart::full; }
 };
 
 class CusparseIlu : public Preconditioner {

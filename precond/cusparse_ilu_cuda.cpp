@@ -48,13 +48,12 @@ struct CusparseIlu::Device {
           pattern(a.stencil().filled(options.fill_level)),
           dof(a.dof()),
           symmetric(a.symmetric()),
-          rows(context, a, pattern, options.format, cholesky(options) ? RowPart::lower : RowPart::full) {
+          rows(context, a, pattern, options.format, options.part(symmetric)) {
         open(handle);
-        factorisation = make_factorisation(handle, options.format, cholesky(options));
-        solves = make_solves(context, handle, rows, a.unknowns(), cholesky(options), options.storage);
+        const bool cholesky = options.cholesky(symmetric);
+        factorisation = make_factorisation(handle, options.format, cholesky);
+        solves = make_solves(context, handle, rows, a.unknowns(), cholesky, options.storage);
     }
-
-    bool cholesky(const CusparseOptions& options) const { return symmetric && options.format == RowFormat::csr; }
 
     bool serves(const StructMatrix& a) const {
         return a.layout() == layout && a.dof() == dof && a.symmetric() == symmetric && a.stencil().offsets() == offsets;
