@@ -7,6 +7,7 @@
 #include "solvers/iteration.hpp"
 
 namespace hyperplane {
+
 /// The graphs of the slots, and the scalars of two steps where the host reads them.
 class Iteration::Graphs {
 public:
