@@ -360,12 +360,10 @@ void expect_narrow(const Context& context, FactorStorage factors) {
 }
 
 TEST(Multicolor, KeepsFactorsInFewerBits) {
-    for (const auto factors : {FactorStorage::single_precision, FactorStorage::half_scaled})
-        expect_narrow(Context::cpu(1), factors);
+    for (const FactorStorage factors : narrow_factor_storages) expect_narrow(Context::cpu(1), factors);
 }
 TEST_F(LargeMulticolorOnDevice, KeepFactorsInFewerBits) {
-    for (const auto factors : {FactorStorage::single_precision, FactorStorage::half_scaled})
-        expect_narrow(Context::cuda(), factors);
+    for (const FactorStorage factors : narrow_factor_storages) expect_narrow(Context::cuda(), factors);
 }
 
 TEST(Multicolor, LooksColoursUpInDoublePrecisionAlone) {

@@ -14,8 +14,6 @@ using reference::Box;
 using reference::relative_difference;
 using enum FactorStorage;
 
-constexpr FactorStorage narrow_storages[] = {single_precision, half_scaled};
-
 /// On a CPU fgbilu's style blocks is struct_ilu.
 struct Case : SweptCase {
     std::string name;
@@ -43,7 +41,7 @@ std::vector<Case> cases(bool everything) {
     for (const auto& stencil : reference::all_stencils())
         for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 17, 32})
             for (const auto& [name, settings] : made)
-                for (const FactorStorage storage : narrow_storages) {
+                for (const FactorStorage storage : narrow_factor_storages) {
                     ++turn;
                     for (int form = 0; form < 4; ++form) {
                         if (!everything && form != (turn + turn / 6) % 4) continue;
@@ -90,7 +88,7 @@ reference::UnitFactors rounded_factors(const Case& c, const reference::BlockIlu&
 }
 
 void expect_equality(const Context& context, Case c) {
-    const double roundoff = c.factors == single_precision ? 0x1p-24 : 0x1p-11;
+    const double roundoff = unit_roundoff(c.factors);
     for (const Box& box : boxes_for(c.dof)) {
         SCOPED_TRACE(reference::name_of(box));
         c.box = box;

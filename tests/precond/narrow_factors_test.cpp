@@ -16,10 +16,6 @@ using namespace testing_support;
 using reference::Box;
 using enum FactorStorage;
 
-double unit_roundoff(FactorStorage storage) {
-    return storage == single_precision ? 0x1p-24 : 0x1p-11;
-}
-
 struct Case {
     std::string stencil;
     int dof, fill_level;

@@ -20,12 +20,6 @@ using reference::relative_difference;
 using reference::UnitFactors;
 using enum FactorStorage;
 
-constexpr FactorStorage narrow_storages[] = {single_precision, half_scaled};
-
-double unit_roundoff(FactorStorage storage) {
-    return storage == single_precision ? 0x1p-24 : 0x1p-11;
-}
-
 std::unique_ptr<Preconditioner> make(const StructMatrix& a, FactorStorage storage, const std::string& size = "auto",
                                      const std::string& variant = "level") {
     return testing_support::make("subdomain_ildu0", a,
@@ -113,7 +107,7 @@ std::vector<SubdomainCase> cases() {
 
 class NarrowSubdomains : public testing::TestWithParam<SubdomainCase> {};
 TEST_P(NarrowSubdomains, SolveWithTheReferencesFactorsRoundedOnce) {
-    for (const FactorStorage storage : narrow_storages)
+    for (const FactorStorage storage : narrow_factor_storages)
         expect_reference(Context::cpu(1), GetParam(), storage, std::vector{"level", "unfused"});
 }
 INSTANTIATE_TEST_SUITE_P(All, NarrowSubdomains, testing::ValuesIn(cases()), name_of_case);
@@ -133,8 +127,8 @@ std::vector<DeviceCase> device_cases() {
     std::vector<DeviceCase> list;
     for (const SubdomainCase& one : some) {
         const bool both = one.stencil == "star7" || one.stencil == "box27";
-        const FactorStorage turn = narrow_storages[list.size() / 2 % 2];
-        for (const FactorStorage storage : narrow_storages)
+        const FactorStorage turn = narrow_factor_storages[list.size() / 2 % 2];
+        for (const FactorStorage storage : narrow_factor_storages)
             if (both || storage == turn) list.push_back({one, storage});
     }
     return list;
@@ -156,7 +150,7 @@ StructMatrix random_matrix(const std::string& stencil, const Grid& grid, int dof
 }
 
 TEST(NarrowSubdomainFactors, OfASymmetricMatrixStaySymmetric) {
-    for (const FactorStorage storage : narrow_storages)
+    for (const FactorStorage storage : narrow_factor_storages)
         for (const char* stencil : {"star7", "diamond13", "box27"}) {
             const StructMatrix a = random_matrix(stencil, reference::to_grid({7, 5, 3}), 2, MatrixStorage::lower, 6);
             const auto m = make(a, storage, "4 2 3");
@@ -174,7 +168,7 @@ TEST(NarrowSubdomainFactors, OfASymmetricMatrixStaySymmetric) {
 }
 
 TEST(NarrowSubdomainFactors, GiveTheSameBitsForAnyNumberOfThreadsInBothVariantsAndAfterASecondSetup) {
-    for (const FactorStorage storage : narrow_storages) {
+    for (const FactorStorage storage : narrow_factor_storages) {
         const Grid grid = reference::to_grid({9, 8, 7});
         const StructMatrix a = random_matrix("box27", grid, 3, MatrixStorage::full, 9),
                            before = random_matrix("box27", grid, 3, MatrixStorage::full, 10);

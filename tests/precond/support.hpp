@@ -44,6 +44,11 @@ inline std::vector<double> apply(const LinearOperator& m, const StructMatrix& a,
 inline constexpr LayoutKind layout_kinds[] = {LayoutKind::natural, LayoutKind::hyperplane};
 inline constexpr MatrixStorage storages[] = {MatrixStorage::full, MatrixStorage::lower};
 
+/// Of values kept in fewer bits.
+inline double unit_roundoff(FactorStorage storage) {
+    return storage == FactorStorage::single_precision ? 0x1p-24 : 0x1p-11;
+}
+
 /// The reference's offsets of ILU(k), kept once computed.
 inline const std::vector<reference::Offset>& filled(const std::string& stencil, int k) {
     static std::map<std::pair<std::string, int>, std::vector<reference::Offset>> known;
