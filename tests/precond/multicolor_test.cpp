@@ -307,13 +307,6 @@ TEST_F(LargeMulticolorOnDevice, NamesTheFirstPivotInNaturalOrder) {
     expect_first_named(Context::cuda());
 }
 
-/// What is planned is what is held.
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0.0;
-    for (std::size_t at = 0; at < a.size(); ++at) sum += a[at] * b[at];
-    return sum;
-}
-
 /// Fewer bits change M by as much as its factors are rounded, keep it symmetric, and say what does not fit.
 void expect_narrow(const Context& context, FactorStorage factors) {
     const bool halves = factors == FactorStorage::half_scaled;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "precond/swept.hpp"
 #include "reference/subdomains.hpp"
@@ -70,5 +71,15 @@ inline std::vector<SubdomainCase> subdomain_device_cases() {
 }
 
 inline constexpr const char* subdomain_variants[] = {"level", "unfused", "spin", "dag_vertex", "dag_edge"};
+inline constexpr const char* subdomain_variants_on_cpu[] = {"level", "unfused"};
+
+/// x^T M^-1 y = y^T M^-1 x up to rounding, and x^T M^-1 x > 0, for some vectors.
+inline void expect_symmetric(const Preconditioner& m, const StructMatrix& a, double roundoff) {
+    const std::vector<double> x = reference::Random(1).vector(int(a.unknowns())),
+                              y = reference::Random(2).vector(int(a.unknowns()));
+    const std::vector<double> mx = apply(m, a, x), my = apply(m, a, y);
+    EXPECT_NEAR(dot(mx, y), dot(x, my), roundoff * std::sqrt(dot(mx, mx) * dot(y, y)));
+    EXPECT_GT(dot(mx, x), 0.0);
+}
 
 }  // namespace hyperplane::testing_support

@@ -1,8 +1,7 @@
 // subdomain_ildu0 on either backend: ILU(0) of the matrix without the couplings between subdomains, in every variant.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <numeric>
+#include <span>
 
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
@@ -19,7 +18,7 @@ using reference::Offset;
 using reference::relative_difference;
 using reference::StencilMatrix;
 
-void expect_reference(const Context& context, const SubdomainCase& c, std::initializer_list<const char*> variants) {
+void expect_reference(const Context& context, const SubdomainCase& c, std::span<const char* const> variants) {
     const SweptSystem system(context, c);
     const auto expected = reference::apply_inverse(reference::subdomain_ilu(system.data, c.size), system.r);
     for (const char* variant : variants) {
@@ -34,13 +33,13 @@ void expect_reference(const Context& context, const SubdomainCase& c, std::initi
 
 class SubdomainIldu0Test : public testing::TestWithParam<SubdomainCase> {};
 TEST_P(SubdomainIldu0Test, IsIlu0OfTheDecoupledMatrix) {
-    expect_reference(Context::cpu(1), GetParam(), {"level", "unfused"});
+    expect_reference(Context::cpu(1), GetParam(), subdomain_variants_on_cpu);
 }
 INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0Test, testing::ValuesIn(subdomain_cases()), name_of_case);
 
 class SubdomainIldu0OnDevice : public DeviceTest, public testing::WithParamInterface<SubdomainCase> {};
 TEST_P(SubdomainIldu0OnDevice, IsIlu0OfTheDecoupledMatrix) {
-    expect_reference(Context::cuda(), GetParam(), {"level", "unfused", "spin", "dag_vertex", "dag_edge"});
+    expect_reference(Context::cuda(), GetParam(), subdomain_variants);
 }
 INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0OnDevice, testing::ValuesIn(subdomain_device_cases()), name_of_case);
 
@@ -76,14 +75,7 @@ TEST(SubdomainIldu0, IsSymmetricWhereTheMatrixIs) {
         const StructMatrix a = random_matrix(stencil, {7, 5, 3}, 2, MatrixStorage::lower, 6);
         const auto m = make("subdomain_ildu0", a, {{"subdomain", "4 2 3"}});
         m->setup(a);
-        const std::vector<double> x = reference::Random(1).vector(int(a.unknowns())),
-                                  y = reference::Random(2).vector(int(a.unknowns()));
-        const auto dot = [](const std::vector<double>& u, const std::vector<double>& v) {
-            return std::inner_product(u.begin(), u.end(), v.begin(), 0.0);
-        };
-        const std::vector<double> mx = apply(*m, a, x), my = apply(*m, a, y);
-        EXPECT_NEAR(dot(mx, y), dot(x, my), 1e-14 * std::sqrt(dot(mx, mx) * dot(y, y)));
-        EXPECT_GT(dot(mx, x), 0.0);
+        expect_symmetric(*m, a, 1e-14);
     }
 }
 
@@ -175,7 +167,6 @@ TEST(SubdomainIldu0, RefusesWhatItCannotDo) {
     EXPECT_NO_THROW(parameters_of("subdomain_ildu0", {{"subdomain", "16,16,8"}}));
 }
 
-/// A set-up's report and M^-1 r, or the message it ends with.
 constexpr Offset pivot_cut{4, 3, 2};  // the bad cell (3,2,1) and the one before it share a subdomain
 
 Outcome outcome(const Context& context, const StencilMatrix& data, MatrixStorage storage, const std::string& policy) {
@@ -237,12 +228,6 @@ TEST(SubdomainIldu0, ACutBeforeACellMendsItsPivot) {
     EXPECT_THROW(make("subdomain_ildu0", a, {{"subdomain", "4 5 3"}})->setup(a), SetupError);
 }
 
-Grid grid_of(int nx, int ny, int nz) {
-    Grid grid;
-    grid.nx = nx, grid.ny = ny, grid.nz = nz;
-    return grid;
-}
-
 class SubdomainsOnDevice : public DeviceTest {};
 
 /// More subdomains than a GPU holds at a time; what is deterministic has the same bits in every run.
@@ -251,14 +236,14 @@ TEST_F(SubdomainsOnDevice, EqualTheHostsOnLargeGrids) {
          {std::tuple{"star7", 1, 131}, {"box27", 1, 131}, {"star7", 3, 131}, {"diamond25", 4, 67}}) {
         const Stencil offsets = Stencil::by_name(stencil);
         const StructMatrix here =
-            random_struct_matrix(Layout(LayoutKind::natural, grid_of(nx, 130, 70), offsets.level_map()), offsets, dof,
-                                 MatrixStorage::full, 3);
+            random_struct_matrix(Layout(LayoutKind::natural, reference::to_grid({nx, 130, 70}), offsets.level_map()),
+                                 offsets, dof, MatrixStorage::full, 3);
         const StructMatrix there = in_context(Context::cuda(), here);
         const auto expected = make("subdomain_ildu0", here);
         expected->setup(here);
         const std::vector<double> r = reference::Random(6).vector(int(here.unknowns())),
                                   host = apply(*expected, here, r);
-        for (const char* variant : {"level", "unfused", "spin", "dag_vertex", "dag_edge"}) {
+        for (const char* variant : subdomain_variants) {
             const auto m = make("subdomain_ildu0", there, {{"variant", variant}});
             m->setup(there);
             const Vector in = to_vector(there.context(), there.layout(), dof, r);
@@ -280,7 +265,7 @@ TEST_F(SubdomainsOnDevice, FollowPivotRules) {
 }
 
 TEST_F(SubdomainsOnDevice, HoldWhatIsPlanned) {
-    for (const char* variant : {"level", "unfused", "spin", "dag_vertex", "dag_edge"}) {
+    for (const char* variant : subdomain_variants) {
         const StructMatrix a =
             in_context(Context::cuda(), random_matrix("star7", {35, 17, 9}, 2, MatrixStorage::full, 12));
         const Parameters parameters = parameters_of("subdomain_ildu0", {{"variant", variant}});

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,10 @@ inline constexpr MatrixStorage storages[] = {MatrixStorage::full, MatrixStorage:
 /// Of values kept in fewer bits.
 inline double unit_roundoff(FactorStorage storage) {
     return storage == FactorStorage::single_precision ? 0x1p-24 : 0x1p-11;
+}
+
+inline double dot(const std::vector<double>& x, const std::vector<double>& y) {
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
 /// The reference's offsets of ILU(k), kept once computed.
