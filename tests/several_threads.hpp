@@ -1,6 +1,7 @@
 // Several OpenMP threads for a scope, even on grids too small to be worth it.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <omp.h>
 
 #include "core/threads.hpp"
@@ -23,5 +24,15 @@ public:
 private:
     Index worth_;
 };
+
+/// What `result()` gives has the same bits for any number of threads.
+template <class Result>
+void expect_same_bits_for_any_threads(const Result& result) {
+    const auto one = result();
+    for (int threads : {2, 3}) {
+        const SeveralThreads several(threads);
+        EXPECT_EQ(result(), one) << threads << " threads";
+    }
+}
 
 }  // namespace hyperplane

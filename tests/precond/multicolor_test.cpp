@@ -139,23 +139,25 @@ TEST_F(LargeMulticolorOnDevice, EqualsTheHostsAndHasTheSameBitsTwentyTimes) {
                     expect_equal_to_the_hosts(stencil, dof, storage, factors);
 }
 
+/// Colours are looked up in double precision alone.
+std::vector<Settings> rules_and_storages() {
+    return {{{"colours", "stencil"}},
+            {{"colours", "greedy"}},
+            {{"colours", "hashed"}},
+            {{"storage", "single"}},
+            {{"storage", "half_scaled"}}};
+}
+
 TEST(Multicolor, HasTheSameBitsForAnyNumberOfThreads) {
     for (const char* stencil : {"star7", "box27"})
-        for (const Settings& settings :
-             {Settings{{"colours", "stencil"}}, Settings{{"colours", "greedy"}}, Settings{{"colours", "hashed"}},
-              Settings{{"storage", "single"}}, Settings{{"storage", "half_scaled"}}})
+        for (const Settings& settings : rules_and_storages())
             for (MatrixStorage storage : storages) {
                 const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
-                const auto bits = [&] {
+                expect_same_bits_for_any_threads([&] {
                     const auto m = make("multicolor", system.a, settings);
                     m->setup(system.a);
                     return system.applied(*m);
-                };
-                const std::vector<double> one = bits();
-                for (int threads : {2, 3}) {
-                    const SeveralThreads several(threads);
-                    EXPECT_EQ(bits(), one) << threads;
-                }
+                });
             }
 }
 
@@ -368,9 +370,7 @@ TEST(Multicolor, LooksColoursUpInDoublePrecisionAlone) {
 TEST(Multicolor, HoldsWhatItPlans) {
     for (const auto& stencil : reference::all_stencils())
         for (MatrixStorage storage : storages)
-            for (const Settings& settings :
-                 {Settings{{"colours", "stencil"}}, Settings{{"colours", "greedy"}}, Settings{{"colours", "hashed"}},
-                  Settings{{"storage", "single"}}, Settings{{"storage", "half_scaled"}}}) {
+            for (const Settings& settings : rules_and_storages()) {
                 const Context context = Context::cpu(1);
                 const SweptSystem system(context, {stencil.name, 3, 0, {7, 5, 3}, LayoutKind::natural, storage});
                 const Index before = context.ledger().held();
