@@ -38,12 +38,7 @@ std::vector<int> coloured(const std::string& rule, const StencilMatrix& data) {
         return hashed_colours(grid, coupling_offsets(grid, reference::to_stencil({"", data.offsets})));
     }
     if (rule == "greedy") return greedily_coloured(data.box, data.offsets);
-    const ColouredShape shape(reference::to_grid(data.box), reference::to_stencil({"", data.offsets}),
-                              ColourRule::stencil);
-    std::vector<int> colours;
-    for (int row = 0; row < data.box.points(); ++row)
-        colours.push_back(shape.map.colour(reference::to_int3(data.box.point(row))));
-    return colours;
+    return linearly_coloured(data);
 }
 
 std::vector<double> expected_of(const std::string& rule, const StencilMatrix& data, bool symmetric,

@@ -1,7 +1,6 @@
 // Preconditioners with factors of fewer bits against the reference's factors, rounded alike.
 #include <gtest/gtest.h>
 
-#include "precond/coloured_points.hpp"
 #include "precond/swept.hpp"
 #include "reference/coloured_ilu.hpp"
 #include "reference/rounded.hpp"
@@ -68,14 +67,8 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
 
 /// The order of the points whose ILU(0) a preconditioner is: natural, or by colour.
 std::vector<int> order_of(const Case& c, const reference::StencilMatrix& data) {
-    std::vector<int> colours(std::size_t(data.box.points()), 0);
-    if (c.name == "multicolor") {
-        const ColouredShape shape(reference::to_grid(data.box), reference::to_stencil({"", data.offsets}),
-                                  ColourRule::stencil);
-        for (int row = 0; row < data.box.points(); ++row)
-            colours[row] = shape.map.colour(reference::to_int3(data.box.point(row)));
-    }
-    return reference::sorted_by_colour(colours);
+    if (c.name == "multicolor") return reference::sorted_by_colour(linearly_coloured(data));
+    return reference::sorted_by_colour(std::vector<int>(std::size_t(data.box.points()), 0));
 }
 
 reference::UnitFactors rounded_factors(const Case& c, const reference::BlockIlu& ilu) {

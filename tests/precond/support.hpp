@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "precond/coloured_points.hpp"
 #include "precond/registry.hpp"
 #include "reference/block_ilu.hpp"
 #include "reference/bridge.hpp"
@@ -66,6 +67,15 @@ inline const std::vector<reference::Offset>& filled(const std::string& stencil, 
 inline Layout layout_for(LayoutKind kind, const reference::StencilMatrix& a, const std::string& stencil, int k) {
     const LevelMap levels = reference::to_stencil({stencil, filled(stencil, k)}).level_map();
     return Layout(kind, reference::to_grid(a.box), levels);
+}
+
+/// Each point's colour under the linear colouring of its stencil.
+inline std::vector<int> linearly_coloured(const reference::StencilMatrix& a) {
+    const ColouredShape shape(reference::to_grid(a.box), reference::to_stencil({"", a.offsets}), ColourRule::stencil);
+    std::vector<int> colours;
+    for (int row = 0; row < a.box.points(); ++row)
+        colours.push_back(shape.map.colour(reference::to_int3(a.box.point(row))));
+    return colours;
 }
 
 /// The reference's ILU(k) on the pattern derived on the stencil.
