@@ -26,8 +26,11 @@ struct Made {
     }
 };
 const std::vector<Made>& with_storages() {
-    static const std::vector<Made> list{
-        {"struct_ilu", {}}, {"fgbilu", {{"style", "kernels"}}}, {"fgbilu", {{"style", "blocks"}}}, {"multicolor", {}}};
+    static const std::vector<Made> list{{"struct_ilu", {}},
+                                        {"fgbilu", {{"style", "kernels"}}},
+                                        {"fgbilu", {{"style", "blocks"}}},
+                                        {"multicolor", {}},
+                                        {"subdomain_ildu0", {}}};
     return list;
 }
 
