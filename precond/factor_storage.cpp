@@ -26,7 +26,7 @@ std::string list_of(const std::vector<FactorStorage>& storages) {
 }
 
 ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages, const std::string& note) {
-    ParameterSpec spec{"preconditioner", "storage", ParameterType::choice, "double"};
+    ParameterSpec spec{"preconditioner", "storage", ParameterType::choice, "double", ""};
     if (storages.size() == 1)
         spec.description = "how factors are kept; this preconditioner takes " + list_of(storages) + " alone";
     else
