@@ -189,7 +189,7 @@ void expect_planned(const Context& context, const std::string& variant) {
     for (const char* size : {"auto", "16 8 4"}) {
         Index factor_bytes = 0;
         for (const FactorStorage storage : all_factor_storages) {
-            SCOPED_TRACE(size + (" " + to_string(storage)));
+            SCOPED_TRACE(std::string(size) + " " + to_string(storage));
             const Parameters parameters = parameters_of(
                 "subdomain_ildu0", {{"storage", to_string(storage)}, {"subdomain", size}, {"variant", variant}});
             const PreconditionerPlan plan = row.plan(parameters, setting_of(a));
@@ -237,7 +237,7 @@ TEST_F(NarrowSubdomainFactorsOnDevice, GiveTheSameBitsWithAnyTuning) {
     for (const auto& [stencil, dof] : {std::pair{"star7", 1}, {"box27", 1}, {"diamond25", 1}, {"star7", 3}})
         for (const FactorStorage storage : all_factor_storages)
             for (const char* variant : {"level", "unfused"}) {
-                SCOPED_TRACE(stencil + (" " + to_string(storage)) + " " + variant);
+                SCOPED_TRACE(std::string(stencil) + " " + to_string(storage) + " " + variant);
                 const StructMatrix a =
                     in_context(Context::cuda(),
                                random_matrix(stencil, reference::to_grid({37, 33, 17}), dof, MatrixStorage::full, 3));
@@ -272,7 +272,7 @@ TEST_F(NarrowSubdomainFactorsOnDevice, EqualTheHostsOnLargeGrids) {
         const std::vector<double> r = reference::Random(6).vector(int(here.unknowns())),
                                   host = apply(*expected, here, r);
         for (const std::string variant : subdomain_variants) {
-            SCOPED_TRACE(stencil + (" " + variant) + " " + to_string(storage));
+            SCOPED_TRACE(std::string(stencil) + " " + variant + " " + to_string(storage));
             const auto m = make(there, storage, "auto", variant);
             m->setup(there);
             const Vector in = to_vector(there.context(), there.layout(), dof, r);
