@@ -2,7 +2,7 @@
 //
 // A body is a struct, copied by value,
 //     HYPERPLANE_HD void operator()(Int3 point, Index slot) const;
-// that holds plain values and pointers into memory of the backend it runs on (core/views.hpp). One with a member
+// that holds plain values and pointers into memory of the backend it runs on (core/views.hpp). One with a type
 // `few_points`, because its points are too large for more than 2^31 of them, is compiled once. Files with such loops
 // are named under BOTH in their room's CMakeLists.txt: compiled as CUDA where the CUDA backend is built.
 #pragma once
@@ -31,7 +31,7 @@ void launch_for_each_point(const Layout& layout, const char* name, const Body& b
     constexpr int threads = 256;
     const unsigned blocks = cuda::blocks_for(layout.slots(), threads);
     constexpr bool few_points = requires {
-        Body::few_points;
+        typename Body::few_points;
     };
     if (few_points || layout.slots() <= Index(1) << 31)
         visit_points<unsigned><<<blocks, threads, 0, cuda::stream()>>>(layout, body);

@@ -38,7 +38,7 @@ struct FactorPoint {
     Met met;
 
     static constexpr int room = m > 0 ? m : max_dof;
-    static constexpr bool few_points = true;  // ColouredShape sees to that
+    using few_points = void;  // ColouredShape sees to that
 
     HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
     HYPERPLANE_HD double& x(Place own, int e, Place there, int row, int col) const {
@@ -194,7 +194,7 @@ struct RoundPoint {
     int dof, parts, colour;
     Index count, slots;
 
-    static constexpr bool few_points = true;
+    using few_points = void;
 
     HYPERPLANE_HD int part_of(int e) const {
         return e < 0 ? 1 : points.next[colour * points.entries + e] < colour ? 0 : 2;
@@ -235,7 +235,7 @@ struct SweepPoint {
     int colour;
     Index count;
 
-    static constexpr bool few_points = true;
+    using few_points = void;
 
     HYPERPLANE_HD void operator()(Int3, Index at) const {
         if (at >= count) return;

@@ -130,7 +130,7 @@ struct GasRows {
 /// F at a point: the rate of change, and the difference of the fluxes over the spacing along each axis.
 template <FluxKind flux>
 struct GasResidual {
-    static constexpr bool few_points = true;
+    using few_points = void;
     GasRows rows;
     VectorView f;
 
@@ -174,7 +174,7 @@ HYPERPLANE_HD inline void follow_lower(const SlopeDerivatives& d, double by_stat
 /// derivatives at each face, then each row of the blocks along all axes and on the diagonal.
 template <FluxKind flux, GasJacobian kind>
 struct GasMatrix {
-    static constexpr bool few_points = true;
+    using few_points = void;
     static constexpr int reach = kind == GasJacobian::first ? 1 : 2;  ///< cells to each side that the matrix knows of
     using Derivative = decltype(flux_derivative<flux>(Gas{}, GasState<double>{}, GasState<double>{}, false));
 
