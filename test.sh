@@ -28,7 +28,7 @@ build "$preset"
 export OMP_NUM_THREADS=1
 export UBSAN_OPTIONS=print_stacktrace=1
 status=0
-ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --no-tests=error \
+ctest --test-dir "build/$preset" -j "$(cores)" --output-on-failure --no-tests=error \
     ${labels[@]+"${labels[@]}"} ${passed_on[@]+"${passed_on[@]}"} </dev/null || status=$?
 
 # ctest names the skipped tests; their reasons stand in its log (GoogleTest's, and "skipped: ..." of scripts).

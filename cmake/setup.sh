@@ -46,10 +46,13 @@ install_missing() {
     rm -f "$log"
 }
 
+# Cores; nproc by itself gives OMP_NUM_THREADS where that is set.
+cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
+
 # As many compilers as there are cores and 1.5 GiB for each, the memory limit of a container included.
 build_jobs() {
     local jobs kib limit
-    jobs=$(nproc)
+    jobs=$(cores)
     kib=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
     limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null || echo max)
     if [ "$limit" != max ] && [ $((limit / 1024)) -lt "$kib" ]; then kib=$((limit / 1024)); fi
