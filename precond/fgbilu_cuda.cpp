@@ -115,31 +115,43 @@ Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f) {
     return arguments;
 }
 
-/// Launches a level's kernel; `points` a block.
-void launch(const rtc::Kernel& kernel, const FgBiluSystem& system, Arguments& head, int level, int points, int lanes,
-            bool early) {
-    const Layout& layout = system.layout;
-    const Grid& grid = layout.grid();
-    head.plane = hyperplane_of(layout, level);
-    head.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
-    std::vector<int> deltas = slot_deltas(layout, system.stencil.offsets());
-    deltas.push_back(0);  // the struct's size is a multiple of 8
-    const unsigned blocks = unsigned((head.plane.columns + points - 1) / points);
-    if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, rtc::argument(head, deltas).data(), early);
-}
+/// A kernel of one level after the other.
+struct LevelKernel {
+    const rtc::Kernel& kernel;
+    const Layout& layout;
+    int points, lanes;  ///< of a block; threads of a point
+    std::vector<int> deltas;
+
+    LevelKernel(const rtc::Kernel& k, const FgBiluSystem& system, int points_of_block, int lanes_of_point)
+        : kernel(k),
+          layout(system.layout),
+          points(points_of_block),
+          lanes(lanes_of_point),
+          deltas(slot_deltas(system.layout, system.stencil.offsets())) {
+        deltas.push_back(0);  // the struct's size is a multiple of 8
+    }
+
+    void launch(Arguments& head, int level, bool early) const {
+        const Grid& grid = layout.grid();
+        head.plane = hyperplane_of(layout, level);
+        head.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
+        const unsigned blocks = unsigned((head.plane.columns + points - 1) / points);
+        if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, rtc::argument(head, deltas).data(), early);
+    }
+};
 
 /// All levels, one way or the other.
 void sweep(const rtc::Kernel& kernel, bool lower, const FgBiluSystem& system, const FgBiluTuning& tuning,
            Arguments& arguments, const double* r, double* z) {
     const Shape shape(system, tuning);
+    const LevelKernel of_level(kernel, system, shape.solve_points, system.dof * shape.parts);
     const bool can_overlap = tuning.overlapped && device::properties().major >= 9;
     const int levels = system.layout.level_count();
     arguments.r = r;
     arguments.z = z;
     for (int at = 0; at < levels; ++at)
         // The first one reads at once what came before this sweep.
-        launch(kernel, system, arguments, lower ? at : levels - 1 - at, shape.solve_points, system.dof * shape.parts,
-               can_overlap && at > 0);
+        of_level.launch(arguments, lower ? at : levels - 1 - at, can_overlap && at > 0);
 }
 
 }  // namespace
@@ -152,14 +164,13 @@ FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
       upper_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_upper")) {}
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
-    const int points = Shape(system_, tuning_).factor_points;
+    const LevelKernel of_level(factor_, system_, Shape(system_, tuning_).factor_points, system_.dof * system_.dof);
     Arguments arguments = arguments_of(factors);
     arguments.ratios = scratch.ratios();
     arguments.log = scratch.log();
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
-    for (int level = 0; level < system_.layout.level_count(); ++level)
-        launch(factor_, system_, arguments, level, points, system_.dof * system_.dof, false);
+    for (int level = 0; level < system_.layout.level_count(); ++level) of_level.launch(arguments, level, false);
 }
 
 void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
