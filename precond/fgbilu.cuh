@@ -32,7 +32,8 @@ __constant__ const int entry_x[] = OFFSET_X;
 __constant__ const int entry_y[] = OFFSET_Y;
 __constant__ const int entry_z[] = OFFSET_Z;
 
-/// A point of a level; where a column has none, or is none, `exists` is false and nothing is read.
+/// A point of a level; where a column has none, or is none, `exists` is false and what is read of slot 0 counts for
+/// nothing.
 struct Point {
     GridPoint at;
     int slot;
