@@ -10,13 +10,15 @@
 // What neighbours have is found again in the second-level cache: blocks of threads take the points plane by plane of
 // the layout's outermost axis, but only a few lines of its middle axis at a time.
 //
-// The blocks that pairs need are asked for together, a group of pairs at a time, across entries.
+// The blocks that pairs need are asked for together, a group of pairs at a time, across entries. Of larger blocks those
+// that points side by side have in common follow each other (precond/factor_sweeps_cuda.cpp gives the order), for the
+// first-level cache: the sums of entries that differ along the innermost axis grow side by side.
 //
 // Factors lie as [entry][slot][row][col], zero where the neighbour is outside the grid; those of D-ILU (SHARES) but
 // D^-1 are A's. A lower neighbour outside the grid counts as the point itself, times W_l = 0.
 //
 // Definitions, besides those of core/grid_point.cuh: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1},
-// the pairs by e, PAIR_BEGIN {ENTRIES + 1}, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's
+// PAIRS, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's
 // sign), SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a multiprocessor), ROUNDS (of
 // factor_sweeps_tensor.cuh).
 
@@ -33,14 +35,28 @@ struct Arguments {
 };
 
 __device__ constexpr int a_entry[] = A_ENTRY;
-__device__ constexpr int pair_begin[] = PAIR_BEGIN;
 __device__ constexpr int pair_l[] = PAIR_L;
 __device__ constexpr int pair_u[] = PAIR_U;
 __device__ constexpr int pair_e[] = PAIR_E;
 
 constexpr int threads = 256;
 constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : ENTRIES;  // kept
-constexpr int pairs = pair_begin[ENTRIES];
+constexpr int pairs = PAIRS;
+
+/// The pairs that X_e begins and ends with; `pairs` and -1 where it has none.
+__device__ constexpr int first_pair(int e) {
+    int pair = 0;
+    while (pair < pairs && pair_e[pair] != e) ++pair;
+    return pair;
+}
+__device__ constexpr int last_pair(int e) {
+    int pair = pairs - 1;
+    while (pair >= 0 && pair_e[pair] != e) --pair;
+    return pair;
+}
+__device__ constexpr bool has_pairs(int e) {
+    return first_pair(e) < pairs;
+}
 
 /// Pairs are taken in groups of so many.
 template <int size, class Body>
@@ -54,7 +70,7 @@ __device__ __forceinline__ void for_each_group(const Body& body) {
 /// Whether a sweep writes an entry.
 template <bool all>
 __device__ constexpr bool writes(int e) {
-    return e == LOWER || (!SHARES && (all || pair_begin[e] < pair_begin[e + 1]));
+    return e == LOWER || (!SHARES && (all || has_pairs(e)));
 }
 
 /// The points of a block of threads, whose slots follow each other.

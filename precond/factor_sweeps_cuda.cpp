@@ -1,7 +1,10 @@
 #include "precond/factor_sweeps_cuda.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <numeric>
+#include <tuple>
 
 #include "core/grid_point.hpp"
 #include "precond/struct_ilu_geometry.hpp"
@@ -67,22 +70,53 @@ struct Axes {
     }
 };
 
+/// X_e -= W_l F_u(p+l) in the order that points take them in. Of larger blocks F_u(p+l) of one point and F_u(p'+l') of its
+/// neighbour along the layout's innermost axis are the same one shortly after: l' and e' differ from l and e along this
+/// axis alone. One unknown's sums would not fit registers, and its lines of memory are shared as it is.
+struct Pairs {
+    std::vector<int> l, u, e;
+
+    explicit Pairs(const FactorSweepShape& shape) {
+        const Stencil& s = shape.filled;
+        const Eliminations by_entry = shape.eliminations();
+        for (int entry = 0; entry < s.size(); ++entry) e.resize(by_entry.begin[entry + 1], entry);
+        const auto across = [&](int entry) {
+            const Int3 o = s[entry];
+            return shape.layout.kind() == LayoutKind::natural ? std::array{o.z, o.y} : std::array{o.z, o.x};
+        };
+        const auto key = [&](int pair) {
+            const int low = by_entry.l[pair], up = by_entry.u[pair];
+            return std::tuple(across(e[pair]), across(low), up, low);
+        };
+        std::vector<int> order(by_entry.count());
+        std::iota(order.begin(), order.end(), 0);
+        if (on_tensor_cores(shape.dof))
+            std::sort(order.begin(), order.end(), [&](int x, int y) { return key(x) < key(y); });
+        std::vector<int> entries;
+        for (const int pair : order) {
+            l.push_back(by_entry.l[pair]);
+            u.push_back(by_entry.u[pair]);
+            entries.push_back(e[pair]);
+        }
+        e = std::move(entries);
+    }
+};
+
 rtc::Definitions definitions(const FactorSweepShape& shape) {
     const Stencil& s = shape.filled;
-    const Eliminations pairs = shape.eliminations();
-    std::vector<int> a_entry, pair_e;
+    const Pairs pairs(shape);
+    std::vector<int> a_entry;
     for (const Int3 o : s.offsets()) a_entry.push_back(shape.a.find(o));
-    for (int e = 0; e < s.size(); ++e) pair_e.resize(pairs.begin[e + 1], e);
     const auto n = [](int value) { return std::to_string(value); };
     rtc::Definitions all = grid_point_definitions(shape.layout, s.offsets());
     all.insert({{"DOF", n(shape.dof)},
                 {"ENTRIES", n(s.size())},
                 {"LOWER", n(s.lower_size())},
                 {"A_ENTRY", rtc::braces(a_entry)},
-                {"PAIR_BEGIN", rtc::braces(pairs.begin)},
+                {"PAIRS", n(int(pairs.e.size()))},
                 {"PAIR_L", struct_ilu::array_of(pairs.l)},
                 {"PAIR_U", struct_ilu::array_of(pairs.u)},
-                {"PAIR_E", struct_ilu::array_of(pair_e)},
+                {"PAIR_E", struct_ilu::array_of(pairs.e)},
                 {"SYMMETRIC", n(shape.symmetric)},
                 {"SHARES", n(shape.shares)},
                 {"PERIODIC", n(shape.layout.grid().any_periodic())},

@@ -151,29 +151,29 @@ struct Sweep {
     __device__ __forceinline__ void run() {
         if constexpr (updates) {
             make_w();
-            Row x;
+            Row x[ENTRIES];
             for_each_group<group_size>([&](auto begin, auto end) {
                 Row from[group_size];
                 Block right[group_size];
                 unrolled<begin.value, end.value>([&](auto pair) {
                     constexpr int e = pair_e[pair.value];
                     const int place = pair.value - begin.value;
-                    if constexpr (pair.value == pair_begin[e]) from[place] = matrix<e>();
+                    if constexpr (pair.value == first_pair(e)) from[place] = matrix<e>();
                     right[place] = upper<pair.value>();
                 });
                 __syncwarp();
                 unrolled<begin.value, end.value>([&](auto pair) {
                     constexpr int e = pair_e[pair.value];
                     const int place = pair.value - begin.value;
-                    if constexpr (pair.value == pair_begin[e]) x = shifted<e>(from[place]);
-                    add_product<-1>(x, w[pair_l[pair.value]], right[place]);
-                    if constexpr (pair.value + 1 == pair_begin[e + 1]) finish<e>(x);
+                    if constexpr (pair.value == first_pair(e)) x[e] = shifted<e>(from[place]);
+                    add_product<-1>(x[e], w[pair_l[pair.value]], right[place]);
+                    if constexpr (pair.value == last_pair(e)) finish<e>(x[e]);
                 });
             });
         }
         unrolled<0, entries>([&](auto index) {
             constexpr int e = index.value;
-            if constexpr (writes<all>(e) && (!updates || pair_begin[e] == pair_begin[e + 1]))
+            if constexpr (writes<all>(e) && (!updates || !has_pairs(e)))
                 finish<e>(shifted<e>(matrix<e>()));
         });
         if constexpr (last) {

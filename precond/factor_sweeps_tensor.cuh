@@ -220,7 +220,7 @@ struct Sweep {
     }
     __device__ __forceinline__ void run() {
         if constexpr (updates) {
-            Block x;
+            Block x[ENTRIES];
             for_each_group<group_size>([&](auto first, auto end) {
                 if constexpr (pairs > group_size) {
                     ask_for_group<first.value, end.value>();
@@ -228,15 +228,15 @@ struct Sweep {
                 }
                 unrolled<first.value, end.value>([&](auto pair) {
                     constexpr int e = pair_e[pair.value];
-                    if constexpr (pair.value == pair_begin[e]) x = begin<e>();
-                    worker.multiply_add<1>(w[pair_l[pair.value]], right[pair.value - first.value], x);
-                    if constexpr (pair.value + 1 == pair_begin[e + 1]) finish<e>(x);
+                    if constexpr (pair.value == first_pair(e)) x[e] = begin<e>();
+                    worker.multiply_add<1>(w[pair_l[pair.value]], right[pair.value - first.value], x[e]);
+                    if constexpr (pair.value == last_pair(e)) finish<e>(x[e]);
                 });
             });
         }
         unrolled<0, entries>([&](auto index) {
             constexpr int e = index.value;
-            if constexpr (writes<all>(e) && (!updates || pair_begin[e] == pair_begin[e + 1])) finish<e>(begin<e>());
+            if constexpr (writes<all>(e) && (!updates || !has_pairs(e))) finish<e>(begin<e>());
         });
         if constexpr (last) {
             not_finite.template gather<32 / points>();

@@ -29,16 +29,17 @@ struct Shape {
     Shape(const FgBiluSystem& system, const FgBiluTuning& tuning) {
         const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
         factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
-        const int columns = dof > 16 || lower == 0 ? 4 : std::clamp(26 / lower, 1, 4);
-        parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + columns - 1) / columns;
+        const int rows = dof > 16 || lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
+        parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
         // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks.
         const int threads = dof * parts, wanted = dof == 1        ? 256
                                                   : threads <= 16 ? std::max(16, 128 / threads / 8 * 8)
                                                                   : std::max(4, 256 / threads);
-        // Static shared memory holds a vector of every neighbour, and two for each part.
-        const int fits = 48 * 1024 / int(sizeof(double)) / ((lower + 2 * parts) * dof);
+        // Static shared memory holds a vector of every column, one of the point and one of each part.
+        const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 1 + parts) * dof);
         solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));
-        ahead = lower * ((dof + parts - 1) / parts) <= (threads * solve_points > 512 ? 14 : 26);
+        const int block_threads = threads * solve_points, share = (dof + parts - 1) / parts;
+        ahead = lower * share <= (block_threads > 512 ? 14 : block_threads > 256 ? 26 : 56);
     }
 };
 

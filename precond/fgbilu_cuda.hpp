@@ -34,7 +34,7 @@ struct FgBiluSystem {
 
 /// How work is cut; every choice gives the same result. 0 leaves a choice to the program.
 struct FgBiluTuning {
-    int parts = 0;           ///< threads that share a row in the solves; dof: an element a thread (Algorithm 10)
+    int parts = 0;           ///< threads that share a column in the solves; dof: an element a thread (Algorithm 10)
     int points = 0;          ///< of a thread block in the solves
     bool overlapped = true;  ///< a level's kernel begins, and reads its coefficients, before the one before it ends
 };

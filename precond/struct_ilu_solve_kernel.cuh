@@ -120,10 +120,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
             __threadfence();
         }
     }
-    __shared__ bool last;
-    if (thread == 0) last = atomicAdd(&a.state->done, 1u) == unsigned(a.tile_count) - 1;
-    __syncthreads();
-    if (!last) return;
+    // The last block to come here has more to do.
+    if (!__syncthreads_or(thread == 0 && atomicAdd(&a.state->done, 1u) == unsigned(a.tile_count) - 1)) return;
     if (DOT) {
         __threadfence();
         double sum = 0.0;

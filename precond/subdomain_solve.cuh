@@ -44,7 +44,7 @@ __device__ __forceinline__ unsigned barrier_of(int step) {
 /// All threads of a block, wherever in the text each of them is.
 __device__ __forceinline__ void meet_all() {
     __syncwarp();
-    asm volatile("bar.sync 0, %0;" ::"n"(THREADS) : "memory");
+    asm volatile("barrier.sync 0, %0;" ::"n"(THREADS) : "memory");
 }
 
 /// The warp that asks for what others will read.
