@@ -45,7 +45,8 @@ int rounds(const FactorSweepShape& shape) {
 /// for.
 int blocks(const FactorSweepShape& shape) {
     if (shape.dof == 1) return shape.filled.radius() > 1 ? 2 : 3;
-    return shape.dof <= 4 && shape.filled.lower_size() <= 3 ? 4 : 1;
+    if (shape.dof <= 4) return shape.filled.lower_size() <= 3 ? 4 : 1;
+    return shape.filled.lower_size() <= 6 ? 2 : 1;
 }
 
 /// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
@@ -70,9 +71,9 @@ struct Axes {
     }
 };
 
-/// X_e -= W_l F_u(p+l) in the order that points take them in. Of larger blocks F_u(p+l) of one point and F_u(p'+l') of its
-/// neighbour along the layout's innermost axis are the same one shortly after: l' and e' differ from l and e along this
-/// axis alone. One unknown's sums would not fit registers, and its lines of memory are shared as it is.
+/// X_e -= W_l F_u(p+l) in the order that points take them in. Of larger blocks F_u(p+l) of one point and F_u(p'+l') of
+/// its neighbour along the layout's innermost axis are the same one shortly after: l' and e' differ from l and e along
+/// this axis alone. One unknown's sums would not fit registers, and its lines of memory are shared as it is.
 struct Pairs {
     std::vector<int> l, u, e;
 
@@ -135,7 +136,7 @@ rtc::Texts texts(int dof) {
 
 /// Of the sweeps that write these entries, and of blocks that wait to be inverted.
 Index shared_bytes(const FactorSweepShape& shape, int entries) {
-    entries += shape.dof <= 4 && rounds(shape) > 1;
+    ++entries;
     return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds(shape) * round_points(shape.dof)) : 0;
 }
 

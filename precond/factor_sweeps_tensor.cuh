@@ -2,13 +2,14 @@
 // point at a time, or two. Definitions: factor_sweeps.cuh, and ROUNDS of points that a block of threads has.
 //
 // The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
-// memory. Small blocks that few entries are eliminated from wait there, too, to be inverted by a thread each: the lanes
-// of a warp that invert a block together need many more instructions, and these bound the sweep.
+// memory. Blocks to be inverted wait there, too, for a thread each or, of more than four unknowns, a thread for each of
+// their columns: the lanes of a warp that invert one block together need many more instructions, and these bound the
+// sweep. Only the last sweep, which tells of pivots point by point, does it so.
 
 constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
 
-constexpr bool small_blocks = DOF <= 4 && ROUNDS > 1;
+constexpr int inverting_lanes = DOF <= 4 ? 1 : 8;  // of a block
 
 extern __shared__ double shared[];  // [staged entry][point][staged_size], blocks to be inverted
 
@@ -139,7 +140,8 @@ struct Worker : Lane {
 /// A point's entries.
 template <bool updates, bool all, bool last>
 struct Sweep {
-    static constexpr int group_size = 8 / steps;  // pairs asked for together
+    // Pairs asked for together, fewer where two thread blocks' registers have no room for their operands.
+    static constexpr int group_size = BLOCKS > 1 && DOF > 6 ? 4 : 8;
 
     const Worker& worker;
     const Arguments& a = worker.a;
@@ -195,7 +197,7 @@ struct Sweep {
     }
     template <int e>
     __device__ __forceinline__ void finish(Block x) {
-        if constexpr (e == LOWER && small_blocks && !last) return worker.put_apart<all>(x);
+        if constexpr (e == LOWER && !last) return worker.put_apart<all>(x);
         if constexpr (e == LOWER)
             worker.invert(x, worker.staged<all, e>(), pivots);
         else if constexpr (last)
@@ -246,29 +248,73 @@ struct Sweep {
     }
 };
 
+/// A block that waits, inverted by one thread; `own` is A's.
+__device__ __forceinline__ void invert_whole(const Arguments& a, double* block, const double* own) {
+    double x[DOF][DOF], diagonal[DOF], scale = 0.0;
+#pragma unroll
+    for (int r = 0; r < DOF; ++r)
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) {
+            x[r][c] = block[r * DOF + c];
+            if (r == c) diagonal[r] = own[r * DOF + c];
+            scale = fmax(scale, fmax(fabs(own[r * DOF + c]), fabs(x[r][c])));
+        }
+    Pivots<false> pivots;
+    const bool usable = invert(a, x, diagonal, scale, pivots);
+#pragma unroll
+    for (int r = 0; r < DOF; ++r)
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) block[r * DOF + c] = usable ? x[r][c] : 0.0;
+}
+
+/// The same by eight lanes, which have a column each. All lanes of the warp take part.
+__device__ __forceinline__ void invert_columns(const Arguments& a, double* block, const double* own) {
+    const int c = threadIdx.x % 8;
+    double x[DOF], scale = 0.0;
+#pragma unroll
+    for (int r = 0; r < DOF; ++r) {
+        x[r] = c < DOF ? block[r * DOF + c] : 0.0;
+        if (c < DOF) scale = fmax(scale, fmax(fabs(own[r * DOF + c]), fabs(x[r])));
+    }
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2) scale = fmax(scale, __shfl_xor_sync(~0u, scale, step));
+    Pivots<false> pivots;
+    bool gave_up = false;
+#pragma unroll
+    for (int p = 0; p < DOF; ++p) {
+        double factors[DOF];  // column p
+#pragma unroll
+        for (int r = 0; r < DOF; ++r) factors[r] = __shfl_sync(~0u, x[r], p, 8);
+        double pivot = 1.0;
+        if (!gave_up) {
+            pivot = pivots.usable(a, p, factors[p], own[p * DOF + p], scale);
+            if (pivot == 0.0) gave_up = true, pivot = 1.0;
+        }
+        const double scaled = (c == p ? 1.0 : x[p]) * (1.0 / pivot);
+#pragma unroll
+        for (int r = 0; r < DOF; ++r) x[r] = r == p ? scaled : (c == p ? 0.0 : x[r]) - factors[r] * scaled;
+    }
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < DOF; ++r)
+        if (c < DOF) block[r * DOF + c] = gave_up ? 0.0 : x[r];
+}
+
 /// Inverts the blocks that wait and stores them.
 template <bool all>
 __device__ __forceinline__ void invert_apart(const Arguments& a, const Chunk& chunk) {
     double* const waiting = shared + staged_before<all>(entries) * block_points * staged_size;
+    const double* const own = shared + staged_before<all>(LOWER) * block_points * staged_size;
     __syncthreads();
-    if (const int point = threadIdx.x; point < chunk.count) {
-        const double* const own = shared + (staged_before<all>(LOWER) * block_points + point) * staged_size;
-        double* const block = waiting + point * staged_size;
-        double x[DOF][DOF], diagonal[DOF], scale = 0.0;
-#pragma unroll
-        for (int r = 0; r < DOF; ++r)
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) {
-                x[r][c] = block[r * DOF + c];
-                if (r == c) diagonal[r] = own[r * DOF + c];
-                scale = fmax(scale, fmax(fabs(own[r * DOF + c]), fabs(x[r][c])));
-            }
-        Pivots<false> pivots;
-        const bool usable = invert(a, x, diagonal, scale, pivots);
-#pragma unroll
-        for (int r = 0; r < DOF; ++r)
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) block[r * DOF + c] = usable ? x[r][c] : 0.0;
+    // Whole warps, whose last lanes may do what another one does.
+    constexpr int warp_points = 32 / inverting_lanes;
+    const int first = threadIdx.x / 32 * warp_points, point = threadIdx.x / inverting_lanes;
+    if (first < chunk.count) {
+        const int at = min(point, chunk.count - 1) * staged_size;
+        if constexpr (inverting_lanes > 1)
+            invert_columns(a, waiting + at, own + at);
+        else if (point < chunk.count)
+            invert_whole(a, waiting + at, own + at);
     }
     __syncthreads();
     double* const to = a.new_values[LOWER] + (long long)chunk.first * block_size;
@@ -293,7 +339,7 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
         }
         mine.run();
     }
-    if constexpr (small_blocks && !last) invert_apart<all>(a, chunk);
+    if constexpr (!last) invert_apart<all>(a, chunk);
 }
 
 /// E becomes W = E D^-1 and F becomes G = D^-1 F, in `new_values`.

@@ -1,12 +1,12 @@
-// What FGBILU's kernels have in common: Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119, 2015,
-// are fgbilu_factor.cuh and fgbilu_solve.cuh; equations in fgbilu.hpp.
+// What FGBILU's kernels have in common: Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119,
+// 2015, are fgbilu_factor.cuh and fgbilu_solve.cuh; equations in fgbilu.hpp.
 //
-// A block of threads has points of a hyperplane side by side, POINTS of them, which are its fastest index, so that a warp
-// reads consecutive slots of a coefficient. Arrays in shared memory are [row][col][point].
+// A block of threads has points of a hyperplane side by side, POINTS of them, which are its fastest index, so that a
+// warp reads consecutive slots of a coefficient. Arrays in shared memory are [row][col][point].
 //
 // Definitions: those of core/grid_point.cuh, of all 2 LOWER + 1 entries; STORAGE (narrow_values.cuh; 0 where points are
-// factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots must have A's sign), SHARES (E and F are A's and stay as
-// they are).
+// factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots must have A's sign), SHARES (E and F are A's and stay
+// as they are).
 
 typedef long long Index;
 

@@ -3,11 +3,11 @@
 //
 // A kernel a hyperplane, Algorithm 10 with the blocks' columns shared out: a thread has column v of all neighbours'
 // blocks, in every row or in rows part, part + PARTS, ..., so that what it fetches of neighbours meets its coefficients
-// at once. Sums over columns go through shared memory; then it has row v. What does not come from the hyperplane before,
-// the point's own coefficients, is read before this kernel waits for that one's (AHEAD: they fit registers; OVERLAPPED:
-// kernels follow each other by programmatic dependent launch). Values of other hyperplanes are read past the first-level
-// cache, which may hold what was there before. In storage of fewer bits D^-1 stands before no sum over neighbours, so
-// that what it gives is there before the wait, too.
+// at once. Sums over columns go through shared memory; then it has row v. What does not come from the hyperplane
+// before, the point's own coefficients, is read before this kernel waits for that one's (AHEAD: they fit registers;
+// OVERLAPPED: kernels follow each other by programmatic dependent launch). Values of other hyperplanes are read past
+// the first-level cache, which may hold what was there before. In storage of fewer bits D^-1 stands before no sum over
+// neighbours, so that what it gives is there before the wait, too.
 //
 // Definitions, beside fgbilu.cuh's: SOLVE_POINTS, PARTS, AHEAD, OVERLAPPED.
 
@@ -41,11 +41,11 @@ struct Part {
     const int point, v, part;
     int slot;
     bool exists;
-    const double* results;                             // row v of z
-    double e[AHEAD ? lowers * shares : 1], d[shares];  // of column v; of row v of D^-1
-    int there[AHEAD ? lowers : 1];                     // slots of neighbours
+    const double* results;                              // row v of z
+    double e[AHEAD ? lowers * shares : 1], d[shares];   // of column v; of row v of D^-1
+    int there[AHEAD ? lowers : 1];                      // slots of neighbours
     double scales[scaled_there && AHEAD ? lowers : 1];  // of their rows, which are those of mirrored coefficients
-    double mine, known, scale;                         // of r or y; what needs no neighbour; the row's scale
+    double mine, known, scale;                          // of r or y; what needs no neighbour; the row's scale
 
     __device__ Part()
         : point(threadIdx.x % SOLVE_POINTS),
@@ -60,7 +60,7 @@ struct Part {
 #pragma unroll
         for (int l = 0; l < LOWER; ++l) {
             there[l] = p.known_neighbour(a, first + l);
-            asm volatile("" : "+r"(there[l]));
+            asm volatile("" : "+r"(there[l]));  // the compiler must not put it off
         }
     }
     /// Reads what needs no result of another level.
@@ -105,7 +105,9 @@ struct Part {
     }
 
     /// A neighbour's result, 0 where there is none.
-    __device__ __forceinline__ double fetched(int there) const { return there < 0 ? 0.0 : __ldcg(results + there); }
+    __device__ __forceinline__ double fetched(int there) const {
+        return there < 0 ? 0.0 : __ldcg(results + there);
+    }
     /// Column v of the sums over neighbours, in this thread's rows.
     __device__ __forceinline__ void multiply(const Arguments& a, const Point& p, double (&sums)[shares]) const {
 #pragma unroll
