@@ -21,7 +21,7 @@ struct Hyperplane {
     /// Where a column's point is, on a grid of nx points along x and levels i + y j + z k; i >= 0 and j < ny only where
     /// the column has one.
     HYPERPLANE_HD void find(int nx, int y, int z, int column, int* i, int* j, int* k) const {
-        const int plane = reciprocal > 0 ? int((unsigned long long)(column)*reciprocal >> 32) : column / width;
+        const int plane = reciprocal > 0 ? int((unsigned long long)column * reciprocal >> 32) : column / width;
         *k = first_k + plane;
         const int before = level - z * *k - (nx - 1);  // what y j must make up for
         const int first_j = before > 0 ? (before + y - 1) / y / sector * sector : 0;

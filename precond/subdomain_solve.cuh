@@ -134,9 +134,7 @@ struct Worker {
         else
             with_count<n + 1>(body);
     }
-    __device__ __forceinline__ int component(int k) const {
-        return (thread + k * WORKERS) % DOF;
-    }
+    __device__ __forceinline__ int component(int k) const { return (thread + k * WORKERS) % DOF; }
     /// A lane's k-th of n rows.
     template <int n>
     __device__ __forceinline__ int row(int k) const {
@@ -160,9 +158,7 @@ struct Worker {
             return scale_of(((const unsigned char*)((const Value*)(shared + ring_begin) + step_piece[step].place))[at]);
         return scale_of(__ldg((const unsigned char*)(factors + step_piece[step].at) + at));
     }
-    __device__ __forceinline__ double& value(int c, int at) const {
-        return vector_begin()[c * CELLS + at];
-    }
+    __device__ __forceinline__ double& value(int c, int at) const { return vector_begin()[c * CELLS + at]; }
     /// Column 0 of the lower entry e, or of the one that mirrors it, among a step's columns.
     template <bool upper>
     __device__ __forceinline__ static int first_column(int e) {
@@ -255,7 +251,8 @@ struct Worker {
 #pragma unroll
         for (int k = 0; k < n; ++k)
             if (has_row<n>(k))
-                value(component(k), cell[k]) = scaled_rows ? own[k] + scale[k] * (sum[k] + odd[k]) : sum[k] + odd[k];
+                value(component(k), cell[k]) =
+                    scaled_rows ? own[k] + scale[k] * (sum[k] + odd[k]) : sum[k] + odd[k];
     }
 
     /// The steps of one solve. All threads have met before; the values of the vector are complete.
