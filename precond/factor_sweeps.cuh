@@ -18,7 +18,7 @@
 // D^-1 are A's. A lower neighbour outside the grid counts as the point itself, times W_l = 0.
 //
 // Definitions, besides those of core/grid_point.cuh: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1},
-// PAIRS, PAIR_L, PAIR_U, PAIR_E; SYMMETRIC (one triangle; pivots must have A's
+// PAIRS, PAIR_L, PAIR_U, PAIR_E, FIRST_PAIR, LAST_PAIR; SYMMETRIC (one triangle; pivots must have A's
 // sign), SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a multiprocessor), ROUNDS (of
 // factor_sweeps_tensor.cuh).
 
@@ -44,18 +44,11 @@ constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : ENTRIES;  // kept
 constexpr int pairs = PAIRS;
 
 /// The pairs that X_e begins and ends with; `pairs` and -1 where it has none.
-__device__ constexpr int first_pair(int e) {
-    int pair = 0;
-    while (pair < pairs && pair_e[pair] != e) ++pair;
-    return pair;
-}
-__device__ constexpr int last_pair(int e) {
-    int pair = pairs - 1;
-    while (pair >= 0 && pair_e[pair] != e) --pair;
-    return pair;
-}
+__device__ constexpr int first_pair[] = FIRST_PAIR;
+__device__ constexpr int last_pair[] = LAST_PAIR;
+
 __device__ constexpr bool has_pairs(int e) {
-    return first_pair(e) < pairs;
+    return last_pair[e] >= 0;
 }
 
 /// Pairs are taken in groups of so many.

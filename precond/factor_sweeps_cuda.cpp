@@ -76,6 +76,7 @@ struct Axes {
 /// this axis alone. One unknown's sums would not fit registers, and its lines of memory are shared as it is.
 struct Pairs {
     std::vector<int> l, u, e;
+    std::vector<int> first, last;  ///< of an entry's; as many as there are, and -1, where it has none
 
     explicit Pairs(const FactorSweepShape& shape) {
         const Stencil& s = shape.filled;
@@ -100,6 +101,12 @@ struct Pairs {
             entries.push_back(e[pair]);
         }
         e = std::move(entries);
+        first.assign(s.size(), int(e.size()));
+        last.assign(s.size(), -1);
+        for (int pair = 0; pair < int(e.size()); ++pair) {
+            first[e[pair]] = std::min(first[e[pair]], pair);
+            last[e[pair]] = pair;
+        }
     }
 };
 
@@ -118,6 +125,8 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
                 {"PAIR_L", struct_ilu::array_of(pairs.l)},
                 {"PAIR_U", struct_ilu::array_of(pairs.u)},
                 {"PAIR_E", struct_ilu::array_of(pairs.e)},
+                {"FIRST_PAIR", rtc::braces(pairs.first)},
+                {"LAST_PAIR", rtc::braces(pairs.last)},
                 {"SYMMETRIC", n(shape.symmetric)},
                 {"SHARES", n(shape.shares)},
                 {"PERIODIC", n(shape.layout.grid().any_periodic())},

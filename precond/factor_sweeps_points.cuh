@@ -158,16 +158,16 @@ struct Sweep {
                 unrolled<begin.value, end.value>([&](auto pair) {
                     constexpr int e = pair_e[pair.value];
                     const int place = pair.value - begin.value;
-                    if constexpr (pair.value == first_pair(e)) from[place] = matrix<e>();
+                    if constexpr (pair.value == first_pair[e]) from[place] = matrix<e>();
                     right[place] = upper<pair.value>();
                 });
                 __syncwarp();
                 unrolled<begin.value, end.value>([&](auto pair) {
                     constexpr int e = pair_e[pair.value];
                     const int place = pair.value - begin.value;
-                    if constexpr (pair.value == first_pair(e)) x[e] = shifted<e>(from[place]);
+                    if constexpr (pair.value == first_pair[e]) x[e] = shifted<e>(from[place]);
                     add_product<-1>(x[e], w[pair_l[pair.value]], right[place]);
-                    if constexpr (pair.value == last_pair(e)) finish<e>(x[e]);
+                    if constexpr (pair.value == last_pair[e]) finish<e>(x[e]);
                 });
             });
         }

@@ -230,9 +230,9 @@ struct Sweep {
                 }
                 unrolled<first.value, end.value>([&](auto pair) {
                     constexpr int e = pair_e[pair.value];
-                    if constexpr (pair.value == first_pair(e)) x[e] = begin<e>();
+                    if constexpr (pair.value == first_pair[e]) x[e] = begin<e>();
                     worker.multiply_add<1>(w[pair_l[pair.value]], right[pair.value - first.value], x[e]);
-                    if constexpr (pair.value == last_pair(e)) finish<e>(x[e]);
+                    if constexpr (pair.value == last_pair[e]) finish<e>(x[e]);
                 });
             });
         }
