@@ -43,6 +43,7 @@ struct StructIluTuning {
     bool factor_ring = true;         ///< points factored by rows find their neighbours' factors in shared memory
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
     bool pipelined = true;           ///< terms of older levels are summed ahead (section 4.2.1)
+    bool edges_meet = false;         ///< what brings edges waits at barriers where it need only arrive, for racecheck
     bool by_level = false;           ///< a launch for each level in place of the acyclic mapping of tiles (section 4.1)
     bool shares = true;              ///< where elimination changes the diagonal alone, E and F are the matrix's (D-ILU)
 };

@@ -37,9 +37,9 @@
 // Definitions, besides those of struct_ilu_lines.cuh: LOWER (offsets, all that there are), OFFSET_LEVEL {their levels,
 // below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the upper
 // triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT (also
-// r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), LOADERS, LOADER_LINES, RUN, BLOCKS (resident
-// on a multiprocessor), GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}. Coefficients and D^-1 are
-// kept as narrow_values.cuh says.
+// r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), EDGES_MEET, LOADERS, LOADER_LINES, RUN,
+// BLOCKS (resident on a multiprocessor), GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}.
+// Coefficients and D^-1 are kept as narrow_values.cuh says.
 
 struct alignas(16) Edge {
     double value;

@@ -55,7 +55,7 @@ Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups,
 }
 
 rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const SolveShape& shape, bool upper,
-                             bool dot, bool pipelined) {
+                             bool dot, const StructIluTuning& tuning) {
     rtc::Definitions all = line_definitions(system, g, shape.tile, g.lower, upper);
     const bool wraps = system.layout.grid().any_periodic() && system.shares;
     all["UNROLLED"] = "1";
@@ -73,7 +73,8 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["RUN"] = std::to_string(shape.run);
     all["HALO_THREADS"] = std::to_string(shape.halo_threads);
     all["LOOKAHEAD"] = std::to_string(shape.lookahead);
-    const Groups groups(system, g, pipelined);
+    all["EDGES_MEET"] = std::to_string(tuning.edges_meet);
+    const Groups groups(system, g, tuning.pipelined);
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["GROUPS"] = std::to_string(groups.count());
     all["TERMS"] = array_of(groups.terms);
@@ -219,8 +220,8 @@ Solves::Solves(const Context& context, const StructIluSystem& system, const Geom
       state_(copied_to(context, "preconditioner: tiles", std::vector<State>{{0, 0, 1}})),
       partial_(context, "preconditioner: tiles", tiles_.count()) {
     const auto load = [&](bool upper, bool dot) {
-        const rtc::Kernel kernel = rtc::load(
-            texts(system.dof), definitions(system, g, shape_, upper, dot, tuning.pipelined), "struct_ilu_solve");
+        const rtc::Kernel kernel =
+            rtc::load(texts(system.dof), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
         kernel.allow_shared(shape_.shared);
         return kernel;
     };
@@ -279,8 +280,7 @@ std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system,
     const SolveShape shape(system, g, tuning);
     std::vector<rtc::KernelResources> all, one;
     const auto add = [&](const char* name, bool upper, bool dot) {
-        rtc::compile(texts(system.dof), definitions(system, g, shape, upper, dot, tuning.pipelined), architecture,
-                     &one);
+        rtc::compile(texts(system.dof), definitions(system, g, shape, upper, dot, tuning), architecture, &one);
         for (auto& row : one) row.name = name, all.push_back(row);
     };
     add("struct_ilu lower", false, false);
