@@ -128,11 +128,18 @@ FgBiluFactors FgBilu::factors() const {
     // The view is written to by build alone, which is not const.
     StructMatrix& held = const_cast<StructMatrix&>(factor_ ? *factor_ : *inverse_);
     FgBiluFactors f;
-    const int diagonal = factor_ ? held.stencil().diagonal() : 0;
-    f.inverse = block_view(held, diagonal);
-    if (factor_) f.triangles = block_view(held);
-    f.view = {layout_, block_view(factor_ ? *factor_ : *a_), block_view(std::as_const(held), diagonal),
-              scratch_->offsets()};
+    BlockView own = block_view(held);
+    if (const Index dof = a_->dof(); cuda_ && cuda_->together())
+        own = {held.values(0), dof * dof * layout_.slots(), dof * dof, dof, 1};
+    const auto readable = [](const BlockView& v) -> ConstBlockView {
+        return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
+    };
+    f.inverse = own;
+    if (factor_) {
+        f.triangles = own;
+        f.inverse.values += held.stencil().diagonal() * own.entry_stride;
+    }
+    f.view = {layout_, factor_ ? readable(own) : block_view(*a_), readable(f.inverse), scratch_->offsets()};
     f.view.lower = a_->stencil().lower_size();
     f.view.symmetric = a_->symmetric();
     f.diagonal = block_view(*a_, a_->stencil().diagonal());

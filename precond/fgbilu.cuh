@@ -1,12 +1,13 @@
 // What FGBILU's kernels have in common: Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119,
 // 2015, are fgbilu_factor.cuh and fgbilu_solve.cuh; equations in fgbilu.hpp.
 //
-// A block of threads has points of a hyperplane side by side, POINTS of them, which are its fastest index, so that a
-// warp reads consecutive slots of a coefficient. Arrays in shared memory are [row][col][point].
+// A block of threads has points of a hyperplane side by side. Threads follow memory, so that a warp reads consecutive
+// values: a point's coefficients lie together (TOGETHER) and its threads are side by side, or a coefficient's slots do
+// and the same threads of all points are.
 //
 // Definitions: those of core/grid_point.cuh, of all 2 LOWER + 1 entries; STORAGE (narrow_values.cuh; 0 where points are
 // factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots must have A's sign), SHARES (E and F are A's and stay
-// as they are).
+// as they are), TOGETHER (not of SYMMETRIC).
 
 typedef long long Index;
 
@@ -15,8 +16,8 @@ struct Arguments {
     int base;  // slot of column (0, 0), were it in the level; natural: 0
     int nx, ny, nz, slots;
     Index stride, a_stride;  // of a coefficient of the factors, of A's
-    Value* inverse;          // D^-1 [row][col][stride]
-    Value* triangles;        // E and F, or W and G, [entry][row][col][stride]; SHARES: A's, a_stride
+    Value* inverse;          // D^-1 [row][col][stride]; TOGETHER [stride][row][col]
+    Value* triangles;        // E and F, or W and G, [entry] of the same; SHARES: A's [entry][row][col][a_stride]
     const double* diagonal;  // A's [row][col][a_stride]
     const double* r;         // [row][slots]
     double* z;
@@ -66,9 +67,27 @@ constexpr int block = DOF * DOF, lowers = LOWER > 0 ? LOWER : 1;
 __device__ __forceinline__ Index triangle_stride(const Arguments& a) {
     return SHARES ? a.a_stride : a.stride;
 }
+/// Place of coefficient (row, col) of an entry's block.
+__device__ __forceinline__ Index place(Index stride, int entry, int slot, int row, int col) {
+    const int element = row * DOF + col;
+    return TOGETHER ? (entry * stride + slot) * block + element : (entry * block + element) * stride + slot;
+}
 /// Where coefficient (row, col) of `entry` lies that couples `slot` to `there`.
 __device__ __forceinline__ Value* coefficient(const Arguments& a, int entry, int slot, int there, int row, int col) {
-    if (SYMMETRIC && entry > LOWER)
-        return a.triangles + ((2 * LOWER - entry) * block + col * DOF + row) * triangle_stride(a) + there;
-    return a.triangles + (entry * block + row * DOF + col) * triangle_stride(a) + slot;
+    const Index stride = triangle_stride(a);
+    if (SYMMETRIC && entry > LOWER) return a.triangles + place(stride, 2 * LOWER - entry, there, col, row);
+    return a.triangles + place(stride, entry, slot, row, col);
 }
+__device__ __forceinline__ Value* inverse_at(const Arguments& a, int slot, int row, int col) {
+    return a.inverse + place(a.stride, 0, slot, row, col);
+}
+
+/// Which point of the block, and which of its threads, this is.
+template <int POINTS, int THREADS>
+struct Share {
+    const int point, thread;
+
+    __device__ Share()
+        : point(TOGETHER ? threadIdx.x / THREADS : threadIdx.x % POINTS),
+          thread(TOGETHER ? threadIdx.x % THREADS : threadIdx.x / POINTS) {}
+};

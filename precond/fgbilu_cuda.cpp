@@ -32,11 +32,12 @@ struct Shape {
         const int rows = dof > 16 || lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
         parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
         // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks.
-        const int threads = dof * parts, wanted = dof == 1        ? 256
-                                                  : threads <= 16 ? std::max(16, 128 / threads / 8 * 8)
-                                                                  : std::max(4, 256 / threads);
-        // Static shared memory holds a vector of every column, one of the point and one of each part.
-        const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 1 + parts) * dof);
+        const int threads = dof * parts, wanted = dof == 1                  ? 256
+                                                  : threads > 16            ? std::max(4, 256 / threads)
+                                                  : system.together(tuning) ? 8
+                                                                            : std::max(16, 128 / threads / 8 * 8);
+        // Static shared memory holds a vector of every column and one more, one of the point and one of each part.
+        const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);
         solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));
         const int block_threads = threads * solve_points, share = (dof + parts - 1) / parts;
         ahead = lower * share <= (block_threads > 512 ? 14 : block_threads > 256 ? 26 : 56);
@@ -63,6 +64,7 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
                 {"LOWER", number(system.stencil.lower_size())},
                 {"SYMMETRIC", number(system.symmetric)},
                 {"SHARES", number(system.shares && !is_narrow(storage))},
+                {"TOGETHER", number(system.together(tuning))},
                 {"PAIR_BEGIN", rtc::braces(begin)},
                 {"PAIR_U", rtc::braces(u)},
                 {"PAIR_E", rtc::braces(e)},
@@ -96,9 +98,9 @@ struct Arguments {
           slots(int(layout.slots())) {}
 };
 
-Arguments arguments_of(const FgBiluFactors& f) {
+Arguments arguments_of(const FgBiluFactors& f, bool together) {
     Arguments arguments(f.view.layout);
-    arguments.stride = f.inverse.col_stride;
+    arguments.stride = together ? arguments.slots : f.inverse.col_stride;
     arguments.a_stride = f.diagonal.col_stride;
     arguments.inverse = f.inverse.values;
     arguments.triangles = f.view.triangles.values;
@@ -166,7 +168,7 @@ FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
     const LevelKernel of_level(factor_, system_, Shape(system_, tuning_).factor_points, system_.dof * system_.dof);
-    Arguments arguments = arguments_of(factors);
+    Arguments arguments = arguments_of(factors, together());
     arguments.ratios = scratch.ratios();
     arguments.log = scratch.log();
     arguments.tolerance = rules.tolerance;
@@ -175,7 +177,7 @@ void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, co
 }
 
 void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
-    Arguments arguments = arguments_of(factors);
+    Arguments arguments = arguments_of(factors, together());
     sweep(lower_, true, system_, tuning_, arguments, r, z);
     sweep(upper_, false, system_, tuning_, arguments, r, z);
 }

@@ -17,6 +17,14 @@ struct FgBiluFactors;
 class FgBiluScratch;
 class NarrowFactors;
 
+/// How work is cut; every choice gives the same result. 0 leaves a choice to the program.
+struct FgBiluTuning {
+    int parts = 0;           ///< threads that share a column in the solves; dof: an element a thread (Algorithm 10)
+    int points = 0;          ///< of a thread block in the solves
+    bool together = true;    ///< the coefficients of a point's block lie side by side
+    bool overlapped = true;  ///< a level's kernel begins, and reads its coefficients, before the one before it ends
+};
+
 /// What kernels are made for.
 struct FgBiluSystem {
     Layout layout;
@@ -26,17 +34,15 @@ struct FgBiluSystem {
     bool shares = false;                                      ///< E and F are the matrix's
     FactorStorage storage = FactorStorage::double_precision;  ///< that solves read
 
+    /// Whether factors lie as [entry][slot][row][col]. Blocks of one triangle are read transposed, too, and lie apart;
+    /// of four unknowns and fewer those are as fast.
+    bool together(const FgBiluTuning& tuning) const {
+        return tuning.together && dof > 4 && !symmetric && !shares && !is_narrow(storage);
+    }
     friend bool operator==(const FgBiluSystem& a, const FgBiluSystem& b) {
         return a.layout == b.layout && a.stencil.offsets() == b.stencil.offsets() && a.dof == b.dof &&
                a.symmetric == b.symmetric && a.shares == b.shares && a.storage == b.storage;
     }
-};
-
-/// How work is cut; every choice gives the same result. 0 leaves a choice to the program.
-struct FgBiluTuning {
-    int parts = 0;           ///< threads that share a column in the solves; dof: an element a thread (Algorithm 10)
-    int points = 0;          ///< of a thread block in the solves
-    bool overlapped = true;  ///< a level's kernel begins, and reads its coefficients, before the one before it ends
 };
 
 class FgBiluCuda {
@@ -44,6 +50,7 @@ public:
     FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning);
 
     bool serves(const FgBiluSystem& system) const { return system_ == system; }
+    bool together() const { return system_.together(tuning_); }
     /// Algorithm 9 on X.
     void factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const;
     /// Algorithm 10.

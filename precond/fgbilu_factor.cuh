@@ -16,9 +16,12 @@ constexpr bool early = SHARES && LOWER <= 4;  // all that a point needs fits reg
 
 /// Values of the block's points, one for each element.
 struct Blocks {
-    double values[block][FACTOR_POINTS];
+    double values[block * FACTOR_POINTS];
 
-    __device__ __forceinline__ double& at(int row, int col, int point) { return values[row * DOF + col][point]; }
+    __device__ __forceinline__ double& at(int row, int col, int point) {
+        const int element = row * DOF + col;
+        return values[TOGETHER ? point * block + element : element * FACTOR_POINTS + point];
+    }
     /// <x^{row,:}, y^{:,col}>
     __device__ static double product(Blocks& x, Blocks& y, int row, int col, int point) {
         double sum = 0.0;
@@ -77,19 +80,20 @@ __device__ __forceinline__ double invert(const Arguments& a, const Point& p, int
 
 extern "C" __global__ void __launch_bounds__(factor_threads, 1) fgbilu_factor(const __grid_constant__ Arguments a) {
     __shared__ Blocks left, right, product, next;
-    const int point = threadIdx.x % FACTOR_POINTS, element = threadIdx.x / FACTOR_POINTS;
-    const int u = element / DOF, v = element % DOF, column = blockIdx.x * FACTOR_POINTS + point;
+    const Share<FACTOR_POINTS, block> share;
+    const int point = share.point, u = share.thread / DOF, v = share.thread % DOF;
+    const int column = blockIdx.x * FACTOR_POINTS + point;
     const Point p(a, column);
     if (__syncthreads_count(p.exists) == 0) return;
-    double* const mine = a.inverse + element * a.stride + p.slot;
+    double* const mine = inverse_at(a, p.slot, u, v);
     double x = p.exists ? *mine : u == v ? 1.0 : 0.0;
-    const double own = p.exists ? a.diagonal[element * a.a_stride + p.slot] : x;
+    const double own = p.exists ? a.diagonal[share.thread * a.a_stride + p.slot] : x;
     // Elements of E_l and of D^-1 at p + l.
     double e[early ? lowers : 1], d[early ? lowers : 1];
     const auto fetch = [&](int l, int to) {
         const int there = p.neighbour(a, l);
         e[to] = there < 0 ? 0.0 : *coefficient(a, l, p.slot, there, u, v);
-        d[to] = there < 0 ? 0.0 : a.inverse[element * a.stride + there];
+        d[to] = there < 0 ? 0.0 : *inverse_at(a, there, u, v);
     };
     if constexpr (early)
 #pragma unroll

@@ -47,10 +47,8 @@ struct Part {
     double scales[scaled_there && AHEAD ? lowers : 1];  // of their rows, which are those of mirrored coefficients
     double mine, known, scale;                          // of r or y; what needs no neighbour; the row's scale
 
-    __device__ Part()
-        : point(threadIdx.x % SOLVE_POINTS),
-          v(threadIdx.x / SOLVE_POINTS % DOF),
-          part(threadIdx.x / SOLVE_POINTS / DOF) {}
+    __device__ explicit Part(const Share<SOLVE_POINTS, DOF * PARTS>& share)
+        : point(share.point), v(share.thread % DOF), part(share.thread / DOF) {}
 
     /// The n-th of this thread's rows, or columns of D^-1.
     __device__ __forceinline__ int share(int n) const { return part + n * PARTS; }
@@ -71,24 +69,24 @@ struct Part {
         asm volatile("" : "+l"(results));  // found once, not at each use
         if constexpr (AHEAD) {
             if constexpr (mirrored) find_neighbours(a, p);
-            const Index step = triangle_stride(a);
+            const Index stride = triangle_stride(a), step = TOGETHER ? 1 : stride;
             // Where a neighbour is missing they meet a zero, whatever they are.
             const Value* const triangle =
-                a.triangles + (mirrored ? (v * DOF + part) * step : (first * block + part * DOF + v) * step + slot);
+                a.triangles + (mirrored ? place(stride, 0, 0, v, part) : place(stride, first, slot, part, v));
 #pragma unroll
             for (int l = 0; l < LOWER; ++l) {
-                const Value* const at = mirrored ? triangle + max(there[l], 0) : triangle;
-                const int entry = mirrored ? LOWER - 1 - l : l;
+                const Value* const at = mirrored ? triangle + max(there[l], 0) + (LOWER - 1 - l) * block * stride
+                                                 : triangle + l * block * stride;
 #pragma unroll
                 for (int n = 0; n < shares; ++n)
-                    e[l * shares + n] =
-                        is_share(n) ? widened(at[(entry * block + n * PARTS * (mirrored ? 1 : DOF)) * step]) : 0.0;
+                    e[l * shares + n] = is_share(n) ? widened(at[n * PARTS * (mirrored ? 1 : DOF) * step]) : 0.0;
                 if constexpr (scaled_there) scales[l] = there[l] < 0 ? 1.0 : scale_at(a, a.of_triangle, v, there[l]);
             }
         }
-        const Value* const inverse = a.inverse + (v * DOF + part) * a.stride + slot;
+        const Value* const inverse = inverse_at(a, slot, v, part);
 #pragma unroll
-        for (int n = 0; n < shares; ++n) d[n] = is_share(n) ? widened(inverse[n * PARTS * a.stride]) : 0.0;
+        for (int n = 0; n < shares; ++n)
+            d[n] = is_share(n) ? widened(inverse[n * PARTS * (TOGETHER ? 1 : a.stride)]) : 0.0;
         mine = exists ? __ldcg((lower ? a.r + Index(v) * a.slots : results) + slot) : 0.0;
         known = 0.0;
         scale = 1.0;
@@ -136,18 +134,26 @@ struct Part {
 
     /// Row v of the result, in the threads of part 0. All threads of the block take part.
     __device__ __forceinline__ double result(const Arguments& a, const Point& p) const {
-        __shared__ double sums[DOF][DOF][SOLVE_POINTS], rests[DOF][SOLVE_POINTS], products[PARTS][DOF][SOLVE_POINTS];
+        __shared__ double sums[SOLVE_POINTS * DOF * (DOF + TOGETHER)], rests[DOF * SOLVE_POINTS],
+            products[PARTS * DOF * SOLVE_POINTS];
+        // Of sums, one more for each row: fewer bank conflicts.
+        const auto sum_at = [&](int row, int col) {
+            return TOGETHER ? (point * DOF + row) * (DOF + 1) + col : (col * DOF + row) * SOLVE_POINTS + point;
+        };
+        const auto row_at = [&](int vector, int row) {
+            return TOGETHER ? (vector * SOLVE_POINTS + point) * DOF + row : (vector * DOF + row) * SOLVE_POINTS + point;
+        };
         double own[shares];
         multiply(a, p, own);
         double sum = own[0];
         if constexpr (DOF > 1) {
 #pragma unroll
             for (int n = 0; n < shares; ++n)
-                if (is_share(n)) sums[v][share(n)][point] = own[n];
+                if (is_share(n)) sums[sum_at(share(n), v)] = own[n];
             __syncthreads();
             sum = 0.0;
 #pragma unroll(DOF <= 8 ? DOF : 8)
-            for (int c = 0; c < DOF; ++c) sum += sums[c][v][point];
+            for (int c = 0; c < DOF; ++c) sum += sums[sum_at(v, c)];
         }
         if constexpr (unit && lower) return mine - scale * sum;
         double product = known;
@@ -156,19 +162,19 @@ struct Part {
             if constexpr (DOF == 1) {
                 product = d[0] * rest;
             } else {
-                if (part == 0) rests[v][point] = rest;
+                if (part == 0) rests[row_at(0, v)] = rest;
                 __syncthreads();
 #pragma unroll
                 for (int n = 0; n < shares; ++n)
-                    if (is_share(n)) product += d[n] * rests[share(n)][point];
+                    if (is_share(n)) product += d[n] * rests[row_at(0, share(n))];
             }
         }
         if constexpr (PARTS > 1) {
-            products[part][v][point] = product;
+            products[row_at(part, v)] = product;
             __syncthreads();
             product = 0.0;
 #pragma unroll(PARTS <= 8 ? PARTS : 8)
-            for (int q = 0; q < PARTS; ++q) product += products[q][v][point];
+            for (int q = 0; q < PARTS; ++q) product += products[row_at(q, v)];
         }
         return unit ? product - scale * sum : lower ? product : mine - product;
     }
@@ -178,7 +184,7 @@ struct Part {
 template <bool lower>
 __device__ __forceinline__ void sweep_level(const Arguments& a) {
     let_next_begin();
-    Part<lower> mine;
+    Part<lower> mine{Share<SOLVE_POINTS, DOF * PARTS>()};
     const Point p(a, blockIdx.x * SOLVE_POINTS + mine.point);
     // One block waits even where it has no points, so that this level does not end before the one before has.
     if (!__any_sync(~0u, p.exists) && blockIdx.x > 0) return;

@@ -97,13 +97,15 @@ TEST_F(FgBiluPartsOnDevice, EqualTheHostsOnLargeGrids) {
         Grid grid;
         std::vector<FgBiluTuning> tunings;
     };
-    const std::vector<FgBiluTuning> some{{}, {.overlapped = false}, {.parts = 1}, {.parts = 32, .points = 3}};
+    const std::vector<FgBiluTuning> some{
+        {}, {.together = false}, {.overlapped = false}, {.parts = 1}, {.parts = 32, .points = 3}};
     for (const Shape& shape : std::vector<Shape>{{"star7", 1, {131, 67, 45}, some},
                                                  {"star7", 5, {47, 35, 19}, some},
                                                  {"star7", 8, {33, 29, 31}, some},
                                                  {"star7", 32, {13, 11, 9}, {{}, {.overlapped = false}, {.parts = 32}}},
                                                  {"diamond13", 3, {23, 35, 19}, some},
-                                                 {"box27", 2, {37, 25, 21}, some}}) {
+                                                 {"box27", 2, {37, 25, 21}, some},
+                                                 {"box27", 6, {23, 21, 17}, some}}) {
         const Stencil stencil = Stencil::by_name(shape.stencil);
         for (MatrixStorage storage : storages) {
             const StructMatrix here = random_struct_matrix(
@@ -117,8 +119,8 @@ TEST_F(FgBiluPartsOnDevice, EqualTheHostsOnLargeGrids) {
                 const std::vector<double> z = apply(*expected, here, r);
                 for (const FgBiluTuning& tuning : shape.tunings) {
                     SCOPED_TRACE(std::string(shape.stencil) + " " + std::to_string(shape.dof) + " parts " +
-                                 std::to_string(tuning.parts) + (tuning.overlapped ? " overlapped " : " ") +
-                                 to_string(factors));
+                                 std::to_string(tuning.parts) + (tuning.together ? " together " : " ") +
+                                 (tuning.overlapped ? " overlapped " : " ") + to_string(factors));
                     FgBilu m(gpu, {.pivots = {}, .tuning = tuning, .storage = factors});
                     std::vector<double> first;
                     for (int repeat = 0; repeat < 10; ++repeat) {
