@@ -6,13 +6,15 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/device.hpp"
 #include "core/grid_point.hpp"
+#include "precond/factor_sweeps_rows.hpp"
 #include "precond/struct_ilu_geometry.hpp"
 
 namespace hyperplane {
 namespace rtc {
 extern const KernelText grid_point_cuh, kernel_parts_cuh, tensor_blocks_cuh, factor_sweeps_cuh,
-    factor_sweeps_points_cuh, factor_sweeps_tensor_cuh, factor_sweeps_kernels_cuh;
+    factor_sweeps_points_cuh, factor_sweeps_rows_cuh, factor_sweeps_tensor_cuh, factor_sweeps_kernels_cuh;
 }
 
 namespace {
@@ -23,6 +25,13 @@ constexpr Index shared_limit = 220 * 1024;
 
 bool on_tensor_cores(int dof) {
     return dof > 2;
+}
+
+/// Whether sweeps before the last one bring neighbours' blocks by rows, where the device has room for them.
+bool by_rows(const FactorSweepShape& shape) {
+    if (!on_tensor_cores(shape.dof)) return false;
+    const FactorSweepRows rows(shape);
+    return rows.serves() && (!device::available() || rows.shared_bytes() <= device::properties().shared_per_block);
 }
 
 /// Points of a block of threads, and of one of its rounds.
@@ -61,6 +70,7 @@ struct Axes {
         Index planes = 1;
         for (const Int3 o : shape.filled.offsets())
             planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
+        if (by_rows(shape)) planes += FactorSweepRows::planes - 1;
         const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
         constexpr Index wanted = 16 << 20;
         lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
@@ -131,16 +141,21 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
                 {"SHARES", n(shape.shares)},
                 {"PERIODIC", n(shape.layout.grid().any_periodic())},
                 {"BLOCKS", n(blocks(shape))},
-                {"ROUNDS", n(rounds(shape))}});
+                {"ROUNDS", n(rounds(shape))},
+                {"BY_ROWS", n(by_rows(shape))}});
+    if (by_rows(shape)) all.merge(FactorSweepRows(shape).definitions());
     return all;
 }
 
-rtc::Texts texts(int dof) {
-    if (!on_tensor_cores(dof))
+rtc::Texts texts(const FactorSweepShape& shape) {
+    if (!on_tensor_cores(shape.dof))
         return {rtc::grid_point_cuh, rtc::kernel_parts_cuh, rtc::factor_sweeps_cuh, rtc::factor_sweeps_points_cuh,
                 rtc::factor_sweeps_kernels_cuh};
-    return {rtc::grid_point_cuh,    rtc::kernel_parts_cuh,         rtc::tensor_blocks_cuh,
-            rtc::factor_sweeps_cuh, rtc::factor_sweeps_tensor_cuh, rtc::factor_sweeps_kernels_cuh};
+    rtc::Texts all{rtc::grid_point_cuh, rtc::kernel_parts_cuh, rtc::tensor_blocks_cuh, rtc::factor_sweeps_cuh,
+                   rtc::factor_sweeps_tensor_cuh};
+    if (by_rows(shape)) all.push_back(rtc::factor_sweeps_rows_cuh);
+    all.push_back(rtc::factor_sweeps_kernels_cuh);
+    return all;
 }
 
 /// Of the sweeps that write these entries, and of blocks that wait to be inverted.
@@ -169,12 +184,16 @@ bool FactorSweepsCuda::serves(const FactorSweepShape& shape) {
 FactorSweepsCuda::FactorSweepsCuda(const FactorSweepShape& shape)
     : shape_(shape), changed_(shape.eliminations().changed_entries()) {
     const auto load = [&](const char* name, int staged) {
-        const rtc::Kernel kernel = rtc::load(texts(shape.dof), definitions(shape), name);
+        const rtc::Kernel kernel = rtc::load(texts(shape), definitions(shape), name);
         kernel.allow_shared(shared_bytes(shape, staged));
         return kernel;
     };
     guess_ = load("guess", shape.kept());
     sweep_ = load("factor_sweep", int(changed_.size()));
+    if (by_rows(shape)) {
+        row_bytes_ = FactorSweepRows(shape).shared_bytes();
+        sweep_.allow_shared(row_bytes_);
+    }
     last_ = load("last_sweep", shape.kept());
     unit_ = load("unit_triangles", 0);
 }
@@ -183,14 +202,21 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, const Factors& gues
                            const Factors& to, double alpha, const PivotRules& rules, const Told& told) const {
     const rtc::Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
     const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
-    launch(kernel, shared_bytes(shape_, staged), &a, guessed, from, to, alpha, rules, told);
+    const Cut by_chunks{chunks(), threads, shared_bytes(shape_, staged)};
+    const Cut by_rows{unsigned(device::properties().multiprocessors), FactorSweepRows::threads, row_bytes_};
+    launch(kernel, pass == Pass::sweep && row_bytes_ > 0 ? by_rows : by_chunks, &a, guessed, from, to, alpha, rules,
+           told);
 }
 
 void FactorSweepsCuda::make_unit(const Factors& factors) const {
-    launch(unit_, 0, nullptr, factors, factors, factors, 0.0, {}, {});
+    launch(unit_, {chunks(), threads, 0}, nullptr, factors, factors, factors, 0.0, {}, {});
 }
 
-void FactorSweepsCuda::launch(const rtc::Kernel& kernel, Index shared, const StructMatrix* a, const Factors& guessed,
+unsigned FactorSweepsCuda::chunks() const {
+    return unsigned(Axes(shape_).chunks((on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof)));
+}
+
+void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const StructMatrix* a, const Factors& guessed,
                               const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
                               const Told& told) const {
     const Stencil& s = shape_.filled;
@@ -218,14 +244,13 @@ void FactorSweepsCuda::launch(const rtc::Kernel& kernel, Index shared, const Str
     const std::vector<int> deltas = slot_deltas(shape_.layout, s.offsets());
     words.insert(words.end(), deltas.begin(), deltas.end());
     words.push_back(0);  // the struct ends at a multiple of 8 bytes
-    const int points = (on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof);
-    kernel.launch({unsigned(axes.chunks(points))}, threads, shared, words.data());
+    kernel.launch({cut.blocks}, cut.threads, cut.shared, words.data());
 }
 
 std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const FactorSweepShape& shape,
                                                             const std::string& architecture) {
     std::vector<rtc::KernelResources> resources;
-    rtc::compile(texts(shape.dof), definitions(shape), architecture, &resources);
+    rtc::compile(texts(shape), definitions(shape), architecture, &resources);
     return resources;
 }
 

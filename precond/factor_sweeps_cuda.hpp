@@ -57,11 +57,17 @@ public:
     static std::vector<rtc::KernelResources> compile(const FactorSweepShape& shape, const std::string& architecture);
 
 private:
-    void launch(const rtc::Kernel& kernel, Index shared, const StructMatrix* a, const Factors& guessed,
+    struct Cut {
+        unsigned blocks, threads;
+        Index shared;  ///< bytes
+    };
+    unsigned chunks() const;
+    void launch(const rtc::Kernel& kernel, const Cut& cut, const StructMatrix* a, const Factors& guessed,
                 const Factors& from, const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
 
     FactorSweepShape shape_;
     std::vector<int> changed_;
+    Index row_bytes_ = 0;  ///< of shared memory where sweeps go by rows, else 0
     rtc::Kernel guess_, sweep_, last_, unit_;
 };
 

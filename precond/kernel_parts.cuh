@@ -25,6 +25,12 @@ __device__ __forceinline__ void copy_async(double* to, const double* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
                  : "memory");
 }
+/// The same, or to write zero. The second-level cache fetches the whole line, for who reads beside it.
+__device__ __forceinline__ void copy_or_clear(double* to, const double* from, bool known) {
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(known ? 8 : 0)
+                 : "memory");
+}
 /// Begins to copy 16 bytes to shared memory, past the first-level cache.
 __device__ __forceinline__ void copy_run(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
@@ -73,6 +79,16 @@ __device__ __forceinline__ bool has_arrived(unsigned barrier, int phase) {
     return done;
 }
 
+/// This thread arrives.
+__device__ __forceinline__ void arrive_at(unsigned barrier) {
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/// Arrives when this thread's copies so far have.
+__device__ __forceinline__ void arrive_with_copies(unsigned barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 #if __CUDA_ARCH__ >= 900
 /// This thread arrives and announces `bytes` of bulk copies.
 __device__ __forceinline__ void announce_bytes(unsigned barrier, unsigned bytes) {
@@ -91,10 +107,5 @@ __device__ __forceinline__ void copy_shared_out(unsigned to, const void* from, u
     for (unsigned byte = 16 * lane; byte < bytes; byte += 512)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + byte), "l"((const char*)from + byte)
                      : "memory");
-}
-
-/// Arrives when this thread's copies so far have.
-__device__ __forceinline__ void arrive_with_copies(unsigned barrier) {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 #endif
