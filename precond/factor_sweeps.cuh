@@ -5,7 +5,8 @@
 // Right-hand sides are those of the sweep before, so all W_l(p) are made first, then one entry after the other. An
 // entry that no pair (l, u) leads to is A's in every sweep: the first one writes it, the last one where results are
 // wanted, the others read it. One and two unknowns are in factor_sweeps_points.cuh, three to eight in
-// factor_sweeps_tensor.cuh.
+// factor_sweeps_tensor.cuh, and where pairs share much of what they read sweeps before the last in
+// factor_sweeps_rows.cuh.
 //
 // What neighbours have is found again in the second-level cache: blocks of threads take the points plane by plane of
 // the layout's outermost axis, but only a few lines of its middle axis at a time.
@@ -20,7 +21,7 @@
 // Definitions, besides those of core/grid_point.cuh: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1},
 // PAIRS, PAIR_L, PAIR_U, PAIR_E, FIRST_PAIR, LAST_PAIR; SYMMETRIC (one triangle; pivots must have A's
 // sign), SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a multiprocessor), ROUNDS (of
-// factor_sweeps_tensor.cuh).
+// factor_sweeps_tensor.cuh), BY_ROWS.
 
 struct Arguments {
     const double* a_values[ENTRIES];    // [row][col][a_stride], by the factors' entries
