@@ -151,9 +151,6 @@ struct MakeUnit {
     }
 };
 
-ConstBlockView readable(const BlockView& v) {
-    return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
-}
 /// To name A's blocks among places of factors; D-ILU writes none of them.
 BlockView writable(const ConstBlockView& v) {
     return {const_cast<double*>(v.values), v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};

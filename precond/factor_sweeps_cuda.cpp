@@ -62,7 +62,8 @@ int blocks(const FactorSweepShape& shape) {
 struct Axes {
     int outer, middle, inner, lines;
 
-    explicit Axes(const FactorSweepShape& shape) {
+    /// `run_planes`: of the outermost axis, that points are taken from together.
+    Axes(const FactorSweepShape& shape, int run_planes) {
         const Grid& g = shape.layout.grid();
         const bool natural = shape.layout.kind() == LayoutKind::natural;
         outer = natural ? g.nz : g.nx, middle = natural ? g.ny : g.nz, inner = natural ? g.nx : g.ny;
@@ -70,7 +71,7 @@ struct Axes {
         Index planes = 1;
         for (const Int3 o : shape.filled.offsets())
             planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
-        if (by_rows(shape)) planes += FactorSweepRows::planes - 1;
+        planes += run_planes - 1;
         const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
         constexpr Index wanted = 16 << 20;
         lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
@@ -126,6 +127,7 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
     std::vector<int> a_entry;
     for (const Int3 o : s.offsets()) a_entry.push_back(shape.a.find(o));
     const auto n = [](int value) { return std::to_string(value); };
+    const bool rows = by_rows(shape);
     rtc::Definitions all = grid_point_definitions(shape.layout, s.offsets());
     all.insert({{"DOF", n(shape.dof)},
                 {"ENTRIES", n(s.size())},
@@ -142,8 +144,8 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
                 {"PERIODIC", n(shape.layout.grid().any_periodic())},
                 {"BLOCKS", n(blocks(shape))},
                 {"ROUNDS", n(rounds(shape))},
-                {"BY_ROWS", n(by_rows(shape))}});
-    if (by_rows(shape)) all.merge(FactorSweepRows(shape).definitions());
+                {"BY_ROWS", n(rows)}});
+    if (rows) all.merge(FactorSweepRows(shape).definitions());
     return all;
 }
 
@@ -202,18 +204,13 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, const Factors& gues
                            const Factors& to, double alpha, const PivotRules& rules, const Told& told) const {
     const rtc::Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
     const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
-    const Cut by_chunks{chunks(), threads, shared_bytes(shape_, staged)};
-    const Cut by_rows{unsigned(device::properties().multiprocessors), FactorSweepRows::threads, row_bytes_};
-    launch(kernel, pass == Pass::sweep && row_bytes_ > 0 ? by_rows : by_chunks, &a, guessed, from, to, alpha, rules,
-           told);
+    const Cut chunks{0, threads, shared_bytes(shape_, staged)};
+    const Cut runs{unsigned(device::properties().multiprocessors), FactorSweepRows::threads, row_bytes_};
+    launch(kernel, pass == Pass::sweep && row_bytes_ > 0 ? runs : chunks, &a, guessed, from, to, alpha, rules, told);
 }
 
 void FactorSweepsCuda::make_unit(const Factors& factors) const {
-    launch(unit_, {chunks(), threads, 0}, nullptr, factors, factors, factors, 0.0, {}, {});
-}
-
-unsigned FactorSweepsCuda::chunks() const {
-    return unsigned(Axes(shape_).chunks((on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof)));
+    launch(unit_, {0, threads, 0}, nullptr, factors, factors, factors, 0.0, {}, {});
 }
 
 void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const StructMatrix* a, const Factors& guessed,
@@ -233,7 +230,7 @@ void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const S
     for (int e = 0; e < s.size(); ++e) pointers.push_back(entry(to, e));
 
     const Grid& g = shape_.layout.grid();
-    const Axes axes(shape_);
+    const Axes axes(shape_, row_bytes_ > 0 ? FactorSweepRows::planes : 1);
     const Middle middle{
         told, alpha,      rules.tolerance, rules.boost, a ? a->stride() : 0, int(shape_.layout.slots()), g.nx, g.ny,
         g.nz, axes.outer, axes.middle,     axes.inner,  axes.lines};
@@ -244,7 +241,9 @@ void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const S
     const std::vector<int> deltas = slot_deltas(shape_.layout, s.offsets());
     words.insert(words.end(), deltas.begin(), deltas.end());
     words.push_back(0);  // the struct ends at a multiple of 8 bytes
-    kernel.launch({cut.blocks}, cut.threads, cut.shared, words.data());
+    const int points = (on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof);
+    const unsigned blocks = cut.blocks > 0 ? cut.blocks : unsigned(axes.chunks(points));
+    kernel.launch({blocks}, cut.threads, cut.shared, words.data());
 }
 
 std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const FactorSweepShape& shape,

@@ -58,10 +58,9 @@ public:
 
 private:
     struct Cut {
-        unsigned blocks, threads;
-        Index shared;  ///< bytes
+        unsigned blocks, threads;  ///< 0 blocks: one for each chunk of points
+        Index shared;              ///< bytes
     };
-    unsigned chunks() const;
     void launch(const rtc::Kernel& kernel, const Cut& cut, const StructMatrix* a, const Factors& guessed,
                 const Factors& from, const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
 

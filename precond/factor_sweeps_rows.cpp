@@ -67,10 +67,9 @@ void FactorSweepRows::add_pairs() {
         if (first_term_[e] < 0) first_term_[e] = before + at;
         last_term_[e] = before + at;
     }
-    for (const int pair : order)
-        if (const int e = entry_of[pair]; shape_.a.find(s[e]) >= 0) finished_.push_back(e);
-    std::sort(finished_.begin(), finished_.end(), [&](int x, int y) { return last_term_[x] < last_term_[y]; });
-    finished_.erase(std::unique(finished_.begin(), finished_.end()), finished_.end());
+    for (int at = 0; at < int(order.size()); ++at)
+        if (const int e = entry_of[order[at]]; last_term_[e] == before + at && shape_.a.find(s[e]) >= 0)
+            finished_.push_back(e);
 }
 
 int FactorSweepRows::most_span() const {
@@ -98,8 +97,7 @@ bool FactorSweepRows::serves() const {
     const int lowers = shape_.filled.lower_size();
     return (shape_.dof == 6 || shape_.dof == 8) && !shape_.shares && !shape_.symmetric &&
            shape_.layout.kind() == LayoutKind::hyperplane && lowers <= 13 &&
-           shape_.eliminations().count() > 6 * lowers && last_term_[shape_.filled.diagonal()] >= 0 &&
-           ring() >= 2;
+           shape_.eliminations().count() > 6 * lowers && last_term_[shape_.filled.diagonal()] >= 0 && ring() >= 2;
 }
 
 Index FactorSweepRows::shared_bytes() const {

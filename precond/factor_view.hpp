@@ -23,6 +23,10 @@ struct BasicBlockView {
 using BlockView = BasicBlockView<double>;
 using ConstBlockView = BasicBlockView<const double>;
 
+inline ConstBlockView readable(const BlockView& v) {
+    return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
+}
+
 /// Of a matrix's own entries, from `first` on.
 inline BlockView block_view(StructMatrix& a, int first = 0) {
     const Index stride = a.stride(), dof = a.dof();

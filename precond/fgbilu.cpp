@@ -131,9 +131,6 @@ FgBiluFactors FgBilu::factors() const {
     BlockView own = block_view(held);
     if (const Index dof = a_->dof(); cuda_ && cuda_->together())
         own = {held.values(0), dof * dof * layout_.slots(), dof * dof, dof, 1};
-    const auto readable = [](const BlockView& v) -> ConstBlockView {
-        return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
-    };
     f.inverse = own;
     if (factor_) {
         f.triangles = own;
