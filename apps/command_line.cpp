@@ -40,6 +40,16 @@ std::string suggestion(const Verb& verb, std::string wrong) {
     return near.empty() ? "" : fmt::format("; did you mean --{}?", near);
 }
 
+/// A forgotten value would make the next option one.
+void check_values(const Verb& verb, const Invocation& invocation) {
+    for (const auto& [name, values] : invocation.options)
+        for (const std::string& value : values)
+            for (const Option& option : verb.options)
+                if (value == "--" + option.name)
+                    throw UsageError(fmt::format("{}: --{} needs a value, and {} is an option (hyperplane help {})",
+                                                 verb.name, name, value, verb.name));
+}
+
 void check_argument_count(const Verb& verb, const Invocation& invocation) {
     const int count = int(invocation.arguments.size());
     if (count < verb.least_arguments)
@@ -89,6 +99,7 @@ Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& wo
     } catch (const po::error& error) {
         throw UsageError(fmt::format("{}: {} (hyperplane help {})", verb.name, error.what(), verb.name));
     }
+    check_values(verb, invocation);
     check_argument_count(verb, invocation);
     return invocation;
 }

@@ -193,18 +193,23 @@ FactorSweeps::FactorSweeps(const Context& context, const StructMatrix& a, const 
       failures_(context, a.grid(), "sweeps"),
       failed_(context, a.layout(), 2, "sweeps") {
     if constexpr (cuda_built)
-        if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_))
+        if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_)) {
             cuda_ = std::make_shared<FactorSweepsCuda>(shape_);
+            scratch_ = Buffer<double>(context, "sweeps", FactorSweepsCuda::scratch_size(shape_));
+        }
 }
 
 bool FactorSweeps::serves(const StructMatrix& a, const Stencil& filled, bool shares) const {
     return FactorSweepShape{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares} == shape_;
 }
 
-Index FactorSweeps::bytes(const Stencil& a, const Stencil& filled, bool symmetric, bool shares, Index points) {
-    const auto tables = update_tables(a, filled, {filled, shares, symmetric});
-    return filled.size() * Index(sizeof(Int3)) + Index(tables.size() * sizeof(int)) +
-           4 * points * Index(sizeof(double));
+Index FactorSweeps::bytes(const FactorSweepShape& shape, [[maybe_unused]] Backend backend) {
+    const auto tables = update_tables(shape.a, shape.filled, shape.eliminations());
+    Index values = 4 * shape.layout.grid().points();
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda) values += FactorSweepsCuda::scratch_size(shape);
+    return shape.filled.size() * Index(sizeof(Int3)) + Index(tables.size() * sizeof(int)) +
+           values * Index(sizeof(double));
 }
 
 Index FactorSweeps::bytes_of_sweep() const {
@@ -242,7 +247,7 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
             cuda_->run(left == sweeps ? guess
                        : left > 0     ? sweep
                                       : last,
-                       a, guessed, places[(left + 1) % 2], places[left % 2], alpha, rules,
+                       a, scratch_.data(), guessed, places[(left + 1) % 2], places[left % 2], alpha, rules,
                        {ratios_.view(shape_.layout).values, failures_.view(shape_.layout).values, failed_.data()});
     }
 }

@@ -24,9 +24,11 @@
 // factor_sweeps_tensor.cuh), BY_ROWS.
 
 struct Arguments {
-    const double* a_values[ENTRIES];    // [row][col][a_stride], by the factors' entries
+    const double* a_values[ENTRIES];    // [row][col][a_stride], by the factors' entries; of a sweep by rows as factors
     const double* old_values[ENTRIES];  // of the sweep before; LOWER: D^-1
     double* new_values[ENTRIES];
+    double* a_blocks;  // BY_ROWS, of the guess: A's entries that sweeps change, as factors lie
+    int* next_run;      // of a sweep by rows, 0 before it
     double *ratio, *failure, *failed;  // of the last sweep's pivots, as FactorSweeps reads them
     double alpha, tolerance, boost;
     long long a_stride;

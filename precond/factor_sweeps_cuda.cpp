@@ -168,6 +168,8 @@ Index shared_bytes(const FactorSweepShape& shape, int entries) {
 
 /// factor_sweeps.cuh's Arguments between the pointers of entries and the array at its end.
 struct Middle {
+    double* a_blocks;
+    int* next_run;
     FactorSweepsCuda::Told told;
     double alpha, tolerance, boost;
     long long a_stride;
@@ -200,31 +202,51 @@ FactorSweepsCuda::FactorSweepsCuda(const FactorSweepShape& shape)
     unit_ = load("unit_triangles", 0);
 }
 
-void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, const Factors& guessed, const Factors& from,
-                           const Factors& to, double alpha, const PivotRules& rules, const Told& told) const {
+Index FactorSweepsCuda::scratch_size(const FactorSweepShape& shape) {
+    if (!serves(shape) || !by_rows(shape)) return 0;
+    Index entries = 0;
+    for (const int e : shape.eliminations().changed_entries()) entries += shape.a.find(shape.filled[e]) >= 0;
+    return entries * shape.dof * shape.dof * shape.layout.slots() + 1;
+}
+
+void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed,
+                           const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
+                           const Told& told) const {
     const rtc::Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
     const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
-    const Cut chunks{0, threads, shared_bytes(shape_, staged)};
-    const Cut runs{unsigned(device::properties().multiprocessors), FactorSweepRows::threads, row_bytes_};
-    launch(kernel, pass == Pass::sweep && row_bytes_ > 0 ? runs : chunks, &a, guessed, from, to, alpha, rules, told);
+    const bool rows = pass == Pass::sweep && row_bytes_ > 0;
+    const Cut cut = rows ? Cut{unsigned(device::properties().multiprocessors), FactorSweepRows::threads, row_bytes_}
+                         : Cut{0, threads, shared_bytes(shape_, staged)};
+    Matrix matrix{{}, a.stride(), scratch, nullptr};
+    double* place = scratch;  // of A's entries, then of the counter
+    for (int e = 0; e < shape_.filled.size(); ++e) {
+        const int own = a.stencil().find(shape_.filled[e]);
+        const bool stored = own >= 0 && own < a.stored_entries();
+        matrix.values.push_back(stored ? a.values(own) : nullptr);
+        if (!rows || !stored || !std::binary_search(changed_.begin(), changed_.end(), e)) continue;
+        matrix.values.back() = place;
+        place += Index(shape_.dof) * shape_.dof * shape_.layout.slots();
+    }
+    if (rows) {
+        device::zero(place, sizeof(double));
+        matrix.next_run = reinterpret_cast<int*>(place);
+    }
+    launch(kernel, cut, matrix, guessed, from, to, alpha, rules, told);
 }
 
 void FactorSweepsCuda::make_unit(const Factors& factors) const {
-    launch(unit_, {0, threads, 0}, nullptr, factors, factors, factors, 0.0, {}, {});
+    const Matrix none{std::vector<const double*>(shape_.filled.size())};
+    launch(unit_, {0, threads, 0}, none, factors, factors, factors, 0.0, {}, {});
 }
 
-void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const StructMatrix* a, const Factors& guessed,
+void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const Matrix& a, const Factors& guessed,
                               const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
                               const Told& told) const {
     const Stencil& s = shape_.filled;
     const auto entry = [&](const Factors& f, int e) {
         return e == s.diagonal() ? f.inverse.values : f.triangles.values + e * f.triangles.entry_stride;
     };
-    std::vector<const double*> pointers;
-    for (const Int3 o : s.offsets()) {
-        const int e = a ? a->stencil().find(o) : -1;
-        pointers.push_back(e >= 0 && e < a->stored_entries() ? a->values(e) : nullptr);
-    }
+    std::vector<const double*> pointers = a.values;
     for (int e = 0; e < s.size(); ++e)
         pointers.push_back(entry(std::binary_search(changed_.begin(), changed_.end(), e) ? from : guessed, e));
     for (int e = 0; e < s.size(); ++e) pointers.push_back(entry(to, e));
@@ -232,8 +254,8 @@ void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const S
     const Grid& g = shape_.layout.grid();
     const Axes axes(shape_, row_bytes_ > 0 ? FactorSweepRows::planes : 1);
     const Middle middle{
-        told, alpha,      rules.tolerance, rules.boost, a ? a->stride() : 0, int(shape_.layout.slots()), g.nx, g.ny,
-        g.nz, axes.outer, axes.middle,     axes.inner,  axes.lines};
+        a.blocks, a.next_run, told, alpha,      rules.tolerance, rules.boost, a.stride,  int(shape_.layout.slots()),
+        g.nx,     g.ny,       g.nz, axes.outer, axes.middle,     axes.inner,  axes.lines};
     std::vector<int> words(pointers.size() * 2);
     std::memcpy(words.data(), pointers.data(), pointers.size() * sizeof(double*));
     const std::vector<int> rest = rtc::argument(middle, {});

@@ -48,8 +48,11 @@ public:
     };
     /// X = A and D^-1, in `to`; a sweep, in which entries that never change are read from `guessed` and not written;
     /// the last one, which writes all.
-    void run(Pass pass, const StructMatrix& a, const Factors& guessed, const Factors& from, const Factors& to,
-             double alpha, const PivotRules& rules, const Told& told) const;
+    /// `scratch` has scratch_size(shape) values, which the guess writes and sweeps read.
+    void run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed, const Factors& from,
+             const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
+    /// Where sweeps go by rows, A's entries that they change, as factors lie, and a counter of runs; else 0.
+    static Index scratch_size(const FactorSweepShape& shape);
     /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
     void make_unit(const Factors& factors) const;
 
@@ -61,8 +64,15 @@ private:
         unsigned blocks, threads;  ///< 0 blocks: one for each chunk of points
         Index shared;              ///< bytes
     };
-    void launch(const rtc::Kernel& kernel, const Cut& cut, const StructMatrix* a, const Factors& guessed,
-                const Factors& from, const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
+    /// What a launch reads of A, or writes of it: `values` of the factors' entries.
+    struct Matrix {
+        std::vector<const double*> values;
+        Index stride = 0;
+        double* blocks = nullptr;
+        int* next_run = nullptr;
+    };
+    void launch(const rtc::Kernel& kernel, const Cut& cut, const Matrix& a, const Factors& guessed, const Factors& from,
+                const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
 
     FactorSweepShape shape_;
     std::vector<int> changed_;

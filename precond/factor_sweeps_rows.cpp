@@ -9,7 +9,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr int run_points = 16, entry_ring = 6, most_stages = 6, stage_rows = 2;
+constexpr int width = 8, entry_ring = 6, most_stages = 6, stage_rows = 2, run_ring = 4;
 constexpr Index shared_limit = 220 * 1024;
 
 /// What offsets that differ along x alone have in common.
@@ -78,14 +78,15 @@ int FactorSweepRows::most_span() const {
     return most;
 }
 
-/// A's entries, what waits to be inverted, zeros and barriers, all as in factor_sweeps_rows.cuh.
+/// A's entries, what waits to be inverted and barriers, all as in factor_sweeps_rows.cuh.
 Index FactorSweepRows::doubles_but_rows() const {
-    const int block = shape_.dof * shape_.dof, staged = (block + 1) / 2 * 2 + 2;
-    return Index(entry_ring + 4) * run_points * staged + block + 2 * (most_stages + entry_ring);
+    const Index block = shape_.dof * shape_.dof, staged = (block + 1) / 2 * 2 + 2;
+    return planes * width * (entry_ring * block + 4 * staged) + run_ring / 2 +
+           2 * (most_stages + entry_ring + run_ring);
 }
 
 Index FactorSweepRows::row_doubles() const {
-    return Index(planes + most_span()) * run_points / planes * shape_.dof * shape_.dof;
+    return Index(planes + most_span()) * width * shape_.dof * shape_.dof;
 }
 
 int FactorSweepRows::ring() const {
@@ -105,8 +106,7 @@ Index FactorSweepRows::shared_bytes() const {
 }
 
 rtc::Definitions FactorSweepRows::definitions() const {
-    const Stencil& s = shape_.filled;
-    std::vector<int> kind, values, from, span, begin{0}, l, e, shift, x, y, z;
+    std::vector<int> kind, values, from, span, begin{0}, l, e, shift;
     for (const Row& row : rows_) {
         kind.push_back(row.kind);
         values.push_back(row.values);
@@ -118,11 +118,6 @@ rtc::Definitions FactorSweepRows::definitions() const {
             shift.push_back(term.shift);
         }
         begin.push_back(int(l.size()));
-    }
-    for (const int entry : finished_) {
-        x.push_back(s[entry].x);
-        y.push_back(s[entry].y);
-        z.push_back(s[entry].z);
     }
     return {{"ROWS", std::to_string(rows_.size())},
             {"ROW_KIND", rtc::braces(kind)},
@@ -137,10 +132,6 @@ rtc::Definitions FactorSweepRows::definitions() const {
             {"FIRST_TERM", rtc::braces(first_term_)},
             {"LAST_TERM", rtc::braces(last_term_)},
             {"FINISHED", rtc::braces(finished_)},
-            {"FINISHED_X", rtc::braces(x)},
-            {"FINISHED_Y", rtc::braces(y)},
-            {"FINISHED_Z", rtc::braces(z)},
-            {"PLANES", std::to_string(planes)},
             {"STAGE_ROWS", std::to_string(stage_rows)},
             {"ROW_RING", std::to_string(ring())},
             {"A_RING", std::to_string(entry_ring)}};

@@ -21,6 +21,16 @@ __device__ constexpr int staged_before(int e) {
     return count;
 }
 
+/// Place of an entry among A's that sweeps by rows read.
+__device__ constexpr bool is_a_block(int e) {
+    return writes<false>(e) && a_entry[e] >= 0;
+}
+__device__ constexpr int a_blocks_before(int e) {
+    int count = 0;
+    for (int before = 0; before < e; ++before) count += is_a_block(before);
+    return count;
+}
+
 /// Asks for A's blocks of a chunk.
 template <bool all>
 __device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& chunk) {
@@ -58,8 +68,8 @@ struct Worker : Lane {
         Operand x;
 #pragma unroll
         for (int h = 0; h < steps; ++h)
-            x.v[h] = there && k + 4 * h < DOF
-                         ? values[unsigned(slot) * block_size + unsigned(min(r, DOF - 1) * DOF + k + 4 * h)]
+            x.v[h] = there && col(h) < DOF
+                         ? values[unsigned(slot) * block_size + unsigned(min(r, DOF - 1) * DOF + col(h))]
                          : 0.0;
         return x;
     }
@@ -197,6 +207,8 @@ struct Sweep {
     }
     template <int e>
     __device__ __forceinline__ void finish(Block x) {
+        if constexpr (BY_ROWS && !updates && is_a_block(e))
+            worker.store(a.a_blocks + (size_t)a_blocks_before(e) * a.slots * block_size, worker.staged<all, e>());
         if constexpr (e == LOWER && !last) return worker.put_apart<all>(x);
         if constexpr (e == LOWER)
             worker.invert(x, worker.staged<all, e>(), pivots);

@@ -34,7 +34,7 @@ struct Shape {
         // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks.
         const int threads = dof * parts, wanted = dof == 1                  ? 256
                                                   : threads > 16            ? std::max(4, 256 / threads)
-                                                  : system.together(tuning) ? 8
+                                                  : system.together(tuning) ? (parts > 1 ? 4 : 8)
                                                                             : std::max(16, 128 / threads / 8 * 8);
         // Static shared memory holds a vector of every column and one more, one of the point and one of each part.
         const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);

@@ -25,12 +25,6 @@ __device__ __forceinline__ void copy_async(double* to, const double* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
                  : "memory");
 }
-/// The same, or to write zero. The second-level cache fetches the whole line, for who reads beside it.
-__device__ __forceinline__ void copy_or_clear(double* to, const double* from, bool known) {
-    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(known ? 8 : 0)
-                 : "memory");
-}
 /// Begins to copy 16 bytes to shared memory, past the first-level cache.
 __device__ __forceinline__ void copy_run(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)

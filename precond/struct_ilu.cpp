@@ -97,7 +97,8 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
                 {plan.layout, filled, setting.stencil, setting.dof, setting.symmetric, shares, options.storage});
     if (options.sweeps > 0)
         plan.bytes +=
-            factors + FactorSweeps::bytes(setting.stencil, filled, setting.symmetric, shares, setting.grid.points());
+            factors + FactorSweeps::bytes({plan.layout, setting.stencil, filled, setting.dof, setting.symmetric, shares},
+                                          setting.context.backend());
     if (is_narrow(options.storage)) {
         const Index slots = plan.layout.slots();
         plan.setup_bytes = (options.sweeps > 0 ? 2 : 1) * factors;

@@ -13,7 +13,7 @@ constexpr int block_size = DOF * DOF;
 struct Block {
     double v[2];
 };
-/// As a left operand: row lane / 4, columns lane % 4 + 4 h. As a right one: rows lane % 4 + 4 h, column lane / 4.
+/// As a left operand: row lane / 4, columns col(h). As a right one: rows col(h), column lane / 4.
 struct Operand {
     double v[steps];
 };
@@ -21,17 +21,24 @@ struct Operand {
 /// What a thread of a warp has of blocks.
 struct Lane {
     const int lane, which;  // of the warp's blocks
-    const int r, c, k, n;   // row and first column of a result; column (row) and row (column) of an operand
-    const bool in_rows;     // of a result
+    const int r, c;      // row and first column of a result
+    const int n;         // row of a left operand, column of a right one
+    const bool in_rows;  // of a result
 
     __device__ explicit Lane(int thread)
         : lane(thread % 32),
           which(points == 2 ? lane / 16 : 0),
           r(lane / 4 - size * which),
           c(2 * (lane % 4) - size * which),
-          k(lane % 4),
           n(r),
           in_rows(r < DOF) {}
+
+    /// This thread's column of a left operand and row of a right one. Their order is free: what it has of a result is
+    /// what it needs of a left operand, or half of it.
+    __device__ __forceinline__ int col(int h) const {
+        const int k = lane % 4;
+        return steps == 2 ? 2 * k + h : 2 * (k % 2) + (k / 2 ^ which);
+    }
 
     /// Whether this thread's columns of a result are the block's.
     __device__ bool inside(int m) const { return in_rows && unsigned(c + m) < unsigned(DOF); }
@@ -46,27 +53,43 @@ struct Lane {
     }
     __device__ Operand as_left(const Block& x) const {
         Operand left;
+        if constexpr (steps == 2) {
 #pragma unroll
-        for (int h = 0; h < steps; ++h) {
-            const double value = of_row(x, lane / 4, k + 4 * h + size * which);
-            left.v[h] = k + 4 * h < DOF ? value : 0.0;
+            for (int h = 0; h < steps; ++h) left.v[h] = col(h) < DOF ? x.v[h] : 0.0;
+        } else {
+            const double others = __shfl_xor_sync(~0u, x.v[1], 2);
+            left.v[0] = col(0) >= DOF ? 0.0 : lane % 4 / 2 == which ? x.v[0] : others;
         }
         return left;
     }
     __device__ Operand as_right(const Block& x) const {
         Operand right;
 #pragma unroll
-        for (int h = 0; h < steps; ++h) right.v[h] = of_row(x, k + 4 * h + size * which, lane / 4);
+        for (int h = 0; h < steps; ++h) right.v[h] = of_row(x, col(h) + size * which, lane / 4);
         return right;
+    }
+    /// sum += left right, of four columns of `left`.
+    __device__ static void multiply_add(double left, double right, Block& sum) {
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+d"(sum.v[0]), "+d"(sum.v[1])
+            : "d"(left), "d"(right));
+    }
+    /// The same of two left operands and sums, in the time of one (mma.m16n8k4).
+    __device__ static void multiply_add(double left, double other_left, double right, Block& sum, Block& other_sum) {
+#if __CUDA_ARCH__ >= 900
+        asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+            : "+d"(sum.v[0]), "+d"(sum.v[1]), "+d"(other_sum.v[0]), "+d"(other_sum.v[1])
+            : "d"(left), "d"(other_left), "d"(right));
+#else
+        multiply_add(left, right, sum);
+        multiply_add(other_left, right, other_sum);
+#endif
     }
     /// sum += sign * left right
     template <int sign>
     __device__ static void multiply_add(const Operand& left, const Operand& right, Block& sum) {
 #pragma unroll
-        for (int h = 0; h < steps; ++h)
-            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-                : "+d"(sum.v[0]), "+d"(sum.v[1])
-                : "d"(sign * left.v[h]), "d"(right.v[h]));
+        for (int h = 0; h < steps; ++h) multiply_add(sign * left.v[h], right.v[h], sum);
     }
 
     /// Step p of the Gauss-Jordan elimination of x (FGBILU paper, Algorithm 8). `row`: p's of the result; `here`:
@@ -83,7 +106,7 @@ struct Lane {
     /// Where this thread's value of a right operand lies in a block, or in its transpose. Rows and columns beyond
     /// the block read its last ones: they meet zeros of the left operand, or end up outside.
     __device__ int place_of(bool transposed, int h) const {
-        const int row = min(k + 4 * h, DOF - 1), column = min(n, DOF - 1);
+        const int row = min(col(h), DOF - 1), column = min(n, DOF - 1);
         return transposed ? column * DOF + row : row * DOF + column;
     }
 };

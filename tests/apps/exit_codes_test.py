@@ -28,6 +28,8 @@ class Usage(ProgramTest):
         self.expect(2, says="a verb is missing")
         self.expect(2, "rum", says="did you mean run?")
         self.expect(2, "run", says="run needs DECK")
+        self.expect(2, "compare", "a.ini", "--json", "--quiet",
+                    says="compare: --json needs a value, and --quiet is an option")
         self.expect(2, "run", "a.ini", "b.ini", says="does not take 'b.ini'")
         self.expect(2, "run", "a.ini", "--thread", "2", says="did you mean --threads?")
         self.expect(2, "run", "a.ini", "--threads", "-1", says="--threads: expected an integer >= 1, got '-1'")
