@@ -12,8 +12,10 @@ if(HYPERPLANE_CUDA)  # OFF is false; AUTO and ON are not
       set(CMAKE_CUDA_COMPILER ${HYPERPLANE_NVCC})
     endif()
   endif()
+  # What nvcc compiles is the same for every architecture, so one front end serves all of them.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real)
+    set(CMAKE_CUDA_ARCHITECTURES OFF)
+    add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--generate-code=arch=compute_80,code=[compute_80,sm_90]>")
   endif()
   include(CheckLanguage)
   check_language(CUDA)
