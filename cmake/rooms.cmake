@@ -1,5 +1,6 @@
-# add_room(NAME SOURCES ... BOTH ... LINKS ...): a static library whose headers are included as "NAME/x.hpp". BOTH are
-# C++ files with loops over points (core/for_each_point.hpp), compiled as CUDA where the CUDA backend is built.
+# add_room(NAME SOURCES ... BOTH ... [TOGETHER n] LINKS ...): a static library whose headers are included as
+# "NAME/x.hpp". BOTH are C++ files with loops over points (core/for_each_point.hpp), compiled as CUDA where the CUDA
+# backend is built. n of the other sources are compiled at a time, where reading headers takes most of the time.
 #
 # Each room's folder is reached through its own include root, so including the header of a room
 # that is not linked does not compile.
@@ -31,12 +32,15 @@ function(room_include_root name)
 endfunction()
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;BOTH;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "TOGETHER" "SOURCES;BOTH;LINKS" ${ARGN})
   room_include_root(${name})
   add_library(hyperplane_${name} STATIC ${ROOM_SOURCES} ${ROOM_BOTH})
   if(HYPERPLANE_CUDA_BUILT)
     set_source_files_properties(${ROOM_BOTH} PROPERTIES LANGUAGE CUDA
       COMPILE_OPTIONS "--expt-relaxed-constexpr;-Xcompiler=${OpenMP_CXX_FLAGS}")
+  endif()
+  if(ROOM_TOGETHER)
+    set_target_properties(hyperplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ROOM_TOGETHER})
   endif()
   target_include_directories(hyperplane_${name} PUBLIC ${CMAKE_BINARY_DIR}/include/${name})
   target_link_libraries(hyperplane_${name} PUBLIC ${ROOM_LINKS} PRIVATE hyperplane_flags)
