@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <tuple>
 
+#include "core/epsilon.hpp"
 #include "core/null_space.hpp"
 #include "reference/bridge.hpp"
 #include "several_threads.hpp"
@@ -13,8 +13,6 @@ namespace hyperplane {
 namespace {
 
 using Values = std::vector<double>;
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// By slot, wherever the vector is.
 Values values(const Vector& x) {

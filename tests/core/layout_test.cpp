@@ -13,19 +13,19 @@ namespace {
 
 using reference::Box;
 
-struct Case {
+struct LayoutCase {
     Box box;
     std::string levels;  ///< stencil whose level map shapes the layout; empty: natural
 };
 
-Layout layout_of(const Case& c) {
+Layout layout_of(const LayoutCase& c) {
     if (c.levels.empty()) return Layout(LayoutKind::natural, reference::to_grid(c.box), {});
     const LevelMap map = reference::to_stencil(reference::stencil_named(c.levels)).level_map();
     return Layout(LayoutKind::hyperplane, reference::to_grid(c.box), map);
 }
 
-std::vector<Case> cases() {
-    std::vector<Case> all;
+std::vector<LayoutCase> layout_cases() {
+    std::vector<LayoutCase> all;
     for (Box box : {Box{17, 9, 5}, Box{7, 5, 3}, Box{1, 1, 9}, Box{9, 1, 1}, Box{1, 9, 1}, Box{33, 1, 7}, Box{5, 4, 1},
                     Box{2, 2, 2}, Box{1, 1, 1}, Box{2, 9, 3}}) {
         all.push_back({box, ""});
@@ -34,7 +34,7 @@ std::vector<Case> cases() {
     return all;
 }
 
-class LayoutTest : public testing::TestWithParam<Case> {
+class LayoutTest : public testing::TestWithParam<LayoutCase> {
 protected:
     Layout layout = layout_of(GetParam());
     Grid grid = layout.grid();
@@ -124,7 +124,7 @@ TEST_P(LayoutTest, NeighboursOfRunsAgreeWithPointByPoint) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LayoutTest, testing::ValuesIn(cases()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, LayoutTest, testing::ValuesIn(layout_cases()), [](const auto& info) {
     return reference::name_of(info.param.box) + "_" + (info.param.levels.empty() ? "natural" : info.param.levels);
 });
 

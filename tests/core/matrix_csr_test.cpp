@@ -34,15 +34,15 @@ void expect_equal(const CsrMatrix& actual, const CsrMatrix& expected) {
     EXPECT_EQ(actual.value, expected.value);
 }
 
-struct Case {
+struct CsrCase {
     std::string stencil;
     int dof;
     Box box;
     LayoutKind kind;
 };
 
-std::vector<Case> cases() {
-    std::vector<Case> list;
+std::vector<CsrCase> csr_cases() {
+    std::vector<CsrCase> list;
     for (const auto& stencil : reference::all_stencils())
         for (int dof : {1, 3})
             for (const Box& box : {Box{7, 5, 3}, Box{9, 1, 1}, Box{1, 2, 5}, Box{7, 5, 5, {true, true, true}},
@@ -52,7 +52,7 @@ std::vector<Case> cases() {
     return list;
 }
 
-class MatrixCsr : public testing::TestWithParam<Case> {
+class MatrixCsr : public testing::TestWithParam<CsrCase> {
 protected:
     Context context = Context::cpu(1);
     reference::NamedStencil named = reference::stencil_named(GetParam().stencil);
@@ -74,8 +74,8 @@ TEST_P(MatrixCsr, ThereAndBack) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MatrixCsr, testing::ValuesIn(cases()), [](const auto& info) {
-    const Case& c = info.param;
+INSTANTIATE_TEST_SUITE_P(All, MatrixCsr, testing::ValuesIn(csr_cases()), [](const auto& info) {
+    const CsrCase& c = info.param;
     return c.stencil + "_dof" + std::to_string(c.dof) + "_" + reference::name_of(c.box) + "_" + to_string(c.kind);
 });
 

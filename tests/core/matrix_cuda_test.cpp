@@ -1,6 +1,5 @@
 // Products and residuals of a StructMatrix on a GPU: against the reference, and on large grids against the CPU.
-#include <limits>
-
+#include "core/epsilon.hpp"
 #include "on_device.hpp"
 
 namespace hyperplane {
@@ -10,10 +9,8 @@ using namespace testing_support;
 using reference::Box;
 using reference::StencilMatrix;
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
 /// Kernels are compiled for each case: stencil, dof, layout, storage, periodic or not. Its grids share them.
-struct Case {
+struct DeviceCase {
     std::string stencil;
     int dof;
     LayoutKind kind;
@@ -21,7 +18,7 @@ struct Case {
     bool periodic;
 };
 
-std::vector<Box> boxes_for(const Case& c) {
+std::vector<Box> boxes_for(const DeviceCase& c) {
     const std::array<bool, 3> all{true, true, true}, x{true, false, false}, y{false, true, false},
         z{false, false, true}, xz{true, false, true};
     if (c.periodic && c.dof > 3) return {{5, 5, 7, all}, {3, 7, 2, y}};
@@ -32,7 +29,7 @@ std::vector<Box> boxes_for(const Case& c) {
 }
 
 /// More points than a block of any kernel has threads.
-std::vector<Box> large_boxes_for(const Case& c) {
+std::vector<Box> large_boxes_for(const DeviceCase& c) {
     if (c.periodic) return {{19, 23, 11, {true, true, true}}};
     if (c.dof > 8) return {{13, 11, 7}};
     if (c.dof > 3) return {{29, 31, 7}, {9, 70, 3}};
@@ -40,8 +37,8 @@ std::vector<Box> large_boxes_for(const Case& c) {
 }
 
 /// Every stencil with every dof, and layouts and storages in turns so that each meets all of either.
-std::vector<Case> cases() {
-    std::vector<Case> list;
+std::vector<DeviceCase> device_cases() {
+    std::vector<DeviceCase> list;
     const int dofs[] = {1, 2, 3, 4, 5, 8, 17, 32};
     const auto add = [&](int stencil, int dof, int form, bool periodic) {
         list.push_back({reference::all_stencils()[stencil].name, dofs[dof],
@@ -56,7 +53,7 @@ std::vector<Case> cases() {
     return list;
 }
 
-class MatrixOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {
+class MatrixOnDevice : public DeviceTest, public testing::WithParamInterface<DeviceCase> {
 protected:
     Layout layout(const Box& box) const {
         return Layout(GetParam().kind, reference::to_grid(box), stencil.level_map());
@@ -148,8 +145,8 @@ TEST_P(MatrixOnDevice, TwentyProductsHaveTheSameBits) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MatrixOnDevice, testing::ValuesIn(cases()), [](const auto& info) {
-    const Case& c = info.param;
+INSTANTIATE_TEST_SUITE_P(All, MatrixOnDevice, testing::ValuesIn(device_cases()), [](const auto& info) {
+    const DeviceCase& c = info.param;
     return c.stencil + "_dof" + std::to_string(c.dof) + "_" + to_string(c.kind) +
            (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "");
 });

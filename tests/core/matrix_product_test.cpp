@@ -1,8 +1,7 @@
 // y = A x against the reference, for stencils x unknowns a cell x extents x layouts x storages.
 #include <gtest/gtest.h>
 
-#include <limits>
-
+#include "core/epsilon.hpp"
 #include "core/error.hpp"
 #include "core/struct_matrix.hpp"
 #include "reference/bridge.hpp"
@@ -14,13 +13,11 @@ namespace {
 using reference::Box;
 using reference::StencilMatrix;
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
 Layout layout_for(LayoutKind kind, const Box& box, const reference::NamedStencil& stencil) {
     return Layout(kind, reference::to_grid(box), reference::to_stencil(stencil).level_map());
 }
 
-struct Case {
+struct ProductCase {
     std::string stencil;
     int dof;
     Box box;
@@ -36,8 +33,8 @@ std::vector<Box> boxes_for(int dof) {
     return {{5, 3, 3}, {9, 1, 1}, {5, 5, 5, all}};
 }
 
-std::vector<Case> cases() {
-    std::vector<Case> list;
+std::vector<ProductCase> product_cases() {
+    std::vector<ProductCase> list;
     for (const auto& stencil : reference::all_stencils())
         for (int dof : {1, 2, 3, 4, 5, 8, 17, 32})
             for (const Box& box : boxes_for(dof))
@@ -46,7 +43,7 @@ std::vector<Case> cases() {
     return list;
 }
 
-class MatrixProduct : public testing::TestWithParam<Case> {
+class MatrixProduct : public testing::TestWithParam<ProductCase> {
 protected:
     /// |y - A x| <= 16 ulp of |A| |x| in each row.
     void expect_product(const StencilMatrix& a, MatrixStorage storage) {
@@ -97,8 +94,8 @@ TEST_P(MatrixProduct, ResidualIsAccurateWhereBAndAxCancel) {
                     MatrixStorage::lower);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MatrixProduct, testing::ValuesIn(cases()), [](const auto& info) {
-    const Case& c = info.param;
+INSTANTIATE_TEST_SUITE_P(All, MatrixProduct, testing::ValuesIn(product_cases()), [](const auto& info) {
+    const ProductCase& c = info.param;
     return c.stencil + "_dof" + std::to_string(c.dof) + "_" + reference::name_of(c.box) + "_" + to_string(c.kind);
 });
 

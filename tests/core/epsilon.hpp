@@ -1,0 +1,9 @@
+#pragma once
+
+#include <limits>
+
+namespace hyperplane {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+}  // namespace hyperplane
