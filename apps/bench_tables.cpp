@@ -38,7 +38,7 @@ nlohmann::json to_json(const VariantResult& variant) {
     return json;
 }
 
-std::string first_line(const std::string& text) {
+std::string first_line_of(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
@@ -109,7 +109,7 @@ void KernelTable::show_baseline(const BenchResult& result, const BaselineResult&
             fmt::format("analysis {:.0f}, rows {:.1f}, vectors {:.3f}, buffers {:.2f} GiB", baseline.analysis * 1e3,
                         baseline.conversion * 1e3, baseline.vectors * 1e3, double(baseline.work_bytes) / (1 << 30));
     else
-        times += "not possible: " + first_line(baseline.refused);
+        times += "not possible: " + first_line_of(baseline.refused);
     fmt::print("{:<18} cuSPARSE {}, ms: {}\n", result.setting.name(), baseline.format, times);
 }
 
@@ -126,7 +126,7 @@ void KernelTable::show_variants(const BenchResult& result) const {
                           : std::string(15, ' ');
         }
         fmt::print("  {:<32}{}\n", variant.name,
-                   variant.refused.empty() ? row : " not possible: " + first_line(variant.refused));
+                   variant.refused.empty() ? row : " not possible: " + first_line_of(variant.refused));
     }
 }
 

@@ -13,7 +13,7 @@
 namespace hyperplane {
 namespace {
 
-std::string line(const std::string& label, const std::string& text) {
+std::string item(const std::string& label, const std::string& text) {
     return fmt::format("{:<13} {}\n", label, text);
 }
 
@@ -26,16 +26,16 @@ std::string heading(const ComparisonData& c) {
         const auto at = c.system.find(key);
         return at == c.system.end() ? std::string("--") : at->second;
     };
-    std::string text = line("system", fmt::format("{}: {} on {}, {} unknowns, {}; the first linear system", c.deck_file,
+    std::string text = item("system", fmt::format("{}: {} on {}, {} unknowns, {}; the first linear system", c.deck_file,
                                                   get("problem"), get("cells"), get("unknowns"), get("stencil"))) +
-                       line("criterion", get("criterion"));
-    text += line("fingerprint",
+                       item("criterion", get("criterion"));
+    text += item("fingerprint",
                  fmt::format("{} = A {}, {}b {}, x0 {}, criterion {}", get("fingerprint"), get("fingerprint_a"),
                              c.system.count("fingerprint_p") ? "P " + get("fingerprint_p") + ", " : "",
                              get("fingerprint_b"), get("fingerprint_x0"), get("fingerprint_criterion")));
-    text += line("timing", fmt::format("median of {} turn{} after a warm-up, on {}", get("turns"),
+    text += item("timing", fmt::format("median of {} turn{} after a warm-up, on {}", get("turns"),
                                        get("turns") == "1" ? "" : "s", get("device")));
-    return text + line("memory", get("memory"));
+    return text + item("memory", get("memory"));
 }
 
 /// Column widths that fit the longest entry.
@@ -88,7 +88,7 @@ public:
     }
     std::string text(const std::string& label) const {
         std::string text;
-        for (const auto& [reason, names] : groups_) text += line(label, fmt::format("{}: {}", names, reason));
+        for (const auto& [reason, names] : groups_) text += item(label, fmt::format("{}: {}", names, reason));
         return text;
     }
 
@@ -141,9 +141,9 @@ std::string comparison_text(const ComparisonData& c, bool bold) {
         text += (best && bold ? fmt::format(fmt::emphasis::bold, "{}", shown) : shown) + "\n";
     }
     const bool ratios = std::any_of(c.rows.begin(), c.rows.end(), [](auto& row) { return row.ratio > 0.0; });
-    text += "\n" + line("ratio", ratios ? "total ms over that of " + c.baseline
+    text += "\n" + item("ratio", ratios ? "total ms over that of " + c.baseline
                                         : fmt::format("none: the baseline, {}, did not converge", c.baseline));
-    if (c.best.empty()) text += line("best", "none: no candidate converged");
+    if (c.best.empty()) text += item("best", "none: no candidate converged");
     return text + remarks(c) + c.recommendation;
 }
 
@@ -167,13 +167,13 @@ nlohmann::json comparison_json(const ComparisonData& c) {
 std::string recommend(const ComparisonData& c) {
     const auto converged = std::count_if(c.rows.begin(), c.rows.end(), [](auto& row) { return row.converged(); });
     if (converged == 0)
-        return line("recommended", fmt::format("none: none of the {} pairs tried converged; raise "
+        return item("recommended", fmt::format("none: none of the {} pairs tried converged; raise "
                                                "solver.max_iterations or try --preconditioners with parameters",
                                                c.rows.size()));
     const ComparisonRow& best = c.rows.front();
     std::string text =
-        line("recommended", fmt::format("solver {}, preconditioner {}", best.solver, best.preconditioner));
-    text += line("because", fmt::format("{} ms for set-up and solve, {} iterations, is the least of the {} pair{} that "
+        item("recommended", fmt::format("solver {}, preconditioner {}", best.solver, best.preconditioner));
+    text += item("because", fmt::format("{} ms for set-up and solve, {} iterations, is the least of the {} pair{} that "
                                         "converged, of {} tried",
                                         in_ms(best.total.median), best.iterations, converged, converged == 1 ? "" : "s",
                                         c.rows.size()));
@@ -182,12 +182,12 @@ std::string recommend(const ComparisonData& c) {
         const std::string evidence =
             fmt::format("the best was faster in {} of {} turn{}{}", next.beaten, next.turns, next.turns == 1 ? "" : "s",
                         next.beaten < next.turns ? ", so the difference may be chance" : "");
-        text += line("next", fmt::format("{}, {} ms: {:.2f} times as long; {}", next.name, in_ms(next.total.median),
+        text += item("next", fmt::format("{}, {} ms: {:.2f} times as long; {}", next.name, in_ms(next.total.median),
                                          next.total.median / best.total.median, evidence));
     }
     const auto least =
         std::min_element(c.rows.begin(), c.rows.begin() + converged, [](auto& a, auto& b) { return a.peak < b.peak; });
-    text += line("its memory",
+    text += item("its memory",
                  least->peak == best.peak
                      ? fmt::format("{}, the least of those that converged", in_mib(best.peak))
                      : fmt::format("{}; the least is {}, {}", in_mib(best.peak), in_mib(least->peak), least->name));

@@ -59,7 +59,7 @@ std::string verb_text(const Verb& verb) {
     return text;
 }
 
-std::string keys_text(const ParameterTable& keys) {
+std::string roff_keys(const ParameterTable& keys) {
     std::string text;
     for (const ParameterSpec& spec : keys)
         text += tagged(spec.key, fmt::format("= {}; {}", describe_domain(spec), default_text(spec)),
@@ -69,11 +69,11 @@ std::string keys_text(const ParameterTable& keys) {
 
 std::string section_text(const std::string& section) {
     std::string text =
-        fmt::format(".SS \"[{}]\"\n{}\n{}", section, roff(explain_section(section)), keys_text(common_keys(section)));
+        fmt::format(".SS \"[{}]\"\n{}\n{}", section, roff(explain_section(section)), roff_keys(common_keys(section)));
     for (const ComponentEntry& entry : registered_components()) {
         if (entry.section != section) continue;
         text += fmt::format(".PP\n.I \"{} = {}\"\n.br\n{}.\n.PP\n{}{}", section + ".name", entry.name,
-                            roff(entry.summary), paragraphs(entry.explanation), keys_text(entry.parameters));
+                            roff(entry.summary), paragraphs(entry.explanation), roff_keys(entry.parameters));
     }
     return text;
 }

@@ -23,7 +23,7 @@ void append(std::vector<ComponentEntry>& entries, const std::string& section, co
 }
 
 /// Keys that belong to no component: of any deck, then of a study.
-ParameterTable common_keys() {
+ParameterTable keys_of_all() {
     ParameterTable keys = deck_schema().common;
     for (const ParameterTable& table : {sweep_parameters(), slurm_parameters()})
         keys.insert(keys.end(), table.begin(), table.end());
@@ -87,7 +87,7 @@ const std::vector<std::string>& deck_sections() {
 
 ParameterTable common_keys(const std::string& section) {
     ParameterTable keys;
-    for (const ParameterSpec& spec : common_keys())
+    for (const ParameterSpec& spec : keys_of_all())
         if (spec.section == section) keys.push_back(spec);
     return keys;
 }
@@ -107,7 +107,7 @@ std::optional<std::string> explain_key(const std::string& name) {
     std::string text;
     const auto meant = [&](const ParameterSpec& spec) { return spec.name() == name || spec.key == name; };
     const auto components = registered_components();
-    for (const ParameterSpec& spec : common_keys()) {
+    for (const ParameterSpec& spec : keys_of_all()) {
         if (!meant(spec)) continue;
         text += fmt::format("[{}]\n{}", spec.section, key_text(spec));
         if (spec.key != "name") continue;

@@ -16,7 +16,7 @@ namespace hyperplane {
 namespace {
 
 /// Differences found, and the timings, which never count as one.
-struct Comparison {
+struct Differences {
     double tolerance;
     std::vector<std::string> differences;
     std::vector<std::string> timings;
@@ -43,7 +43,7 @@ std::map<std::string, std::string> deck_keys(const RecordData& record) {
     return keys;
 }
 
-void compare_decks(const RecordData& a, const RecordData& b, Comparison& found) {
+void compare_decks(const RecordData& a, const RecordData& b, Differences& found) {
     const auto keys_a = deck_keys(a), keys_b = deck_keys(b);
     std::set<std::string> names;
     for (const auto* keys : {&keys_a, &keys_b})
@@ -56,7 +56,7 @@ void compare_decks(const RecordData& a, const RecordData& b, Comparison& found) 
 }
 
 void compare_histories(const std::string& what, const std::vector<HistoryEntry>& a, const std::vector<HistoryEntry>& b,
-                       Comparison& found) {
+                       Differences& found) {
     found.count(what + " history entries", Index(a.size()), Index(b.size()));
     for (std::size_t e = 0; e < std::min(a.size(), b.size()); ++e) {
         if (a[e].iteration == b[e].iteration && found.near(a[e].recurrence, b[e].recurrence) &&
@@ -68,7 +68,7 @@ void compare_histories(const std::string& what, const std::vector<HistoryEntry>&
     }
 }
 
-void compare_solves(const RecordData& a, const RecordData& b, Comparison& found) {
+void compare_solves(const RecordData& a, const RecordData& b, Differences& found) {
     found.count("solves", Index(a.solves.size()), Index(b.solves.size()));
     for (std::size_t s = 0; s < std::min(a.solves.size(), b.solves.size()); ++s) {
         const SolveRow &x = a.solves[s], &y = b.solves[s];
@@ -84,7 +84,7 @@ void compare_solves(const RecordData& a, const RecordData& b, Comparison& found)
     }
 }
 
-void compare_errors(const RecordData& a, const RecordData& b, Comparison& found) {
+void compare_errors(const RecordData& a, const RecordData& b, Differences& found) {
     found.count("error norms", Index(a.verification.size()), Index(b.verification.size()));
     for (std::size_t n = 0; n < std::min(a.verification.size(), b.verification.size()); ++n) {
         found.text("error norm", a.verification[n].name, b.verification[n].name);
@@ -92,7 +92,7 @@ void compare_errors(const RecordData& a, const RecordData& b, Comparison& found)
     }
 }
 
-void list_timings(const RecordData& a, const RecordData& b, Comparison& found) {
+void list_timings(const RecordData& a, const RecordData& b, Differences& found) {
     found.timings.push_back(
         fmt::format("{:<22} {:>13} {:>13}", "", a.environment.at("device"), b.environment.at("device")));
     for (const TimerRow& row : a.timers)
@@ -106,7 +106,7 @@ void list_timings(const RecordData& a, const RecordData& b, Comparison& found) {
 
 int diff_verb(const Invocation& invocation) {
     const RecordData a = read_record(invocation.arguments[0]), b = read_record(invocation.arguments[1]);
-    Comparison found{parse_tolerance("tolerance", invocation.value("tolerance", "1e-6")), {}, {}};
+    Differences found{parse_tolerance("tolerance", invocation.value("tolerance", "1e-6")), {}, {}};
     compare_decks(a, b, found);
     found.text("status", a.status, b.status);
     found.count("exit code", a.exit_code, b.exit_code);

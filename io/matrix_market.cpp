@@ -33,7 +33,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
     return words;
 }
 
-std::string shown(std::string_view text) {
+std::string quoted(std::string_view text) {
     std::string result;
     for (char c : text.substr(0, 40)) result += c >= ' ' && c <= '~' ? c : '?';
     return text.size() > 40 ? result + "..." : result;
@@ -81,7 +81,7 @@ public:
         Index value = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
         if (error != std::errc{} || end != word.data() + word.size())
-            fail(fmt::format("expected an integer, got '{}'", shown(word)));
+            fail(fmt::format("expected an integer, got '{}'", quoted(word)));
         return value;
     }
     double real(std::string_view word) const {
@@ -89,7 +89,7 @@ public:
         const char* begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
         const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value);
         if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
-            fail(fmt::format("expected a finite number, got '{}'", shown(word)));
+            fail(fmt::format("expected a finite number, got '{}'", quoted(word)));
         return value;
     }
     /// A count of rows, columns or entries.
@@ -130,15 +130,15 @@ Banner read_banner(Lines& lines) {
     if (words.empty()) return {};
     if (words.size() != 5 || words[1] != "matrix") lines.fail("expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY");
     const std::string &format = words[2], &field = words[3], &symmetry = words[4];
-    if (format != "coordinate" && format != "array") lines.fail(fmt::format("unknown format '{}'", shown(format)));
+    if (format != "coordinate" && format != "array") lines.fail(fmt::format("unknown format '{}'", quoted(format)));
     if (field == "pattern") lines.fail("a pattern matrix has no values; only real and integer ones can be solved with");
     if (field == "complex") lines.fail("the matrix is complex; only real and integer ones can be solved with");
     if (field != "real" && field != "integer" && field != "double")
-        lines.fail(fmt::format("unknown field '{}'", shown(field)));
+        lines.fail(fmt::format("unknown field '{}'", quoted(field)));
     if (symmetry == "skew-symmetric")
         lines.fail("a skew-symmetric matrix has no diagonal to factor; only general and symmetric ones are read");
     if (symmetry != "general" && symmetry != "symmetric")
-        lines.fail(fmt::format("symmetry '{}' is neither general nor symmetric", shown(symmetry)));
+        lines.fail(fmt::format("symmetry '{}' is neither general nor symmetric", quoted(symmetry)));
     return {true, format == "coordinate", symmetry == "symmetric"};
 }
 

@@ -6,8 +6,6 @@
 namespace hyperplane::test {
 namespace {
 
-constexpr double pi = std::numbers::pi;
-
 /// (A u)(p) for u given at every point.
 template <class Value>
 Vector image(const System& system, const Value& value) {
@@ -70,11 +68,11 @@ TEST(PoissonNodes, SineIsAnEigenvector) {
     const double h = 1.0 / 21;
     const int p = 3, q = 1, r = 7;
     const auto mode = [&](Int3 at) {
-        return std::sin(p * pi * h * (at.x + 1)) * std::sin(q * pi * h * (at.y + 1)) *
-               std::sin(r * pi * h * (at.z + 1));
+        return std::sin(p * std::numbers::pi * h * (at.x + 1)) * std::sin(q * std::numbers::pi * h * (at.y + 1)) *
+               std::sin(r * std::numbers::pi * h * (at.z + 1));
     };
     double lambda = 0.0;
-    for (int m : {p, q, r}) lambda += 2 - 2 * std::cos(m * pi * h);
+    for (int m : {p, q, r}) lambda += 2 - 2 * std::cos(m * std::numbers::pi * h);
     const Vector v = image(system, mode);
     for (Index row = 0; row < system.layout.slots(); ++row) {
         const Int3 at = system.layout.grid().point(row);
@@ -94,10 +92,11 @@ TEST(Poisson, WavesAreEigenvectorsAlongPeriodicAxes) {
         const double hx = 1.0 / 12, hy = 2.0 / 16;
         const double unit = discretisation == std::string("node") ? hx * hy : hx * hy * 1.0;  // h^2, or the volume
         const auto mode = [&](Int3 at) {
-            return std::cos(2 * pi * 2 * at.x / 12.0 + 0.3) * std::sin(2 * pi * 3 * at.y / 16.0);
+            return std::cos(2 * std::numbers::pi * 2 * at.x / 12.0 + 0.3) *
+                   std::sin(2 * std::numbers::pi * 3 * at.y / 16.0);
         };
-        const double lambda = unit * ((2 - 2 * std::cos(2 * pi * 2 / 12.0)) / (hx * hx) +
-                                      (2 - 2 * std::cos(2 * pi * 3 / 16.0)) / (hy * hy));
+        const double lambda = unit * ((2 - 2 * std::cos(2 * std::numbers::pi * 2 / 12.0)) / (hx * hx) +
+                                      (2 - 2 * std::cos(2 * std::numbers::pi * 3 / 16.0)) / (hy * hy));
         const Vector v = image(system, mode);
         for (Index row = 0; row < system.layout.slots(); ++row) {
             const Int3 at = system.layout.grid().point(row);
@@ -106,7 +105,8 @@ TEST(Poisson, WavesAreEigenvectorsAlongPeriodicAxes) {
     }
 }
 
-/// PROBLEMS.md's measured errors for u = sin(pi x) sin(pi y) sin(2 pi z), 32 and 64 interior nodes a side.
+/// PROBLEMS.md's measured errors for u = sin(std::numbers::pi x) sin(std::numbers::pi y) sin(2 std::numbers::pi z), 32
+/// and 64 interior nodes a side.
 TEST(PoissonBox27, ErrorsAreTheKnownOnes) {
     struct Known {
         const char* weights;
