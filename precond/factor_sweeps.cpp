@@ -193,23 +193,24 @@ FactorSweeps::FactorSweeps(const Context& context, const StructMatrix& a, const 
       failures_(context, a.grid(), "sweeps"),
       failed_(context, a.layout(), 2, "sweeps") {
     if constexpr (cuda_built)
-        if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_)) {
+        if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_))
             cuda_ = std::make_shared<FactorSweepsCuda>(shape_);
-            scratch_ = Buffer<double>(context, "sweeps", FactorSweepsCuda::scratch_size(shape_));
-        }
 }
 
 bool FactorSweeps::serves(const StructMatrix& a, const Stencil& filled, bool shares) const {
     return FactorSweepShape{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares} == shape_;
 }
 
-Index FactorSweeps::bytes(const FactorSweepShape& shape, [[maybe_unused]] Backend backend) {
+Index FactorSweeps::bytes(const FactorSweepShape& shape) {
     const auto tables = update_tables(shape.a, shape.filled, shape.eliminations());
-    Index values = 4 * shape.layout.grid().points();
-    if constexpr (cuda_built)
-        if (backend == Backend::cuda) values += FactorSweepsCuda::scratch_size(shape);
     return shape.filled.size() * Index(sizeof(Int3)) + Index(tables.size() * sizeof(int)) +
-           values * Index(sizeof(double));
+           4 * shape.layout.grid().points() * Index(sizeof(double));
+}
+
+Index FactorSweeps::scratch_bytes([[maybe_unused]] const FactorSweepShape& shape, [[maybe_unused]] Backend backend) {
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda) return FactorSweepsCuda::scratch_size(shape) * Index(sizeof(double));
+    return 0;
 }
 
 Index FactorSweeps::bytes_of_sweep() const {
@@ -237,6 +238,8 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
                                [[maybe_unused]] double alpha, [[maybe_unused]] const PivotRules& rules) {
     if constexpr (cuda_built) {
         using enum FactorSweepsCuda::Pass;
+        if (const Index size = FactorSweepsCuda::scratch_size(shape_); scratch_.size() != size)
+            scratch_ = Buffer<double>(context_, "sweeps", size);
         const auto place = [&](const Target& x) {
             return Target{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
         };

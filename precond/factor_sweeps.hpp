@@ -49,7 +49,10 @@ public:
     bool serves(const StructMatrix& a, const Stencil& filled, bool shares) const;
     /// Fewest bytes of a sweep: the factors read, and of entries that it changes A read and the new ones written.
     Index bytes_of_sweep() const;
-    static Index bytes(const FactorSweepShape& shape, Backend backend);
+    /// What it holds, and what the first run adds to that until it is released.
+    static Index bytes(const FactorSweepShape& shape);
+    static Index scratch_bytes(const FactorSweepShape& shape, Backend backend);
+    void release_scratch() { scratch_ = {}; }
 
 private:
     struct Pass {
@@ -65,7 +68,7 @@ private:
     Context context_;
     FactorSweepShape shape_;
     std::shared_ptr<FactorSweepsCuda> cuda_;  ///< kernels, where there are some
-    Buffer<double> scratch_;                 ///< theirs
+    Buffer<double> scratch_;                  ///< theirs
     Buffer<Int3> offsets_;
     Buffer<int>
         tables_;  ///< of each entry A's entry or -1; of each lower entry where its updates begin; the updates (u, e)

@@ -95,13 +95,16 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
         if (cuda)
             plan.bytes += StructIluCuda::bytes(
                 {plan.layout, filled, setting.stencil, setting.dof, setting.symmetric, shares, options.storage});
-    if (options.sweeps > 0)
-        plan.bytes +=
-            factors + FactorSweeps::bytes({plan.layout, setting.stencil, filled, setting.dof, setting.symmetric, shares},
-                                          setting.context.backend());
+    Index released = factors;  // once there are factors of fewer bits
+    if (options.sweeps > 0) {
+        const FactorSweepShape shape{plan.layout, setting.stencil, filled, setting.dof, setting.symmetric, shares};
+        const Index more = factors + FactorSweeps::scratch_bytes(shape, setting.context.backend());
+        plan.bytes += more + FactorSweeps::bytes(shape);
+        released += more;
+    }
     if (is_narrow(options.storage)) {
         const Index slots = plan.layout.slots();
-        plan.setup_bytes = (options.sweeps > 0 ? 2 : 1) * factors;
+        plan.setup_bytes = released;
         plan.bytes += NarrowFactors::bytes(options.storage, places_on(setting.context.backend()), slots, filled,
                                            setting.dof, setting.symmetric) -
                       plan.setup_bytes;
@@ -188,6 +191,7 @@ void StructIlu::narrow(SetupReport& report) {
     judge(narrow_->round(view(nullptr)), options_.storage, options_.name, report);
     factor_.reset();
     spare_.reset();
+    if (sweeps_) sweeps_->release_scratch();
 }
 
 StructIluCuda::Factors StructIlu::cuda_factors() const {
