@@ -144,7 +144,8 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
                 {"PERIODIC", n(shape.layout.grid().any_periodic())},
                 {"BLOCKS", n(blocks(shape))},
                 {"ROUNDS", n(rounds(shape))},
-                {"BY_ROWS", n(rows)}});
+                {"BY_ROWS", n(rows)},
+                {"OPERANDS_AS_RESULTS", "1"}});
     if (rows) all.merge(FactorSweepRows(shape).definitions());
     return all;
 }

@@ -45,6 +45,7 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
     all["SHARES"] = system.shares ? "1" : "0";
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["KEEP"] = shape.keep ? "1" : "0";
+    all["OPERANDS_AS_RESULTS"] = "0";
     return all;
 }
 

@@ -1,5 +1,5 @@
 // Products of blocks of three to eight unknowns on tensor cores: a warp has one block at a time, or two of up
-// to four unknowns, in registers. Definitions: DOF.
+// to four unknowns, in registers. Definitions: DOF, OPERANDS_AS_RESULTS.
 //
 // A product is D = A B + C with 8 x 4 values of A, 4 x 8 of B and 8 x 8 of C, D (mma.m8n8k4), twice where a block has
 // more than four columns. Of two blocks, one has rows and columns 0 to 3, the other 4 to 7; what their products have
@@ -33,11 +33,11 @@ struct Lane {
           n(r),
           in_rows(r < DOF) {}
 
-    /// This thread's column of a left operand and row of a right one. Their order is free: what it has of a result is
-    /// what it needs of a left operand, or half of it.
+    /// This thread's column of a left operand and row of a right one. Their order is free: OPERANDS_AS_RESULTS what it
+    /// has of a result is what it needs of a left operand, or half of it, else rows of a right one follow each other.
     __device__ __forceinline__ int col(int h) const {
         const int k = lane % 4;
-        return steps == 2 ? 2 * k + h : 2 * (k % 2) + (k / 2 ^ which);
+        return !OPERANDS_AS_RESULTS ? k + 4 * h : steps == 2 ? 2 * k + h : 2 * (k % 2) + (k / 2 ^ which);
     }
 
     /// Whether this thread's columns of a result are the block's.
@@ -53,7 +53,13 @@ struct Lane {
     }
     __device__ Operand as_left(const Block& x) const {
         Operand left;
-        if constexpr (steps == 2) {
+        if constexpr (!OPERANDS_AS_RESULTS) {
+#pragma unroll
+            for (int h = 0; h < steps; ++h) {
+                const double value = of_row(x, lane / 4, col(h) + size * which);
+                left.v[h] = col(h) < DOF ? value : 0.0;
+            }
+        } else if constexpr (steps == 2) {
 #pragma unroll
             for (int h = 0; h < steps; ++h) left.v[h] = col(h) < DOF ? x.v[h] : 0.0;
         } else {
