@@ -27,6 +27,14 @@ __device__ __forceinline__ void let_next_begin() {
 #endif
 }
 
+/// Leaves the multiprocessor's load units to the hyperplane under way, which all others wait for: what is read here is
+/// needed some hyperplanes later.
+__device__ __forceinline__ void give_way() {
+#if OVERLAPPED && __CUDA_ARCH__ >= 900
+    asm volatile("nanosleep.u32 100;" ::: "memory");
+#endif
+}
+
 /// 2^k of a row; 1 where rows have none.
 __device__ __forceinline__ double scale_at(const Arguments& a, const unsigned char* exponents, int row, int slot) {
     return scaled_rows ? scale_of(exponents[Index(row) * a.slots + slot]) : 1.0;
@@ -81,6 +89,7 @@ struct Part {
                 for (int n = 0; n < shares; ++n)
                     e[l * shares + n] = is_share(n) ? widened(at[n * PARTS * (mirrored ? 1 : DOF) * step]) : 0.0;
                 if constexpr (scaled_there) scales[l] = there[l] < 0 ? 1.0 : scale_at(a, a.of_triangle, v, there[l]);
+                give_way();
             }
         }
         const Value* const inverse = inverse_at(a, slot, v, part);
