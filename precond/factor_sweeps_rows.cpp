@@ -82,7 +82,7 @@ int FactorSweepRows::most_span() const {
 Index FactorSweepRows::doubles_but_rows() const {
     const Index block = shape_.dof * shape_.dof, staged = (block + 1) / 2 * 2 + 2;
     return planes * width * (entry_ring * block + 4 * staged) + run_ring / 2 +
-           2 * (most_stages + entry_ring + run_ring);
+           2 * (most_stages + entry_ring + 2 + run_ring);
 }
 
 Index FactorSweepRows::row_doubles() const {

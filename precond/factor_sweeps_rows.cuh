@@ -32,7 +32,7 @@ __constant__ const int row_span[] = ROW_SPAN;
 __constant__ const int finished[] = FINISHED;
 constexpr int finished_count = sizeof(finished) / sizeof(int);
 
-constexpr int workers = 8, row_warps = STAGE_ROWS, row_threads = 32 * (workers + row_warps + 1);
+constexpr int workers = 8, row_warps = STAGE_ROWS, row_threads = 32 * (workers + row_warps + 2);
 constexpr int run_ring = 4;
 constexpr int planes = 2;  // of a run; a worker has a point of each
 constexpr int width = workers, run_points = planes * width;
@@ -67,10 +67,14 @@ struct Run {
     }
 };
 
-/// A place of a ring of `size`, which `readers` warps empty, and a full and an empty barrier for each.
+/// A place of a ring of `size`, which `readers` warps empty, and a full and an empty barrier for each. In one register:
+/// workers are short of them.
 template <int size, int barriers, int readers>
 struct Turn {
-    int at = 0, phase = 0;
+    int state = 0;  // two times the place, and the phase
+
+    __device__ __forceinline__ int at() const { return unsigned(state) / 2; }
+    __device__ __forceinline__ int phase() const { return state % 2; }
 
     __device__ __forceinline__ static unsigned full(int place) {
         return shared_address(row_memory + barriers_place + barriers + place);
@@ -83,30 +87,39 @@ struct Turn {
         }
     }
     __device__ __forceinline__ void wait_full() const {
-        while (!has_arrived(full(at), phase))
+        while (!has_arrived(full(at()), phase()))
             ;
         __syncwarp();  // products are all lanes'
     }
     __device__ __forceinline__ void wait_empty() const {
-        while (!has_arrived(empty(at), phase ^ 1))
+        while (!has_arrived(empty(at()), phase() ^ 1))
             ;
     }
     __device__ __forceinline__ void advance() {
-        if (++at == size) at = 0, phase ^= 1;
+        state += 2;
+        if (state >= 2 * size) state = (state - 2 * size) ^ 1;
+    }
+    /// All lanes of a warp have written their part of what there is.
+    __device__ __forceinline__ void hand_over() {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) arrive_at(full(at()));
+        advance();
     }
     /// All lanes of a warp have read what there is.
     __device__ __forceinline__ void release() {
         __syncwarp();
-        if (threadIdx.x % 32 == 0) arrive_at(empty(at));
+        if (threadIdx.x % 32 == 0) arrive_at(empty(at()));
         advance();
     }
 };
 typedef Turn<ROW_RING, 0, workers> RowTurn;
 typedef Turn<A_RING, 2 * ROW_RING, workers> EntryTurn;
-typedef Turn<run_ring, 2 * (ROW_RING + A_RING), row_threads / 32> RunTurn;
+typedef Turn<2, 2 * (ROW_RING + A_RING), 1> WaitingTurn;
+typedef Turn<run_ring, 2 * (ROW_RING + A_RING + 2), row_threads / 32> RunTurn;
 
-/// body(run, parity) for one run after the other, by a warp; the `leader` gets them. What is next a counter tells, so
-/// that thread blocks stay side by side and find in the second-level cache what others have read.
+/// body(run, turn) for one run after the other, by a warp, whose blocks to be inverted wait where `turn` says; the
+/// `leader` gets runs. What is next a counter tells, so that thread blocks stay side by side and find in the second-level
+/// cache what others have read.
 template <class Body>
 __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, const Body& body) {
     volatile int* const ring = (volatile int*)(row_memory + runs_place);
@@ -119,15 +132,15 @@ __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, co
             const int total = Run::total(a);
             while (next < total && Run(a, next).count == 0) next = atomicAdd(a.next_run, 1);
             turn.wait_empty();
-            ring[turn.at] = next < total ? next : -1;
-            arrive_at(RunTurn::full(turn.at));
+            ring[turn.at()] = next < total ? next : -1;
+            arrive_at(RunTurn::full(turn.at()));
             next = atomicAdd(a.next_run, 1);  // there when this run has been asked for
         }
         turn.wait_full();
-        const int index = ring[turn.at], parity = turn.at % 2;
+        const int index = ring[turn.at()], at = turn.at();
         turn.release();
         if (index < 0) return;
-        body(Run(a, index), parity);
+        body(Run(a, index), WaitingTurn{at % 2 * 2 + at / 2});
     }
 }
 
@@ -167,21 +180,21 @@ __device__ __forceinline__ void bring_plane(const Arguments& a, const Run& run, 
 __device__ void bring_rows(const Arguments& a, int which) {
     const int plane_slots = a.middle * a.inner;
     RowTurn turn;
-    for_each_run(a, which == 0, [&](const Run& run, int) {
+    for_each_run(a, which == 0, [&](const Run& run, WaitingTurn) {
 #pragma unroll 1
         for (int row = which; row < ROWS + which; row += row_warps) {
             turn.wait_empty();
             if (row < ROWS) {
                 const int count = run.there + row_span[row];
                 const double* const values = a.old_values[row_values[row]];
-                double* to = row_memory + (turn.at * row_warps + which) * row_size;
+                double* to = row_memory + (turn.at() * row_warps + which) * row_size;
                 int first = run.first + a.delta[row_from[row]];
                 for (int plane = 0; plane < count; ++plane, to += width * block_size, first += plane_slots) {
                     if (first >= a.slots) first -= a.slots;
                     bring_plane<true>(a, run, values, first, to);
                 }
             }
-            arrive_with_copies(RowTurn::full(turn.at));
+            arrive_with_copies(RowTurn::full(turn.at()));
             turn.advance();
         }
     });
@@ -190,15 +203,15 @@ __device__ void bring_rows(const Arguments& a, int which) {
 /// Asks for A's entries, by a warp.
 __device__ void bring_entries(const Arguments& a) {
     EntryTurn turn;
-    for_each_run(a, false, [&](const Run& run, int) {
+    for_each_run(a, false, [&](const Run& run, WaitingTurn) {
 #pragma unroll 1
         for (int entry = 0; entry < finished_count; ++entry) {
             turn.wait_empty();
-            double* const to = row_memory + entries_place + turn.at * entry_size;
+            double* const to = row_memory + entries_place + turn.at() * entry_size;
             for (int plane = 0; plane < run.there; ++plane)
                 bring_plane<false>(a, run, a.a_values[finished[entry]], run.first + plane * a.middle * a.inner,
                                    to + plane * width * block_size);
-            arrive_with_copies(EntryTurn::full(turn.at));
+            arrive_with_copies(EntryTurn::full(turn.at()));
             turn.advance();
         }
     });
@@ -292,7 +305,7 @@ struct RunSweep {
     __device__ __forceinline__ void take_row() {
         constexpr int begin = row_terms[index], end = row_terms[index + 1];
         if (index % row_warps == 0) row.wait_full();
-        const double* const here = row_memory + (row.at * row_warps + index % row_warps) * row_size;
+        const double* const here = row_memory + (row.at() * row_warps + index % row_warps) * row_size;
         if constexpr (row_kind[index] == 0) {
             take_own<term_l[begin]>(here);
         } else if constexpr (row_kind[index] == 1) {
@@ -315,14 +328,15 @@ struct RunSweep {
 
     /// Adds A's block to what pairs gave, and stores it or, X_0, lets it wait with A's.
     template <int e>
-    __device__ __forceinline__ void finish(int parity) {
+    __device__ __forceinline__ void finish(WaitingTurn waiting) {
         if constexpr (a_entry[e] >= 0) entry.wait_full();
+        if constexpr (e == LOWER) waiting.wait_empty();
 #pragma unroll
         for (int q = 0; q < planes; ++q) {
             Block own{}, &sum = x[e][q];
             if (a_entry[e] >= 0 && lane.inside(0)) {
                 const double2 a_block =
-                    *(const double2*)(row_memory + entries_place + entry.at * entry_size +
+                    *(const double2*)(row_memory + entries_place + entry.at() * entry_size +
                                       place_in_run(q) * block_size + lane.r * DOF + lane.c);
                 own = Block{a_block.x, a_block.y};
             }
@@ -330,7 +344,7 @@ struct RunSweep {
             for (int m = 0; m < 2; ++m)
                 sum.v[m] += e == LOWER && lane.r == lane.c + m ? own.v[m] + a.alpha * own.v[m] : own.v[m];
             if constexpr (e == LOWER) {
-                double* const to = row_memory + waiting_place + parity * 2 * waiting_size +
+                double* const to = row_memory + waiting_place + waiting.at() * 2 * waiting_size +
                                    place_in_run(q) * staged_size + lane.r * DOF + lane.c;
 #pragma unroll
                 for (int m = 0; m < 2; ++m)
@@ -341,37 +355,43 @@ struct RunSweep {
                 __stcs((double2*)to, double2{sum.v[0], sum.v[1]});
             }
         }
+        if constexpr (e == LOWER) waiting.hand_over();
         if constexpr (a_entry[e] >= 0) entry.release();
     }
 
-    __device__ __forceinline__ void take(int parity) {
+    __device__ __forceinline__ void take(WaitingTurn waiting) {
         unrolled<0, ROWS>([&](auto index) {
             constexpr int r = index.value;
             take_row<r>();
             unrolled<row_terms[r], row_terms[r + 1]>([&](auto term) {
                 if constexpr (row_kind[r] == 2 && last_term[term_e[term.value]] == term.value)
-                    finish<term_e[term.value]>(parity);
+                    finish<term_e[term.value]>(waiting);
             });
         });
     }
 };
 
-/// Inverts the blocks of a run that wait, and stores them: some whole warps' work. Not inlined: the
-/// compiler's registers are short.
-__device__ __noinline__ void invert_waiting(const Arguments& a, const Run& run, int parity) {
+/// Inverts the blocks of runs that wait, and stores them, by a warp.
+__device__ void invert_waiting(const Arguments& a) {
     constexpr int warp_points = 4;
-    const int first = threadIdx.x / 32 * warp_points, lane = threadIdx.x % 32;
-    if (first >= run_points) return;
-    double* const waiting = row_memory + waiting_place + parity * 2 * waiting_size;
-    double* const mine = waiting + (first + lane / 8) * staged_size;
-    invert_columns(a, mine, mine + waiting_size);
-    __syncwarp();
-    for (int q = lane; q < warp_points * block_size; q += 32) {
-        const int at = first + q / block_size, element = q % block_size;
-        if (run.has(at))
-            __stcs(a.new_values[LOWER] + (size_t)run.slot(a, at) * block_size + element,
-                   waiting[at * staged_size + element]);
-    }
+    const int lane = threadIdx.x % 32;
+    for_each_run(a, false, [&](const Run& run, WaitingTurn turn) {
+        double* const blocks = row_memory + waiting_place + turn.at() * 2 * waiting_size;
+        turn.wait_full();
+#pragma unroll 1
+        for (int first = 0; first < run_points; first += warp_points) {
+            double* const mine = blocks + (first + lane / 8) * staged_size;
+            invert_columns(a, mine, mine + waiting_size);
+            __syncwarp();
+            for (int q = lane; q < warp_points * block_size; q += 32) {
+                const int at = first + q / block_size, element = q % block_size;
+                if (run.has(at))
+                    __stcs(a.new_values[LOWER] + (size_t)run.slot(a, at) * block_size + element,
+                           blocks[at * staged_size + element]);
+            }
+        }
+        turn.release();
+    });
 }
 
 extern "C" __global__ void __launch_bounds__(row_threads, 1) factor_sweep(const __grid_constant__ Arguments a) {
@@ -379,16 +399,16 @@ extern "C" __global__ void __launch_bounds__(row_threads, 1) factor_sweep(const 
     if (threadIdx.x == 0) {
         RowTurn::prepare(32 * row_warps);
         EntryTurn::prepare(32);
+        WaitingTurn::prepare(workers);
         RunTurn::prepare(1);
     }
     __syncthreads();
+    if (warp == workers + row_warps + 1) return invert_waiting(a);
     if (warp == workers + row_warps) return bring_entries(a);
     if (warp >= workers) return bring_rows(a, warp - workers);
     RunSweep mine(a);
-    for_each_run(a, false, [&](const Run& run, int parity) {
+    for_each_run(a, false, [&](const Run& run, WaitingTurn waiting) {
         mine.begin(run);
-        mine.take(parity);
-        asm volatile("barrier.sync 1, %0;" ::"n"(32 * workers) : "memory");
-        invert_waiting(a, run, parity);
+        mine.take(waiting);
     });
 }
