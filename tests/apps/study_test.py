@@ -217,15 +217,17 @@ class Run(StudyTest):
 class Stopped(StudyTest):
     """Cases that are killed or preempted go on, and end with the same bits."""
 
-    SWEEP = "[output]\nfields = true\ncheckpoint_every = 3\n[sweep]\nproblem.viscosity = 1e-3, 2e-3, 3e-3\n"
+    SWEEP = "[output]\nfields = true\ncheckpoint_every = 15\n[sweep]\nproblem.viscosity = 1e-3, 2e-3, 3e-3\n"
     NAMES = ["viscosity=1e-3", "viscosity=2e-3", "viscosity=3e-3"]
+    whole = {}  # of cases that nobody stops, found by the first test
 
     def setUp(self):
         super().setUp()
         self.text = self.study(self.SWEEP, TRANSPORT.format(cells=20, steps=400))
-        self.expect(0, "study", "run", self.text)
-        self.whole = {name: self.file_of(name, "vtkhdf").read_bytes() for name in self.NAMES}
-        shutil.rmtree(self.folder / "s")
+        if not self.whole:
+            self.expect(0, "study", "run", self.text)
+            self.whole.update({name: self.file_of(name, "vtkhdf").read_bytes() for name in self.NAMES})
+            shutil.rmtree(self.folder / "s")
 
     def expect_same_results(self):
         self.assertEqual(set(self.status(self.text).values()), {"done"})
