@@ -130,7 +130,7 @@ class Checkpoint(ProgramTest):
                                "[output]\nfields = true\ncheckpoint_minutes = 1e-9\n")
         self.run_and_kill()
         self.assertLessEqual(abs(self.steps_of(self.slots[0]) - self.steps_of(self.slots[1])), 1)
-        self.expect(0, "run", self.deck, "--restart")
+        self.expect(0, "run", self.deck, "--restart", "--set", "output.checkpoint_minutes=1e6")
 
     def test_within_a_solve(self):
         self.deck = self.write("a.ini", POISSON.format(cells=64) + "[output]\nfields = true\n"
