@@ -9,7 +9,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr int width = 8, entry_ring = 6, most_stages = 6, stage_rows = 2, run_ring = 4;
+constexpr int width = 8, entry_ring = 6, most_stages = 6, stage_rows = 2, run_ring = 4, waiting_ring = 2;
 constexpr Index shared_limit = 220 * 1024;
 
 /// What offsets that differ along x alone have in common.
@@ -81,8 +81,8 @@ int FactorSweepRows::most_span() const {
 /// A's entries, what waits to be inverted and barriers, all as in factor_sweeps_rows.cuh.
 Index FactorSweepRows::doubles_but_rows() const {
     const Index block = shape_.dof * shape_.dof, staged = (block + 1) / 2 * 2 + 2;
-    return planes * width * (entry_ring * block + 4 * staged) + run_ring / 2 +
-           2 * (most_stages + entry_ring + 2 + run_ring);
+    return planes * width * (entry_ring * block + waiting_ring * 2 * staged) + run_ring / 2 +
+           2 * (most_stages + entry_ring + waiting_ring + run_ring);
 }
 
 Index FactorSweepRows::row_doubles() const {

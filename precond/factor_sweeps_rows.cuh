@@ -5,9 +5,9 @@
 // run of points is two of the layout's planes of `width` slots each, and planes side by side differ along x: for each u
 // and each line of l one row of blocks, a plane's after the other, serves all points and pairs that need it, and is
 // asked for once. Two warps ask for rows, one for A's entries, as far ahead as their rings have room, also for the next
-// run; the others, workers, have a point of each plane. Where a block of a row is the right operand of a product for
-// both planes' points, tensor cores multiply both left ones with it at once. So the second-level cache is read less,
-// nobody waits for it, and there are fewer products.
+// run; one inverts what becomes D^-1; the others, workers, have a point of each plane. Where a block of a row is the
+// right operand of a product for both planes' points, tensor cores multiply both left ones with it at once. So the
+// second-level cache is read less, nobody waits for it, and there are fewer products.
 //
 // A neighbour outside the grid meets a zero of W: its block is then another point's.
 //
@@ -33,7 +33,7 @@ __constant__ const int finished[] = FINISHED;
 constexpr int finished_count = sizeof(finished) / sizeof(int);
 
 constexpr int workers = 8, row_warps = STAGE_ROWS, row_threads = 32 * (workers + row_warps + 2);
-constexpr int run_ring = 4;
+constexpr int run_ring = 4, waiting_ring = 2;
 constexpr int planes = 2;  // of a run; a worker has a point of each
 constexpr int width = workers, run_points = planes * width;
 constexpr int row_size = (planes + MOST_SPAN) * width * block_size, entry_size = run_points * block_size;
@@ -41,7 +41,7 @@ constexpr int waiting_size = run_points * staged_size;
 extern __shared__ __align__(16) double row_memory[];
 // In doubles: rows, A's entries, two times X_0 and A's own block of all points, the next runs, barriers.
 constexpr int entries_place = ROW_RING * row_warps * row_size, waiting_place = entries_place + A_RING * entry_size;
-constexpr int runs_place = waiting_place + 4 * waiting_size, barriers_place = runs_place + run_ring / 2;
+constexpr int runs_place = waiting_place + waiting_ring * 2 * waiting_size, barriers_place = runs_place + run_ring / 2;
 
 /// Points that rows are asked for together.
 struct Run {
@@ -114,12 +114,13 @@ struct Turn {
 };
 typedef Turn<ROW_RING, 0, workers> RowTurn;
 typedef Turn<A_RING, 2 * ROW_RING, workers> EntryTurn;
-typedef Turn<2, 2 * (ROW_RING + A_RING), 1> WaitingTurn;
-typedef Turn<run_ring, 2 * (ROW_RING + A_RING + 2), row_threads / 32> RunTurn;
+typedef Turn<waiting_ring, 2 * (ROW_RING + A_RING), 1> WaitingTurn;
+typedef Turn<run_ring, 2 * (ROW_RING + A_RING + waiting_ring), row_threads / 32> RunTurn;
+static_assert(run_ring == 2 * waiting_ring, "a run's place among runs tells its place and phase among what waits");
 
-/// body(run, turn) for one run after the other, by a warp, whose blocks to be inverted wait where `turn` says; the
-/// `leader` gets runs. What is next a counter tells, so that thread blocks stay side by side and find in the second-level
-/// cache what others have read.
+/// body(run, turn) for one run after the other, by a warp; its blocks to be inverted wait where `turn` says. The
+/// `leader` gets runs. What is next a counter tells, so that thread blocks stay side by side and find in the
+/// second-level cache what others have read.
 template <class Body>
 __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, const Body& body) {
     volatile int* const ring = (volatile int*)(row_memory + runs_place);
@@ -140,7 +141,7 @@ __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, co
         const int index = ring[turn.at()], at = turn.at();
         turn.release();
         if (index < 0) return;
-        body(Run(a, index), WaitingTurn{at % 2 * 2 + at / 2});
+        body(Run(a, index), WaitingTurn{at % waiting_ring * 2 + at / waiting_ring});
     }
 }
 
