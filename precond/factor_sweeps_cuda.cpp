@@ -14,7 +14,8 @@
 namespace hyperplane {
 namespace rtc {
 extern const KernelText grid_point_cuh, kernel_parts_cuh, tensor_blocks_cuh, factor_sweeps_cuh,
-    factor_sweeps_points_cuh, factor_sweeps_rows_cuh, factor_sweeps_tensor_cuh, factor_sweeps_kernels_cuh;
+    factor_sweeps_points_cuh, factor_sweeps_row_copies_cuh, factor_sweeps_rows_cuh, factor_sweeps_tensor_cuh,
+    factor_sweeps_kernels_cuh;
 }
 
 namespace {
@@ -156,7 +157,7 @@ rtc::Texts texts(const FactorSweepShape& shape) {
                 rtc::factor_sweeps_kernels_cuh};
     rtc::Texts all{rtc::grid_point_cuh, rtc::kernel_parts_cuh, rtc::tensor_blocks_cuh, rtc::factor_sweeps_cuh,
                    rtc::factor_sweeps_tensor_cuh};
-    if (by_rows(shape)) all.push_back(rtc::factor_sweeps_rows_cuh);
+    if (by_rows(shape)) all.insert(all.end(), {rtc::factor_sweeps_row_copies_cuh, rtc::factor_sweeps_rows_cuh});
     all.push_back(rtc::factor_sweeps_kernels_cuh);
     return all;
 }

@@ -78,7 +78,7 @@ int FactorSweepRows::most_span() const {
     return most;
 }
 
-/// A's entries, what waits to be inverted and barriers, all as in factor_sweeps_rows.cuh.
+/// A's entries, what waits to be inverted and barriers, all as in factor_sweeps_row_copies.cuh.
 Index FactorSweepRows::doubles_but_rows() const {
     const Index block = shape_.dof * shape_.dof, staged = (block + 1) / 2 * 2 + 2;
     return planes * width * (entry_ring * block + waiting_ring * 2 * staged) + run_ring / 2 +

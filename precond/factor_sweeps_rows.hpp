@@ -1,4 +1,4 @@
-// The rows of blocks that a sweep over factors reads on a GPU, for factor_sweeps_rows.cuh.
+// The rows of blocks that a sweep over factors reads on a GPU, for factor_sweeps_row_copies.cuh.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ public:
     bool serves() const;
     rtc::Definitions definitions() const;
     Index shared_bytes() const;
-    static constexpr unsigned threads = 32 * (8 + 2 + 2);  ///< factor_sweeps_rows.cuh's
+    static constexpr unsigned threads = 32 * (8 + 2 + 2);  ///< factor_sweeps_row_copies.cuh's
     static constexpr int planes = 2;                       ///< of a run
 
 private:

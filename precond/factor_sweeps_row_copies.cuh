@@ -1,0 +1,216 @@
+// Rows of blocks that a sweep over factors reads (factor_sweeps_rows.cuh), and A's entries, on their way to shared
+// memory.
+//
+// What pair (l, u) reads at p is what (l', u) reads at p', where l' differs from l along x alone and p + l = p' + l'. A
+// run of points is two of the layout's planes of `width` slots each, and planes side by side differ along x: for each u
+// and each line of l one row of blocks, a plane's after the other, serves all points and pairs that need it, and is
+// asked for once. Two warps ask for rows, one for A's entries, as far ahead as their rings have room, also for the next
+// run; the others are factor_sweeps_rows.cuh's. So the second-level cache is read less, and nobody waits for it.
+//
+// A neighbour outside the grid meets a zero of W: its block is then another point's.
+//
+// Rows of E_l(p), and of D^-1(p+l), come first, then those of F_u(p+l), for entries that differ along x together.
+//
+// Definitions: factor_sweeps.cuh's (not of SYMMETRIC), and ROWS, ROW_KIND (0: E, 1: D^-1, 2: F), ROW_VALUES (the entry
+// that is read), ROW_FROM (the entry whose offset a row begins at), ROW_SPAN (planes more than the run has), MOST_SPAN;
+// ROW_TERMS {ROWS + 1}, TERM_L, TERM_E, TERM_SHIFT (planes from the row's first one); FIRST_TERM, LAST_TERM of an
+// entry; FINISHED (entries with A's, as they are completed); ROW_RING (of STAGE_ROWS rows each), A_RING (of entries).
+
+__device__ constexpr int row_kind[] = ROW_KIND;
+__device__ constexpr int row_terms[] = ROW_TERMS;
+__device__ constexpr int term_l[] = TERM_L;
+__device__ constexpr int term_e[] = TERM_E;
+__device__ constexpr int term_shift[] = TERM_SHIFT;
+__device__ constexpr int first_term[] = FIRST_TERM;
+__device__ constexpr int last_term[] = LAST_TERM;
+// What loops find while they run.
+__constant__ const int row_values[] = ROW_VALUES;
+__constant__ const int row_from[] = ROW_FROM;
+__constant__ const int row_span[] = ROW_SPAN;
+__constant__ const int finished[] = FINISHED;
+constexpr int finished_count = sizeof(finished) / sizeof(int);
+
+constexpr int workers = 8, row_warps = STAGE_ROWS, row_threads = 32 * (workers + row_warps + 2);
+constexpr int run_ring = 4, waiting_ring = 2;
+constexpr int planes = 2;  // of a run; a worker has a point of each
+constexpr int width = workers, run_points = planes * width;
+constexpr int row_size = (planes + MOST_SPAN) * width * block_size, entry_size = run_points * block_size;
+constexpr int waiting_size = run_points * staged_size;
+extern __shared__ __align__(16) double row_memory[];
+// In doubles: rows, A's entries, two times X_0 and A's own block of all points, the next runs, barriers.
+constexpr int entries_place = ROW_RING * row_warps * row_size, waiting_place = entries_place + A_RING * entry_size;
+constexpr int runs_place = waiting_place + waiting_ring * 2 * waiting_size, barriers_place = runs_place + run_ring / 2;
+
+/// Points that rows are asked for together.
+struct Run {
+    int first, count, there;  // slot of the first point, points of a plane, planes that there are
+
+    __device__ Run(const Arguments& a, int index) {
+        const int pieces = (a.lines * a.inner + width - 1) / width, groups = (a.outer + planes - 1) / planes;
+        const int row = index / pieces, begin = (index - row * pieces) * width;
+        const int tile = row / groups * a.lines, plane = row % groups * planes;
+        first = (plane * a.middle + tile) * a.inner + begin;
+        count = max(0, min(width, min(a.lines, a.middle - tile) * a.inner - begin));
+        there = min(planes, a.outer - plane);
+    }
+    /// Runs of the grid; some at the ends of tiles have no points.
+    static __device__ int total(const Arguments& a) {
+        const int pieces = (a.lines * a.inner + width - 1) / width, groups = (a.outer + planes - 1) / planes;
+        return (a.middle + a.lines - 1) / a.lines * groups * pieces;
+    }
+    /// Whether there is a point at place `at`, of `planes` rows of `width`; and its slot.
+    __device__ __forceinline__ bool has(int at) const { return at % width < count && at / width < there; }
+    __device__ __forceinline__ int slot(const Arguments& a, int at) const {
+        return first + at / width * a.middle * a.inner + at % width;
+    }
+};
+
+/// A place of a ring of `size`, which `readers` warps empty, and a full and an empty barrier for each. In one register:
+/// workers are short of them.
+template <int size, int barriers, int readers>
+struct Turn {
+    int state = 0;  // two times the place, and the phase
+
+    __device__ __forceinline__ int at() const { return unsigned(state) / 2; }
+    __device__ __forceinline__ int phase() const { return state % 2; }
+
+    __device__ __forceinline__ static unsigned full(int place) {
+        return shared_address(row_memory + barriers_place + barriers + place);
+    }
+    __device__ __forceinline__ static unsigned empty(int place) { return full(place) + size * 8; }
+    __device__ static void prepare(int producers) {
+        for (int place = 0; place < size; ++place) {
+            prepare_barrier(full(place), producers);
+            prepare_barrier(empty(place), readers);
+        }
+    }
+    __device__ __forceinline__ void wait_full() const {
+        while (!has_arrived(full(at()), phase()))
+            ;
+        __syncwarp();  // products are all lanes'
+    }
+    __device__ __forceinline__ void wait_empty() const {
+        while (!has_arrived(empty(at()), phase() ^ 1))
+            ;
+    }
+    __device__ __forceinline__ void advance() {
+        state += 2;
+        if (state >= 2 * size) state = (state - 2 * size) ^ 1;
+    }
+    /// All lanes of a warp have written their part of what there is.
+    __device__ __forceinline__ void hand_over() { leave(full(at())); }
+    /// All lanes of a warp have read what there is.
+    __device__ __forceinline__ void release() { leave(empty(at())); }
+
+private:
+    __device__ __forceinline__ void leave(unsigned barrier) {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) arrive_at(barrier);
+        advance();
+    }
+};
+typedef Turn<ROW_RING, 0, workers> RowTurn;
+typedef Turn<A_RING, 2 * ROW_RING, workers> EntryTurn;
+typedef Turn<waiting_ring, 2 * (ROW_RING + A_RING), 1> WaitingTurn;
+typedef Turn<run_ring, 2 * (ROW_RING + A_RING + waiting_ring), row_threads / 32> RunTurn;
+static_assert(run_ring == 2 * waiting_ring, "a run's place among runs tells its place and phase among what waits");
+
+/// body(run, turn) for one run after the other, by a warp; its blocks to be inverted wait where `turn` says. The
+/// `leader` gets runs. What is next a counter tells, so that thread blocks stay side by side and find in the
+/// second-level cache what others have read.
+template <class Body>
+__device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, const Body& body) {
+    volatile int* const ring = (volatile int*)(row_memory + runs_place);
+    const bool asks = leader && threadIdx.x % 32 == 0;
+    RunTurn turn;
+    int next = asks ? atomicAdd(a.next_run, 1) : 0;
+#pragma unroll 1
+    for (;;) {
+        if (asks) {
+            const int total = Run::total(a);
+            while (next < total && Run(a, next).count == 0) next = atomicAdd(a.next_run, 1);
+            turn.wait_empty();
+            ring[turn.at()] = next < total ? next : -1;
+            arrive_at(RunTurn::full(turn.at()));
+            next = atomicAdd(a.next_run, 1);  // there when this run has been asked for
+        }
+        turn.wait_full();
+        const int index = ring[turn.at()], at = turn.at();
+        turn.release();
+        if (index < 0) return;
+        body(Run(a, index), WaitingTurn{at % waiting_ring * 2 + at / waiting_ring});
+    }
+}
+
+/// Where a coefficient of a row's block lies in shared memory. Right operands' rows of eight unknowns would meet in
+/// banks: even ones lie before odd ones, and every other two of them change halves.
+__device__ __forceinline__ int place_of(int row, int col) {
+    if (DOF < 8) return row * DOF + col;
+    const int place = row % 2 * 4 + row / 2;
+    return place * DOF + (col ^ (place & 2) * 2);
+}
+
+/// Begins to copy a run's points of a plane from slot `first` on, by a warp, as they lie or as place_of has them.
+template <bool of_row>
+__device__ __forceinline__ void bring_plane(const Arguments& a, const Run& run, const double* values, int first,
+                                            double* to) {
+    constexpr int of_block = block_size / 2, of_plane = width * of_block;  // pieces of 16 bytes
+    const int lane = threadIdx.x % 32;
+    if (of_row && DOF == 8)
+        to += place_of(lane / 4, lane % 4 * 2);
+    else
+        to += lane * 2;
+    if (run.count == width && first + width <= a.slots) {
+        const double* const from = values + unsigned(first) * block_size + lane * 2;
+#pragma unroll
+        for (int piece = 0; piece < of_plane; piece += 32)
+            if (piece + 32 <= of_plane || piece + lane < of_plane) copy_run(to + piece * 2, from + piece * 2);
+    } else {
+        for (int piece = lane; piece < run.count * of_block; piece += 32) {
+            const int slot = first + piece / of_block;  // behind the last one follows the first one
+            copy_run(to + (piece - lane) * 2, values + unsigned(slot < a.slots ? slot : slot - a.slots) * block_size +
+                                                  unsigned(piece % of_block * 2));
+        }
+    }
+}
+
+/// Asks for rows, by a few warps, the rows of a stage one each.
+__device__ void bring_rows(const Arguments& a, int which) {
+    const int plane_slots = a.middle * a.inner;
+    RowTurn turn;
+    for_each_run(a, which == 0, [&](const Run& run, WaitingTurn) {
+#pragma unroll 1
+        for (int row = which; row < ROWS + which; row += row_warps) {
+            turn.wait_empty();
+            if (row < ROWS) {
+                const int count = run.there + row_span[row];
+                const double* const values = a.old_values[row_values[row]];
+                double* to = row_memory + (turn.at() * row_warps + which) * row_size;
+                int first = run.first + a.delta[row_from[row]];
+                for (int plane = 0; plane < count; ++plane, to += width * block_size, first += plane_slots) {
+                    if (first >= a.slots) first -= a.slots;
+                    bring_plane<true>(a, run, values, first, to);
+                }
+            }
+            arrive_with_copies(RowTurn::full(turn.at()));
+            turn.advance();
+        }
+    });
+}
+
+/// Asks for A's entries, by a warp.
+__device__ void bring_entries(const Arguments& a) {
+    EntryTurn turn;
+    for_each_run(a, false, [&](const Run& run, WaitingTurn) {
+#pragma unroll 1
+        for (int entry = 0; entry < finished_count; ++entry) {
+            turn.wait_empty();
+            double* const to = row_memory + entries_place + turn.at() * entry_size;
+            for (int plane = 0; plane < run.there; ++plane)
+                bring_plane<false>(a, run, a.a_values[finished[entry]], run.first + plane * a.middle * a.inner,
+                                   to + plane * width * block_size);
+            arrive_with_copies(EntryTurn::full(turn.at()));
+            turn.advance();
+        }
+    });
+}
