@@ -250,16 +250,20 @@ std::optional<double> BenchResult::best_baseline(const std::string& kernel) cons
     return best;
 }
 
+double time_call(const Context& context, const std::function<void()>& call) {
+    if (context.backend() == Backend::cuda) return device::seconds_of(call);
+    const double begin = omp_get_wtime();
+    call();
+    return omp_get_wtime() - begin;
+}
+
 Timing time_calls(const Context& context, int repeats, const std::function<void()>& call,
                   const std::function<void()>& before) {
     const auto once = [&] {
         before();
-        if (context.backend() == Backend::cuda) return device::seconds_of(call);
-        const double begin = omp_get_wtime();
-        call();
-        return omp_get_wtime() - begin;
+        return time_call(context, call);
     };
-    for (int warm_up = 0; warm_up < 2; ++warm_up) once();
+    for (int warm_up = 0; warm_up < warm_ups; ++warm_up) once();
     std::vector<double> seconds;
     for (int at = 0; at < repeats; ++at) seconds.push_back(once());
     return timing_of(std::move(seconds));

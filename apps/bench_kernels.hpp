@@ -66,7 +66,12 @@ double copy_rate(const Context& context, int repeats);
 /// Throws Error(expectation) where a check fails: a wrong kernel gets no time.
 BenchResult bench_kernels(const Context& context, const BenchCase& setting, const BenchOptions& options);
 
-/// Two warm-ups, then `repeats` calls: by events on a GPU, by the clock on a CPU. `before` precedes each, untimed.
+/// Seconds of a call: by events on a GPU, by the clock on a CPU.
+double time_call(const Context& context, const std::function<void()>& call);
+
+/// As many as precede what is timed.
+inline constexpr int warm_ups = 2;
+/// `warm_ups`, then `repeats` calls. `before` precedes each, untimed.
 Timing time_calls(
     const Context& context, int repeats, const std::function<void()>& call,
     const std::function<void()>& before = [] {});

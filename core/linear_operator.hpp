@@ -69,6 +69,8 @@ public:
     virtual PreconditionerTraits traits() const = 0;
     /// After a set-up.
     virtual SweepCounts sweeps() const { return {}; }
+    /// Of set-ups from the next one on, where they are made of sweeps; for benchmarks.
+    virtual void set_setup_sweeps(int /*count*/) {}
 };
 
 }  // namespace hyperplane

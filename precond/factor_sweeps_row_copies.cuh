@@ -11,10 +11,15 @@
 //
 // Rows of E_l(p), and of D^-1(p+l), come first, then those of F_u(p+l), for entries that differ along x together.
 //
-// Definitions: factor_sweeps.cuh's (not of SYMMETRIC), and ROWS, ROW_KIND (0: E, 1: D^-1, 2: F), ROW_VALUES (the entry
-// that is read), ROW_FROM (the entry whose offset a row begins at), ROW_SPAN (planes more than the run has), MOST_SPAN;
-// ROW_TERMS {ROWS + 1}, TERM_L, TERM_E, TERM_SHIFT (planes from the row's first one); FIRST_TERM, LAST_TERM of an
-// entry; FINISHED (entries with A's, as they are completed); ROW_RING (of STAGE_ROWS rows each), A_RING (of entries).
+// A warp does not have two instructions under way that need each other, and for small blocks the instructions of the
+// warps that ask are what takes the time (docs/performance-log.md, Sweeps). So what comes next is known before there is
+// room for it, and the copies of a row are asked for without a branch between them.
+//
+// Definitions: factor_sweeps.cuh's (not of SYMMETRIC), and ROWS, ROW_KIND (0: E, 1: D^-1, 2: F), ROW_SOURCE (the entry
+// that is read; times 2^8, the entry whose offset the row begins at; times 2^16, planes more than the run has),
+// MOST_SPAN (of planes); ROW_TERMS {ROWS + 1}, TERM_L, TERM_E, TERM_SHIFT (planes from the row's first one); FIRST_TERM,
+// LAST_TERM of an entry; FINISHED (entries with A's, as they are completed); ROW_RING (of STAGE_ROWS rows each), A_RING
+// (of entries).
 
 __device__ constexpr int row_kind[] = ROW_KIND;
 __device__ constexpr int row_terms[] = ROW_TERMS;
@@ -24,9 +29,7 @@ __device__ constexpr int term_shift[] = TERM_SHIFT;
 __device__ constexpr int first_term[] = FIRST_TERM;
 __device__ constexpr int last_term[] = LAST_TERM;
 // What loops find while they run.
-__constant__ const int row_values[] = ROW_VALUES;
-__constant__ const int row_from[] = ROW_FROM;
-__constant__ const int row_span[] = ROW_SPAN;
+__constant__ const unsigned row_source[] = ROW_SOURCE;
 __constant__ const int finished[] = FINISHED;
 constexpr int finished_count = sizeof(finished) / sizeof(int);
 
@@ -44,13 +47,16 @@ constexpr int runs_place = waiting_place + waiting_ring * 2 * waiting_size, barr
 /// Points that rows are asked for together.
 struct Run {
     int first, count, there;  // slot of the first point, points of a plane, planes that there are
+    bool whole;               // all planes have `width` points
 
     __device__ Run(const Arguments& a, int index) {
         const int pieces = (a.lines * a.inner + width - 1) / width, groups = (a.outer + planes - 1) / planes;
         const int row = index / pieces, begin = (index - row * pieces) * width;
         const int tile = row / groups * a.lines, plane = row % groups * planes;
         first = (plane * a.middle + tile) * a.inner + begin;
-        count = max(0, min(width, min(a.lines, a.middle - tile) * a.inner - begin));
+        const int rest = min(a.lines, a.middle - tile) * a.inner - begin;
+        count = max(0, min(width, rest));
+        whole = rest >= width;  // `count == width` is what ptxas 13.0 gets wrong: true where rest == width alone
         there = min(planes, a.outer - plane);
     }
     /// Runs of the grid; some at the ends of tiles have no points.
@@ -150,48 +156,70 @@ __device__ __forceinline__ int place_of(int row, int col) {
     return place * DOF + (col ^ (place & 2) * 2);
 }
 
-/// Begins to copy a run's points of a plane from slot `first` on, by a warp, as they lie or as place_of has them.
-template <bool of_row>
-__device__ __forceinline__ void bring_plane(const Arguments& a, const Run& run, const double* values, int first,
-                                            double* to) {
+/// Where blocks of a row, or of one of A's entries, come from.
+struct Source {
+    const double* values;
+    int delta, span;  // from a run's slots to the first plane's; planes more than the run has
+
+    static __device__ __forceinline__ Source row(const Arguments& a, int index) {
+        const unsigned word = row_source[index];
+        return {a.old_values[word % 256], a.delta[word / 256 % 256], int(word / 65536)};
+    }
+    static __device__ __forceinline__ Source entry(const Arguments& a, int index) {
+        return {a.a_values[finished[index]], 0, 0};
+    }
+};
+
+/// Begins to copy a run's blocks, up to `most` planes of them, by a warp, as they lie or, of rows, as place_of has them.
+template <int most, bool of_row>
+__device__ __forceinline__ void bring(const Arguments& a, const Run& run, const Source& source, double* to) {
     constexpr int of_block = block_size / 2, of_plane = width * of_block;  // pieces of 16 bytes
-    const int lane = threadIdx.x % 32;
-    if (of_row && DOF == 8)
-        to += place_of(lane / 4, lane % 4 * 2);
-    else
-        to += lane * 2;
-    if (run.count == width && first + width <= a.slots) {
-        const double* const from = values + unsigned(first) * block_size + lane * 2;
-#pragma unroll
-        for (int piece = 0; piece < of_plane; piece += 32)
-            if (piece + 32 <= of_plane || piece + lane < of_plane) copy_run(to + piece * 2, from + piece * 2);
+    const int lane = threadIdx.x % 32, plane_slots = a.middle * a.inner, count = run.there + source.span;
+    to += of_row && DOF == 8 ? place_of(lane / 4, lane % 4 * 2) : lane * 2;
+    int first = run.first + source.delta;
+    if (first >= a.slots) first -= a.slots;
+    if (run.whole && first + (count - 1) * plane_slots + width <= a.slots) {
+        const double* from = source.values + unsigned(first) * block_size + lane * 2;
+        const unsigned to_address = shared_address(to);
+        unrolled<0, most>([&](auto index) {
+            constexpr int plane = index.value;
+            unrolled<0, (of_plane + 31) / 32>([&](auto at) {
+                constexpr int piece = at.value * 32;
+                copy_run_if<(plane * of_plane + piece) * 16, piece * 16>(
+                    plane < count && (piece + 32 <= of_plane || piece + lane < of_plane), to_address, from);
+            });
+            from += (long long)plane_slots * block_size;
+        });
     } else {
-        for (int piece = lane; piece < run.count * of_block; piece += 32) {
-            const int slot = first + piece / of_block;  // behind the last one follows the first one
-            copy_run(to + (piece - lane) * 2, values + unsigned(slot < a.slots ? slot : slot - a.slots) * block_size +
-                                                  unsigned(piece % of_block * 2));
+#pragma unroll 1
+        for (int plane = 0; plane < count; ++plane) {
+            for (int piece = lane; piece < run.count * of_block; piece += 32) {
+                const int slot = first + piece / of_block;  // behind the last one follows the first one
+                copy_run(to + (plane * of_plane + piece - lane) * 2,
+                         source.values + unsigned(slot < a.slots ? slot : slot - a.slots) * block_size +
+                             unsigned(piece % of_block * 2));
+            }
+            first += plane_slots;
+            if (first >= a.slots) first -= a.slots;
         }
     }
 }
 
 /// Asks for rows, by a few warps, the rows of a stage one each.
-__device__ void bring_rows(const Arguments& a, int which) {
-    const int plane_slots = a.middle * a.inner;
+__device__ __forceinline__ void bring_rows(const Arguments& a, int which) {
+    constexpr int stages = (ROWS + row_warps - 1) / row_warps;
     RowTurn turn;
+    Source next = Source::row(a, which);
     for_each_run(a, which == 0, [&](const Run& run, WaitingTurn) {
 #pragma unroll 1
-        for (int row = which; row < ROWS + which; row += row_warps) {
+        for (int stage = 0; stage < stages; ++stage) {
+            const int row = stage * row_warps + which;
+            const Source source = next;
+            next = Source::row(a, stage + 1 < stages ? min(row + row_warps, ROWS - 1) : which);
             turn.wait_empty();
-            if (row < ROWS) {
-                const int count = run.there + row_span[row];
-                const double* const values = a.old_values[row_values[row]];
-                double* to = row_memory + (turn.at() * row_warps + which) * row_size;
-                int first = run.first + a.delta[row_from[row]];
-                for (int plane = 0; plane < count; ++plane, to += width * block_size, first += plane_slots) {
-                    if (first >= a.slots) first -= a.slots;
-                    bring_plane<true>(a, run, values, first, to);
-                }
-            }
+            if (ROWS % row_warps == 0 || row < ROWS)
+                bring<planes + MOST_SPAN, true>(a, run, source,
+                                                row_memory + (turn.at() * row_warps + which) * row_size);
             arrive_with_copies(RowTurn::full(turn.at()));
             turn.advance();
         }
@@ -199,16 +227,16 @@ __device__ void bring_rows(const Arguments& a, int which) {
 }
 
 /// Asks for A's entries, by a warp.
-__device__ void bring_entries(const Arguments& a) {
+__device__ __forceinline__ void bring_entries(const Arguments& a) {
     EntryTurn turn;
+    Source next = Source::entry(a, 0);
     for_each_run(a, false, [&](const Run& run, WaitingTurn) {
 #pragma unroll 1
         for (int entry = 0; entry < finished_count; ++entry) {
+            const Source source = next;
+            next = Source::entry(a, entry + 1 < finished_count ? entry + 1 : 0);
             turn.wait_empty();
-            double* const to = row_memory + entries_place + turn.at() * entry_size;
-            for (int plane = 0; plane < run.there; ++plane)
-                bring_plane<false>(a, run, a.a_values[finished[entry]], run.first + plane * a.middle * a.inner,
-                                   to + plane * width * block_size);
+            bring<planes, false>(a, run, source, row_memory + entries_place + turn.at() * entry_size);
             arrive_with_copies(EntryTurn::full(turn.at()));
             turn.advance();
         }

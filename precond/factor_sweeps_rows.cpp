@@ -106,12 +106,10 @@ Index FactorSweepRows::shared_bytes() const {
 }
 
 rtc::Definitions FactorSweepRows::definitions() const {
-    std::vector<int> kind, values, from, span, begin{0}, l, e, shift;
+    std::vector<int> kind, source, begin{0}, l, e, shift;
     for (const Row& row : rows_) {
         kind.push_back(row.kind);
-        values.push_back(row.values);
-        from.push_back(row.from);
-        span.push_back(row.span);
+        source.push_back(row.values | row.from << 8 | row.span << 16);
         for (const Term& term : row.terms) {
             l.push_back(term.l);
             e.push_back(term.e);
@@ -121,9 +119,7 @@ rtc::Definitions FactorSweepRows::definitions() const {
     }
     return {{"ROWS", std::to_string(rows_.size())},
             {"ROW_KIND", rtc::braces(kind)},
-            {"ROW_VALUES", rtc::braces(values)},
-            {"ROW_FROM", rtc::braces(from)},
-            {"ROW_SPAN", rtc::braces(span)},
+            {"ROW_SOURCE", rtc::braces(source)},
             {"MOST_SPAN", std::to_string(most_span())},
             {"ROW_TERMS", rtc::braces(begin)},
             {"TERM_L", rtc::braces(l)},

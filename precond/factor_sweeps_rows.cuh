@@ -191,7 +191,7 @@ extern "C" __global__ void __launch_bounds__(row_threads, 1) factor_sweep(const 
     __syncthreads();
     if (warp == workers + row_warps + 1) return invert_waiting(a);
     if (warp == workers + row_warps) return bring_entries(a);
-    if (warp >= workers) return bring_rows(a, warp - workers);
+    if (warp >= workers) return bring_rows(a, __shfl_sync(~0u, warp, 0) - workers);  // one number for a warp
     RunSweep mine(a);
     for_each_run(a, false, [&](const Run& run, WaitingTurn waiting) {
         mine.begin(run);

@@ -26,6 +26,7 @@ public:
     PreconditionerTraits traits() const override { return traits(options_, a_ && a_->symmetric()); }
     Index bytes_per_apply() const override;
     SweepCounts sweeps() const override;
+    void set_setup_sweeps(int count) override { factorisation_.set_setup_sweeps(count); }
 
     /// As many lower as upper sweeps on a symmetric matrix give a symmetric M.
     static PreconditionerTraits traits(const SweepOptions& options, bool symmetric);

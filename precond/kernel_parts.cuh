@@ -20,6 +20,10 @@ __device__ __forceinline__ void unrolled(const Body& body) {
     }
 }
 
+__device__ __forceinline__ unsigned shared_address(const void* at) {
+    return (unsigned)__cvta_generic_to_shared(at);
+}
+
 /// Begins to copy 8 bytes to shared memory.
 __device__ __forceinline__ void copy_async(double* to, const double* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
@@ -30,6 +34,14 @@ __device__ __forceinline__ void copy_run(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
                  : "memory");
 }
+/// Begins to copy 16 bytes, `offset` bytes on, where `wanted`, without a branch; `to` is a shared address.
+template <int to_offset, int from_offset>
+__device__ __forceinline__ void copy_run_if(bool wanted, unsigned to, const void* from) {
+    asm volatile(
+        "{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.cg.shared.global [%0 + %3], [%1 + %4], 16; }" ::"r"(to),
+        "l"(from), "r"((int)wanted), "n"(to_offset), "n"(from_offset)
+        : "memory");
+}
 /// Makes a group of the copies begun since the last one.
 __device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -38,10 +50,6 @@ __device__ __forceinline__ void commit_copies() {
 template <int pending>
 __device__ __forceinline__ void wait_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
-}
-
-__device__ __forceinline__ unsigned shared_address(const void* at) {
-    return (unsigned)__cvta_generic_to_shared(at);
 }
 
 /// `arrivals` complete a phase of the barrier at a shared address, with all bytes that were announced.

@@ -65,6 +65,9 @@ public:
     void apply_dot(const Vector& r, Vector& z, double* rz) const override;
     int vectors_of_dot() const override;
     SweepCounts sweeps() const override;
+    void set_setup_sweeps(int count) override {
+        if (options_.sweeps > 0) options_.sweeps = count;
+    }
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
     Index bytes_per_apply() const override;
 

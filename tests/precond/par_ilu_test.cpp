@@ -145,6 +145,20 @@ TEST(ParIlu, CountsTheFewestBytesOfASweep) {
     }
 }
 
+TEST(ParIlu, SetsUpWithAnotherNumberOfSweeps) {
+    const System system(Context::cpu(1), {"star7", 2, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
+    for (const char* triangular_solve : {"exact", "jacobi"}) {
+        const Settings more{{"triangular_solve", triangular_solve}};
+        const auto m = system.set_up(1, more);
+        const auto once = system.applied(*m), expected = system.applied(*system.set_up(3, more));
+        m->set_setup_sweeps(3);
+        m->setup(system.a);
+        EXPECT_EQ(m->sweeps().setup, 3);
+        EXPECT_EQ(system.applied(*m), expected) << triangular_solve;
+        EXPECT_NE(once, expected) << triangular_solve;
+    }
+}
+
 TEST(ParIlu, HasTheSameBitsForAnyNumberOfThreads) {
     for (const char* stencil : {"star7", "box27"})
         for (LayoutKind kind : layout_kinds) {
