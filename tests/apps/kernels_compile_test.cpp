@@ -160,33 +160,38 @@ struct Job {
     friend std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name(); }
 };
 
-/// Names of sets that stand for the others: of each family and storage every stencil, fill level and kind of matrix,
-/// and every number of unknowns; first sets that show two of these, then those that show one.
+/// Names of sets that stand for the others: of each family and storage every number of unknowns, and one and both
+/// triangles, on the stencil of fewest entries, and up to eight unknowns on the one of most.
 std::set<std::string> representatives() {
+    std::vector<const KernelSet*> by_size;
+    for (const auto& [name, set] : demand().sets) by_size.push_back(&set);
+    const auto size = [](const KernelSet* set) { return std::pair(set->filled().size(), set->dof); };
+    std::ranges::stable_sort(by_size, {}, size);
     std::set<std::string> chosen, shown;
-    for (const std::size_t new_ones : {2u, 1u})
-        for (const auto& [name, set] : demand().sets) {
-            KernelSet of_one = set;
-            of_one.dof = 1;
-            const std::set<std::string> shows{of_one.name(),
-                                              fmt::format("{} {} {}", int(set.family), int(set.storage), set.dof)};
-            const auto is_new = [&](const std::string& what) { return !shown.contains(what); };
-            if (std::size_t(std::ranges::count_if(shows, is_new)) < new_ones) continue;
-            shown.insert(shows.begin(), shows.end());
-            chosen.insert(name);
-        }
+    std::map<std::string, std::string> largest;
+    for (const KernelSet* set : by_size) {
+        const std::string kind = fmt::format("{} {}", int(set->family), int(set->storage));
+        const bool of_dof = shown.insert(fmt::format("{} {}", kind, set->dof)).second;
+        const bool of_form = shown.insert(fmt::format("{} {}", kind, set->symmetric ? "lower" : "full")).second;
+        if (of_dof || of_form) chosen.insert(set->name());
+        if (set->dof <= 8) largest[kind] = set->name();
+    }
+    for (const auto& [kind, name] : largest) chosen.insert(name);
     return chosen;
 }
 
-/// What CI compiles: all for sm_90; representatives for sm_80, where some lines are others, and those in double
-/// precision for sm_100. Or the remaining ones.
+/// What CI compiles: all for sm_90; representatives for sm_80, where some lines are others; and, since sm_100 has those of
+/// sm_90, of each family the first one in double precision for it. Or the remaining ones.
 std::vector<Job> jobs(bool remaining) {
     const std::set<std::string> chosen = representatives();
+    std::set<Family> on_sm_100;
     std::vector<Job> list;
     for (const auto& [name, set] : demand().sets)
         for (const std::string architecture : {"sm_80", "sm_90", "sm_100"}) {
-            const bool stands_for_others = chosen.contains(name) && set.storage != FactorStorage::half_scaled &&
-                                           (set.storage == FactorStorage::double_precision || architecture == "sm_80");
+            bool stands_for_others = chosen.contains(name) && set.storage != FactorStorage::half_scaled;
+            if (architecture == "sm_100")
+                stands_for_others = stands_for_others && set.storage == FactorStorage::double_precision &&
+                                    on_sm_100.insert(set.family).second;
             if ((architecture == "sm_90" || stands_for_others) != remaining) list.push_back({set, architecture});
         }
     return list;
@@ -258,8 +263,8 @@ struct SubdomainJob {
     SubdomainTuning tuning = {};
 };
 
-/// What CI compiles: Table 3, and variants in double precision. Or what is left: variants in others, and the tunings of
-/// `bench --tunings`.
+/// What CI compiles: Table 3, and variants in double precision, for sm_100 the default one alone. Or what is left:
+/// variants in others, and the tunings of `bench --tunings`.
 std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
     using enum SubdomainVariant;
     std::vector<SubdomainJob> list;
@@ -270,8 +275,9 @@ std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
         for (const BenchCase& one : parse_bench_cases("table3")) add({one, level, "sm_90", storage}, true);
         for (const BenchCase& one : parse_bench_cases("star7:3:128, box27:1:336, diamond25:8:80, box27:32:8"))
             for (const SubdomainVariant variant : {level, unfused, spin, dag_vertex, dag_edge})
-                for (const char* architecture : {"sm_80", "sm_90", "sm_100"})
-                    add({one, variant, architecture, storage}, storage == FactorStorage::double_precision);
+                for (const std::string architecture : {"sm_80", "sm_90", "sm_100"})
+                    add({one, variant, architecture, storage}, storage == FactorStorage::double_precision &&
+                                                                   (architecture != "sm_100" || variant == level));
         for (const BenchCase& one : parse_bench_cases("star7:1:512, star13:1:432, diamond25:1:336, box27:1:336"))
             for (const NamedTuning& named : subdomain_tunings("all"))
                 add({one, level, "sm_90", storage, named.tuning}, false);
