@@ -7,7 +7,7 @@
 //
 // Definitions: those of core/grid_point.cuh, of all 2 LOWER + 1 entries; STORAGE (narrow_values.cuh; 0 where points are
 // factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots must have A's sign), SHARES (E and F are A's and stay
-// as they are), TOGETHER (not of SYMMETRIC).
+// as they are), UNIT (solves have W = E D^-1 and G = D^-1 F), TOGETHER (not of SYMMETRIC).
 
 typedef long long Index;
 

@@ -23,12 +23,14 @@ const rtc::Texts& texts() {
 
 /// Points of a thread block: whole 32-byte sectors of a coefficient where a point leaves room for more than one.
 struct Shape {
-    int factor_points, solve_points, parts;
+    int factor_points, unit_points, solve_points, parts, pause;
     bool ahead;
 
     Shape(const FgBiluSystem& system, const FgBiluTuning& tuning) {
         const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
         factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
+        unit_points = 256 / dof;
+        pause = dof == 3 || dof == 4 ? 150 : 100;  // as measured: docs/performance-log.md
         const int rows = dof > 16 || lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
         parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
         // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks.
@@ -64,13 +66,16 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
                 {"LOWER", number(system.stencil.lower_size())},
                 {"SYMMETRIC", number(system.symmetric)},
                 {"SHARES", number(system.shares && !is_narrow(storage))},
+                {"UNIT", number(is_narrow(storage) || system.becomes_unit())},
                 {"TOGETHER", number(system.together(tuning))},
                 {"PAIR_BEGIN", rtc::braces(begin)},
                 {"PAIR_U", rtc::braces(u)},
                 {"PAIR_E", rtc::braces(e)},
                 {"FACTOR_POINTS", number(shape.factor_points)},
+                {"UNIT_POINTS", number(shape.unit_points)},
                 {"SOLVE_POINTS", number(shape.solve_points)},
                 {"PARTS", number(shape.parts)},
+                {"PAUSE", number(shape.pause)},
                 {"AHEAD", number(shape.ahead)},
                 {"OVERLAPPED", number(tuning.overlapped)},
                 {"STORAGE", number(int(storage))}});
@@ -164,7 +169,10 @@ FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
       tuning_(tuning),
       factor_(rtc::load(texts(), definitions(system, tuning, false), "fgbilu_factor")),
       lower_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_lower")),
-      upper_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_upper")) {}
+      upper_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_upper")) {
+    if (system.becomes_unit())
+        unit_triangles_ = rtc::load(texts(), definitions(system, tuning, false), "fgbilu_unit_triangles");
+}
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
     const LevelKernel of_level(factor_, system_, Shape(system_, tuning_).factor_points, system_.dof * system_.dof);
@@ -174,6 +182,10 @@ void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, co
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
     for (int level = 0; level < system_.layout.level_count(); ++level) of_level.launch(arguments, level, false);
+    if (!unit_triangles_) return;
+    const unsigned points = unsigned(Shape(system_, tuning_).unit_points), slots = unsigned(arguments.slots);
+    unit_triangles_.launch({(slots + points - 1) / points}, points * system_.dof, 0,
+                           rtc::argument(arguments, of_level.deltas).data());
 }
 
 void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {

@@ -34,6 +34,9 @@ struct FgBiluSystem {
     bool shares = false;                                      ///< E and F are the matrix's
     FactorStorage storage = FactorStorage::double_precision;  ///< that solves read
 
+    /// Whether E and F, once made, become W = E D^-1 and G = D^-1 F: where they are the factors' own, and kept. Of one
+    /// unknown the product that this takes out of a level's way is a number's.
+    bool becomes_unit() const { return !shares && !is_narrow(storage) && dof > 1; }
     /// Whether factors lie as [entry][slot][row][col]. Blocks of one triangle are read transposed, too, and lie apart;
     /// of four unknowns and fewer those are as fast.
     bool together(const FgBiluTuning& tuning) const {
@@ -51,9 +54,9 @@ public:
 
     bool serves(const FgBiluSystem& system) const { return system_ == system; }
     bool together() const { return system_.together(tuning_); }
-    /// Algorithm 9 on X.
+    /// Algorithm 9 on X; then W and G in place of E and F where they become so.
     void factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const;
-    /// Algorithm 10.
+    /// Algorithm 10; with W and G v = r - W v and z = D^-1 v - G z.
     void solve(const FgBiluFactors& factors, const double* r, double* z) const;
     /// The same in storage of fewer bits; blocks lie apart.
     void solve(const NarrowFactors& factors, const double* r, double* z) const;
@@ -66,7 +69,7 @@ public:
 private:
     FgBiluSystem system_;
     FgBiluTuning tuning_;
-    rtc::Kernel factor_, lower_, upper_;
+    rtc::Kernel factor_, lower_, upper_, unit_triangles_;  ///< the last one only where factors become W and G
 };
 
 }  // namespace hyperplane

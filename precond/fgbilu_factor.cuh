@@ -3,7 +3,8 @@
 // For each lower entry l the paper's s_1, and d of the point it leads to, are brought to shared memory and multiplied
 // there; the inverse is made by one thread an element with two alternating buffers, so that a row takes one barrier.
 //
-// Definitions, beside fgbilu.cuh's: PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l), FACTOR_POINTS.
+// Definitions, beside fgbilu.cuh's: PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l), FACTOR_POINTS,
+// UNIT_POINTS.
 
 #if STORAGE == 0
 __constant__ const int pair_begin[] = PAIR_BEGIN;
@@ -122,4 +123,33 @@ extern "C" __global__ void __launch_bounds__(factor_threads, 1) fgbilu_factor(co
     x = invert(a, p, column, point, u, v, x, own, left, right);
     if (p.exists) *mine = x;
 }
+
+#if UNIT
+/// E_l(p) becomes W_l(p) = E_l(p) D^-1(p+l), F_u(p) becomes G_u(p) = D^-1(p) F_u(p), of all points; what belongs to no
+/// neighbour stays. A thread has row v of blocks of E, column v of blocks of F.
+extern "C" __global__ void __launch_bounds__(UNIT_POINTS* DOF)
+    fgbilu_unit_triangles(const __grid_constant__ Arguments a) {
+    const Share<UNIT_POINTS, DOF> share;
+    const int slot = blockIdx.x * UNIT_POINTS + share.point, v = share.thread;
+    if (slot >= a.slots) return;
+    const GridPoint p = GridPoint::at(a, slot);
+    double met[DOF];
+#pragma unroll 1
+    for (int e = 0; e < (SYMMETRIC ? LOWER : 2 * LOWER + 1); ++e) {
+        const GridPoint end = {p.i + entry_x[e], p.j + entry_y[e], p.k + entry_z[e]};
+        if (e == LOWER || !end.in_grid(a)) continue;
+        const bool lower = e < LOWER;
+        const int there = neighbour_slot(a, slot, e), of_inverse = lower ? there : slot;
+#pragma unroll
+        for (int k = 0; k < DOF; ++k) met[k] = *coefficient(a, e, slot, there, lower ? v : k, lower ? k : v);
+#pragma unroll 1
+        for (int n = 0; n < DOF; ++n) {
+            double sum = 0.0;
+#pragma unroll
+            for (int k = 0; k < DOF; ++k) sum += met[k] * *inverse_at(a, of_inverse, lower ? k : n, lower ? n : k);
+            *coefficient(a, e, slot, there, lower ? v : n, lower ? n : v) = sum;
+        }
+    }
+}
+#endif
 #endif

@@ -1,18 +1,17 @@
-// FGBILU's sweeps: lower y = D^-1 (r - E y), upper z = y - D^-1 F z; in storage of fewer bits v = r - W v and
-// z = D^-1 v - G z.
+// FGBILU's sweeps: lower v = r - W v, upper z = D^-1 v - G z; where E and F are the matrix's y = D^-1 (r - E y) and
+// z = y - D^-1 F z.
 //
 // A kernel a hyperplane, Algorithm 10 with the blocks' columns shared out: a thread has column v of all neighbours'
 // blocks, in every row or in rows part, part + PARTS, ..., so that what it fetches of neighbours meets its coefficients
 // at once. Sums over columns go through shared memory; then it has row v. What does not come from the hyperplane
 // before, the point's own coefficients, is read before this kernel waits for that one's (AHEAD: they fit registers;
 // OVERLAPPED: kernels follow each other by programmatic dependent launch). Values of other hyperplanes are read past
-// the first-level cache, which may hold what was there before. In storage of fewer bits D^-1 stands before no sum over
-// neighbours, so that what it gives is there before the wait, too.
+// the first-level cache, which may hold what was there before. With W and G D^-1 stands before no sum over neighbours,
+// so that what it gives is there before the wait, too, and one barrier is all that is behind it.
 //
-// Definitions, beside fgbilu.cuh's: SOLVE_POINTS, PARTS, AHEAD, OVERLAPPED.
+// Definitions, beside fgbilu.cuh's: SOLVE_POINTS, PARTS, AHEAD, OVERLAPPED, PAUSE (ns, of give_way).
 
 constexpr int solve_threads = DOF * PARTS * SOLVE_POINTS, shares = (DOF + PARTS - 1) / PARTS;
-constexpr bool unit = STORAGE > 0;  // the triangles are W and G
 
 /// The hyperplane before is complete, and what it wrote is seen.
 __device__ __forceinline__ void wait_for_level() {
@@ -31,7 +30,7 @@ __device__ __forceinline__ void let_next_begin() {
 /// needed some hyperplanes later.
 __device__ __forceinline__ void give_way() {
 #if OVERLAPPED && __CUDA_ARCH__ >= 900
-    asm volatile("nanosleep.u32 100;" ::: "memory");
+    asm volatile("nanosleep.u32 %0;" ::"n"(PAUSE) : "memory");
 #endif
 }
 
@@ -99,13 +98,14 @@ struct Part {
         mine = exists ? __ldcg((lower ? a.r + Index(v) * a.slots : results) + slot) : 0.0;
         known = 0.0;
         scale = 1.0;
-        if constexpr (unit) {
+        if constexpr (UNIT) {
             if (!mirrored && exists) scale = scale_at(a, a.of_triangle, v, slot);
             if constexpr (!lower) {
 #pragma unroll
                 for (int n = 0; n < shares; ++n)
                     if (exists && is_share(n)) known += d[n] * __ldcg(a.z + Index(share(n)) * a.slots + slot);
                 if (exists) known *= scale_at(a, a.of_inverse, v, slot);
+                if constexpr (PARTS > 1) product_of(part) = known;
             }
         }
         if constexpr (AHEAD && !mirrored) find_neighbours(a, p);
@@ -141,55 +141,65 @@ struct Part {
         }
     }
 
-    /// Row v of the result, in the threads of part 0. All threads of the block take part.
-    __device__ __forceinline__ double result(const Arguments& a, const Point& p) const {
-        __shared__ double sums[SOLVE_POINTS * DOF * (DOF + TOGETHER)], rests[DOF * SOLVE_POINTS],
-            products[PARTS * DOF * SOLVE_POINTS];
-        // Of sums, one more for each row: fewer bank conflicts.
-        const auto sum_at = [&](int row, int col) {
+    /// Place of row `row` of one of a point's vectors in shared memory.
+    __device__ __forceinline__ int place_of(int vector, int row) const {
+        return TOGETHER ? (vector * SOLVE_POINTS + point) * DOF + row : (vector * DOF + row) * SOLVE_POINTS + point;
+    }
+    /// What the columns of a part give to row v of a product with D^-1.
+    __device__ __forceinline__ double& product_of(int of_part) const {
+        __shared__ double products[PARTS * DOF * SOLVE_POINTS];
+        return products[place_of(of_part, v)];
+    }
+    __device__ __forceinline__ double product_of_all() const {
+        double sum = 0.0;
+#pragma unroll(PARTS <= 8 ? PARTS : 8)
+        for (int q = 0; q < PARTS; ++q) sum += product_of(q);
+        return sum;
+    }
+    /// Row v of the sum over neighbours. All threads of the block take part.
+    __device__ __forceinline__ double sum_of_columns(const Arguments& a, const Point& p) const {
+        __shared__ double sums[SOLVE_POINTS * DOF * (DOF + TOGETHER)];
+        // One more for each row: fewer bank conflicts.
+        const auto place = [&](int row, int col) {
             return TOGETHER ? (point * DOF + row) * (DOF + 1) + col : (col * DOF + row) * SOLVE_POINTS + point;
-        };
-        const auto row_at = [&](int vector, int row) {
-            return TOGETHER ? (vector * SOLVE_POINTS + point) * DOF + row : (vector * DOF + row) * SOLVE_POINTS + point;
         };
         double own[shares];
         multiply(a, p, own);
-        double sum = own[0];
-        if constexpr (DOF > 1) {
+        if constexpr (DOF == 1) return own[0];
 #pragma unroll
-            for (int n = 0; n < shares; ++n)
-                if (is_share(n)) sums[sum_at(share(n), v)] = own[n];
-            __syncthreads();
-            sum = 0.0;
+        for (int n = 0; n < shares; ++n)
+            if (is_share(n)) sums[place(share(n), v)] = own[n];
+        __syncthreads();
+        double sum = 0.0;
 #pragma unroll(DOF <= 8 ? DOF : 8)
-            for (int c = 0; c < DOF; ++c) sum += sums[sum_at(v, c)];
-        }
-        if constexpr (unit && lower) return mine - scale * sum;
-        double product = known;
-        if constexpr (!unit) {
-            const double rest = lower ? mine - sum : sum;
-            if constexpr (DOF == 1) {
-                product = d[0] * rest;
-            } else {
-                if (part == 0) rests[row_at(0, v)] = rest;
-                __syncthreads();
+        for (int c = 0; c < DOF; ++c) sum += sums[place(v, c)];
+        return sum;
+    }
+    /// Row v of D^-1 times a vector of which this thread has row v.
+    __device__ __forceinline__ double times_inverse(double row) const {
+        if constexpr (DOF == 1) return d[0] * row;
+        __shared__ double rows[DOF * SOLVE_POINTS];
+        if (part == 0) rows[place_of(0, v)] = row;
+        __syncthreads();
+        double product = 0.0;
 #pragma unroll
-                for (int n = 0; n < shares; ++n)
-                    if (is_share(n)) product += d[n] * rests[row_at(0, share(n))];
-            }
-        }
-        if constexpr (PARTS > 1) {
-            products[row_at(part, v)] = product;
-            __syncthreads();
-            product = 0.0;
-#pragma unroll(PARTS <= 8 ? PARTS : 8)
-            for (int q = 0; q < PARTS; ++q) product += products[row_at(q, v)];
-        }
-        return unit ? product - scale * sum : lower ? product : mine - product;
+        for (int n = 0; n < shares; ++n)
+            if (is_share(n)) product += d[n] * rows[place_of(0, share(n))];
+        if constexpr (PARTS == 1) return product;
+        product_of(part) = product;
+        __syncthreads();
+        return product_of_all();
+    }
+    /// Row v of the result, in the threads of part 0.
+    __device__ __forceinline__ double result(const Arguments& a, const Point& p) const {
+        const double sum = sum_of_columns(a, p);
+        if constexpr (!UNIT) return lower ? times_inverse(mine - sum) : mine - times_inverse(sum);
+        const double rest = lower ? mine : PARTS > 1 ? product_of_all() : known;
+        return rest - (scaled_rows ? scale * sum : sum);
     }
 };
 
-/// y = D^-1 (r - E y) at the points of a level, or z -= D^-1 F z; unit: v = r - W v, or z = D^-1 v - G z.
+/// v = r - W v at the points of a level, or z = D^-1 v - G z; not UNIT: y = D^-1 (r - E y), or z -= D^-1 F z.
 template <bool lower>
 __device__ __forceinline__ void sweep_level(const Arguments& a) {
     let_next_begin();
