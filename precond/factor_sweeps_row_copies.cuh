@@ -71,47 +71,49 @@ struct Run {
     }
 };
 
-/// A place of a ring of `size`, which `readers` warps empty, and a full and an empty barrier for each. In one register:
-/// workers are short of them.
+/// A place of a ring of `size`, a power of two, which `readers` warps empty, and a full and an empty barrier for each.
 template <int size, int barriers, int readers>
 struct Turn {
-    int state = 0;  // two times the place, and the phase
+    static_assert((size & (size - 1)) == 0, "a turn's place and phase are bits of its number");
+    static constexpr int of_empty = size * 8;  // bytes from a place's full barrier to its empty one
+    unsigned number = 0;
 
-    __device__ __forceinline__ int at() const { return unsigned(state) / 2; }
-    __device__ __forceinline__ int phase() const { return state % 2; }
-
-    __device__ __forceinline__ static unsigned full(int place) {
-        return shared_address(row_memory + barriers_place + barriers + place);
+    __device__ __forceinline__ unsigned at() const { return number % size; }
+    __device__ __forceinline__ unsigned phase() const { return number / size % 2; }
+    /// Shared address of the place's full barrier.
+    __device__ __forceinline__ unsigned full() const {
+        return shared_address(row_memory + barriers_place + barriers) + at() * 8;
     }
-    __device__ __forceinline__ static unsigned empty(int place) { return full(place) + size * 8; }
+
     __device__ static void prepare(int producers) {
-        for (int place = 0; place < size; ++place) {
-            prepare_barrier(full(place), producers);
-            prepare_barrier(empty(place), readers);
+        for (Turn turn; turn.number < size; turn.advance()) {
+            prepare_barrier(turn.full(), producers);
+            prepare_barrier(turn.full() + of_empty, readers);
         }
     }
     __device__ __forceinline__ void wait_full() const {
-        while (!has_arrived(full(at()), phase()))
+        while (!has_arrived(full(), phase()))
             ;
         __syncwarp();  // products are all lanes'
     }
     __device__ __forceinline__ void wait_empty() const {
-        while (!has_arrived(empty(at()), phase() ^ 1))
+        while (!has_arrived<of_empty>(full(), phase() ^ 1))
             ;
     }
     __device__ __forceinline__ void advance() {
-        state += 2;
-        if (state >= 2 * size) state = (state - 2 * size) ^ 1;
+        ++number;
+        asm volatile("" : "+r"(number));  // else the compiler keeps all places' addresses in registers
     }
     /// All lanes of a warp have written their part of what there is.
-    __device__ __forceinline__ void hand_over() { leave(full(at())); }
+    __device__ __forceinline__ void hand_over() { leave<0>(); }
     /// All lanes of a warp have read what there is.
-    __device__ __forceinline__ void release() { leave(empty(at())); }
+    __device__ __forceinline__ void release() { leave<of_empty>(); }
 
 private:
-    __device__ __forceinline__ void leave(unsigned barrier) {
+    template <int offset>
+    __device__ __forceinline__ void leave() {
         __syncwarp();
-        if (threadIdx.x % 32 == 0) arrive_at(barrier);
+        if (threadIdx.x % 32 == 0) arrive_at<offset>(full());
         advance();
     }
 };
@@ -119,7 +121,6 @@ typedef Turn<ROW_RING, 0, workers> RowTurn;
 typedef Turn<A_RING, 2 * ROW_RING, workers> EntryTurn;
 typedef Turn<waiting_ring, 2 * (ROW_RING + A_RING), 1> WaitingTurn;
 typedef Turn<run_ring, 2 * (ROW_RING + A_RING + waiting_ring), row_threads / 32> RunTurn;
-static_assert(run_ring == 2 * waiting_ring, "a run's place among runs tells its place and phase among what waits");
 
 /// body(run, turn) for one run after the other, by a warp; its blocks to be inverted wait where `turn` says. The
 /// `leader` gets runs. What is next a counter tells, so that thread blocks stay side by side and find in the
@@ -137,18 +138,19 @@ __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, co
             while (next < total && Run(a, next).count == 0) next = atomicAdd(a.next_run, 1);
             turn.wait_empty();
             ring[turn.at()] = next < total ? next : -1;
-            arrive_at(RunTurn::full(turn.at()));
+            arrive_at(turn.full());
             next = atomicAdd(a.next_run, 1);  // there when this run has been asked for
         }
         turn.wait_full();
-        const int index = ring[turn.at()], at = turn.at();
+        const int index = ring[turn.at()];
+        const WaitingTurn waiting{turn.number};
         turn.release();
         if (index < 0) return;
-        body(Run(a, index), WaitingTurn{at % waiting_ring * 2 + at / waiting_ring});
+        body(Run(a, index), waiting);
     }
 }
 
-/// Where a coefficient of a row's block lies in shared memory. Right operands' rows of eight unknowns would meet in
+/// Where a coefficient of a block lies in shared memory. Right operands' rows of eight unknowns would meet in
 /// banks: even ones lie before odd ones, and every other two of them change halves.
 __device__ __forceinline__ int place_of(int row, int col) {
     if (DOF < 8) return row * DOF + col;
@@ -170,12 +172,12 @@ struct Source {
     }
 };
 
-/// Begins to copy a run's blocks, up to `most` planes of them, by a warp, as they lie or, of rows, as place_of has them.
-template <int most, bool of_row>
+/// Begins to copy a run's blocks, up to `most` planes of them, by a warp.
+template <int most>
 __device__ __forceinline__ void bring(const Arguments& a, const Run& run, const Source& source, double* to) {
     constexpr int of_block = block_size / 2, of_plane = width * of_block;  // pieces of 16 bytes
     const int lane = threadIdx.x % 32, plane_slots = a.middle * a.inner, count = run.there + source.span;
-    to += of_row && DOF == 8 ? place_of(lane / 4, lane % 4 * 2) : lane * 2;
+    to += DOF == 8 ? place_of(lane / 4, lane % 4 * 2) : lane * 2;
     int first = run.first + source.delta;
     if (first >= a.slots) first -= a.slots;
     if (run.whole && first + (count - 1) * plane_slots + width <= a.slots) {
@@ -218,9 +220,8 @@ __device__ __forceinline__ void bring_rows(const Arguments& a, int which) {
             next = Source::row(a, stage + 1 < stages ? min(row + row_warps, ROWS - 1) : which);
             turn.wait_empty();
             if (ROWS % row_warps == 0 || row < ROWS)
-                bring<planes + MOST_SPAN, true>(a, run, source,
-                                                row_memory + (turn.at() * row_warps + which) * row_size);
-            arrive_with_copies(RowTurn::full(turn.at()));
+                bring<planes + MOST_SPAN>(a, run, source, row_memory + (turn.at() * row_warps + which) * row_size);
+            arrive_with_copies(turn.full());
             turn.advance();
         }
     });
@@ -236,8 +237,8 @@ __device__ __forceinline__ void bring_entries(const Arguments& a) {
             const Source source = next;
             next = Source::entry(a, entry + 1 < finished_count ? entry + 1 : 0);
             turn.wait_empty();
-            bring<planes, false>(a, run, source, row_memory + entries_place + turn.at() * entry_size);
-            arrive_with_copies(EntryTurn::full(turn.at()));
+            bring<planes>(a, run, source, row_memory + entries_place + turn.at() * entry_size);
+            arrive_with_copies(turn.full());
             turn.advance();
         }
     });

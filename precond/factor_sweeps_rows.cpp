@@ -9,7 +9,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr int width = 8, entry_ring = 6, most_stages = 6, stage_rows = 2, run_ring = 4, waiting_ring = 2;
+constexpr int width = 8, entry_ring = 4, most_stages = 8, stage_rows = 2, run_ring = 4, waiting_ring = 2;
 constexpr Index shared_limit = 220 * 1024;
 
 /// What offsets that differ along x alone have in common.
@@ -89,9 +89,12 @@ Index FactorSweepRows::row_doubles() const {
     return Index(planes + most_span()) * width * shape_.dof * shape_.dof;
 }
 
+/// A power of two, as factor_sweeps_row_copies.cuh's turns want it.
 int FactorSweepRows::ring() const {
-    return int(std::min<Index>(
-        most_stages, (shared_limit / Index(sizeof(double)) - doubles_but_rows()) / (stage_rows * row_doubles())));
+    const Index room = (shared_limit / Index(sizeof(double)) - doubles_but_rows()) / (stage_rows * row_doubles());
+    int stages = most_stages;
+    while (stages > room) stages /= 2;
+    return stages;
 }
 
 bool FactorSweepRows::serves() const {

@@ -64,26 +64,28 @@ __device__ __forceinline__ void show_barriers() {
 #endif
 }
 
-/// Whether the phase with this parity is complete.
+/// Whether the phase with this parity is complete, of the barrier `offset` bytes on.
+template <int offset = 0>
 __device__ __forceinline__ bool has_arrived(unsigned barrier, int phase) {
     int done;
     asm volatile(
         "{ .reg .pred p;"
 #if __CUDA_ARCH__ >= 900
-        " mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
+        " mbarrier.try_wait.parity.shared.b64 p, [%1 + %3], %2;"
 #else
-        " mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+        " mbarrier.test_wait.parity.shared.b64 p, [%1 + %3], %2;"
 #endif
         " selp.b32 %0, 1, 0, p; }"
         : "=r"(done)
-        : "r"(barrier), "r"(phase)
+        : "r"(barrier), "r"(phase), "n"(offset)
         : "memory");
     return done;
 }
 
-/// This thread arrives.
+/// This thread arrives at the barrier `offset` bytes on.
+template <int offset = 0>
 __device__ __forceinline__ void arrive_at(unsigned barrier) {
-    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0 + %1];" ::"r"(barrier), "n"(offset) : "memory");
 }
 
 /// Arrives when this thread's copies so far have.
