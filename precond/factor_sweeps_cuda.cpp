@@ -43,10 +43,10 @@ Index staged_bytes(const FactorSweepShape& shape, int entries, int points) {
     const Index block = shape.dof * shape.dof;
     return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
 }
-/// As many as make the matrix's values that are read together fill sectors; of small blocks, which a thread each
-/// inverts, two warps' worth.
+/// As many as make the matrix's values that are read together fill sectors and blocks to be inverted occupy two warps, of
+/// up to four unknowns, or all.
 int rounds(const FactorSweepShape& shape) {
-    for (int count = shape.dof <= 4 ? 4 : 2; count > 1; count /= 2)
+    for (int count = 4; count > 1; count /= 2)
         if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
     return 1;
 }
@@ -55,8 +55,8 @@ int rounds(const FactorSweepShape& shape) {
 /// for.
 int blocks(const FactorSweepShape& shape) {
     if (shape.dof == 1) return shape.filled.radius() > 1 ? 2 : 3;
-    if (shape.dof <= 4) return shape.filled.lower_size() <= 3 ? 4 : 1;
-    return shape.filled.lower_size() <= 6 ? 2 : 1;
+    if (shape.filled.lower_size() <= 3) return 4;
+    return shape.dof > 4 && shape.filled.lower_size() <= 6 ? 2 : 1;
 }
 
 /// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
