@@ -39,17 +39,17 @@ std::vector<Box> large_boxes_for(const DeviceCase& c) {
 /// Every stencil with every dof, and layouts and storages in turns so that each meets all of either.
 std::vector<DeviceCase> device_cases() {
     std::vector<DeviceCase> list;
-    const int dofs[] = {1, 2, 3, 4, 5, 8, 17, 32};
     const auto add = [&](int stencil, int dof, int form, bool periodic) {
-        list.push_back({reference::all_stencils()[stencil].name, dofs[dof],
+        list.push_back({reference::all_stencils()[stencil].name, dof,
                         form % 2 ? LayoutKind::natural : LayoutKind::hyperplane,
                         form / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full, periodic});
     };
     for (int stencil = 0; stencil < 7; ++stencil) {
-        for (int dof = 0; dof < 8; ++dof) add(stencil, dof, stencil + dof, false);
-        for (int form : {stencil, stencil + 3}) add(stencil, (stencil + form) % 5, form, true);
+        int form = stencil;
+        for (int dof : reference::all_dofs) add(stencil, dof, form++, false);
+        for (int wrapped : {stencil, stencil + 3}) add(stencil, 1 + (stencil + wrapped) % 5, wrapped, true);
     }
-    for (int form : {1, 2, 3}) add(0, 0, form, false);
+    for (int form : {1, 2, 3}) add(0, 1, form, false);
     return list;
 }
 

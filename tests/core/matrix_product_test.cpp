@@ -36,7 +36,7 @@ std::vector<Box> boxes_for(int dof) {
 std::vector<ProductCase> product_cases() {
     std::vector<ProductCase> list;
     for (const auto& stencil : reference::all_stencils())
-        for (int dof : {1, 2, 3, 4, 5, 8, 17, 32})
+        for (int dof : reference::all_dofs)
             for (const Box& box : boxes_for(dof))
                 for (LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane})
                     list.push_back({stencil.name, dof, box, kind});

@@ -32,7 +32,7 @@ std::vector<Case> cases(bool everything) {
     std::vector<Case> list;
     int turn = 0, row = 0;
     for (const auto& stencil : reference::all_stencils()) {
-        for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 17, 32}) {
+        for (int dof : reference::all_dofs) {
             for (int form = 0; form < 8; ++form) {
                 const SweptCase c{stencil.name, dof, 0, {}, layout_kinds[form % 2], storages[form / 2 % 2]};
                 if (everything || form % 4 == (turn + row + form / 4) % 4) list.push_back({c, styles[form / 4]});

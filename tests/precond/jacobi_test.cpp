@@ -29,7 +29,7 @@ std::vector<double> applied(const LinearOperator& m, const StructMatrix& a, cons
 std::vector<Case> cases() {
     std::vector<Case> list;
     for (const char* stencil : {"star7", "box27"})
-        for (int dof : {1, 2, 3, 4, 5, 8, 17, 32})
+        for (int dof : reference::all_dofs)
             for (const Box& box : {Box{7, 5, 3}, Box{1, 9, 1}, Box{5, 5, 1, {true, true, false}}})
                 for (LayoutKind kind : layout_kinds) list.push_back({stencil, dof, box, kind});
     return list;
@@ -248,7 +248,7 @@ TEST(Jacobi, ItsKernelCompilesWithoutADeviceAndSpillsNothing) {
     if constexpr (!cuda_built) GTEST_SKIP() << "built without CUDA";
     if constexpr (cuda_built)
         for (const char* architecture : {"sm_80", "sm_90", "sm_100"})
-            for (int dof : {1, 2, 3, 4, 5, 8, 17, 32}) {
+            for (int dof : reference::all_dofs) {
                 const auto resources = compile_invert_diagonal(dof, architecture);
                 EXPECT_EQ(resources.local_bytes, 0) << architecture << ", dof " << dof;
                 EXPECT_GT(resources.registers, 0);

@@ -55,7 +55,7 @@ std::vector<SweptCase> cases() {
             const auto add = [&](int dof, const Box& box) {
                 list.push_back({stencil.name, dof, 0, box, layout_kinds[turn++ % 2], storage});
             };
-            for (int dof : {1, 2, 3, 4, 5, 6, 7, 8}) {
+            for (int dof : reference::small_dofs) {
                 for (const Box& box : boxes)
                     if (dof < 4 || (box.nx == 7) == (dof % 2 == 0)) add(dof, box);
                 if (dof < 4)

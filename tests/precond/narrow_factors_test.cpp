@@ -238,13 +238,13 @@ void expect_jacobi(const Context& context, int dof, FactorStorage storage) {
 }
 
 TEST(NarrowFactors, OfJacobi) {
-    for (int dof : {1, 2, 3, 4, 5, 8, 17})
+    for (int dof : reference::all_dofs)
         for (FactorStorage storage : narrow_factor_storages) expect_jacobi(Context::cpu(1), dof, storage);
 }
 
 class NarrowJacobiOnDevice : public DeviceTest {};
 TEST_F(NarrowJacobiOnDevice, AsOnACpu) {
-    for (int dof : {1, 2, 3, 4, 5, 8, 17})
+    for (int dof : reference::all_dofs)
         for (FactorStorage storage : narrow_factor_storages) expect_jacobi(Context::cuda(), dof, storage);
 }
 

@@ -32,7 +32,7 @@ inline std::vector<SubdomainCase> subdomain_cases() {
                                                                           {{5, 5, 5, {true, false, true}}, {3, 5, 2}}};
     int turn = 0;
     for (const auto& stencil : reference::all_stencils())
-        for (int dof : {1, 2, 3, 4, 5, 8})
+        for (int dof : reference::small_dofs)
             for (const auto& [box, size] : boxes)
                 for (MatrixStorage storage : storages)
                     list.push_back({{stencil.name, dof, 0, box, layout_kinds[turn++ % 2], storage}, size});
@@ -49,6 +49,7 @@ inline std::vector<SubdomainCase> subdomain_cases() {
 /// Kernels are compiled for each stencil, dof and size: one of each kind.
 inline std::vector<SubdomainCase> subdomain_device_cases() {
     std::vector<SubdomainCase> list;
+    int turn = 0;
     const reference::Box box{35, 17, 9}, wrapped{33, 17, 9, {true, false, true}}, flat{35, 33, 1};
     for (const auto& stencil : reference::all_stencils())
         for (int dof : {1, 3})
@@ -57,6 +58,11 @@ inline std::vector<SubdomainCase> subdomain_device_cases() {
                 list.push_back({{stencil.name, dof, 0, box, kind, storage}, {16, 16, 8}});
                 list.push_back({{stencil.name, dof, 0, wrapped, kind, storage}, {16, 16, 8}});
             }
+    for (const auto& stencil : reference::all_stencils())
+        for (int dof : {2, 4, 5, 6, 7, 8}) {
+            const MatrixStorage storage = storages[turn++ % 2];
+            list.push_back({{stencil.name, dof, 0, {19, 9, 9}, LayoutKind::hyperplane, storage}, {8, 8, 8}});
+        }
     for (const char* stencil : {"star7", "box27"}) {
         list.push_back({{stencil, 1, 0, flat, LayoutKind::natural, MatrixStorage::full}, {16, 16, 1}});
         for (int dof : {2, 4, 6, 8})

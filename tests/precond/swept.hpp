@@ -19,7 +19,7 @@ inline std::vector<SweptCase> swept_cases(int most_dof) {
     using reference::Box;
     std::vector<SweptCase> list;
     for (const auto& stencil : reference::all_stencils())
-        for (int dof : {1, 2, 3, 4, 5, 8})
+        for (int dof : reference::small_dofs)
             for (int k : {0, 1})
                 for (const Box& box : {Box{7, 5, 3}, Box{9, 5, 1}, Box{5, 5, 5, {true, false, true}}})
                     for (LayoutKind kind : layout_kinds)
