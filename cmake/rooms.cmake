@@ -25,6 +25,10 @@ if(HYPERPLANE_SANITIZE)
   target_link_options(hyperplane_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
+# Headers that most sources read are compiled once for a room (`-D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON`: not at all, as
+# the preset asan has it, so that sources are seen to include what they use).
+set(common_headers <algorithm> <cmath> <functional> <map> <memory> <optional> <string> <vector> <fmt/format.h>)
+
 function(room_include_root name)
   set(root ${CMAKE_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${root})
@@ -41,6 +45,8 @@ function(add_room name)
   endif()
   if(ROOM_TOGETHER)
     set_target_properties(hyperplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ROOM_TOGETHER})
+  else()
+    target_precompile_headers(hyperplane_${name} PRIVATE ${common_headers})
   endif()
   target_include_directories(hyperplane_${name} PUBLIC ${CMAKE_BINARY_DIR}/include/${name})
   target_link_libraries(hyperplane_${name} PUBLIC ${ROOM_LINKS} PRIVATE hyperplane_flags)

@@ -223,7 +223,7 @@ class Stopped(StudyTest):
 
     def setUp(self):
         super().setUp()
-        self.text = self.study(self.SWEEP, TRANSPORT.format(cells=20, steps=400))
+        self.text = self.study(self.SWEEP, TRANSPORT.format(cells=20, steps=160))
         if not self.whole:
             self.expect(0, "study", "run", self.text)
             self.whole.update({name: self.file_of(name, "vtkhdf").read_bytes() for name in self.NAMES})
