@@ -11,9 +11,11 @@ __constant__ const int pair_begin[] = PAIR_BEGIN;
 __constant__ const int pair_u[] = PAIR_U;
 __constant__ const int pair_e[] = PAIR_E;
 
-// Launch bounds ask for one block a multiprocessor: without that ptxas spills to have more of them.
 constexpr int factor_threads = block * FACTOR_POINTS;
 constexpr bool early = SHARES && LOWER <= 4;  // all that a point needs fits registers
+// Blocks that a multiprocessor has room for: half its threads where loads take many registers; else ptxas would spill
+// to have more than one.
+constexpr int factor_blocks = early && factor_threads <= 512 ? (__CUDA_ARCH__ >= 900 ? 1024 : 768) / factor_threads : 1;
 
 /// Values of the block's points, one for each element.
 struct Blocks {
@@ -79,7 +81,8 @@ __device__ __forceinline__ double invert(const Arguments& a, const Point& p, int
     return failed ? 0.0 : x;
 }
 
-extern "C" __global__ void __launch_bounds__(factor_threads, 1) fgbilu_factor(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(factor_threads, factor_blocks)
+    fgbilu_factor(const __grid_constant__ Arguments a) {
     __shared__ Blocks left, right, product, next;
     const Share<FACTOR_POINTS, block> share;
     const int point = share.point, u = share.thread / DOF, v = share.thread % DOF;
