@@ -31,13 +31,15 @@ struct Shape {
         factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
         unit_points = 256 / dof;
         pause = dof == 3 || dof == 4 ? 150 : 100;  // as measured: docs/performance-log.md
-        const int rows = dof > 16 || lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
+        const int rows = dof > 16 ? 8 : lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
         parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
-        // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks.
-        const int threads = dof * parts, wanted = dof == 1                  ? 256
-                                                  : threads > 16            ? std::max(4, 256 / threads)
-                                                  : system.together(tuning) ? (parts > 1 ? 4 : 8)
-                                                                            : std::max(16, 128 / threads / 8 * 8);
+        // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks; of
+        // A's coefficients, which lie apart, whole sectors.
+        const int threads = dof * parts,
+                  wanted = dof == 1       ? 256
+                           : threads > 16 ? std::max(4, system.shares ? 512 / threads / 4 * 4 : 256 / threads)
+                           : system.together(tuning) ? (parts > 1 ? 4 : 8)
+                                                     : std::max(16, 128 / threads / 8 * 8);
         // Static shared memory holds a vector of every column and one more, one of the point and one of each part.
         const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);
         solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));

@@ -12,6 +12,8 @@
 // Definitions, beside fgbilu.cuh's: SOLVE_POINTS, PARTS, AHEAD, OVERLAPPED, PAUSE (ns, of give_way).
 
 constexpr int solve_threads = DOF * PARTS * SOLVE_POINTS, shares = (DOF + PARTS - 1) / PARTS;
+// Part 0 alone needs sums; of two parts, often in one warp, the branch costs more than it saves.
+constexpr bool others_skip_sums = PARTS > 2;
 
 /// The hyperplane before is complete, and what it wrote is seen.
 __device__ __forceinline__ void wait_for_level() {
@@ -156,7 +158,7 @@ struct Part {
         for (int q = 0; q < PARTS; ++q) sum += product_of(q);
         return sum;
     }
-    /// Row v of the sum over neighbours. All threads of the block take part.
+    /// Row v of the sum over neighbours, in the threads of part 0. All threads of the block take part.
     __device__ __forceinline__ double sum_of_columns(const Arguments& a, const Point& p) const {
         __shared__ double sums[SOLVE_POINTS * DOF * (DOF + TOGETHER)];
         // One more for each row: fewer bank conflicts.
@@ -171,11 +173,12 @@ struct Part {
             if (is_share(n)) sums[place(share(n), v)] = own[n];
         __syncthreads();
         double sum = 0.0;
+        if (others_skip_sums && part > 0) return sum;
 #pragma unroll(DOF <= 8 ? DOF : 8)
         for (int c = 0; c < DOF; ++c) sum += sums[place(v, c)];
         return sum;
     }
-    /// Row v of D^-1 times a vector of which this thread has row v.
+    /// Row v of D^-1 times a vector, which the threads of part 0 have, for them.
     __device__ __forceinline__ double times_inverse(double row) const {
         if constexpr (DOF == 1) return d[0] * row;
         __shared__ double rows[DOF * SOLVE_POINTS];
@@ -188,7 +191,7 @@ struct Part {
         if constexpr (PARTS == 1) return product;
         product_of(part) = product;
         __syncthreads();
-        return product_of_all();
+        return others_skip_sums && part > 0 ? 0.0 : product_of_all();
     }
     /// Row v of the result, in the threads of part 0.
     __device__ __forceinline__ double result(const Arguments& a, const Point& p) const {
