@@ -124,6 +124,36 @@ struct SweepRow {
     }
 };
 
+/// All entries of a point, which replace the old ones when they have been made.
+template <int m>
+struct ReplacedRow {
+    SweepRow<m> made;
+    BlockView triangles, inverse;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        made(p, slot);
+        for (int e = made.shares ? made.old.lower : 0; e < (made.shares ? made.old.lower + 1 : made.kept); ++e)
+            for (int r = 0; r < made.size(); ++r)
+                for (int c = 0; c < made.size(); ++c)
+                    (e == made.old.lower ? inverse.at(0, slot, r, c) : triangles.at(e, slot, r, c)) =
+                        made.target(e, slot, r, c);
+    }
+};
+
+/// D^-1 becomes (D^-1 + D^-T) / 2.
+struct SymmetricPivot {
+    BlockView inverse;
+    int dof;
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        for (int r = 0; r < dof; ++r)
+            for (int c = 0; c < r; ++c) {
+                double &one = inverse.at(0, slot, r, c), &other = inverse.at(0, slot, c, r);
+                one = other = 0.5 * (one + other);
+            }
+    }
+};
+
 /// W = E D^-1, G = D^-1 F at a point.
 struct MakeUnit {
     Layout layout;
@@ -156,29 +186,35 @@ BlockView writable(const ConstBlockView& v) {
     return {const_cast<double*>(v.values), v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
 }
 
-template <class Body>
-void visit(Backend backend, const Layout* levels, const Body& body) {
-    if (!levels) return for_each_point(backend, body.old.layout, "sweep of a factorisation", body);
-    for (int level = 0; level < levels->level_count(); ++level)
-        for_each_point_of_level(backend, *levels, level, "elimination of a level", body);
-}
+/// In what order the points come, and where each goes once it has been made; both may be null.
+struct Order {
+    const Layout* levels;
+    const FactorSweeps::Target* then;
+};
 
-/// The same with the dof known to the compiler.
+/// m is the dof where the compiler knows it.
 template <int m>
-SweepRow<m> with_dof(const SweepRow<0>& s) {
-    return {s.old,   s.tables,    s.a,     s.triangles, s.inverse, s.dof,   s.kept,    s.shares, s.updates,
-            s.alpha, s.tolerance, s.boost, s.definite,  s.last,    s.ratio, s.failure, s.failed};
+void visit(Backend backend, const Order& order, const SweepRow<0>& s) {
+    const SweepRow<m> row{s.old,      s.tables, s.a,       s.triangles, s.inverse,   s.dof,
+                          s.kept,     s.shares, s.updates, s.alpha,     s.tolerance, s.boost,
+                          s.definite, s.last,   s.ratio,   s.failure,   s.failed};
+    if (order.then)
+        return for_each_point(backend, s.old.layout, "asynchronous sweep of a factorisation",
+                              ReplacedRow<m>{row, order.then->triangles, order.then->inverse});
+    if (!order.levels) return for_each_point(backend, s.old.layout, "sweep of a factorisation", row);
+    for (int level = 0; level < order.levels->level_count(); ++level)
+        for_each_point_of_level(backend, *order.levels, level, "elimination of a level", row);
 }
 
-void sweep(Backend backend, const Layout* levels, const SweepRow<0>& s) {
+void sweep(Backend backend, const Order& order, const SweepRow<0>& s) {
     switch (s.dof) {
-        case 1: return visit(backend, levels, with_dof<1>(s));
-        case 2: return visit(backend, levels, with_dof<2>(s));
-        case 3: return visit(backend, levels, with_dof<3>(s));
-        case 4: return visit(backend, levels, with_dof<4>(s));
-        case 5: return visit(backend, levels, with_dof<5>(s));
-        case 8: return visit(backend, levels, with_dof<8>(s));
-        default: return visit(backend, levels, s);
+        case 1: return visit<1>(backend, order, s);
+        case 2: return visit<2>(backend, order, s);
+        case 3: return visit<3>(backend, order, s);
+        case 4: return visit<4>(backend, order, s);
+        case 5: return visit<5>(backend, order, s);
+        case 8: return visit<8>(backend, order, s);
+        default: return visit<0>(backend, order, s);
     }
 }
 
@@ -220,22 +256,43 @@ Index FactorSweeps::bytes_of_sweep() const {
     return blocks * shape_.dof * shape_.dof * shape_.layout.slots() * Index(sizeof(double));
 }
 
-void FactorSweeps::run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
-                       const PivotRules& rules, PivotInverter& inverter) {
-    if (cuda_) {
-        run_kernels(a, result, spare, sweeps, alpha, rules);
-    } else {
-        for (int left = sweeps; left >= 0; --left) {
-            const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
-            pass(a, from, to, alpha, rules, {left < sweeps, left == 0, nullptr});
-        }
-    }
+bool FactorSweeps::needs_spare([[maybe_unused]] const FactorSweepShape& shape, [[maybe_unused]] Backend backend,
+                               FactorSweepMode mode) {
+    if constexpr (cuda_built)
+        if (mode == FactorSweepMode::async && backend == Backend::cuda) return !FactorSweepsCuda::serves(shape);
+    return true;
+}
+
+void FactorSweeps::run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps,
+                       FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter) {
+    cuda_ ? run_kernels(a, result, spare, sweeps, mode, alpha, rules)
+          : run_loops(a, result, spare, sweeps, mode, alpha, rules);
+    if (mode == FactorSweepMode::async && shape_.symmetric && shape_.dof > 1) make_pivots_symmetric(result);
     report(a, inverter);
+}
+
+void FactorSweeps::run_loops(const StructMatrix& a, const Target& result, const Target& spare, int sweeps,
+                             FactorSweepMode mode, double alpha, const PivotRules& rules) {
+    if (mode == FactorSweepMode::async) {
+        pass(a, spare, result, alpha, rules, {false, false, nullptr});
+        for (int left = sweeps - 1; left >= 0; --left)
+            pass(a, result, spare, alpha, rules, {true, left == 0, nullptr, &result});
+        return;
+    }
+    for (int left = sweeps; left >= 0; --left) {
+        const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
+        pass(a, from, to, alpha, rules, {left < sweeps, left == 0, nullptr});
+    }
+}
+
+void FactorSweeps::make_pivots_symmetric(const Target& factors) const {
+    for_each_point(offsets_.backend(), shape_.layout, "symmetric pivots", SymmetricPivot{factors.inverse, shape_.dof});
 }
 
 void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_unused]] const Target& result,
                                [[maybe_unused]] const Target& spare, [[maybe_unused]] int sweeps,
-                               [[maybe_unused]] double alpha, [[maybe_unused]] const PivotRules& rules) {
+                               [[maybe_unused]] FactorSweepMode mode, [[maybe_unused]] double alpha,
+                               [[maybe_unused]] const PivotRules& rules) {
     if constexpr (cuda_built) {
         using enum FactorSweepsCuda::Pass;
         if (const Index size = FactorSweepsCuda::scratch_size(shape_); scratch_.size() != size)
@@ -243,9 +300,10 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
         const auto place = [&](const Target& x) {
             return Target{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
         };
-        const Target places[] = {place(result), place(spare)}, &guessed = places[sweeps % 2];
-        // Of an even number of sweeps `guessed` is the result: the last one writes entries that never change while
-        // others read them, with the bits that they have already.
+        const Target places[] = {place(result), place(mode == FactorSweepMode::async ? result : spare)};
+        const Target& guessed = places[sweeps % 2];
+        // Of an even number of sweeps, and of asynchronous ones, `guessed` is the result: the last one writes entries
+        // that never change while others read them, with the bits that they have already.
         for (int left = sweeps; left >= 0; --left)
             cuda_->run(left == sweeps ? guess
                        : left > 0     ? sweep
@@ -289,7 +347,7 @@ void FactorSweeps::pass(const StructMatrix& a, const Target& from, const Target&
     row.ratio = ratios_.view(shape_.layout);
     row.failure = failures_.view(shape_.layout);
     row.failed = view(failed_);
-    sweep(a.backend(), pass.levels, row);
+    sweep(a.backend(), {pass.levels, pass.then}, row);
 }
 
 void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const {

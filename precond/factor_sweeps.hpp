@@ -6,11 +6,16 @@
 //
 //     X_e(p) <- A_e(p) - sum over l + u = e of E_l(p) D^-1(p+l) F_u(p+l)        at all points and entries e
 //
-// every right-hand side from the sweep before: synchronous, deterministic. The paper's unknown is l_ij = e_ij / d_jj;
-// with e_ij a pivot is used one sweep after it was made instead of two. The sweeps begin with X = A, which is the
-// paper's guess, the triangles of A scaled to a unit diagonal. A fixed point is ILU(k); an entry is final one sweep
-// after all those it depends on are, so finitely many sweeps are exact. With one triangle stored, F = E^T is kept by
-// every sweep (incomplete Cholesky); for D-ILU only D changes.
+// The paper's unknown is l_ij = e_ij / d_jj; with e_ij a pivot is used one sweep after it was made instead of two. The
+// sweeps begin with X = A, which is the paper's guess, the triangles of A scaled to a unit diagonal. A fixed point is
+// ILU(k); an entry is final one sweep after all those it depends on are, so finitely many sweeps are exact. With one
+// triangle stored, F = E^T is kept by every sweep (incomplete Cholesky); for D-ILU only D changes.
+//
+// sync: every right-hand side is of the sweep before. Deterministic.
+// async: a point's entries replace the old ones as soon as they are made, and others read whatever is there (Algorithm
+// 2). Not deterministic; M, once made, is an operator like any other. On one thread points follow each other in the
+// order of slots, so that each finds the new entries of those before it. Of a symmetric matrix a block D^-1 that was
+// read while it changed need not be symmetric, nor what is made of it; in the end they are made so.
 //
 // A pivot that cannot be used is boosted (precond/pivots.hpp) in all sweeps but the last, since those are guesses; the
 // last one's are reported.
@@ -28,6 +33,8 @@
 
 namespace hyperplane {
 
+enum class FactorSweepMode { sync, async };
+
 class FactorSweeps {
 public:
     /// Shapes of A, and of the filled stencil it is factored on; `shares`: D-ILU.
@@ -35,10 +42,14 @@ public:
 
     /// Where sweeps write. D^-1 is entry 0 of `inverse`; `triangles` is not written to for D-ILU.
     using Target = FactorSweepsCuda::Factors;
-    /// The last of `sweeps` sweeps on A + alpha diag(A) writes to `result`, the others there and to `spare` in turns.
+    /// `sweeps` sweeps on A + alpha diag(A), whose last one writes to `result`; `spare` is used where needs_spare().
     /// Pivots are reported to `inverter`.
-    void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
-             const PivotRules& rules, PivotInverter& inverter);
+    void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
+             double alpha, const PivotRules& rules, PivotInverter& inverter);
+    /// sync: a sweep reads one and writes the other. async: points outside of kernels are made there before they are
+    /// replaced.
+    static bool needs_spare(const FactorSweepShape& shape, Backend backend, FactorSweepMode mode);
+    bool needs_spare(FactorSweepMode mode) const { return needs_spare(shape_, context_.backend(), mode); }
     /// Exact elimination, a level of `levels` after the other, each entry of a point's row final before it is used: the
     /// fixed point in one pass. Pivots are reported, never boosted.
     void eliminate_by_level(const StructMatrix& a, const Layout& levels, const Target& factors, double alpha,
@@ -57,12 +68,16 @@ public:
 private:
     struct Pass {
         bool updates, last;
-        const Layout* levels;  ///< in whose order the points come; null: all at once
+        const Layout* levels;          ///< in whose order the points come; null: all at once
+        const Target* then = nullptr;  ///< where a point goes that has been made
     };
     void pass(const StructMatrix& a, const Target& from, const Target& to, double alpha, const PivotRules& rules,
               const Pass& pass);
-    void run_kernels(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, double alpha,
-                     const PivotRules& rules);
+    void run_loops(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
+                   double alpha, const PivotRules& rules);
+    void run_kernels(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
+                     double alpha, const PivotRules& rules);
+    void make_pivots_symmetric(const Target& factors) const;
     void report(const StructMatrix& a, PivotInverter& inverter) const;
 
     Context context_;

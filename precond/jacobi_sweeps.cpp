@@ -9,23 +9,24 @@ namespace {
 
 ParameterTable jacobi_sweeps_parameters() {
     ParameterTable table = struct_ilu_parameters();
-    table.insert(table.end(), triangle_sweep_parameters().begin(), triangle_sweep_parameters().end());
+    const ParameterTable sweeps = triangle_sweep_parameters("mode");
+    table.insert(table.end(), sweeps.begin(), sweeps.end());
     return table;
 }
 
 }  // namespace
 
-const ParameterTable& triangle_sweep_parameters() {
+ParameterTable triangle_sweep_parameters(const std::string& mode) {
     using enum ParameterType;
     const std::string section = "preconditioner";
-    static const ParameterTable table{
+    return {
         {section, "lower_sweeps", integer, "5",
          "Jacobi sweeps for the lower triangle, from zero on; the first gives the solution of its diagonal", "",
          Bound{1}, Bound{10000}},
         {section, "upper_sweeps", integer, "5", "the same for the upper triangle; cg needs as many as lower_sweeps", "",
          Bound{1}, Bound{10000}},
         {section,
-         "mode",
+         mode,
          choice,
          "sync",
          "sync: a sweep reads the one before, so M is one operator; block_async: blocks of 128 points read whatever "
@@ -39,28 +40,28 @@ const ParameterTable& triangle_sweep_parameters() {
          choice,
          "dependency",
          "order in which block_async begins its blocks; dependency: forward for the lower triangle, backward for the "
-         "upper one",
+         "upper one; natural: none, as processor or GPU come to them",
          "",
          {},
          {},
-         {"dependency", "forward", "backward"}},
+         {"dependency", "forward", "backward", "natural"}},
     };
-    return table;
 }
 
-SweepOptions triangle_sweep_options(const Parameters& parameters) {
+SweepOptions triangle_sweep_options(const Parameters& parameters, const std::string& mode) {
     const std::string section = "preconditioner", &order = parameters.text(section, "block_order");
     SweepOptions options;
     options.lower = int(parameters.integer(section, "lower_sweeps"));
     options.upper = int(parameters.integer(section, "upper_sweeps"));
-    options.mode = parameters.text(section, "mode") == "sync" ? SweepMode::sync : SweepMode::block_async;
+    options.mode = parameters.text(section, mode) == "sync" ? SweepMode::sync : SweepMode::block_async;
     options.order = order == "forward"    ? BlockOrder::forward
                     : order == "backward" ? BlockOrder::backward
+                    : order == "natural"  ? BlockOrder::natural
                                           : BlockOrder::dependency;
     if (options.mode == SweepMode::sync && parameters.is_given(section, "block_order"))
         throw UsageError(parameters.where(section, "block_order") +
-                         ": synchronous sweeps have no order of blocks; leave it out, or set preconditioner.mode = "
-                         "block_async");
+                         ": synchronous sweeps have no order of blocks; leave it out, or set preconditioner." + mode +
+                         " = block_async");
     return options;
 }
 
@@ -156,10 +157,10 @@ PreconditionerRow jacobi_sweeps_row() {
         StructIluOptions factorisation = struct_ilu_options(parameters);
         factorisation.name = "jacobi_sweeps";
         return std::unique_ptr<Preconditioner>(
-            new JacobiSweeps(setting.context, factorisation, triangle_sweep_options(parameters)));
+            new JacobiSweeps(setting.context, factorisation, triangle_sweep_options(parameters, "mode")));
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return JacobiSweeps::plan(struct_ilu_options(parameters), triangle_sweep_options(parameters), setting);
+        return JacobiSweeps::plan(struct_ilu_options(parameters), triangle_sweep_options(parameters, "mode"), setting);
     };
     return row;
 }

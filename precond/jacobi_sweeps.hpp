@@ -47,9 +47,10 @@ private:
     std::unique_ptr<TriangleSweeps> sweeps_;
 };
 
-/// What a deck can say about sweeps, and that it does not contradict itself; throws UsageError.
-const ParameterTable& triangle_sweep_parameters();
-SweepOptions triangle_sweep_options(const Parameters& parameters);
+/// What a deck can say about sweeps, their mode under the key `mode`, and that it does not contradict itself; throws
+/// UsageError.
+ParameterTable triangle_sweep_parameters(const std::string& mode);
+SweepOptions triangle_sweep_options(const Parameters& parameters, const std::string& mode);
 
 PreconditionerRow jacobi_sweeps_row();
 

@@ -6,6 +6,8 @@
 namespace hyperplane {
 namespace {
 
+constexpr const char* solve_mode = "solve_mode";  ///< key of the triangles' sweeps; `mode` is the factors'
+
 ParameterTable par_ilu_parameters() {
     using enum ParameterType;
     const std::string section = "preconditioner";
@@ -24,6 +26,16 @@ ParameterTable par_ilu_parameters() {
     table.push_back({section, "sweeps", integer, "5", "fixed-point sweeps over all stored entries, from A's on", "",
                      Bound{1}, Bound{10000}});
     table.push_back({section,
+                     "mode",
+                     choice,
+                     "sync",
+                     "sync: a sweep reads the one before, the same bits in every run; async: entries replace the old "
+                     "ones as soon as they are made, in memory for one set of factors on a GPU, not deterministic",
+                     "",
+                     {},
+                     {},
+                     {"sync", "async"}});
+    table.push_back({section,
                      "triangular_solve",
                      choice,
                      "exact",
@@ -32,13 +44,16 @@ ParameterTable par_ilu_parameters() {
                      {},
                      {},
                      {"exact", "jacobi"}});
-    table.insert(table.end(), triangle_sweep_parameters().begin(), triangle_sweep_parameters().end());
+    const ParameterTable solves = triangle_sweep_parameters(solve_mode);
+    table.insert(table.end(), solves.begin(), solves.end());
     return table;
 }
 
 StructIluOptions factorisation_of(const Parameters& parameters) {
     StructIluOptions options = struct_ilu_options(parameters);
     options.sweeps = int(parameters.integer("preconditioner", "sweeps"));
+    options.sweep_mode =
+        parameters.text("preconditioner", "mode") == "async" ? FactorSweepMode::async : FactorSweepMode::sync;
     options.name = "par_ilu";
     return options;
 }
@@ -46,7 +61,7 @@ StructIluOptions factorisation_of(const Parameters& parameters) {
 /// Whether triangles are swept, too; throws UsageError where a key of such sweeps would mean nothing.
 bool swept(const Parameters& parameters) {
     if (parameters.text("preconditioner", "triangular_solve") == "jacobi") return true;
-    for (const ParameterSpec& spec : triangle_sweep_parameters())
+    for (const ParameterSpec& spec : triangle_sweep_parameters(solve_mode))
         if (parameters.is_given(spec.section, spec.key))
             throw UsageError(parameters.where(spec.section, spec.key) +
                              ": exact triangular solves have no sweeps; leave it out, or set "
@@ -62,8 +77,7 @@ PreconditionerRow par_ilu_row() {
     row.summary = "ILU(k) or IC(k) by fixed-point sweeps; exact solves or Jacobi sweeps";
     row.explanation =
         "All entries of the factors are improved at once, from those of A on, so that L U = A on the pattern of ILU(k) "
-        "is met better with each sweep; many sweeps give struct_ilu's factors. Synchronous: the same bits in every "
-        "run. "
+        "is met better with each sweep; many sweeps give struct_ilu's factors. "
         "A symmetric matrix is factored as incomplete Cholesky. "
         "Source: Chow and Patel, Fine-grained parallel incomplete LU factorization, SIAM J. Sci. Comput. 37, 2015.";
     row.parameters = par_ilu_parameters();
@@ -72,12 +86,14 @@ PreconditionerRow par_ilu_row() {
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         const StructIluOptions factorisation = factorisation_of(parameters);
         if (!swept(parameters)) return std::make_unique<StructIlu>(setting.context, factorisation);
-        return std::make_unique<JacobiSweeps>(setting.context, factorisation, triangle_sweep_options(parameters));
+        return std::make_unique<JacobiSweeps>(setting.context, factorisation,
+                                              triangle_sweep_options(parameters, solve_mode));
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         const StructIluOptions factorisation = factorisation_of(parameters);
-        return swept(parameters) ? JacobiSweeps::plan(factorisation, triangle_sweep_options(parameters), setting)
-                                 : StructIlu::plan(factorisation, setting);
+        return swept(parameters)
+                   ? JacobiSweeps::plan(factorisation, triangle_sweep_options(parameters, solve_mode), setting)
+                   : StructIlu::plan(factorisation, setting);
     };
     return row;
 }

@@ -98,7 +98,9 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
     Index released = factors;  // once there are factors of fewer bits
     if (options.sweeps > 0) {
         const FactorSweepShape shape{plan.layout, setting.stencil, filled, setting.dof, setting.symmetric, shares};
-        const Index more = factors + FactorSweeps::scratch_bytes(shape, setting.context.backend());
+        const Backend backend = setting.context.backend();
+        const bool spare = FactorSweeps::needs_spare(shape, backend, options.sweep_mode);
+        const Index more = (spare ? factors : 0) + FactorSweeps::scratch_bytes(shape, backend);
         plan.bytes += more + FactorSweeps::bytes(shape);
         released += more;
     }
@@ -156,7 +158,7 @@ void StructIlu::prepare(const StructMatrix& a) {
         sweeps_.reset();
         sweeps_ = std::make_shared<FactorSweeps>(context_, a, stencil_, shares);
     }
-    if (options_.sweeps == 0) return;
+    if (options_.sweeps == 0 || !sweeps_->needs_spare(options_.sweep_mode)) return;
     const StructMatrix& shape = held();
     if (!fits(spare_, shape.stencil()) || spare_->storage() != shape.storage()) {
         spare_.reset();
@@ -228,7 +230,8 @@ FactorSweeps::Target StructIlu::target(StructMatrix& x) const {
 
 void StructIlu::build_by_sweeps(double alpha, PivotInverter& inverter) {
     const FactorSweeps::Target result = target(held());
-    sweeps_->run(*a_, result, target(*spare_), options_.sweeps, alpha, options_.pivots, inverter);
+    sweeps_->run(*a_, result, spare_ ? target(*spare_) : FactorSweeps::Target{}, options_.sweeps, options_.sweep_mode,
+                 alpha, options_.pivots, inverter);
     if (cuda_ && factor_) sweeps_->make_unit(result);
 }
 

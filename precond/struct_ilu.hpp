@@ -47,8 +47,9 @@ struct StructIluOptions {
     bool shift_is_auto = false;  ///< suggest_shift sets it
     PivotRules pivots;
     FactorStorage storage = FactorStorage::double_precision;
-    StructIluTuning tuning;           ///< of the kernels on a GPU
-    int sweeps = 0;                   ///< of precond/factor_sweeps.hpp, in place of Algorithm 1; 0: exact
+    StructIluTuning tuning;  ///< of the kernels on a GPU
+    int sweeps = 0;          ///< of precond/factor_sweeps.hpp, in place of Algorithm 1; 0: exact
+    FactorSweepMode sweep_mode = FactorSweepMode::sync;
     std::string name = "struct_ilu";  ///< what messages call it
 };
 

@@ -66,10 +66,24 @@ struct SweepPoint {
 
 constexpr int block_points = TriangleSweeps::block_points;
 
+/// In what order blocks are begun.
+struct Turns {
+    enum { ascending, descending, any } order = any;
+    int* next = nullptr;  ///< on a GPU, 0 before a sweep; not used for `any`
+};
+
 #ifdef __CUDACC__
 template <class Body>
-__global__ void visit_blocks(const __grid_constant__ Body body, bool backward) {
-    const Index block = backward ? gridDim.x - 1 - blockIdx.x : blockIdx.x, slot = block * block_points + threadIdx.x;
+__global__ void visit_blocks(const __grid_constant__ Body body, Turns turns) {
+    __shared__ unsigned turn;
+    if (turns.order != Turns::any) {
+        if (threadIdx.x == 0) turn = unsigned(atomicAdd(turns.next, 1));
+        __syncthreads();
+    }
+    const unsigned block = turns.order == Turns::any          ? blockIdx.x
+                           : turns.order == Turns::descending ? gridDim.x - 1 - turn
+                                                              : turn;
+    const Index slot = Index(block) * block_points + threadIdx.x;
     const bool inside = slot < body.f.layout.slots();
     double result[Body::room];
     if (inside) body.compute(body.f.layout.point(slot), slot, result);
@@ -80,24 +94,30 @@ __global__ void visit_blocks(const __grid_constant__ Body body, bool backward) {
 
 /// Every block of slots once: it computes all its points, then writes them.
 template <class Body>
-void for_each_block([[maybe_unused]] Backend backend, const Body& body, bool backward) {
+void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Turns& turns) {
     const Layout& layout = body.f.layout;
     const Index blocks = (layout.slots() + block_points - 1) / block_points;
 #ifdef __CUDACC__
     if (backend == Backend::cuda) {
-        visit_blocks<<<cuda::blocks_for(layout.slots(), block_points), block_points, 0, cuda::stream()>>>(body,
-                                                                                                          backward);
+        if (turns.order != Turns::any) device::zero(turns.next, sizeof(int));
+        visit_blocks<<<cuda::blocks_for(layout.slots(), block_points), block_points, 0, cuda::stream()>>>(body, turns);
         return cuda::launched("asynchronous sweep");
     }
 #endif
-#pragma omp parallel for schedule(static, 1) num_threads(threads_for(layout.slots()))
-    for (Index turn = 0; turn < blocks; ++turn) {
-        const Index begin = (backward ? blocks - 1 - turn : turn) * block_points;
-        const Index end = std::min(begin + block_points, layout.slots());
+    const auto visit = [&](Index block) {
+        const Index begin = block * block_points, end = std::min(begin + block_points, layout.slots());
         double results[block_points][Body::room];
         for (Index slot = begin; slot < end; ++slot) body.compute(layout.point(slot), slot, results[slot - begin]);
         for (Index slot = begin; slot < end; ++slot) body.store(slot, results[slot - begin]);
+    };
+    const int threads = threads_for(layout.slots());
+    if (turns.order == Turns::any) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (Index block = 0; block < blocks; ++block) visit(block);
+        return;
     }
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (Index turn = 0; turn < blocks; ++turn) visit(turns.order == Turns::descending ? blocks - 1 - turn : turn);
 }
 
 /// A sweep as a loop: over the host's points, or in place over blocks of points.
@@ -105,7 +125,7 @@ struct Loop {
     const double *b, *x;
     Vector* out;
     bool times_inverse;
-    bool in_place = false, backward = false;
+    const Turns* in_place = nullptr;
 };
 
 template <int m, Direction direction, class Factors>
@@ -114,7 +134,7 @@ void run(const Factors& f, const Loop& s) {
     if (s.in_place)
         for_each_block(s.out->backend(),
                        SweepPoint<Factors, m, direction, true>{f, s.b, s.x, s.out->data(), dof, s.times_inverse},
-                       s.backward);
+                       *s.in_place);
     else
         for_each_point(f.layout,
                        SweepPoint<Factors, m, direction, false>{f, s.b, s.x, s.out->data(), dof, s.times_inverse});
@@ -157,7 +177,8 @@ TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shap
     : shape_(shape),
       options_(options),
       lower_(context, shape.layout, shape.dof, "sweeps"),
-      other_(context, shape.layout, shape.dof, "sweeps") {
+      other_(context, shape.layout, shape.dof, "sweeps"),
+      next_block_(context, "sweeps", 1) {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda) cuda_ = std::make_shared<TriangleSweepsCuda>(shape);
 }
@@ -217,14 +238,21 @@ void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vect
     // Of unit triangles the sweeps give v; D^-1 v is left to one more step, which reads no neighbour.
     Vector& v = shape_.unit ? z : lower_;
     set_zero(v);
+    const bool any = options_.order == BlockOrder::natural;
+    const Turns lower{any                                      ? Turns::any
+                      : options_.order == BlockOrder::backward ? Turns::descending
+                                                               : Turns::ascending,
+                      next_block_.data()};
+    const Turns upper{any                                     ? Turns::any
+                      : options_.order == BlockOrder::forward ? Turns::ascending
+                                                              : Turns::descending,
+                      next_block_.data()};
     for (int sweep = 0; sweep < options_.lower; ++sweep)
-        run_loop(f, Direction::lower,
-                 {r.data(), v.data(), &v, !shape_.unit, true, options_.order == BlockOrder::backward});
+        run_loop(f, Direction::lower, {r.data(), v.data(), &v, !shape_.unit, &lower});
     if (shape_.unit) run(f, Direction::lower, {&z, nullptr, &lower_, true});
     set_zero(z);
     for (int sweep = 0; sweep < options_.upper; ++sweep)
-        run_loop(f, Direction::upper,
-                 {lower_.data(), z.data(), &z, !shape_.unit, true, options_.order != BlockOrder::forward});
+        run_loop(f, Direction::upper, {lower_.data(), z.data(), &z, !shape_.unit, &upper});
 }
 
 std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Direction direction, double most) {

@@ -14,7 +14,9 @@
 // sync: a sweep reads the one before. Fixed, deterministic.
 // block_async: one vector; blocks of `block_points` consecutive slots read whatever is there, update at once and write,
 // each block when it is its turn (section 3). Blocks are begun forward, backward, or in the order of dependencies,
-// forward for the lower and backward for the upper triangle. Neither fixed nor deterministic.
+// forward for the lower and backward for the upper triangle: on a GPU a block of threads that begins takes the next
+// number, since nobody promises in what order they begin. `natural` leaves it to the device: the number is the block's
+// own, on a CPU threads have contiguous parts of the blocks. Neither fixed nor deterministic.
 //
 // Synchronous sweeps on a GPU have kernels of their own (triangle_sweeps_cuda.hpp); all others are loops over points.
 #pragma once
@@ -29,7 +31,7 @@
 namespace hyperplane {
 
 enum class SweepMode { sync, block_async };
-enum class BlockOrder { dependency, forward, backward };
+enum class BlockOrder { dependency, forward, backward, natural };
 
 struct SweepOptions {
     int lower = 5, upper = 5;  ///< sweeps, 1 or more
@@ -70,6 +72,7 @@ private:
     TriangleShape shape_;
     SweepOptions options_;
     Vector lower_, other_;                      ///< what the lower sweeps give; room to alternate
+    Buffer<int> next_block_;                    ///< one number, for block_async on a GPU
     std::shared_ptr<TriangleSweepsCuda> cuda_;  ///< kernels, where the factors are on a GPU
 };
 

@@ -73,10 +73,15 @@ class Usage(ProgramTest):
         swept = ("--set", "preconditioner.name=par_ilu")
         self.expect(2, "run", deck, *swept, "--set", "preconditioner.lower_sweeps=3",
                     says="preconditioner.lower_sweeps: exact triangular solves have no sweeps")
+        self.expect(2, "run", deck, *swept, "--set", "preconditioner.solve_mode=block_async",
+                    says="preconditioner.solve_mode: exact triangular solves have no sweeps")
+        for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):
+            self.expect(0, "run", deck, *swept, "--set", "preconditioner.mode=async", "--set", f"solver.name={solver}")
         swept += ("--set", "preconditioner.triangular_solve=jacobi")
         for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):
             self.expect(0, "run", deck, *swept, "--set", f"solver.name={solver}")
-        self.expect(2, "run", deck, *swept, "--set", "preconditioner.mode=block_async", "--set", "solver.name=bicgstab",
+        self.expect(2, "run", deck, *swept, "--set", "preconditioner.solve_mode=block_async", "--set",
+                    "solver.name=bicgstab",
                     says="par_ilu is not; only fgmres takes it")
         boxes = ("--set", "preconditioner.name=subdomain_ildu0")
         for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):

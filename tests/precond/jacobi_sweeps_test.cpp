@@ -59,7 +59,7 @@ void expect_exact_after_all_levels(const Context& context, const Case& c) {
     const int levels = system.levels(c);
     EXPECT_LT(relative_difference(system.applied(*system.sweeps(levels, levels, c.fill_level)), expected), 1e-13);
     // Blocks take at least what the sweep before left.
-    for (const char* order : {"dependency", "forward", "backward"}) {
+    for (const char* order : {"dependency", "forward", "backward", "natural"}) {
         const auto m = system.sweeps(levels, levels, c.fill_level, {{"mode", "block_async"}, {"block_order", order}});
         EXPECT_FALSE(m->traits().fixed);
         EXPECT_FALSE(m->traits().symmetric);

@@ -21,9 +21,9 @@ using Case = SweptCase;
 struct System : SweptSystem {
     using SweptSystem::SweptSystem;
 
-    reference::BlockIlu swept(int sweeps, double shift = 0.0) const {
+    reference::BlockIlu swept(int sweeps, double shift = 0.0, bool in_turn = false) const {
         return reference::par_ilu(reference::assembled(reference::shifted(data, shift), false),
-                                  reference::stencil_pattern(c.box, filled(c.stencil, c.fill_level)), sweeps);
+                                  reference::stencil_pattern(c.box, filled(c.stencil, c.fill_level)), sweeps, in_turn);
     }
     std::unique_ptr<Preconditioner> set_up(int sweeps, Settings more = {}) const {
         more.insert(more.end(), {{"sweeps", std::to_string(sweeps)}, {"fill_level", std::to_string(c.fill_level)}});
@@ -52,7 +52,8 @@ void expect_sweeps_of_reference(const Context& context, const Case& c) {
 void expect_limit(const Context& context, const Case& c) {
     const System system(context, c);
     const auto expected = reference::apply_inverse(reference_ilu(system.data, c.stencil, c.fill_level), system.r);
-    EXPECT_LT(relative_difference(system.applied(*system.set_up(60)), expected), 1e-13);
+    for (const char* mode : {"sync", "async"})
+        EXPECT_LT(relative_difference(system.applied(*system.set_up(60, {{"mode", mode}})), expected), 1e-13) << mode;
 }
 
 class ParIluTest : public testing::TestWithParam<Case> {};
@@ -69,6 +70,19 @@ TEST_P(ParIluTest, ManySweepsGiveExactFactors) {
 }
 TEST_P(ParIluOnDevice, ManySweepsGiveExactFactors) {
     expect_limit(Context::cuda(), GetParam());
+}
+
+/// On one thread an asynchronous sweep makes points one after the other, in an order of their dependencies. With one
+/// triangle stored F comes from rows further on.
+TEST_P(ParIluTest, AsynchronousSweepsOfOneThreadAreInTurn) {
+    if (GetParam().storage == MatrixStorage::lower) return;
+    const System system(Context::cpu(1), GetParam());
+    for (int sweeps : {1, 2}) {
+        const auto m = system.set_up(sweeps, {{"mode", "async"}});
+        EXPECT_TRUE(m->traits().fixed);
+        const auto expected = reference::apply_inverse(system.swept(sweeps, 0.0, true), system.r);
+        EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13) << sweeps;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ParIluTest, testing::ValuesIn(swept_cases(2)), name_of);
@@ -133,6 +147,58 @@ TEST_F(SweptFactorsOnDevice, EqualTheHostsOnLargeGrids) {
         }
         EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13);
     }
+}
+
+/// x^T M^-1 y = y^T M^-1 x, also where blocks were read while they changed.
+void expect_symmetric_after_few(const Context& context) {
+    for (const char* stencil : {"star7", "box27", "diamond25"})
+        for (int dof : {1, 2, 4, 6, 9}) {
+            const System system(context, {stencil, dof, 0, {17, 15, 11}, LayoutKind::natural, MatrixStorage::lower});
+            const auto m = system.set_up(2, {{"mode", "async"}});
+            EXPECT_TRUE(m->traits().symmetric);
+            const std::vector<double> y = reference::Random(9).vector(int(system.a.unknowns()));
+            const auto of_r = system.applied(*m), of_y = apply(*m, system.a, y);
+            double one = 0.0, other = 0.0, size = 0.0;
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                one += y[i] * of_r[i], other += system.r[i] * of_y[i];
+                size += std::abs(y[i] * of_r[i]);
+            }
+            EXPECT_NEAR(one, other, 1e-14 * size) << stencil << " " << dof;
+        }
+}
+
+TEST(ParIlu, StaysSymmetricAsynchronously) {
+    const SeveralThreads several(4);
+    expect_symmetric_after_few(Context::cpu(4));
+}
+TEST_F(SweptFactorsOnDevice, StaySymmetricAsynchronously) {
+    expect_symmetric_after_few(Context::cuda());
+}
+
+/// More points than a device works on at a time.
+void expect_asynchronous_limit(const Context& context) {
+    for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, MatrixStorage::full},
+                                                {"box27", 1, MatrixStorage::lower},
+                                                {"box27", 3, MatrixStorage::full},
+                                                {"diamond25", 6, MatrixStorage::full},
+                                                {"star7", 9, MatrixStorage::full}}) {
+        const System system(context, {stencil, dof, 0, {23, 21, 17}, LayoutKind::natural, storage});
+        const auto exact = make("struct_ilu", system.a);
+        exact->setup(system.a);
+        const auto expected = system.applied(*exact);
+        const auto error = [&](int sweeps) {
+            return relative_difference(system.applied(*system.set_up(sweeps, {{"mode", "async"}})), expected);
+        };
+        EXPECT_LT(error(150), 1e-13) << stencil << " " << dof;
+    }
+}
+
+TEST(ParIlu, IsExactAfterManyAsynchronousSweepsOfSeveralThreads) {
+    const SeveralThreads several(4);
+    expect_asynchronous_limit(Context::cpu(4));
+}
+TEST_F(SweptFactorsOnDevice, AreExactAfterManyAsynchronousSweeps) {
+    expect_asynchronous_limit(Context::cuda());
 }
 
 /// What no pair leads to is read once: all of star7 but D, of box27 (-1,-1,-1) and (1,1,1).
@@ -218,16 +284,19 @@ TEST_F(SweptFactorsOnDevice, TellPivotsThatCannotBeUsed) {
 void expect_memory_predicted(const Context& context) {
     for (const char* stencil : {"star7", "box27"})
         for (MatrixStorage storage : storages)
-            for (const char* solve : {"exact", "jacobi"}) {
-                const System system(context, {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
-                const Settings settings{{"triangular_solve", solve}};
+            for (const auto& [solve, mode, dof] : {std::tuple{"exact", "sync", 2},
+                                                   {"jacobi", "sync", 2},
+                                                   {"exact", "async", 2},
+                                                   {"exact", "async", 9}}) {
+                const System system(context, {stencil, dof, 0, {17, 9, 5}, LayoutKind::natural, storage});
+                const Settings settings{{"triangular_solve", solve}, {"mode", mode}};
                 const PreconditionerPlan plan =
                     find_preconditioner("par_ilu").plan(parameters_of("par_ilu", settings), setting_of(system.a));
                 const Index before = context.ledger().held();
                 const auto m = make("par_ilu", system.a, settings);
                 m->setup(system.a);
                 const Index held = context.ledger().held() - before;
-                EXPECT_NEAR(double(plan.bytes), double(held), 0.02 * double(held)) << stencil << " " << solve;
+                EXPECT_NEAR(double(plan.bytes), double(held), 0.02 * double(held)) << stencil << " " << solve << mode;
                 m->setup(system.a);
                 EXPECT_EQ(context.ledger().held() - before, held);
                 EXPECT_EQ(plan.traits.symmetric, m->traits().symmetric);
@@ -245,6 +314,7 @@ TEST(ParIlu, RefusesWhatMeansNothing) {
     const System system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
     EXPECT_THROW(make("par_ilu", system.a, {{"sweeps", "0"}}), UsageError);
     EXPECT_THROW(make("par_ilu", system.a, {{"pivot_policy", "boost"}}), UsageError);
+    EXPECT_THROW(make("par_ilu", system.a, {{"mode", "block_async"}}), UsageError);
     Parameters parameters = parameters_of("par_ilu", {});
     parameters.set("preconditioner", "lower_sweeps", "3", {Provenance::Source::deck, "a.ini", 9});
     EXPECT_THROW(find_preconditioner("par_ilu").create(parameters, setting_of(system.a)), UsageError);
@@ -283,7 +353,7 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                     };
                     FactorSweeps factorisation(context, a, s, false);
                     PivotInverter inverter({}, a.grid(), dof, a.symmetric());
-                    factorisation.run(a, target(result), target(spare), 4, 0.0, {}, inverter);
+                    factorisation.run(a, target(result), target(spare), 4, FactorSweepMode::sync, 0.0, {}, inverter);
                     EXPECT_EQ(inverter.failures(), 0);
                     factorisation.make_unit(target(result));
 

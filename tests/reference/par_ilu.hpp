@@ -1,13 +1,14 @@
-// Synchronous fixed-point sweeps towards ILU on a pattern: Chow and Patel, SIAM J. Sci. Comput. 37, 2015, section 2.
+// Fixed-point sweeps towards ILU on a pattern: Chow and Patel, SIAM J. Sci. Comput. 37, 2015, section 2.
 #pragma once
 
 #include "reference/block_ilu.hpp"
 
 namespace hyperplane::reference {
 
-/// X_ij <- A_ij - sum over k < min(i, j) of X_ik X_kk^-1 X_kj, from X = A on, every X from the sweep before. M is
-/// (D + E) D^-1 (D + F) with the lower, diagonal and upper parts of X.
-inline BlockIlu par_ilu(const BlockMatrix& a, const Pattern& pattern, int sweeps) {
+/// X_ij <- A_ij - sum over k < min(i, j) of X_ik X_kk^-1 X_kj, from X = A on, every X from the sweep before; `in_turn`:
+/// rows one after the other, each from those above as they have become. M is (D + E) D^-1 (D + F) with the lower,
+/// diagonal and upper parts of X.
+inline BlockIlu par_ilu(const BlockMatrix& a, const Pattern& pattern, int sweeps, bool in_turn = false) {
     const int n = int(a.rows.size());
     BlockMatrix x{a.dof, std::vector<std::map<int, Dense>>(n)};
     const auto entry = [&](int i, int j) {
@@ -17,13 +18,11 @@ inline BlockIlu par_ilu(const BlockMatrix& a, const Pattern& pattern, int sweeps
     for (int i = 0; i < n; ++i)
         for (int j : pattern[i]) x.rows[i][j] = entry(i, j);
     std::vector<Dense> inverse(n);
-    const auto invert = [&] {
-        for (int i = 0; i < n; ++i) inverse[i] = gauss_jordan_inverse(x.rows[i].at(i));
-    };
-    invert();
+    const auto invert = [&](int i) { inverse[i] = gauss_jordan_inverse(x.rows[i].at(i)); };
+    for (int i = 0; i < n; ++i) invert(i);
     for (int sweep = 0; sweep < sweeps; ++sweep) {
         BlockMatrix next = x;
-        for (int i = 0; i < n; ++i)
+        for (int i = 0; i < n; ++i) {
             for (auto& [j, block] : next.rows[i]) {
                 block = entry(i, j);
                 for (const auto& [k, left] : x.rows[i]) {
@@ -33,8 +32,10 @@ inline BlockIlu par_ilu(const BlockMatrix& a, const Pattern& pattern, int sweeps
                     block = difference(block, product(product(left, inverse[k]), right->second));
                 }
             }
+            if (in_turn) x.rows[i] = next.rows[i], invert(i);
+        }
         x = next;
-        invert();
+        for (int i = 0; i < n; ++i) invert(i);
     }
     for (int i = 0; i < n; ++i)
         for (auto& [j, block] : x.rows[i])
