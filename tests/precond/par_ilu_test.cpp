@@ -4,10 +4,9 @@
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
 #include "precond/factor_sweeps.hpp"
-#include "precond/swept.hpp"
+#include "precond/par_ilu_cases.hpp"
 #include "precond/triangle_sweeps.hpp"
 #include "reference/jacobi_sweeps.hpp"
-#include "reference/par_ilu.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -17,21 +16,7 @@ using namespace testing_support;
 using reference::relative_difference;
 
 using Case = SweptCase;
-
-struct System : SweptSystem {
-    using SweptSystem::SweptSystem;
-
-    reference::BlockIlu swept(int sweeps, double shift = 0.0, bool in_turn = false) const {
-        return reference::par_ilu(reference::assembled(reference::shifted(data, shift), false),
-                                  reference::stencil_pattern(c.box, filled(c.stencil, c.fill_level)), sweeps, in_turn);
-    }
-    std::unique_ptr<Preconditioner> set_up(int sweeps, Settings more = {}) const {
-        more.insert(more.end(), {{"sweeps", std::to_string(sweeps)}, {"fill_level", std::to_string(c.fill_level)}});
-        auto m = make("par_ilu", a, more);
-        m->setup(a);
-        return m;
-    }
-};
+using System = ParIluSystem;
 
 void expect_sweeps_of_reference(const Context& context, const Case& c) {
     const System system(context, c);
@@ -72,42 +57,9 @@ TEST_P(ParIluOnDevice, ManySweepsGiveExactFactors) {
     expect_limit(Context::cuda(), GetParam());
 }
 
-/// On one thread an asynchronous sweep makes points one after the other, in an order of their dependencies. With one
-/// triangle stored F comes from rows further on.
-TEST_P(ParIluTest, AsynchronousSweepsOfOneThreadAreInTurn) {
-    if (GetParam().storage == MatrixStorage::lower) return;
-    const System system(Context::cpu(1), GetParam());
-    for (int sweeps : {1, 2}) {
-        const auto m = system.set_up(sweeps, {{"mode", "async"}});
-        EXPECT_TRUE(m->traits().fixed);
-        const auto expected = reference::apply_inverse(system.swept(sweeps, 0.0, true), system.r);
-        EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13) << sweeps;
-    }
-}
-
 INSTANTIATE_TEST_SUITE_P(All, ParIluTest, testing::ValuesIn(swept_cases(2)), name_of);
 
-/// Of each stencil, dof, fill level and box one of the four pairs of a layout and a storage, as every case has kernels
-/// of its own to compile. The pair changes from box to box and from stencil to stencil, so that each dof, fill level
-/// and box meets all four. The last two cases, of many unknowns and of fill level 2, are kept as they are. Then some
-/// whose blocks come by rows.
-std::vector<Case> cases_on_device() {
-    std::vector<Case> list;
-    std::string stencil;
-    int turn = 0;
-    for (const Case& c : swept_cases(2)) {
-        const int pair = 2 * (c.kind == LayoutKind::hyperplane) + (c.storage == MatrixStorage::lower);
-        turn += (pair == 0) + (c.stencil != stencil);
-        stencil = c.stencil;
-        if (pair == turn % 4 || c.dof > 8 || c.fill_level > 1) list.push_back(c);
-    }
-    for (const char* box_or_diamond : {"box27", "diamond25"})
-        for (const auto& [dof, box] : {std::pair{6, reference::Box{7, 5, 9}}, {8, {3, 9, 1}}, {8, {2, 4, 11}}})
-            list.push_back({box_or_diamond, dof, 0, box, LayoutKind::hyperplane, MatrixStorage::full});
-    return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, ParIluOnDevice, testing::ValuesIn(cases_on_device()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, ParIluOnDevice, testing::ValuesIn(par_ilu_device_cases()), name_of);
 
 class SweptFactorsOnDevice : public DeviceTest {};
 
@@ -147,58 +99,6 @@ TEST_F(SweptFactorsOnDevice, EqualTheHostsOnLargeGrids) {
         }
         EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13);
     }
-}
-
-/// x^T M^-1 y = y^T M^-1 x, also where blocks were read while they changed.
-void expect_symmetric_after_few(const Context& context) {
-    for (const char* stencil : {"star7", "box27", "diamond25"})
-        for (int dof : {1, 2, 4, 6, 9}) {
-            const System system(context, {stencil, dof, 0, {17, 15, 11}, LayoutKind::natural, MatrixStorage::lower});
-            const auto m = system.set_up(2, {{"mode", "async"}});
-            EXPECT_TRUE(m->traits().symmetric);
-            const std::vector<double> y = reference::Random(9).vector(int(system.a.unknowns()));
-            const auto of_r = system.applied(*m), of_y = apply(*m, system.a, y);
-            double one = 0.0, other = 0.0, size = 0.0;
-            for (std::size_t i = 0; i < y.size(); ++i) {
-                one += y[i] * of_r[i], other += system.r[i] * of_y[i];
-                size += std::abs(y[i] * of_r[i]);
-            }
-            EXPECT_NEAR(one, other, 1e-14 * size) << stencil << " " << dof;
-        }
-}
-
-TEST(ParIlu, StaysSymmetricAsynchronously) {
-    const SeveralThreads several(4);
-    expect_symmetric_after_few(Context::cpu(4));
-}
-TEST_F(SweptFactorsOnDevice, StaySymmetricAsynchronously) {
-    expect_symmetric_after_few(Context::cuda());
-}
-
-/// More points than a device works on at a time.
-void expect_asynchronous_limit(const Context& context) {
-    for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, MatrixStorage::full},
-                                                {"box27", 1, MatrixStorage::lower},
-                                                {"box27", 3, MatrixStorage::full},
-                                                {"diamond25", 6, MatrixStorage::full},
-                                                {"star7", 9, MatrixStorage::full}}) {
-        const System system(context, {stencil, dof, 0, {23, 21, 17}, LayoutKind::natural, storage});
-        const auto exact = make("struct_ilu", system.a);
-        exact->setup(system.a);
-        const auto expected = system.applied(*exact);
-        const auto error = [&](int sweeps) {
-            return relative_difference(system.applied(*system.set_up(sweeps, {{"mode", "async"}})), expected);
-        };
-        EXPECT_LT(error(150), 1e-13) << stencil << " " << dof;
-    }
-}
-
-TEST(ParIlu, IsExactAfterManyAsynchronousSweepsOfSeveralThreads) {
-    const SeveralThreads several(4);
-    expect_asynchronous_limit(Context::cpu(4));
-}
-TEST_F(SweptFactorsOnDevice, AreExactAfterManyAsynchronousSweeps) {
-    expect_asynchronous_limit(Context::cuda());
 }
 
 /// What no pair leads to is read once: all of star7 but D, of box27 (-1,-1,-1) and (1,1,1).

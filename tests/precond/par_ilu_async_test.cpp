@@ -1,0 +1,90 @@
+// par_ilu's asynchronous sweeps on either backend: one thread's are known, those of many have a limit and a symmetry.
+#include <gtest/gtest.h>
+
+#include "precond/par_ilu_cases.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::relative_difference;
+
+class AsynchronousParIluTest : public testing::TestWithParam<SweptCase> {};
+class AsynchronousParIluOnDevice : public DeviceTest {};
+
+/// On one thread an asynchronous sweep makes points one after the other, in an order of their dependencies. With one
+/// triangle stored F comes from rows further on.
+TEST_P(AsynchronousParIluTest, SweepsOfOneThreadAreInTurn) {
+    const ParIluSystem system(Context::cpu(1), GetParam());
+    for (int sweeps : {1, 2}) {
+        const auto m = system.set_up(sweeps, {{"mode", "async"}});
+        EXPECT_TRUE(m->traits().fixed);
+        const auto expected = reference::apply_inverse(system.swept(sweeps, 0.0, true), system.r);
+        EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13) << sweeps;
+    }
+}
+
+std::vector<SweptCase> of_both_triangles() {
+    std::vector<SweptCase> list = swept_cases(2);
+    std::erase_if(list, [](const SweptCase& c) { return c.storage == MatrixStorage::lower; });
+    return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AsynchronousParIluTest, testing::ValuesIn(of_both_triangles()), name_of);
+
+/// x^T M^-1 y = y^T M^-1 x, also where blocks were read while they changed.
+void expect_symmetric_after_few(const Context& context) {
+    for (const char* stencil : {"star7", "box27", "diamond25"})
+        for (int dof : {1, 2, 4, 6, 9}) {
+            const ParIluSystem system(context,
+                                      {stencil, dof, 0, {17, 15, 11}, LayoutKind::natural, MatrixStorage::lower});
+            const auto m = system.set_up(2, {{"mode", "async"}});
+            EXPECT_TRUE(m->traits().symmetric);
+            const std::vector<double> y = reference::Random(9).vector(int(system.a.unknowns()));
+            const auto of_r = system.applied(*m), of_y = apply(*m, system.a, y);
+            double one = 0.0, other = 0.0, size = 0.0;
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                one += y[i] * of_r[i], other += system.r[i] * of_y[i];
+                size += std::abs(y[i] * of_r[i]);
+            }
+            EXPECT_NEAR(one, other, 1e-14 * size) << stencil << " " << dof;
+        }
+}
+
+TEST(AsynchronousParIlu, StaysSymmetric) {
+    const SeveralThreads several(4);
+    expect_symmetric_after_few(Context::cpu(4));
+}
+TEST_F(AsynchronousParIluOnDevice, StaysSymmetric) {
+    expect_symmetric_after_few(Context::cuda());
+}
+
+/// More points than a device works on at a time.
+void expect_asynchronous_limit(const Context& context) {
+    for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, MatrixStorage::full},
+                                                {"box27", 1, MatrixStorage::lower},
+                                                {"box27", 3, MatrixStorage::full},
+                                                {"diamond25", 6, MatrixStorage::full},
+                                                {"star7", 9, MatrixStorage::full}}) {
+        const ParIluSystem system(context, {stencil, dof, 0, {23, 21, 17}, LayoutKind::natural, storage});
+        const auto exact = make("struct_ilu", system.a);
+        exact->setup(system.a);
+        const auto expected = system.applied(*exact);
+        const auto error = [&](int sweeps) {
+            return relative_difference(system.applied(*system.set_up(sweeps, {{"mode", "async"}})), expected);
+        };
+        EXPECT_LT(error(150), 1e-13) << stencil << " " << dof;
+    }
+}
+
+TEST(AsynchronousParIlu, IsExactAfterManySweepsOfSeveralThreads) {
+    const SeveralThreads several(4);
+    expect_asynchronous_limit(Context::cpu(4));
+}
+TEST_F(AsynchronousParIluOnDevice, IsExactAfterManySweeps) {
+    expect_asynchronous_limit(Context::cuda());
+}
+
+}  // namespace
+}  // namespace hyperplane

@@ -1,0 +1,44 @@
+// Systems that par_ilu is tried on, with the reference's sweeps.
+#pragma once
+
+#include "precond/swept.hpp"
+#include "reference/par_ilu.hpp"
+
+namespace hyperplane::testing_support {
+
+struct ParIluSystem : SweptSystem {
+    using SweptSystem::SweptSystem;
+
+    reference::BlockIlu swept(int sweeps, double shift = 0.0, bool in_turn = false) const {
+        return reference::par_ilu(reference::assembled(reference::shifted(data, shift), false),
+                                  reference::stencil_pattern(c.box, filled(c.stencil, c.fill_level)), sweeps, in_turn);
+    }
+    std::unique_ptr<Preconditioner> set_up(int sweeps, Settings more = {}) const {
+        more.insert(more.end(), {{"sweeps", std::to_string(sweeps)}, {"fill_level", std::to_string(c.fill_level)}});
+        auto m = make("par_ilu", a, more);
+        m->setup(a);
+        return m;
+    }
+};
+
+/// Of each stencil, dof, fill level and box one of the four pairs of a layout and a storage, as every case has kernels
+/// of its own to compile. The pair changes from box to box and from stencil to stencil, so that each dof, fill level
+/// and box meets all four. The last two cases, of many unknowns and of fill level 2, are kept as they are. Then some
+/// whose blocks come by rows.
+inline std::vector<SweptCase> par_ilu_device_cases() {
+    std::vector<SweptCase> list;
+    std::string stencil;
+    int turn = 0;
+    for (const SweptCase& c : swept_cases(2)) {
+        const int pair = 2 * (c.kind == LayoutKind::hyperplane) + (c.storage == MatrixStorage::lower);
+        turn += (pair == 0) + (c.stencil != stencil);
+        stencil = c.stencil;
+        if (pair == turn % 4 || c.dof > 8 || c.fill_level > 1) list.push_back(c);
+    }
+    for (const char* box_or_diamond : {"box27", "diamond25"})
+        for (const auto& [dof, box] : {std::pair{6, reference::Box{7, 5, 9}}, {8, {3, 9, 1}}, {8, {2, 4, 11}}})
+            list.push_back({box_or_diamond, dof, 0, box, LayoutKind::hyperplane, MatrixStorage::full});
+    return list;
+}
+
+}  // namespace hyperplane::testing_support
