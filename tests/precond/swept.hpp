@@ -60,9 +60,10 @@ struct SweptSystem {
         return c.storage == MatrixStorage::full ? reference::random_matrix(c.box, offsets, c.dof, 21)
                                                 : reference::random_spd_matrix(c.box, offsets, c.dof, 22);
     }
-    std::vector<double> applied(const LinearOperator& m) const {
+    std::vector<double> applied(const LinearOperator& m) const { return applied(m, r); }
+    std::vector<double> applied(const LinearOperator& m, const std::vector<double>& to) const {
         Vector z = poisoned(a.context(), a.layout(), a.dof());
-        m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
+        m.apply(to_vector(a.context(), a.layout(), a.dof(), to), z);
         return from_vector(z);
     }
 };
