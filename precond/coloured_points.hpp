@@ -79,14 +79,22 @@ struct ColouredView {
         const Index n = at * colours + colour, rest = n % plane;
         return {int(rest % line), int(rest / line), int(n / plane)};
     }
+    /// Of a point inside the grid.
+    HYPERPLANE_HD Place place(Int3 p) const {
+        if (!row_of) {
+            const Index n = p.x + line * p.y + plane * p.z;
+            return {int(n % colours), n / colours};
+        }
+        const Index slot = slot_of[grid.row(p)];
+        int colour = 0;
+        while (slot >= begin[colour + 1]) ++colour;
+        return {colour, slot - begin[colour]};
+    }
     /// The neighbour, inside the grid, of the point p at a place.
     HYPERPLANE_HD Place neighbour(Place own, Int3 p, int entry) const {
         const int at = own.colour * entries + entry;
         if (!row_of) return {int(next[at]), own.at + shift[at]};
-        const Index slot = slot_of[grid.row(p + offsets[entry])];
-        int colour = 0;
-        while (slot >= begin[colour + 1]) ++colour;
-        return {colour, slot - begin[colour]};
+        return place(p + offsets[entry]);
     }
     HYPERPLANE_HD Index slot(Place place) const { return begin[place.colour] + place.at; }
     HYPERPLANE_HD bool keeps(int colour, int entry) const { return block[colour * entries + entry] >= 0; }

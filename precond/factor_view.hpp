@@ -52,6 +52,16 @@ struct FactorView {
         if (symmetric && entry > lower) return triangles.at(2 * lower - entry, there, col, row);
         return triangles.at(entry, slot, row, col);
     }
+    /// Of W, D^-1 or G, of which `entry` is stored, whichever form of M this is.
+    HYPERPLANE_HD double unit_at(int entry, Index slot, Index there, int row, int col, int dof) const {
+        if (entry == lower) return inverse.at(0, slot, row, col);
+        if (unit) return triangles.at(entry, slot, row, col);
+        double sum = 0.0;
+        for (int k = 0; k < dof; ++k)
+            sum += entry < lower ? triangles.at(entry, slot, row, k) * inverse.at(0, there, k, col)
+                                 : inverse.at(0, slot, row, k) * triangles.at(entry, slot, k, col);
+        return sum;
+    }
 };
 
 }  // namespace hyperplane

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "precond/struct_ilu.hpp"
+#include "precond/jacobi_sweeps.hpp"
 
 namespace hyperplane {
 namespace {
 
 /// Of one application: the factors, each value once for each triangle that it stands for, and r, y; y, z.
 Index fewest_bytes(const Stencil& stencil, int dof, Index points, FactorStorage storage) {
-    return NarrowFactors::bytes_of_sweeps(storage, points, stencil, dof) + 4 * dof * points * Index(sizeof(double));
+    return NarrowFactors::bytes_of_sweeps(storage, points, stencil.size(), dof) +
+           4 * dof * points * Index(sizeof(double));
 }
 
 const Stencil& point_stencil() {
@@ -39,6 +40,8 @@ ParameterTable fgbilu_parameters() {
          {},
          {"kernels", "blocks"}}};
     table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
+    const ParameterTable solves = triangular_solve_parameters();
+    table.insert(table.end(), solves.begin(), solves.end());
     return table;
 }
 
@@ -54,6 +57,12 @@ FgBiluOptions fgbilu_options(const Parameters& parameters) {
 /// Style blocks on a CPU: struct_ilu, whose threads take runs of a hyperplane's points through all steps.
 bool is_struct_ilu(const FgBiluOptions& options, const PreconditionerSetting& setting) {
     return options.style == FgBiluStyle::blocks && setting.context.backend() == Backend::cpu;
+}
+
+/// Whose factors are copied.
+FgBiluOptions in_double(FgBiluOptions options) {
+    options.storage = FactorStorage::double_precision;
+    return options;
 }
 
 StructIluOptions struct_ilu_of(const FgBiluOptions& options) {
@@ -80,9 +89,9 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
                                                 setting.symmetric, shares, options.style == FgBiluStyle::kernels);
     if (is_narrow(options.storage)) {
         plan.setup_bytes = factors;
-        plan.bytes +=
-            NarrowFactors::bytes(options.storage, BlockPlaces::apart, points, stencil, setting.dof, setting.symmetric) -
-            factors;
+        plan.bytes += NarrowFactors::bytes(options.storage, BlockPlaces::apart, points, stencil.size(), setting.dof,
+                                           setting.symmetric) -
+                      factors;
     }
     plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points, options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
@@ -166,9 +175,10 @@ SetupReport FgBilu::setup(const StructMatrix& a) {
 
 void FgBilu::narrow(SetupReport& report) {
     const StructMatrix& a = *a_;
-    if (!narrow_ || !narrow_->serves(options_.storage, layout_, a.stencil(), a.dof(), a.symmetric())) {
+    if (!narrow_ || !narrow_->serves(options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric())) {
         narrow_.reset();
-        narrow_.emplace(context_, options_.storage, layout_, a.stencil(), a.dof(), a.symmetric(), BlockPlaces::apart);
+        narrow_.emplace(context_, options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric(),
+                        BlockPlaces::apart);
     }
     judge(narrow_->round(factors().view), options_.storage, "fgbilu", report);
     factor_.reset();
@@ -181,6 +191,17 @@ void FgBilu::apply(const Vector& r, Vector& z) const {
             return narrow_ ? cuda_->solve(*narrow_, r.data(), z.data()) : cuda_->solve(factors(), r.data(), z.data());
     narrow_ ? fgbilu_solve_by_steps(*narrow_, r, z)
             : fgbilu_solve_by_steps(context_.backend(), factors(), *scratch_, r.data(), z.data());
+}
+
+TriangleShape FgBilu::triangle_shape(const PreconditionerSetting& setting) const {
+    return {Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), setting.stencil.offsets(),
+            setting.dof, setting.symmetric, true};
+}
+
+void FgBilu::copy_triangles(const TriangleCopy& to) const {
+    FactorView view = factors().view;
+    view.unit = cuda_ && cuda_->makes_unit();
+    hyperplane::copy_triangles(view, to);
 }
 
 Index FgBilu::bytes_per_apply() const {
@@ -203,12 +224,24 @@ PreconditionerRow fgbilu_row() {
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         const FgBiluOptions options = fgbilu_options(parameters);
+        if (sweeps_triangles(parameters)) {
+            if (!is_struct_ilu(options, setting))
+                return create_swept(std::make_unique<FgBilu>(setting.context, in_double(options)), "fgbilu", parameters,
+                                    setting);
+            return std::make_unique<JacobiSweeps>(setting.context, struct_ilu_of(options),
+                                                  triangular_solve_options(parameters));
+        }
         if (is_struct_ilu(options, setting))
             return std::make_unique<StructIlu>(setting.context, struct_ilu_of(options));
         return std::make_unique<FgBilu>(setting.context, options);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         const FgBiluOptions options = fgbilu_options(parameters);
+        if (sweeps_triangles(parameters))
+            return is_struct_ilu(options, setting)
+                       ? JacobiSweeps::plan(struct_ilu_of(options), triangular_solve_options(parameters), setting)
+                       : plan_swept(FgBilu(setting.context, options), FgBilu::plan(in_double(options), setting),
+                                    parameters, setting);
         if (!is_struct_ilu(options, setting)) return FgBilu::plan(options, setting);
         PreconditionerPlan plan = StructIlu::plan(struct_ilu_of(options), setting);
         plan.layout = Layout(LayoutKind::hyperplane, plan.layout.grid(), plan.layout.levels());

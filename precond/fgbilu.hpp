@@ -38,6 +38,7 @@
 #include "precond/narrow_factors.hpp"
 #include "precond/pivots.hpp"
 #include "precond/registry.hpp"
+#include "precond/triangle_source.hpp"
 
 namespace hyperplane {
 
@@ -51,7 +52,7 @@ struct FgBiluOptions {
 };
 
 /// On a CPU style kernels whatever the options say.
-class FgBilu : public Preconditioner {
+class FgBilu : public CopiableFactorisation {
 public:
     FgBilu(const Context& context, const FgBiluOptions& options) : context_(context), options_(options) {
         if (context.backend() == Backend::cpu) options_.style = FgBiluStyle::kernels;
@@ -62,6 +63,9 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
     Index bytes_per_apply() const override;
+
+    TriangleShape triangle_shape(const PreconditionerSetting& setting) const override;
+    void copy_triangles(const TriangleCopy& to) const override;
 
     static PreconditionerPlan plan(const FgBiluOptions& options, const PreconditionerSetting& setting);
 

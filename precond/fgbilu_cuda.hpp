@@ -54,6 +54,7 @@ public:
 
     bool serves(const FgBiluSystem& system) const { return system_ == system; }
     bool together() const { return system_.together(tuning_); }
+    bool makes_unit() const { return system_.becomes_unit(); }
     /// Algorithm 9 on X; then W and G in place of E and F where they become so.
     void factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const;
     /// Algorithm 10; with W and G v = r - W v and z = D^-1 v - G z.

@@ -57,9 +57,9 @@ SetupReport Jacobi::setup(const StructMatrix& a) {
 
 void Jacobi::narrow(SetupReport& report) {
     const StructMatrix& d = *inverse_;
-    if (!narrow_ || !narrow_->serves(storage_, d.layout(), d.stencil(), d.dof(), false)) {
+    if (!narrow_ || !narrow_->serves(storage_, d.layout(), d.stencil().offsets(), d.dof(), false)) {
         narrow_.reset();
-        narrow_.emplace(context_, storage_, d.layout(), d.stencil(), d.dof(), false, BlockPlaces::apart);
+        narrow_.emplace(context_, storage_, d.layout(), d.stencil().offsets(), d.dof(), false, BlockPlaces::apart);
     }
     judge(narrow_->round({d.layout(), block_view(d), block_view(d)}), storage_, "jacobi", report);
     report.factor_bytes = narrow_->bytes();
@@ -99,8 +99,8 @@ PreconditionerRow jacobi_row() {
         plan.bytes = StructMatrix::bytes(Index(setting.dof) * setting.dof, setting.grid.points());
         if (const FactorStorage storage = factor_storage(parameters); is_narrow(storage)) {
             plan.setup_bytes = plan.bytes;
-            plan.bytes = NarrowFactors::bytes(storage, BlockPlaces::apart, setting.grid.points(), point_stencil(),
-                                              setting.dof, false);
+            plan.bytes =
+                NarrowFactors::bytes(storage, BlockPlaces::apart, setting.grid.points(), 1, setting.dof, false);
             plan.bytes_per_apply = NarrowFactors::bytes_of_apply_inverse(storage, setting.grid.points(), setting.dof);
         }
         plan.traits = {.fixed = true, .symmetric = setting.symmetric};

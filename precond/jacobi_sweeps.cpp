@@ -70,76 +70,113 @@ PreconditionerTraits JacobiSweeps::traits(const SweepOptions& options, bool symm
     return {.fixed = sync, .symmetric = sync && symmetric && options.lower == options.upper};
 }
 
-PreconditionerPlan JacobiSweeps::plan(const StructIluOptions& factorisation, const SweepOptions& sweeps,
-                                      const PreconditionerSetting& setting) {
-    const Stencil filled = setting.stencil.filled(factorisation.fill_level);
-    PreconditionerPlan plan = StructIlu::plan(factorisation, setting);
-    // In natural order the blocks of asynchronous sweeps come in the order of dependencies.
-    plan.layout = Layout(LayoutKind::natural, setting.grid, filled.level_map());
-    plan.bytes += TriangleSweeps::bytes(plan.layout.slots() * setting.dof) + filled.size() * Index(sizeof(Int3));
-    const bool unit = StructIlu::unit_triangular(factorisation, setting);
-    plan.bytes_per_apply = TriangleSweeps::bytes_per_apply(
-        {plan.layout, filled, setting.dof, setting.symmetric, unit, factorisation.storage}, sweeps);
-    plan.traits = traits(sweeps, setting.symmetric);
+PreconditionerPlan JacobiSweeps::plan(const PreconditionerPlan& source, const TriangleShape& shape,
+                                      const SweepOptions& sweeps) {
+    PreconditionerPlan plan = source;
+    plan.layout = shape.layout;
+    plan.bytes += TriangleSweeps::bytes(shape.layout.slots() * shape.dof);
+    plan.bytes_per_apply = TriangleSweeps::bytes_per_apply(shape, sweeps);
+    plan.traits = traits(sweeps, shape.symmetric);
     return plan;
 }
 
+PreconditionerPlan JacobiSweeps::plan(const StructIluOptions& factorisation, const SweepOptions& sweeps,
+                                      const PreconditionerSetting& setting) {
+    return plan(StructIluTriangles::plan(factorisation, setting), StructIluTriangles::shape(factorisation, setting),
+                sweeps);
+}
+
 SetupReport JacobiSweeps::setup(const StructMatrix& a) {
-    a_ = &a;
-    const SetupReport report = factorisation_.setup(a);
-    offsets_ = copied_to(context_, "sweeps", factorisation_.stencil().offsets());
-    if (!sweeps_ || !sweeps_->serves(triangles())) {
+    const SetupReport report = source_->setup(a);
+    symmetric_ = a.symmetric();
+    const TriangleShape shape = source_->shape();
+    if (!sweeps_ || !sweeps_->serves(shape)) {
         sweeps_.reset();
-        sweeps_ = std::make_unique<TriangleSweeps>(context_, triangles(), options_);
+        sweeps_ = std::make_unique<TriangleSweeps>(context_, shape, options_);
     }
     check_growth(Direction::lower);
     check_growth(Direction::upper);
     return report;
 }
 
-TriangleShape JacobiSweeps::triangles() const {
-    const NarrowFactors* narrow = factorisation_.narrow_factors();
-    return {a_->layout(),
-            factorisation_.stencil(),
-            a_->dof(),
-            a_->symmetric(),
-            factorisation_.unit_triangular(),
-            narrow ? narrow->storage() : FactorStorage::double_precision};
-}
-
-TriangleFactors JacobiSweeps::factors() const {
-    const NarrowFactors* narrow = factorisation_.narrow_factors();
-    if (!narrow) return factorisation_.view(offsets_.data());
-    if (narrow->storage() == FactorStorage::single_precision) return narrow->view<float>();
-    return narrow->view<Half>();
-}
-
 void JacobiSweeps::check_growth(Direction direction) const {
     constexpr double most_at_last = 10.0, most = 1e8;
     const bool lower = direction == Direction::lower;
-    const std::vector<double> growth = sweeps_->growth(factors(), direction, most);
+    const std::vector<double> growth = sweeps_->growth(source_->factors(), direction, most);
     const std::size_t sweeps = lower ? options_.lower : options_.upper;
     if (growth.size() == sweeps && growth.back() <= most_at_last) return;
     throw SetupError(
         fmt::format("{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
                     "times that of "
                     "none, since the factor is too far from normal. Use another preconditioner.{1}_sweeps, a larger "
-                    "preconditioner.shift, or struct_ilu, whose solves are exact.",
-                    name_, lower ? "lower" : "upper", growth.size(), sweeps, growth.back()));
+                    "preconditioner.shift, or {5}, whose solves are exact.",
+                    name_, lower ? "lower" : "upper", growth.size(), sweeps, growth.back(),
+                    name_ == "jacobi_sweeps" ? "struct_ilu" : "preconditioner.triangular_solve = exact"));
 }
 
 void JacobiSweeps::apply(const Vector& r, Vector& z) const {
-    sweeps_->apply(factors(), r, z);
+    sweeps_->apply(source_->factors(), r, z);
 }
 
 Index JacobiSweeps::bytes_per_apply() const {
-    return TriangleSweeps::bytes_per_apply(triangles(), options_);
+    return TriangleSweeps::bytes_per_apply(source_->shape(), options_);
 }
 
 SweepCounts JacobiSweeps::sweeps() const {
-    SweepCounts counts = factorisation_.sweeps();
+    SweepCounts counts = source_->sweeps();
     counts.apply = options_.lower + options_.upper;
     return counts;
+}
+
+namespace {
+
+constexpr const char* solve_mode = "solve_mode";  ///< `mode` may be the factorisation's own
+
+}  // namespace
+
+ParameterTable triangular_solve_parameters() {
+    ParameterTable table{{"preconditioner",
+                          "triangular_solve",
+                          ParameterType::choice,
+                          "exact",
+                          "exact, or jacobi: lower_sweeps and upper_sweeps Jacobi sweeps, as jacobi_sweeps does",
+                          "",
+                          {},
+                          {},
+                          {"exact", "jacobi"}}};
+    const ParameterTable sweeps = triangle_sweep_parameters(solve_mode);
+    table.insert(table.end(), sweeps.begin(), sweeps.end());
+    return table;
+}
+
+bool sweeps_triangles(const Parameters& parameters) {
+    if (parameters.text("preconditioner", "triangular_solve") == "jacobi") return true;
+    for (const ParameterSpec& spec : triangle_sweep_parameters(solve_mode))
+        if (parameters.is_given(spec.section, spec.key))
+            throw UsageError(parameters.where(spec.section, spec.key) +
+                             ": exact triangular solves have no sweeps; leave it out, or set "
+                             "preconditioner.triangular_solve = jacobi");
+    return false;
+}
+
+SweepOptions triangular_solve_options(const Parameters& parameters) {
+    return triangle_sweep_options(parameters, solve_mode);
+}
+
+std::unique_ptr<Preconditioner> create_swept(std::unique_ptr<CopiableFactorisation> factorisation,
+                                             const std::string& name, const Parameters& parameters,
+                                             const PreconditionerSetting& setting) {
+    auto source = std::make_unique<CopiedTriangles>(std::move(factorisation), factor_storage(parameters), name);
+    return std::make_unique<JacobiSweeps>(setting.context, std::move(source), triangular_solve_options(parameters),
+                                          name);
+}
+
+PreconditionerPlan plan_swept(const CopiableFactorisation& factorisation, const PreconditionerPlan& plan,
+                              const Parameters& parameters, const PreconditionerSetting& setting) {
+    TriangleShape shape = factorisation.triangle_shape(setting);
+    shape.storage = factor_storage(parameters);
+    return JacobiSweeps::plan(CopiedTriangles::plan(plan, shape, setting.context.backend()), shape,
+                              triangular_solve_options(parameters));
 }
 
 PreconditionerRow jacobi_sweeps_row() {
@@ -147,7 +184,9 @@ PreconditionerRow jacobi_sweeps_row() {
     row.name = "jacobi_sweeps";
     row.summary = "ILU(k) or IC(k) whose triangular solves are a few Jacobi sweeps";
     row.explanation =
-        "The factors of struct_ilu; instead of solving with a triangle T of diagonal D, a few sweeps replace x by "
+        "The factors of struct_ilu (those of par_ilu, multicolor, fgbilu and subdomain_ildu0 take the same sweeps by "
+        "their triangular_solve = jacobi); instead of solving with a triangle T of diagonal D, a few sweeps replace x "
+        "by "
         "D^-1 (b - (T - D) x) at all points at once. Sweeps that diverge, on a factor too far from normal, end the "
         "set-up. With fill_level and pivots it behaves as struct_ilu. "
         "Source: Anzt, Chow, Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015.";

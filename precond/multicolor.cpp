@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "precond/jacobi_sweeps.hpp"
 
 namespace hyperplane {
 namespace {
@@ -24,6 +25,8 @@ ParameterTable multicolor_parameters() {
          {},
          {},
          {"stencil", "greedy", "hashed"}});
+    const ParameterTable solves = triangular_solve_parameters();
+    table.insert(table.end(), solves.begin(), solves.end());
     return table;
 }
 
@@ -37,6 +40,12 @@ MulticolorOptions multicolor_options(const Parameters& parameters) {
         throw UsageError(parameters.where("preconditioner", "storage") +
                          ": colours that are looked up have factors of double precision alone; leave it out, or set "
                          "preconditioner.colours = stencil");
+    return options;
+}
+
+/// Whose factors are copied.
+MulticolorOptions in_double(MulticolorOptions options) {
+    options.storage = FactorStorage::double_precision;
     return options;
 }
 
@@ -220,6 +229,21 @@ void Multicolor::apply_by_tables(const Vector& r, Vector& z) const {
     for (int colour = colours(); colour-- > 0;) multicolor::upper(backend, sweep, colour, points_->count(colour));
 }
 
+TriangleShape Multicolor::triangle_shape(const PreconditionerSetting& setting) const {
+    const std::vector<Int3> couplings = coupling_offsets(setting.grid, setting.stencil);
+    std::vector<Int3> offsets = couplings;
+    offsets.push_back({0, 0, 0});
+    offsets.insert(offsets.end(), couplings.begin(), couplings.end());
+    TriangleShape shape{Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), offsets, setting.dof,
+                        setting.symmetric, true};
+    shape.zeros = int(couplings.size()) / 2;
+    return shape;
+}
+
+void Multicolor::copy_triangles(const TriangleCopy& to) const {
+    multicolor::copy_triangles(points_->view(), factors_.data(), to);
+}
+
 Index Multicolor::bytes_per_apply() const {
     return fewest_bytes(points_->shape(), dof_, options_.storage);
 }
@@ -237,11 +261,18 @@ PreconditionerRow multicolor_row() {
         "Saad, Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return std::unique_ptr<Preconditioner>(new Multicolor(setting.context, multicolor_options(parameters)));
+    row.create = [](const Parameters& parameters,
+                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+        const MulticolorOptions options = multicolor_options(parameters);
+        if (!sweeps_triangles(parameters)) return std::make_unique<Multicolor>(setting.context, options);
+        return create_swept(std::make_unique<Multicolor>(setting.context, in_double(options)), "multicolor", parameters,
+                            setting);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return Multicolor::plan(multicolor_options(parameters), setting);
+        const MulticolorOptions options = multicolor_options(parameters);
+        if (!sweeps_triangles(parameters)) return Multicolor::plan(options, setting);
+        return plan_swept(Multicolor(setting.context, options), Multicolor::plan(in_double(options), setting),
+                          parameters, setting);
     };
     return row;
 }

@@ -34,6 +34,7 @@
 #include "precond/multicolor_cuda.hpp"
 #include "precond/multicolor_loops.hpp"
 #include "precond/registry.hpp"
+#include "precond/triangle_source.hpp"
 
 namespace hyperplane {
 
@@ -43,7 +44,7 @@ struct MulticolorOptions {
     FactorStorage storage = FactorStorage::double_precision;  ///< fewer bits: of a linear colouring
 };
 
-class Multicolor : public Preconditioner {
+class Multicolor : public CopiableFactorisation {
 public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 
@@ -52,6 +53,10 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
+
+    /// Of each coupling one of two places holds zero.
+    TriangleShape triangle_shape(const PreconditionerSetting& setting) const override;
+    void copy_triangles(const TriangleCopy& to) const override;
 
     int colours() const { return points_->colours(); }
     static PreconditionerPlan plan(const MulticolorOptions& options, const PreconditionerSetting& setting);

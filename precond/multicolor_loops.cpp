@@ -25,6 +25,21 @@ struct MatrixRows {
     }
 };
 
+/// Coefficients of W where the neighbour's colour is an earlier one, of G where it is a later one.
+struct Triangles {
+    ColouredView points;
+    const double* values;
+    int dof;
+
+    HYPERPLANE_HD double at(int entry, Int3 p, Int3 q, int row, int col) const {
+        const Place own = points.place(p), there = points.place(q);
+        if (entry == points.entries) return values[points.inverse_coefficient(own, row, col, dof)];
+        const bool of_w = entry < points.entries;
+        if (of_w != (there.colour < own.colour)) return 0.0;
+        return values[points.coefficient(own, of_w ? entry : entry - points.entries - 1, there, row, col, dof)];
+    }
+};
+
 /// The factorisation at a point, all earlier colours done; m is the dof where the compiler knows it.
 template <int m>
 struct FactorPoint {
@@ -319,6 +334,10 @@ void lower(Backend backend, const Sweep& sweep, int colour, Index count) {
 void upper(Backend backend, const Sweep& sweep, int colour, Index count) {
     if (count == 0) return;
     for_each_point(backend, places(count), "multicolour upper sweep", SweepPoint<false>{sweep, colour, count});
+}
+
+void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to) {
+    copy_triangles_of(Triangles{points, values, to.dof}, to);
 }
 
 }  // namespace hyperplane::multicolor

@@ -7,6 +7,7 @@
 #include "precond/coloured_points.hpp"
 #include "precond/narrow_values.hpp"
 #include "precond/pivots.hpp"
+#include "precond/triangle_copy.hpp"
 
 namespace hyperplane::multicolor {
 
@@ -36,6 +37,9 @@ struct Kept {
 template <class T>
 void round(Backend backend, const ColouredPoints& points, int dof, bool symmetric, const double* values, T* rounded,
            RowExponent* exponents, RoundingLog* log);
+
+/// Copies factors of double precision for sweeps: entry e, and e behind the diagonal, is the colouring's offset e.
+void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to);
 
 /// z = M^-1 r under a colouring that is looked up, a step a colour. `v` and `w` are vectors in coloured order.
 struct Sweep {

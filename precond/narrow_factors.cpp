@@ -12,14 +12,13 @@ Index entry_values(BlockPlaces places, Index slots, int dof) {
     return (dof == 1 ? (slots + 1) / 2 * 2 : slots) * dof * dof;
 }
 
-int kept_entries(const Stencil& stencil, bool symmetric) {
-    return symmetric ? stencil.diagonal() + 1 : stencil.size();
+int kept_entries(int entries, bool symmetric) {
+    return symmetric ? entries / 2 + 1 : entries;
 }
 
 /// Whole words; a GPU copies 16 bytes at a time, so that the last ones may begin within the array.
-Index value_words(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof,
-                  bool symmetric) {
-    const Index values = kept_entries(stencil, symmetric) * entry_values(places, slots, dof);
+Index value_words(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof, bool symmetric) {
+    const Index values = kept_entries(entries, symmetric) * entry_values(places, slots, dof);
     return (values * bytes_of(storage) + 3) / 4 + 4;
 }
 
@@ -29,13 +28,13 @@ Index exponents_of_part(Index slots, int dof) {
 }
 
 /// No rows of W and G, and no exponents of theirs.
-bool has_pivots_alone(BlockPlaces places, const Stencil& stencil) {
-    return places == BlockPlaces::apart && stencil.lower_size() == 0;
+bool has_pivots_alone(BlockPlaces places, int entries) {
+    return places == BlockPlaces::apart && entries == 1;
 }
 
-Index exponent_bytes(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof) {
+Index exponent_bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof) {
     if (storage != FactorStorage::half_scaled) return 0;
-    return (has_pivots_alone(places, stencil) ? 1 : 3) * exponents_of_part(slots, dof);
+    return (has_pivots_alone(places, entries) ? 1 : 3) * exponents_of_part(slots, dof);
 }
 
 /// Rounds a row of W, D^-1 or G (parts 0, 2 and 1), elements 0, 1 and 2 from `first_element` on.
@@ -51,16 +50,6 @@ struct RoundRow {
 
     HYPERPLANE_HD static int part_of(int element) { return element == 0 ? 0 : element == 1 ? 2 : 1; }
 
-    /// Coefficient of W, D^-1 or G at a slot whose neighbour is at `there`.
-    HYPERPLANE_HD double value(int e, Index slot, Index there, int r, int c) const {
-        if (e == from.lower) return from.inverse.at(0, slot, r, c);
-        if (from.unit) return from.triangles.at(e, slot, r, c);
-        double sum = 0.0;
-        for (int k = 0; k < dof; ++k)
-            sum += e < from.lower ? from.triangles.at(e, slot, r, k) * from.inverse.at(0, there, k, c)
-                                  : from.inverse.at(0, slot, r, k) * from.triangles.at(e, slot, k, c);
-        return sum;
-    }
     /// Calls body(entry, column, value) for a row's coefficients of entries [first, last); zero outside the grid.
     template <class Body>
     HYPERPLANE_HD void for_each(int first, int last, Int3 p, Index slot, int r, const Body& body) const {
@@ -68,7 +57,7 @@ struct RoundRow {
             const Int3 q = p + from.offsets[e];
             const bool inside = from.layout.grid().contains(q);
             const Index there = inside && !from.unit ? from.layout.slot(q) : slot;
-            for (int c = 0; c < dof; ++c) body(e, c, inside ? value(e, slot, there, r, c) : 0.0);
+            for (int c = 0; c < dof; ++c) body(e, c, inside ? from.unit_at(e, slot, there, r, c, dof) : 0.0);
         }
     }
 
@@ -118,46 +107,46 @@ struct InverseProduct {
 }  // namespace
 
 NarrowFactors::NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout,
-                             const Stencil& stencil, int dof, bool symmetric, BlockPlaces places)
+                             const std::vector<Int3>& offsets, int dof, bool symmetric, BlockPlaces places)
     : context_(context),
       places_(places),
       storage_(storage),
       layout_(layout),
-      stencil_(stencil),
+      host_offsets_(offsets),
       dof_(dof),
       symmetric_(symmetric),
-      offsets_(copied_to(context, "factor", stencil.offsets())),
-      values_(context, "factor", value_words(storage, places, layout.slots(), stencil, dof, symmetric)) {
+      offsets_(copied_to(context, "factor", offsets)),
+      values_(context, "factor", value_words(storage, places, layout.slots(), int(offsets.size()), dof, symmetric)) {
     const Index entry = entry_values(places, layout.slots(), dof), size = dof * dof, stride = entry / size;
     strides_ = places == BlockPlaces::apart ? ConstBlockView{nullptr, entry, 1, dof * stride, stride}
                                             : ConstBlockView{nullptr, entry, size, dof, 1};
     if (storage == FactorStorage::half_scaled)
         exponents_ =
-            Buffer<RowExponent>(context, "factor", exponent_bytes(storage, places, layout.slots(), stencil, dof));
+            Buffer<RowExponent>(context, "factor", exponent_bytes(storage, places, layout.slots(), entries(), dof));
 }
 
-bool NarrowFactors::serves(FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof,
+bool NarrowFactors::serves(FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets, int dof,
                            bool symmetric) const {
-    return storage == storage_ && layout == layout_ && stencil.offsets() == stencil_.offsets() && dof == dof_ &&
+    return storage == storage_ && layout == layout_ && offsets == host_offsets_ && dof == dof_ &&
            symmetric == symmetric_;
 }
 
-Index NarrowFactors::bytes(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof,
+Index NarrowFactors::bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof,
                            bool symmetric) {
-    return 4 * value_words(storage, places, slots, stencil, dof, symmetric) +
-           exponent_bytes(storage, places, slots, stencil, dof) + stencil.size() * Index(sizeof(Int3));
+    return 4 * value_words(storage, places, slots, entries, dof, symmetric) +
+           exponent_bytes(storage, places, slots, entries, dof) + entries * Index(sizeof(Int3));
 }
 
-Index NarrowFactors::bytes_of_sweeps(FactorStorage storage, Index slots, const Stencil& stencil, int dof) {
+Index NarrowFactors::bytes_of_sweeps(FactorStorage storage, Index slots, int entries, int dof) {
     const Index exponents = storage == FactorStorage::half_scaled ? 3 * slots * dof : 0;
-    return (2 * stencil.lower_size() + 1) * dof * dof * slots * bytes_of(storage) + exponents;
+    return entries * dof * dof * slots * bytes_of(storage) + exponents;
 }
 
 RowExponentView NarrowFactors::exponents(int part) const {
     if (storage_ != FactorStorage::half_scaled) return {};
     const Index slots = layout_.slots(), size = exponents_of_part(slots, dof_);
     RowExponent* const values = exponents_.data();
-    if (has_pivots_alone(places_, stencil_)) return {values, 1, slots};
+    if (has_pivots_alone(places_, entries())) return {values, 1, slots};
     if (places_ == BlockPlaces::apart) return {values + part * size, 1, slots};
     if (part == 0) return {values, dof_, 1};
     return {values + size + (part - 1), 2 * dof_, 2};
@@ -165,7 +154,7 @@ RowExponentView NarrowFactors::exponents(int part) const {
 
 template <class T>
 void NarrowFactors::round_to(const FactorView& factors, RoundingLog* log) {
-    const int first = has_pivots_alone(places_, stencil_) ? 1 : 0, end = symmetric_ || first > 0 ? 2 : 3;
+    const int first = has_pivots_alone(places_, entries()) ? 1 : 0, end = symmetric_ || first > 0 ? 2 : 3;
     RoundRow<T> row{
         factors, {}, {exponents(0), exponents(1), exponents(2)}, log, dof_, places_ == BlockPlaces::together, first};
     row.from.offsets = offsets_.data();
@@ -183,7 +172,7 @@ Rounding NarrowFactors::round(const FactorView& factors) {
 template <int m, class T>
 void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
     BasicBlockView<const T> inverse = values<T>();
-    inverse.values += stencil_.diagonal() * inverse.entry_stride;
+    inverse.values += lower() * inverse.entry_stride;
     const InverseProduct<m, T> body{inverse, of_inverse(), r.data(), z.data(), layout_.slots(), dof_};
     for_each_point(context_.backend(), layout_, "product with pivots", body);
 }
@@ -225,7 +214,7 @@ void NarrowFactors::widen_to(StructMatrix& host) const {
     BasicBlockView<const T> from = values<T>();
     from.values = reinterpret_cast<const T*>(words.data());
     for (int e = 0; e < host.stored_entries(); ++e) {
-        RowExponentView scales = this->exponents(e < stencil_.diagonal() ? 0 : e > stencil_.diagonal() ? 1 : 2);
+        RowExponentView scales = this->exponents(e < lower() ? 0 : e > lower() ? 1 : 2);
         if (scales.values) scales.values = exponents.data() + (scales.values - exponents_.data());
         for (int row = 0; row < dof_; ++row)
             for (int col = 0; col < dof_; ++col)
@@ -236,8 +225,8 @@ void NarrowFactors::widen_to(StructMatrix& host) const {
 }
 
 StructMatrix NarrowFactors::widened() const {
-    StructMatrix host(Context::cpu(), layout_, stencil_, dof_, symmetric_ ? MatrixStorage::lower : MatrixStorage::full,
-                      "factor");
+    StructMatrix host(Context::cpu(), layout_, Stencil("factor", host_offsets_), dof_,
+                      symmetric_ ? MatrixStorage::lower : MatrixStorage::full, "factor");
     if (storage_ == FactorStorage::single_precision)
         widen_to<float>(host);
     else

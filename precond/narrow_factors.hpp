@@ -53,12 +53,16 @@ private:
 
 /// How the coefficients of a block lie.
 enum class BlockPlaces { apart, together };
+/// As struct_ilu's sweeps, and those of precond/triangle_sweeps.hpp, want it.
+inline BlockPlaces places_on(Backend backend) {
+    return backend == Backend::cuda ? BlockPlaces::together : BlockPlaces::apart;
+}
 
 class NarrowFactors {
 public:
-    /// `storage` is single_precision or half_scaled.
-    NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof,
-                  bool symmetric, BlockPlaces places);
+    /// `storage` is single_precision or half_scaled; `offsets` are those of W's entries, (0,0,0) and those of G's.
+    NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets,
+                  int dof, bool symmetric, BlockPlaces places);
 
     /// Takes the factors of a view of this shape; its offsets are not needed. Of a point's row those of W, D^-1 and G
     /// are rows of their own.
@@ -70,13 +74,13 @@ public:
     static Index bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof);
 
     FactorStorage storage() const { return storage_; }
-    bool serves(FactorStorage storage, const Layout& layout, const Stencil& stencil, int dof, bool symmetric) const;
-    Index bytes() const { return bytes(storage_, places_, layout_.slots(), stencil_, dof_, symmetric_); }
-    /// Memory held, in bytes.
-    static Index bytes(FactorStorage storage, BlockPlaces places, Index slots, const Stencil& stencil, int dof,
-                       bool symmetric);
+    bool serves(FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets, int dof,
+                bool symmetric) const;
+    Index bytes() const { return bytes(storage_, places_, layout_.slots(), entries(), dof_, symmetric_); }
+    /// Memory held, in bytes; `entries`: of W, D^-1 and G.
+    static Index bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof, bool symmetric);
     /// Bytes of what both sweeps of an apply read, each value once for each triangle that it stands for.
-    static Index bytes_of_sweeps(FactorStorage storage, Index slots, const Stencil& stencil, int dof);
+    static Index bytes_of_sweeps(FactorStorage storage, Index slots, int entries, int dof);
 
     /// T is float or Half, as the storage has it.
     template <class T>
@@ -86,8 +90,7 @@ public:
     }
     template <class T>
     NarrowFactorView<T> view() const {
-        return {layout_,         values<T>(),           of_lower(), of_upper(), of_inverse(),
-                offsets_.data(), stencil_.lower_size(), symmetric_};
+        return {layout_, values<T>(), of_lower(), of_upper(), of_inverse(), offsets_.data(), lower(), symmetric_};
     }
     /// Values of W, D^-1 and G from one entry's to the next one's.
     Index entry_stride() const { return strides_.entry_stride; }
@@ -96,10 +99,12 @@ public:
     RowExponentView of_lower() const { return exponents(0); }
     RowExponentView of_upper() const { return exponents(1); }
     RowExponentView of_inverse() const { return exponents(2); }
-    /// W, D^-1 and G as they are widened, on the host.
+    /// W, D^-1 and G as they are widened, on the host; of offsets that are a stencil's.
     StructMatrix widened() const;
 
 private:
+    int entries() const { return int(host_offsets_.size()); }
+    int lower() const { return entries() / 2; }
     RowExponentView exponents(int part) const;
     template <int m, class T>
     void inverse_product(const Vector& r, Vector& z) const;
@@ -114,7 +119,7 @@ private:
     BlockPlaces places_;
     FactorStorage storage_;
     Layout layout_;
-    Stencil stencil_;
+    std::vector<Int3> host_offsets_;
     int dof_;
     bool symmetric_;
     ConstBlockView strides_;

@@ -1,12 +1,9 @@
 #include "precond/par_ilu.hpp"
 
-#include "core/error.hpp"
 #include "precond/jacobi_sweeps.hpp"
 
 namespace hyperplane {
 namespace {
-
-constexpr const char* solve_mode = "solve_mode";  ///< key of the triangles' sweeps; `mode` is the factors'
 
 ParameterTable par_ilu_parameters() {
     using enum ParameterType;
@@ -35,16 +32,7 @@ ParameterTable par_ilu_parameters() {
                      {},
                      {},
                      {"sync", "async"}});
-    table.push_back({section,
-                     "triangular_solve",
-                     choice,
-                     "exact",
-                     "exact, as struct_ilu does, or jacobi: lower_sweeps and upper_sweeps Jacobi sweeps",
-                     "",
-                     {},
-                     {},
-                     {"exact", "jacobi"}});
-    const ParameterTable solves = triangle_sweep_parameters(solve_mode);
+    const ParameterTable solves = triangular_solve_parameters();
     table.insert(table.end(), solves.begin(), solves.end());
     return table;
 }
@@ -56,17 +44,6 @@ StructIluOptions factorisation_of(const Parameters& parameters) {
         parameters.text("preconditioner", "mode") == "async" ? FactorSweepMode::async : FactorSweepMode::sync;
     options.name = "par_ilu";
     return options;
-}
-
-/// Whether triangles are swept, too; throws UsageError where a key of such sweeps would mean nothing.
-bool swept(const Parameters& parameters) {
-    if (parameters.text("preconditioner", "triangular_solve") == "jacobi") return true;
-    for (const ParameterSpec& spec : triangle_sweep_parameters(solve_mode))
-        if (parameters.is_given(spec.section, spec.key))
-            throw UsageError(parameters.where(spec.section, spec.key) +
-                             ": exact triangular solves have no sweeps; leave it out, or set "
-                             "preconditioner.triangular_solve = jacobi");
-    return false;
 }
 
 }  // namespace
@@ -85,14 +62,13 @@ PreconditionerRow par_ilu_row() {
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         const StructIluOptions factorisation = factorisation_of(parameters);
-        if (!swept(parameters)) return std::make_unique<StructIlu>(setting.context, factorisation);
-        return std::make_unique<JacobiSweeps>(setting.context, factorisation,
-                                              triangle_sweep_options(parameters, solve_mode));
+        if (!sweeps_triangles(parameters)) return std::make_unique<StructIlu>(setting.context, factorisation);
+        return std::make_unique<JacobiSweeps>(setting.context, factorisation, triangular_solve_options(parameters));
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         const StructIluOptions factorisation = factorisation_of(parameters);
-        return swept(parameters)
-                   ? JacobiSweeps::plan(factorisation, triangle_sweep_options(parameters, solve_mode), setting)
+        return sweeps_triangles(parameters)
+                   ? JacobiSweeps::plan(factorisation, triangular_solve_options(parameters), setting)
                    : StructIlu::plan(factorisation, setting);
     };
     return row;

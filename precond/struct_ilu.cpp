@@ -56,11 +56,6 @@ Layout without_wrap(const Layout& layout) {
     return Layout(layout.kind(), grid, layout.levels());
 }
 
-/// Kernels of a GPU want blocks together.
-BlockPlaces places_on(Backend backend) {
-    return backend == Backend::cuda ? BlockPlaces::together : BlockPlaces::apart;
-}
-
 /// Whether elimination changes the diagonal alone, so that E and F are the matrix's (D-ILU).
 bool shares_matrix(const Stencil& filled, const Stencil& matrix, [[maybe_unused]] int dof, bool cuda,
                    const StructIluOptions& options) {
@@ -107,10 +102,10 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
     if (is_narrow(options.storage)) {
         const Index slots = plan.layout.slots();
         plan.setup_bytes = released;
-        plan.bytes += NarrowFactors::bytes(options.storage, places_on(setting.context.backend()), slots, filled,
+        plan.bytes += NarrowFactors::bytes(options.storage, places_on(setting.context.backend()), slots, filled.size(),
                                            setting.dof, setting.symmetric) -
                       plan.setup_bytes;
-        plan.bytes_per_apply = NarrowFactors::bytes_of_sweeps(options.storage, slots, filled, setting.dof) +
+        plan.bytes_per_apply = NarrowFactors::bytes_of_sweeps(options.storage, slots, filled.size(), setting.dof) +
                                4 * slots * setting.dof * Index(sizeof(double));
     }
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
@@ -185,9 +180,9 @@ SetupReport StructIlu::setup(const StructMatrix& a) {
 
 void StructIlu::narrow(SetupReport& report) {
     const StructMatrix& a = *a_;
-    if (!narrow_ || !narrow_->serves(options_.storage, a.layout(), stencil_, a.dof(), a.symmetric())) {
+    if (!narrow_ || !narrow_->serves(options_.storage, a.layout(), stencil_.offsets(), a.dof(), a.symmetric())) {
         narrow_.reset();
-        narrow_.emplace(context_, options_.storage, a.layout(), stencil_, a.dof(), a.symmetric(),
+        narrow_.emplace(context_, options_.storage, a.layout(), stencil_.offsets(), a.dof(), a.symmetric(),
                         places_on(a.backend()));
     }
     judge(narrow_->round(view(nullptr)), options_.storage, options_.name, report);
@@ -327,7 +322,7 @@ void StructIlu::upper_solve(Vector& z) const {
 
 Index StructIlu::bytes_per_apply() const {
     if (narrow_)
-        return NarrowFactors::bytes_of_sweeps(options_.storage, a_->layout().slots(), stencil_, a_->dof()) +
+        return NarrowFactors::bytes_of_sweeps(options_.storage, a_->layout().slots(), stencil_.size(), a_->dof()) +
                4 * a_->unknowns() * Index(sizeof(double));
     const Index block = Index(a_->dof()) * a_->dof() * a_->layout().slots();
     const Index coefficients = (2 * stencil_.lower_size() + 1) * block;  // E, F and D^-1, each once

@@ -233,6 +233,19 @@ PivotRatio walk([[maybe_unused]] const Context& context, const Body& body, const
     return walk_on_host(body, steps);
 }
 
+/// Coefficients by the grid's points.
+struct Triangles {
+    BasicSubdomainView<const double> x;
+
+    HYPERPLANE_HD double at(int entry, Int3 p, Int3 q, int row, int col) const {
+        const Cuts& cuts = x.cuts;
+        const Int3 n = cuts.count();
+        const Index subdomain = p.x / cuts.size.x + n.x * (p.y / cuts.size.y + Index(n.y) * (p.z / cuts.size.z));
+        const Int3 first = cuts.first_point(subdomain);
+        return cuts.holds(q, first) ? x.at(subdomain, cuts.local(p, first), entry, row, col) : 0.0;
+    }
+};
+
 }  // namespace
 
 SubdomainFactors::SubdomainFactors(const Context& context, const Cuts& cuts, const StructMatrix& a,
@@ -301,6 +314,11 @@ void SubdomainFactors::factor(const StructMatrix& a, double alpha, const PivotRu
         case 4: return with_dof(std::integral_constant<int, 4>{});
         default: return with_dof(std::integral_constant<int, 0>{});
     }
+}
+
+void SubdomainFactors::copy_triangles(const TriangleCopy& to) const {
+    copy_triangles_of(
+        Triangles{{cuts_, places_.data(), values_.data(), order_.values, order_.dof, stencil_.lower_size()}}, to);
 }
 
 }  // namespace hyperplane

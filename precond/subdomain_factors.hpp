@@ -3,6 +3,7 @@
 
 #include "precond/pivots.hpp"
 #include "precond/subdomain_cuts.hpp"
+#include "precond/triangle_copy.hpp"
 
 namespace hyperplane {
 
@@ -58,6 +59,8 @@ public:
         return is_narrow(storage()) ? static_cast<const void*>(narrow_.data()) : values_.data();
     }
 
+    /// Copies factors of double precision, zero across cuts; `to` has the offsets of stencil().
+    void copy_triangles(const TriangleCopy& to) const;
     /// W, D^-1 and G as they are kept, on the host, in natural order; zero across cuts.
     StructMatrix widened() const;
 

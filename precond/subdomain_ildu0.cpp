@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "precond/jacobi_sweeps.hpp"
 
 namespace hyperplane {
 namespace {
@@ -53,6 +54,8 @@ ParameterTable subdomain_parameters() {
          .choices = {"level", "unfused", "spin", "dag_vertex", "dag_edge"}},
     };
     table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
+    const ParameterTable solves = triangular_solve_parameters();
+    table.insert(table.end(), solves.begin(), solves.end());
     return table;
 }
 
@@ -90,6 +93,22 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
     }
     options.pivots = pivot_options(parameters);
     options.storage = factor_storage(parameters);
+    return options;
+}
+
+/// Whether triangles are swept; throws UsageError where a key would mean nothing.
+bool swept(const Parameters& parameters) {
+    if (!sweeps_triangles(parameters)) return false;
+    if (parameters.is_given(section, "variant"))
+        throw UsageError(parameters.where(section, "variant") +
+                         ": variants are ways to solve exactly; leave it out, or set "
+                         "preconditioner.triangular_solve = exact");
+    return true;
+}
+
+/// Whose factors are copied.
+SubdomainOptions in_double(SubdomainOptions options) {
+    options.storage = FactorStorage::double_precision;
     return options;
 }
 
@@ -161,6 +180,12 @@ void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
     solve_subdomains_cpu(*factors_, options_.variant == SubdomainVariant::level, r, z);
 }
 
+TriangleShape SubdomainIldu0::triangle_shape(const PreconditionerSetting& setting) const {
+    const Stencil kept = options_.cuts(setting.grid, setting.dof).within(setting.stencil);
+    return {Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), kept.offsets(), setting.dof,
+            setting.symmetric, true};
+}
+
 Index SubdomainIldu0::bytes_per_apply() const {
     return fewest_bytes(factors_->stencil(), factors_->order().dof, layout_.slots(), options_.storage);
 }
@@ -177,12 +202,18 @@ PreconditionerRow subdomain_ildu0_row() {
         "Solves to GPUs via Fine-grained Domain Decomposition.";
     row.parameters = subdomain_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return std::unique_ptr<Preconditioner>(
-            new SubdomainIldu0(setting.context, subdomain_options(parameters, setting)));
+    row.create = [](const Parameters& parameters,
+                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+        const SubdomainOptions options = subdomain_options(parameters, setting);
+        if (!swept(parameters)) return std::make_unique<SubdomainIldu0>(setting.context, options);
+        return create_swept(std::make_unique<SubdomainIldu0>(setting.context, in_double(options)), "subdomain_ildu0",
+                            parameters, setting);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return SubdomainIldu0::plan(subdomain_options(parameters, setting), setting);
+        const SubdomainOptions options = subdomain_options(parameters, setting);
+        if (!swept(parameters)) return SubdomainIldu0::plan(options, setting);
+        return plan_swept(SubdomainIldu0(setting.context, options), SubdomainIldu0::plan(in_double(options), setting),
+                          parameters, setting);
     };
     return row;
 }

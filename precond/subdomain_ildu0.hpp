@@ -30,6 +30,7 @@
 #include "precond/registry.hpp"
 #include "precond/subdomain_factors.hpp"
 #include "precond/subdomain_solve_cuda.hpp"
+#include "precond/triangle_source.hpp"
 
 namespace hyperplane {
 
@@ -43,7 +44,7 @@ struct SubdomainOptions {
     Cuts cuts(const Grid& grid, int dof) const;
 };
 
-class SubdomainIldu0 : public Preconditioner {
+class SubdomainIldu0 : public CopiableFactorisation {
 public:
     /// Throws UsageError for a variant that a context's backend has not.
     SubdomainIldu0(const Context& context, const SubdomainOptions& options);
@@ -53,6 +54,9 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
+
+    TriangleShape triangle_shape(const PreconditionerSetting& setting) const override;
+    void copy_triangles(const TriangleCopy& to) const override { factors_->copy_triangles(to); }
 
     const SubdomainFactors& factors() const { return *factors_; }
     /// From the next set-up on.

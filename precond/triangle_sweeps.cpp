@@ -195,7 +195,7 @@ Index TriangleSweeps::bytes_per_apply(const TriangleShape& shape, const SweepOpt
         const bool begins_with_b = full > 0 && !scales;
         vectors += 3 * full + 2 * scales - begins_with_b;
     }
-    const Index blocks = triangles * shape.stencil.lower_size() + inverses;
+    const Index blocks = triangles * (shape.lower() - shape.zeros) + inverses;
     const Index values = blocks * shape.dof * shape.dof * bytes_of(shape.storage) + vectors * shape.dof * 8;
     const Index exponents = shape.storage == FactorStorage::half_scaled ? (triangles + inverses) * shape.dof : 0;
     return (values + exponents) * shape.layout.slots();

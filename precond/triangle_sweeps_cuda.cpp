@@ -33,18 +33,18 @@ struct Cut {
 };
 
 /// Offsets of a triangle, as FactorView numbers its entries.
-std::span<const Int3> offsets_of(const Stencil& stencil, Direction direction) {
-    const int first = direction == Direction::lower ? 0 : stencil.diagonal() + 1;
-    return std::span(stencil.offsets()).subspan(first, stencil.lower_size());
+std::span<const Int3> offsets_of(const TriangleShape& shape, Direction direction) {
+    const int first = direction == Direction::lower ? 0 : shape.lower() + 1;
+    return std::span(shape.offsets).subspan(first, shape.lower());
 }
 
 rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
     const auto n = [](int value) { return std::to_string(value); };
     const bool upper = direction == Direction::upper;
     const Cut cut(shape);
-    rtc::Definitions all = grid_point_definitions(shape.layout, offsets_of(shape.stencil, direction));
+    rtc::Definitions all = grid_point_definitions(shape.layout, offsets_of(shape, direction));
     all.insert({{"DOF", n(shape.dof)},
-                {"ENTRIES", n(shape.stencil.lower_size())},
+                {"ENTRIES", n(shape.lower())},
                 {"UPPER", n(upper)},
                 {"MIRRORED", n(upper && shape.symmetric)},
                 {"UNIT", n(shape.unit)},
@@ -95,7 +95,7 @@ TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shap
         // Upper sweeps on unit triangles are never followed by D^-1, sweeps on others always.
         if (!shape.unit || direction == Direction::lower) triangle.scaled = load(direction, "scaled_sweep");
         triangle.sweep = shape.unit ? load(direction, "sweep") : triangle.scaled;
-        triangle.delta = slot_deltas(shape.layout, offsets_of(shape.stencil, direction));
+        triangle.delta = slot_deltas(shape.layout, offsets_of(shape, direction));
     }
     scale_ = load(Direction::lower, "scale");
 }

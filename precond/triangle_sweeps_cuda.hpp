@@ -18,15 +18,18 @@ using TriangleFactors = std::variant<FactorView, NarrowFactorView<float>, Narrow
 /// What sweeps on triangles are made for.
 struct TriangleShape {
     Layout layout;
-    Stencil stencil;  ///< of the factors
+    std::vector<Int3> offsets;  ///< of the lower triangle's entries, (0,0,0), those of the upper one's
     int dof = 1;
     bool symmetric = false, unit = false;  ///< as FactorView's
     FactorStorage storage = FactorStorage::double_precision;
+    int zeros = 0;  ///< entries of a triangle that are zero at a point, on average: the other triangle's
+
+    int lower() const { return int(offsets.size()) / 2; }
 
     friend bool operator==(const TriangleShape& a, const TriangleShape& b) {
-        return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic &&
-               a.stencil.offsets() == b.stencil.offsets() && a.dof == b.dof && a.symmetric == b.symmetric &&
-               a.unit == b.unit && a.storage == b.storage;
+        return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic && a.offsets == b.offsets &&
+               a.dof == b.dof && a.symmetric == b.symmetric && a.unit == b.unit && a.storage == b.storage &&
+               a.zeros == b.zeros;
     }
 };
 

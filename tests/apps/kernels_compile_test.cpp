@@ -72,7 +72,7 @@ std::vector<rtc::KernelResources> KernelSet::compile(const std::string& architec
         case Family::multicolor:
             return MulticolorCuda::compile(natural, stencil, dof, symmetric, storage, architecture);
         case Family::triangle_sweeps:
-            return TriangleSweepsCuda::compile({natural, filled(), dof, symmetric, unit, storage}, architecture);
+            return TriangleSweepsCuda::compile({natural, filled().offsets(), dof, symmetric, unit, storage}, architecture);
         case Family::factor_sweeps: return FactorSweepsCuda::compile(factor_sweeps(), architecture);
     }
     return {};

@@ -80,7 +80,7 @@ TEST(NarrowFactors, TellOfTheFirstOfTheRowsThatDoNotFit) {
         layout, block_view(std::as_const(e)), block_view(std::as_const(d), diagonal), nullptr, diagonal, false, true};
     for (int threads : {1, 2, 3}) {
         const SeveralThreads several(threads);
-        NarrowFactors narrow(Context::cpu(1), FactorStorage::single_precision, layout, e.stencil(), 1, false,
+        NarrowFactors narrow(Context::cpu(1), FactorStorage::single_precision, layout, e.stencil().offsets(), 1, false,
                              BlockPlaces::apart);
         const Rounding met = narrow.round(factors);
         EXPECT_EQ(met.overflows, 2);

@@ -272,13 +272,13 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                     Vector z = poisoned(context, a.layout(), dof);
                     const reference::BlockIlu swept = system.swept(4);
                     for (const auto& [lower, upper] : {std::pair{1, 1}, {3, 2}, {2, 4}}) {
-                        TriangleSweeps(context, {a.layout(), s, dof, a.symmetric(), true}, {lower, upper})
+                        TriangleSweeps(context, {a.layout(), s.offsets(), dof, a.symmetric(), true}, {lower, upper})
                             .apply(factors, r, z);
                         const auto y = reference::jacobi_sweeps(swept, true, lower, system.r);
                         EXPECT_LT(relative_difference(from_vector(z), reference::jacobi_sweeps(swept, false, upper, y)),
                                   1e-13);
                     }
-                    TriangleSweeps(context, {a.layout(), s, dof, a.symmetric(), true}, {40, 40, SweepMode::block_async})
+                    TriangleSweeps(context, {a.layout(), s.offsets(), dof, a.symmetric(), true}, {40, 40, SweepMode::block_async})
                         .apply(factors, r, z);
                     EXPECT_LT(relative_difference(from_vector(z), reference::apply_inverse(swept, system.r)), 1e-13);
                 }
