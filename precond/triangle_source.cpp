@@ -82,13 +82,14 @@ void CopiedTriangles::prepare(const StructMatrix& a) {
     shape.layout = a.layout();
     shape.storage = storage_;
     if (!(shape == shape_) || offsets_.size() == 0) {
+        offsets_ = {};
         narrow_.reset();
         values_ = {};
         shape_ = shape;
-        offsets_ = copied_to(a.context(), "sweeps", shape.offsets);
         if (is_narrow(storage_))
             narrow_.emplace(a.context(), storage_, shape.layout, shape.offsets, shape.dof, shape.symmetric,
                             places_on(a.backend()));
+        offsets_ = copied_to(a.context(), "sweeps", shape.offsets);  // last, as it tells that all the rest is there
     }
     if (values_.size() == 0) values_ = Buffer<double>(a.context(), "factor", values_of(shape_));
 }

@@ -91,7 +91,9 @@ const std::vector<Refusal>& refusals() {
          }},
         {"exact triangular solves have no sweeps; leave it out, or set preconditioner.triangular_solve = jacobi",
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
-             return c.preconditioner == "par_ilu" && (c.key == "block_order" || c.key == "solve_mode");
+             const auto& keys = find_preconditioner(c.preconditioner).parameters;
+             return has_key(keys, "preconditioner", "triangular_solve") &&
+                    (c.key == "block_order" || c.key == "solve_mode");
          }},
         {"is a way in which threads of a GPU wait for each other",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {

@@ -9,12 +9,16 @@ namespace {
 
 using namespace testing_support;
 
-/// Fill level 0 or 1; of a preconditioner that has none, its first or its last storage.
+/// Fill level 0 or 1; of a preconditioner that has none, its first or its last storage, this one under Jacobi sweeps
+/// where it takes them.
 Settings settings_for(const std::string& name, int fill_level) {
     const PreconditionerRow& row = find_preconditioner(name);
     if (has_key(row.parameters, "preconditioner", "fill_level")) return {{"fill_level", std::to_string(fill_level)}};
-    if (fill_level == 1 && !row.storages.empty()) return {{"storage", to_string(row.storages.back())}};
-    return {};
+    if (fill_level == 0 || row.storages.empty()) return {};
+    Settings settings{{"storage", to_string(row.storages.back())}};
+    if (has_key(row.parameters, "preconditioner", "triangular_solve"))
+        settings.push_back({"triangular_solve", "jacobi"});
+    return settings;
 }
 
 /// Those that run on a CPU.

@@ -1,7 +1,7 @@
 // Jacobi sweeps on the factors of a sequential block ILU: Anzt, Chow, Dongarra, Euro-Par 2015, equations (1) and (2).
 #pragma once
 
-#include "reference/block_ilu.hpp"
+#include "reference/rounded.hpp"
 
 namespace hyperplane::reference {
 
@@ -23,6 +23,33 @@ inline std::vector<double> jacobi_sweeps(const BlockIlu& ilu, bool lower, int sw
         x = next;
     }
     return x;
+}
+
+/// M = (I + W) D (I + G), either solve by sweeps from zero: v <- b - W v, then z <- D^-1 v - G z.
+struct SweptFactors {
+    UnitFactors factors;
+    int lower, upper;
+};
+
+inline std::vector<double> swept(const BlockMatrix& triangle, int sweeps, const std::vector<double>& b) {
+    std::vector<double> x(b.size(), 0.0);
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        std::vector<double> next = b;
+        for (int i = 0; i < int(triangle.rows.size()); ++i)
+            for (const auto& [j, block] : triangle.rows[i])
+                add_product(block, &x[j * triangle.dof], -1.0, &next[i * triangle.dof]);
+        x = next;
+    }
+    return x;
+}
+
+inline std::vector<double> apply_inverse(const SweptFactors& m, const std::vector<double>& b) {
+    const UnitFactors& f = m.factors;
+    const std::vector<double> v = swept(f.lower, m.lower, b);
+    std::vector<double> scaled(b.size(), 0.0);
+    for (int i = 0; i < int(f.inverse.size()); ++i)
+        add_product(f.inverse[i], &v[i * f.lower.dof], 1.0, &scaled[i * f.lower.dof]);
+    return swept(f.upper, m.upper, scaled);
 }
 
 }  // namespace hyperplane::reference
