@@ -22,7 +22,7 @@ struct Arguments {
     double* out;
     long long entry_stride;
     int slots, nx, ny, nz;
-    int delta[ENTRIES];
+    int delta[ENTRIES > 0 ? ENTRIES : 1];
 };
 
 /// Where the coefficients of entry e begin.
@@ -88,7 +88,7 @@ constexpr int rows = (DOF + ROW_GROUPS - 1) / ROW_GROUPS;  // of a thread: group
 constexpr int point_threads = column_groups * ROW_GROUPS;
 constexpr int threads = POINTS * point_threads;
 static_assert(point_threads >= DOF, "each component of a point has a thread");
-constexpr int unrolled_entries = DOF <= 3 ? (ENTRIES < 13 ? ENTRIES : 13) : 3;
+constexpr int unrolled_entries = DOF > 3 ? 3 : ENTRIES == 0 ? 1 : ENTRIES < 13 ? ENTRIES : 13;
 
 // What threads of a point add up; the padding keeps them out of each other's banks.
 constexpr int pitch = POINTS + 2, group_pitch = DOF * pitch + 4;

@@ -16,6 +16,7 @@
 #include "core/struct_matrix_cuda.hpp"
 #include "precond/factor_sweeps_cuda.hpp"
 #include "precond/fgbilu_cuda.hpp"
+#include "precond/multicolor.hpp"
 #include "precond/multicolor_cuda.hpp"
 #include "precond/struct_ilu_cuda.hpp"
 #include "precond/subdomain_ildu0.hpp"
@@ -72,7 +73,8 @@ std::vector<rtc::KernelResources> KernelSet::compile(const std::string& architec
         case Family::multicolor:
             return MulticolorCuda::compile(natural, stencil, dof, symmetric, storage, architecture);
         case Family::triangle_sweeps:
-            return TriangleSweepsCuda::compile({natural, filled().offsets(), dof, symmetric, unit, storage}, architecture);
+            return TriangleSweepsCuda::compile({natural, filled().offsets(), dof, symmetric, unit, storage},
+                                               architecture);
         case Family::factor_sweeps: return FactorSweepsCuda::compile(factor_sweeps(), architecture);
     }
     return {};
@@ -180,8 +182,8 @@ std::set<std::string> representatives() {
     return chosen;
 }
 
-/// What CI compiles: all for sm_90; representatives for sm_80, where some lines are others; and, since sm_100 has those of
-/// sm_90, of each family the first one in double precision for it. Or the remaining ones.
+/// What CI compiles: all for sm_90; representatives for sm_80, where some lines are others; and, since sm_100 has those
+/// of sm_90, of each family the first one in double precision for it. Or the remaining ones.
 std::vector<Job> jobs(bool remaining) {
     const std::set<std::string> chosen = representatives();
     std::set<Family> on_sm_100;
@@ -276,8 +278,8 @@ std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
         for (const BenchCase& one : parse_bench_cases("star7:3:128, box27:1:336, diamond25:8:80, box27:32:8"))
             for (const SubdomainVariant variant : {level, unfused, spin, dag_vertex, dag_edge})
                 for (const std::string architecture : {"sm_80", "sm_90", "sm_100"})
-                    add({one, variant, architecture, storage}, storage == FactorStorage::double_precision &&
-                                                                   (architecture != "sm_100" || variant == level));
+                    add({one, variant, architecture, storage},
+                        storage == FactorStorage::double_precision && (architecture != "sm_100" || variant == level));
         for (const BenchCase& one : parse_bench_cases("star7:1:512, star13:1:432, diamond25:1:336, box27:1:336"))
             for (const NamedTuning& named : subdomain_tunings("all"))
                 add({one, level, "sm_90", storage, named.tuning}, false);
@@ -312,6 +314,23 @@ const auto name_of_subdomain_job = [](const testing::TestParamInfo<SubdomainJob>
 
 INSTANTIATE_TEST_SUITE_P(Some, SubdomainKernels, testing::ValuesIn(subdomain_jobs(false)), name_of_subdomain_job);
 INSTANTIATE_TEST_SUITE_P(Other, SubdomainKernels, testing::ValuesIn(subdomain_jobs(true)), name_of_subdomain_job);
+
+/// Sweeps on multicolor's factors: every offset in either triangle; at a single point no offset is left.
+TEST(SweptColours, CompileWithoutSpills) {
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 4})
+            for (int n : {1, 64})
+                for (bool symmetric : {false, true}) {
+                    const PreconditionerSetting setting{Context::cpu(1), Grid{n, n, n}, Stencil::by_name(stencil), dof,
+                                                        symmetric};
+                    const TriangleShape shape = Multicolor(setting.context, {}).triangle_shape(setting);
+                    EXPECT_EQ(shape.lower(), n == 1 ? 0 : setting.stencil.size() - 1);
+                    for (const auto& row : TriangleSweepsCuda::compile(shape, "sm_90")) {
+                        EXPECT_GT(row.registers, 0) << row.name;
+                        EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << stencil << " " << dof;
+                    }
+                }
+}
 
 TEST(Decks, AreAllRead) {
     for (const std::string& problem : demand().unread) ADD_FAILURE() << problem;
