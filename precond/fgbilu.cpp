@@ -59,12 +59,6 @@ bool is_struct_ilu(const FgBiluOptions& options, const PreconditionerSetting& se
     return options.style == FgBiluStyle::blocks && setting.context.backend() == Backend::cpu;
 }
 
-/// Whose factors are copied.
-FgBiluOptions in_double(FgBiluOptions options) {
-    options.storage = FactorStorage::double_precision;
-    return options;
-}
-
 StructIluOptions struct_ilu_of(const FgBiluOptions& options) {
     StructIluOptions same;
     same.shift = options.pivots.shift;

@@ -4,10 +4,10 @@
 // Anzt, Chow, Dongarra, Euro-Par 2015; equations and modes are in precond/triangle_sweeps.hpp, where factors come from
 // in precond/triangle_source.hpp.
 //
-// Set-up: 1. factor A. 2. For either triangle, measure how the error of sweeps grows, ||N^n w|| /
-// ||w|| for n = 1 to the number of sweeps. Where the last sweep would leave more than ten times the error it began
-// with, or one on the way more than 1e8 times, so that rounding alone spoils the result, the set-up ends with a
-// SetupError: the factor is too far from normal.
+// Set-up: 1. factor A. 2. For either triangle, measure how the error of sweeps grows, ||N^n w|| / ||w|| for n = 1 to
+// the number of sweeps. Where the last sweep would leave more than ten times the error it began with, or one on the way
+// more than 1e8 times, so that rounding alone spoils the result, the set-up ends with a SetupError: the factor is too
+// far from normal.
 #pragma once
 
 #include <memory>
@@ -66,6 +66,12 @@ ParameterTable triangular_solve_parameters();
 /// Whether triangles are swept; throws UsageError where a key of sweeps would mean nothing.
 bool sweeps_triangles(const Parameters& parameters);
 SweepOptions triangular_solve_options(const Parameters& parameters);
+/// Of a factorisation whose factors are copied.
+template <class Options>
+Options in_double(Options options) {
+    options.storage = FactorStorage::double_precision;
+    return options;
+}
 /// Sweeps on a copy of the factors of `factorisation`, which keeps double precision; the deck's storage is the copy's.
 std::unique_ptr<Preconditioner> create_swept(std::unique_ptr<CopiableFactorisation> factorisation,
                                              const std::string& name, const Parameters& parameters,

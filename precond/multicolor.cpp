@@ -43,12 +43,6 @@ MulticolorOptions multicolor_options(const Parameters& parameters) {
     return options;
 }
 
-/// Whose factors are copied.
-MulticolorOptions in_double(MulticolorOptions options) {
-    options.storage = FactorStorage::double_precision;
-    return options;
-}
-
 bool is_scaled(FactorStorage storage) {
     return storage == FactorStorage::half_scaled;
 }

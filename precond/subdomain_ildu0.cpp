@@ -106,12 +106,6 @@ bool swept(const Parameters& parameters) {
     return true;
 }
 
-/// Whose factors are copied.
-SubdomainOptions in_double(SubdomainOptions options) {
-    options.storage = FactorStorage::double_precision;
-    return options;
-}
-
 /// Fewest bytes of one application: factors, half_scaled's exponents, r and z.
 Index fewest_bytes(const Stencil& kept, Index dof, Index points, FactorStorage storage) {
     const Index exponents = storage == FactorStorage::half_scaled ? 3 * dof : 0;

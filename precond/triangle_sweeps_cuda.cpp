@@ -32,7 +32,8 @@ struct Cut {
     }
 };
 
-/// Offsets of a triangle, as FactorView numbers its entries; of one without entries (0,0,0), since arrays are not empty.
+/// Offsets of a triangle, as FactorView numbers its entries; of one without entries (0,0,0), since arrays are not
+/// empty.
 std::span<const Int3> offsets_of(const TriangleShape& shape, Direction direction) {
     if (shape.lower() == 0) return shape.offsets;
     const int first = direction == Direction::lower ? 0 : shape.lower() + 1;

@@ -22,6 +22,7 @@ struct Case : SweptCase {
 
 /// Odd extents, planes, grids one cell thick, and one that wraps.
 std::vector<Box> boxes_for(int dof) {
+    if (dof > 17) return {{3, 3, 2}, {1, 5, 1}};
     if (dof > 8) return {{4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
     if (dof > 3) return {{7, 5, 3}, {9, 5, 1}, {1, 9, 4}, {5, 1, 7}, {1, 1, 1}};
     return {{7, 5, 3}, {9, 5, 1}, {1, 33, 1}, {1, 1, 9},

@@ -35,6 +35,7 @@ std::string name_of(const Case& c) {
 /// Odd extents, planes, and grids one cell thick.
 std::vector<Box> boxes_for(const Case& c) {
     if (c.periodic) return {{7, 5, 5, {true, true, true}}, {5, 4, 3, {true, false, false}}};
+    if (c.dof > 17) return {{3, 3, 2}, {1, 5, 1}};
     if (c.dof > 8) return {{4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
     if (c.fill_level >= 2) return {{7, 5, 3}, {1, 9, 5}};
     if (c.dof > 3) return {{1, 1, 1}, {7, 5, 3}, {5, 9, 1}, {1, 9, 4}, {35, 2, 1}};
