@@ -59,20 +59,40 @@ private:
         return value;
     }
 
-    /// False for a key that other components of its section have, and this one has not.
-    bool applies(const DeckEntry& entry, const std::string& component) const {
+    const ParameterSpec* spec_of(const std::string& section, const std::string& component,
+                                 const std::string& key) const {
+        for (const ParameterSpec& spec : schema_.find(section, component)->parameters)
+            if (spec.section == section && spec.key == key) return &spec;
+        return nullptr;
+    }
+
+    /// False for a key that other components of its section have, and this one has not, and for one written for
+    /// another component that would mean nothing here.
+    bool applies(const DeckEntry& entry, const Choice& choice) const {
         if (has_key(schema_.common, entry.section, entry.key)) return true;
-        bool known = false;
-        for (const Component& other : schema_.components) {
-            if (other.section != entry.section || !has_key(other.parameters, entry.section, entry.key)) continue;
-            if (&other == schema_.find(entry.section, component)) return true;
-            known = true;
-        }
-        return !known;
+        const Component *own = schema_.find(entry.section, choice.name),
+                        *written_for = schema_.find(entry.section, value_of(entry.section, "name"));
+        if (own && has_key(own->parameters, entry.section, entry.key))
+            return own == written_for || holds(*spec_of(entry.section, choice.name, entry.key), choice);
+        return std::none_of(schema_.components.begin(), schema_.components.end(), [&](const Component& other) {
+            return other.section == entry.section && has_key(other.parameters, entry.section, entry.key);
+        });
+    }
+    /// Whether a candidate has what a key means nothing without.
+    bool holds(const ParameterSpec& spec, const Choice& choice) const {
+        if (spec.only_with.empty()) return true;
+        const std::vector<std::string> needed = split(spec.only_with, '=');
+        std::string value = spec_of(spec.section, choice.name, needed[0])->default_value;
+        for (const auto* entries : {&deck_.entries, &overrides_, &choice.parameters})
+            for (const DeckEntry& entry : *entries)
+                if (entry.section == spec.section && entry.key == needed[0] &&
+                    (entries == &choice.parameters || applies(entry, choice)))
+                    value = entry.value;
+        return value == needed[1];
     }
     bool applies(const DeckEntry& entry, const Choice& solver, const Choice& preconditioner) const {
-        if (entry.section == "solver") return applies(entry, solver.name);
-        return entry.section != "preconditioner" || applies(entry, preconditioner.name);
+        if (entry.section == "solver") return applies(entry, solver);
+        return entry.section != "preconditioner" || applies(entry, preconditioner);
     }
     std::vector<DeckEntry> applicable(const std::vector<DeckEntry>& entries, const Choice& solver,
                                       const Choice& preconditioner) const {
@@ -162,8 +182,9 @@ private:
                 fail(fmt::format("--set {}.name={}: the candidates are named by --{}s or --auto; leave one of them out",
                                  entry.section, entry.value, entry.section));
             else if (!applied_[at])
-                fail(fmt::format("--set {}={}: no candidate has this key (hyperplane help {})", entry.name(),
-                                 entry.value, entry.name()));
+                fail(fmt::format(
+                    "--set {}={}: no candidate has this key, or what it means nothing without (hyperplane help {})",
+                    entry.name(), entry.value, entry.name()));
         }
     }
 

@@ -62,8 +62,8 @@ std::string verb_text(const Verb& verb) {
 std::string roff_keys(const ParameterTable& keys) {
     std::string text;
     for (const ParameterSpec& spec : keys)
-        text += tagged(spec.key, fmt::format("= {}; {}", describe_domain(spec), default_text(spec)),
-                       spec.description + ".");
+        text +=
+            tagged(spec.key, fmt::format("= {}; {}", describe_domain(spec), default_text(spec)), describe(spec) + ".");
     return text;
 }
 

@@ -32,7 +32,7 @@ ParameterTable keys_of_all() {
 
 std::string key_text(const ParameterSpec& spec) {
     return fmt::format("  {} = {}; {}\n      {}.\n", spec.key, describe_domain(spec), default_text(spec),
-                       spec.description);
+                       describe(spec));
 }
 
 std::string keys_text(const ParameterTable& keys) {
@@ -54,7 +54,7 @@ std::string markdown_table(const ParameterTable& keys) {
                             spec.required                ? "required"
                             : spec.default_value.empty() ? ""
                                                          : "`" + spec.default_value + "`",
-                            escaped(spec.description));
+                            escaped(describe(spec)));
     return text + "\n";
 }
 

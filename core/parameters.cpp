@@ -99,6 +99,10 @@ bool has_key(const ParameterTable& table, const std::string& section, const std:
                        [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
 }
 
+std::string describe(const ParameterSpec& spec) {
+    return spec.description + (spec.only_with.empty() ? "" : "; only with " + spec.only_with);
+}
+
 std::string describe_domain(const ParameterSpec& spec) {
     std::string text = spec.count > 0 ? fmt::format("{} {}", spec.count, to_string(spec.type)) : to_string(spec.type);
     const bool words = !spec.choices.empty(), choice = spec.type == ParameterType::choice;

@@ -31,6 +31,7 @@ struct ParameterSpec {
     std::vector<std::string> choices = {};  ///< of a choice; of a number the words allowed in its place
     int count = 0;                          ///< elements a list must have, 0: any number of 1 or more
     bool required = false;
+    std::string only_with = {};  ///< "KEY = VALUE" of the same section, without which it means nothing
 
     std::string name() const { return section + "." + key; }
 };
@@ -39,6 +40,9 @@ using ParameterTable = std::vector<ParameterSpec>;
 
 /// Whether a table has a key.
 bool has_key(const ParameterTable& table, const std::string& section, const std::string& key);
+
+/// Its description, and what it means nothing without.
+std::string describe(const ParameterSpec& spec);
 
 /// "real > 0, in 1/m, default 1e-3": type, range, unit and default in words.
 std::string describe_domain(const ParameterSpec& spec);

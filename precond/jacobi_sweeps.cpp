@@ -44,7 +44,10 @@ ParameterTable triangle_sweep_parameters(const std::string& mode) {
          "",
          {},
          {},
-         {"dependency", "forward", "backward", "natural"}},
+         {"dependency", "forward", "backward", "natural"},
+         0,
+         false,
+         mode + " = block_async"},
     };
 }
 
@@ -144,8 +147,10 @@ ParameterTable triangular_solve_parameters() {
                           {},
                           {},
                           {"exact", "jacobi"}}};
-    const ParameterTable sweeps = triangle_sweep_parameters(solve_mode);
-    table.insert(table.end(), sweeps.begin(), sweeps.end());
+    for (ParameterSpec& spec : triangle_sweep_parameters(solve_mode)) {
+        if (spec.only_with.empty()) spec.only_with = "triangular_solve = jacobi";
+        table.push_back(spec);
+    }
     return table;
 }
 

@@ -162,6 +162,21 @@ class Failures(CompareTest):
         self.assertRegex(done.stdout, r"(?m)^failed +cg\+struct_ilu: solver.name = cg needs a symmetric matrix")
         self.assertRegex(done.stdout, r"(?m)^\* gmres\+struct_ilu +converged")
 
+    def test_keys_that_mean_nothing_elsewhere(self):
+        """Sweeps written for jacobi_sweeps hold where triangles are swept, and do not disturb exact solves."""
+        deck = self.write("a.ini", POISSON.format(cells=12).replace("name = cg", "name = fgmres") +
+                          "[preconditioner]\nname = jacobi_sweeps\nlower_sweeps = 2\nupper_sweeps = 1\n"
+                          "mode = block_async\nblock_order = forward\n")
+        swept = "fgbilu:triangular_solve=jacobi"
+        iterations = {row["name"]: row["iterations"] for row in self.compare(
+            0, deck, "--preconditioners", f"jacobi_sweeps:mode=block_async,fgbilu,struct_ilu,{swept},"
+            f"{swept}:lower_sweeps=2:upper_sweeps=1,{swept}:lower_sweeps=9:upper_sweeps=9")["candidates"]}
+        self.assertEqual(iterations["fgmres+fgbilu"], iterations["fgmres+struct_ilu"])
+        self.assertEqual(iterations[f"fgmres+{swept}"], iterations[f"fgmres+{swept}:lower_sweeps=2:upper_sweeps=1"])
+        self.assertNotEqual(iterations[f"fgmres+{swept}"], iterations[f"fgmres+{swept}:lower_sweeps=9:upper_sweeps=9"])
+        self.expect(2, "compare", self.poisson(), "--preconditioners", "fgbilu", "--set",
+                    "preconditioner.lower_sweeps=3", says="no candidate has this key, or what it means nothing without")
+
     def test_a_pivot(self):
         self.write("z.mtx", ZERO_PIVOT)
         deck = self.write("a.ini", FROM_FILE.format("z.mtx", "2 1 1"))
