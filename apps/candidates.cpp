@@ -67,15 +67,25 @@ private:
     }
 
     /// False for a key that other components of its section have, and this one has not, and for one written for
-    /// another component that would mean nothing here.
+    /// another component, or for this one in another form, that would mean nothing here.
     bool applies(const DeckEntry& entry, const Choice& choice) const {
         if (has_key(schema_.common, entry.section, entry.key)) return true;
         const Component *own = schema_.find(entry.section, choice.name),
                         *written_for = schema_.find(entry.section, value_of(entry.section, "name"));
-        if (own && has_key(own->parameters, entry.section, entry.key))
-            return own == written_for || holds(*spec_of(entry.section, choice.name, entry.key), choice);
+        if (own && has_key(own->parameters, entry.section, entry.key)) {
+            const ParameterSpec& spec = *spec_of(entry.section, choice.name, entry.key);
+            if (own == written_for) return !is_decided(spec, choice) || holds(spec, choice);
+            const bool other_words = spec.type == ParameterType::choice && check_value(spec, entry.value);
+            return !other_words && holds(spec, choice);
+        }
         return std::none_of(schema_.components.begin(), schema_.components.end(), [&](const Component& other) {
             return other.section == entry.section && has_key(other.parameters, entry.section, entry.key);
+        });
+    }
+    /// Whether a candidate's own text says what a key means nothing without.
+    static bool is_decided(const ParameterSpec& spec, const Choice& choice) {
+        return std::any_of(choice.parameters.begin(), choice.parameters.end(), [&](const DeckEntry& entry) {
+            return !spec.only_with.empty() && entry.key == split(spec.only_with, '=')[0];
         });
     }
     /// Whether a candidate has what a key means nothing without.

@@ -3,8 +3,8 @@
 //   "struct_ilu,struct_ilu:fill_level=1,par_ilu:sweeps=10"      name[:key=value]..., separated by commas
 //
 // A candidate takes every key of the deck and of --set that its components have; keys of other components
-// are left out, so one deck serves them all. So are keys written for another component that mean nothing here, such as
-// jacobi_sweeps' lower_sweeps where solves are exact. What its own text says comes last.
+// are left out, so one deck serves them all. So are keys that mean nothing here: jacobi_sweeps' lower_sweeps where
+// solves are exact, or its mode = block_async where a mode is sync or async. What its own text says comes last.
 #pragma once
 
 #include <string>

@@ -48,14 +48,16 @@ struct Blocks {
     unsigned x, y = 1;
 };
 
-/// The argument of a kernel whose struct is `head` followed by an array of ints, as words. `head` must hold a
-/// multiple of 4 bytes and no padding at its end.
+/// The argument of a kernel whose struct is `head` followed by an array of ints, as words; behind an array there is a
+/// zero where the struct's size, of whole 8 bytes, asks for one. `head` must hold a multiple of 4 bytes and no padding at
+/// its end.
 template <class Head>
 std::vector<int> argument(const Head& head, const std::vector<int>& end) {
     static_assert(sizeof(Head) % sizeof(int) == 0);
     std::vector<int> words(sizeof(Head) / sizeof(int));
     std::memcpy(words.data(), &head, sizeof(Head));
     words.insert(words.end(), end.begin(), end.end());
+    if (!end.empty() && words.size() % 2 != 0) words.push_back(0);
     return words;
 }
 

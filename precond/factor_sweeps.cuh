@@ -2,7 +2,8 @@
 //
 //     X_e(p) <- A_e(p) - sum over l + u = e of W_l(p) F_u(p+l),     W_l(p) = E_l(p) D^-1(p+l)
 //
-// Right-hand sides are those of the sweep before, so all W_l(p) are made first, then one entry after the other. An
+// Right-hand sides are those of the sweep before, or, where new values replace old ones in place, whatever is there; all
+// W_l(p) are made first, then one entry after the other. An
 // entry that no pair (l, u) leads to is A's in every sweep: the first one writes it, the last one where results are
 // wanted, the others read it. One and two unknowns are in factor_sweeps_points.cuh, three to eight in
 // factor_sweeps_tensor.cuh, and where pairs share much of what they read sweeps before the last in
@@ -25,7 +26,7 @@
 
 struct Arguments {
     const double* a_values[ENTRIES];    // [row][col][a_stride], by the factors' entries; of a sweep by rows as factors
-    const double* old_values[ENTRIES];  // of the sweep before; LOWER: D^-1
+    const double* old_values[ENTRIES];  // of the sweep before, or new_values; LOWER: D^-1
     double* new_values[ENTRIES];
     double* a_blocks;  // BY_ROWS, of the guess: A's entries that sweeps change, as factors lie
     int* next_run;      // of a sweep by rows, 0 before it

@@ -13,9 +13,9 @@
 //
 // sync: every right-hand side is of the sweep before. Deterministic.
 // async: a point's entries replace the old ones as soon as they are made, and others read whatever is there (Algorithm
-// 2). Not deterministic; M, once made, is an operator like any other. On one thread points follow each other in the
-// order of slots, so that each finds the new entries of those before it. Of a symmetric matrix a block D^-1 that was
-// read while it changed need not be symmetric, nor what is made of it; in the end they are made so.
+// 2). Not deterministic; M, once made, is an operator like any other. On one thread points follow each other in
+// an order of their dependencies, so that each finds the new entries of those before it. Of a symmetric matrix a block
+// D^-1 that was read while it changed need not be symmetric, nor what is made of it; in the end they are made so.
 //
 // A pivot that cannot be used is boosted (precond/pivots.hpp) in all sweeps but the last, since those are guesses; the
 // last one's are reported.

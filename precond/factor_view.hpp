@@ -39,9 +39,9 @@ inline ConstBlockView block_view(const StructMatrix& a, int first = 0) {
 
 struct FactorView {
     Layout layout;
-    ConstBlockView triangles;  ///< E and F, or W and G, by entry of the stencil
-    ConstBlockView inverse;    ///< D^-1, entry 0
-    const Int3* offsets = nullptr;
+    ConstBlockView triangles;       ///< E and F, or W and G, by entry; D in between
+    ConstBlockView inverse;         ///< D^-1, entry 0
+    const Int3* offsets = nullptr;  ///< by entry; entry e and 2 lower - e mirror each other
     int lower = 0;           ///< entries of the lower triangle; as many are in the upper one, behind the diagonal
     bool symmetric = false;  ///< the lower triangle alone is stored
     bool unit = false;

@@ -142,6 +142,7 @@ FgBiluFactors FgBilu::factors() const {
     f.view = {layout_, factor_ ? readable(own) : block_view(*a_), readable(f.inverse), scratch_->offsets()};
     f.view.lower = a_->stencil().lower_size();
     f.view.symmetric = a_->symmetric();
+    f.view.unit = cuda_ && cuda_->makes_unit();  // once they are made
     f.diagonal = block_view(*a_, a_->stencil().diagonal());
     f.dof = a_->dof();
     return f;
@@ -193,9 +194,7 @@ TriangleShape FgBilu::triangle_shape(const PreconditionerSetting& setting) const
 }
 
 void FgBilu::copy_triangles(const TriangleCopy& to) const {
-    FactorView view = factors().view;
-    view.unit = cuda_ && cuda_->makes_unit();
-    hyperplane::copy_triangles(view, to);
+    hyperplane::copy_triangles(factors().view, to);
 }
 
 Index FgBilu::bytes_per_apply() const {

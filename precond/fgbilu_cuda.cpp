@@ -137,9 +137,7 @@ struct LevelKernel {
           layout(system.layout),
           points(points_of_block),
           lanes(lanes_of_point),
-          deltas(slot_deltas(system.layout, system.stencil.offsets())) {
-        deltas.push_back(0);  // the struct's size is a multiple of 8
-    }
+          deltas(slot_deltas(system.layout, system.stencil.offsets())) {}
 
     void launch(Arguments& head, int level, bool early) const {
         const Grid& grid = layout.grid();

@@ -189,8 +189,9 @@ PreconditionerRow jacobi_sweeps_row() {
     row.name = "jacobi_sweeps";
     row.summary = "ILU(k) or IC(k) whose triangular solves are a few Jacobi sweeps";
     row.explanation =
-        "The factors of struct_ilu (those of par_ilu, multicolor, fgbilu and subdomain_ildu0 take the same sweeps by "
-        "their triangular_solve = jacobi); instead of solving with a triangle T of diagonal D, a few sweeps replace x "
+        "The factors of struct_ilu (those of par_ilu take the same sweeps by triangular_solve = jacobi, and so does a "
+        "copy of those of multicolor, fgbilu and subdomain_ildu0, which is held beside them); instead of solving with "
+        "a triangle T of diagonal D, a few sweeps replace x "
         "by "
         "D^-1 (b - (T - D) x) at all points at once. Sweeps that diverge, on a factor too far from normal, end the "
         "set-up. With fill_level and pivots it behaves as struct_ilu. "

@@ -36,7 +36,7 @@ MulticolorOptions multicolor_options(const Parameters& parameters) {
                                     : rule == "hashed" ? ColourRule::hashed
                                                        : ColourRule::stencil,
                                     pivot_options(parameters), factor_storage(parameters)};
-    if (is_narrow(options.storage) && options.colours != ColourRule::stencil)
+    if (is_narrow(options.storage) && options.colours != ColourRule::stencil && !sweeps_triangles(parameters))
         throw UsageError(parameters.where("preconditioner", "storage") +
                          ": colours that are looked up have factors of double precision alone; leave it out, or set "
                          "preconditioner.colours = stencil");

@@ -160,7 +160,7 @@ void NarrowFactors::round_to(const FactorView& factors, RoundingLog* log) {
     row.from.offsets = offsets_.data();
     row.to = {reinterpret_cast<T*>(values_.data()), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
-    for_each_element(context_.backend(), int(layout_.slots() * dof_), end - first, "rounding of factors", row);
+    for_each_element(context_.backend(), layout_.slots() * dof_, end - first, "rounding of factors", row);
 }
 
 Rounding NarrowFactors::round(const FactorView& factors) {

@@ -27,7 +27,8 @@ ParameterTable par_ilu_parameters() {
                      choice,
                      "sync",
                      "sync: a sweep reads the one before, the same bits in every run; async: entries replace the old "
-                     "ones as soon as they are made, in memory for one set of factors on a GPU, not deterministic",
+                     "ones as soon as they are made, not deterministic; on a GPU, up to 8 unknowns a point, in memory "
+                     "for one set of factors",
                      "",
                      {},
                      {},

@@ -153,7 +153,10 @@ void StructIlu::prepare(const StructMatrix& a) {
         sweeps_.reset();
         sweeps_ = std::make_shared<FactorSweeps>(context_, a, stencil_, shares);
     }
-    if (options_.sweeps == 0 || !sweeps_->needs_spare(options_.sweep_mode)) return;
+    if (options_.sweeps == 0 || !sweeps_->needs_spare(options_.sweep_mode)) {
+        spare_.reset();
+        return;
+    }
     const StructMatrix& shape = held();
     if (!fits(spare_, shape.stencil()) || spare_->storage() != shape.storage()) {
         spare_.reset();

@@ -51,7 +51,8 @@ ParameterTable subdomain_parameters() {
              "kernel; unfused: in two. On a GPU alone: spin, a warp a row, which waits for the rows it needs; "
              "dag_vertex and dag_edge, levels found in the pattern's graph, a thread a row or a nonzero. "
              "dag_edge adds in any order, so its last bits vary from run to run",
-         .choices = {"level", "unfused", "spin", "dag_vertex", "dag_edge"}},
+         .choices = {"level", "unfused", "spin", "dag_vertex", "dag_edge"},
+         .only_with = "triangular_solve = exact"},
     };
     table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
     const ParameterTable solves = triangular_solve_parameters();

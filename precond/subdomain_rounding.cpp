@@ -50,7 +50,7 @@ void SubdomainFactors::round_to(RoundingLog* log) {
                           {cuts_, places_.data(), reinterpret_cast<T*>(narrow_.data()), order_.values, dof, lower},
                           points_.data(),
                           log};
-    for_each_element(context_.backend(), int(cuts_.subdomains() * cuts_.points() * dof), 1, "rounding of factors", row);
+    for_each_element(context_.backend(), cuts_.subdomains() * cuts_.points() * dof, 1, "rounding of factors", row);
 }
 
 Rounding SubdomainFactors::round() {

@@ -39,7 +39,7 @@ struct CopyRow {
 
 template <class From>
 void copy_triangles_of(const From& from, const TriangleCopy& to) {
-    for_each_element(to.backend, int(to.layout.slots() * to.dof), to.entries(), "copy of factors",
+    for_each_element(to.backend, to.layout.slots() * to.dof, to.entries(), "copy of factors",
                      CopyRow<From>{to, from, to.values.slot_stride > 1});
 }
 

@@ -1,7 +1,7 @@
 // Factorisations whose triangles are swept in place of being solved (precond/jacobi_sweeps.hpp).
 //
 // struct_ilu's factors are swept where they lie, and so are par_ilu's. Those of other preconditioners, whose solves
-// want them in orders of their own, are copied once a set-up, as
+// want them in an order or in a form of M that sweeps on a GPU do not read, are copied once a set-up, as
 //
 //     M = (I + W) D (I + G)
 //

@@ -174,6 +174,19 @@ class Failures(CompareTest):
         self.assertEqual(iterations["fgmres+fgbilu"], iterations["fgmres+struct_ilu"])
         self.assertEqual(iterations[f"fgmres+{swept}"], iterations[f"fgmres+{swept}:lower_sweeps=2:upper_sweeps=1"])
         self.assertNotEqual(iterations[f"fgmres+{swept}"], iterations[f"fgmres+{swept}:lower_sweeps=9:upper_sweeps=9"])
+        # The same key with other choices; one factorisation in both forms.
+        names = lambda *words: {row["name"]: row["outcome"] for row in self.compare(0, *words)["candidates"]}
+        for name, outcome in names(deck, "--preconditioners", "jacobi_sweeps,par_ilu").items():
+            self.assertEqual(outcome, "converged_rtol", name)
+        both = self.write("b.ini", POISSON.format(cells=12) + "[preconditioner]\nname = multicolor\n"
+                          "triangular_solve = jacobi\nlower_sweeps = 3\nupper_sweeps = 3\n")
+        for name, outcome in names(both, "--preconditioners", "multicolor,multicolor:triangular_solve=exact").items():
+            self.assertEqual(outcome, "converged_rtol", name)
+        boxes = self.write("c.ini", POISSON.format(cells=12) +
+                           "[preconditioner]\nname = subdomain_ildu0\nvariant = unfused\n")
+        for name, outcome in names(boxes, "--preconditioners",
+                                   "subdomain_ildu0,subdomain_ildu0:triangular_solve=jacobi").items():
+            self.assertEqual(outcome, "converged_rtol", name)
         self.expect(2, "compare", self.poisson(), "--preconditioners", "fgbilu", "--set",
                     "preconditioner.lower_sweeps=3", says="no candidate has this key, or what it means nothing without")
 

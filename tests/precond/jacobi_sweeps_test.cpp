@@ -109,7 +109,8 @@ void expect_sweeps_on_kept_factors(const Context& context, const SweptCase& c, F
     for (const auto& [lower, upper] : {std::pair{1, 1}, {2, 3}, {5, 4}}) {
         const SweepOptions sweeps{lower, upper};
         Vector z = poisoned(f.context(), f.layout(), f.dof());
-        TriangleSweeps(f.context(), {f.layout(), stencil.offsets(), f.dof(), view.symmetric, true}, sweeps).apply(view, r, z);
+        TriangleSweeps(f.context(), {f.layout(), stencil.offsets(), f.dof(), view.symmetric, true}, sweeps)
+            .apply(view, r, z);
         JacobiSweeps m(context, options, sweeps);
         m.setup(system.a);
         EXPECT_LT(relative_difference(system.applied(m), from_vector(z)), 1e-13) << lower << " " << upper;

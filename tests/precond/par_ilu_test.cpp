@@ -278,7 +278,8 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                         EXPECT_LT(relative_difference(from_vector(z), reference::jacobi_sweeps(swept, false, upper, y)),
                                   1e-13);
                     }
-                    TriangleSweeps(context, {a.layout(), s.offsets(), dof, a.symmetric(), true}, {40, 40, SweepMode::block_async})
+                    TriangleSweeps(context, {a.layout(), s.offsets(), dof, a.symmetric(), true},
+                                   {40, 40, SweepMode::block_async})
                         .apply(factors, r, z);
                     EXPECT_LT(relative_difference(from_vector(z), reference::apply_inverse(swept, system.r)), 1e-13);
                 }

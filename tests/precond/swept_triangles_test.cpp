@@ -45,9 +45,8 @@ std::vector<Case> cases() {
         for (int dof : reference::all_dofs) {
             if (dof > 8 && stencil.name != "star7" && stencil.name != "box27") continue;
             for (const auto& [name, settings] : made) {
-                const bool looked_up = settings[0].second == "greedy" || settings[0].second == "hashed";
                 for (const FactorStorage factors : all_factor_storages) {
-                    if (is_narrow(factors) && (looked_up || dof > 8 || turn % 3 != 0)) continue;
+                    if (is_narrow(factors) && (dof > 8 || turn % 3 != 0)) continue;
                     const int form = turn / 3;
                     Case c{};
                     c.stencil = stencil.name, c.dof = dof;
@@ -197,12 +196,19 @@ TEST_F(CopiedTrianglesOnDevice, HoldWhatIsPredicted) {
 
 /// Larger than what a GPU works on at a time.
 TEST_F(CopiedTrianglesOnDevice, EqualTheHostsOnLargeGrids) {
-    for (const auto& [name, setting] : copied)
-        for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, MatrixStorage::full},
-                                                    {"box27", 1, MatrixStorage::lower},
-                                                    {"star7", 4, MatrixStorage::lower},
-                                                    {"diamond25", 3, MatrixStorage::full}}) {
-            SCOPED_TRACE(name + " " + stencil);
+    using enum MatrixStorage;
+    std::vector<std::pair<std::string, Settings>> made = copied;
+    made.insert(made.end(), {{"fgbilu", {{"style", "blocks"}}},
+                             {"multicolor", {{"colours", "greedy"}}},
+                             {"fgbilu", {{"storage", "single"}}},
+                             {"subdomain_ildu0", {{"storage", "half_scaled"}}}});
+    for (const auto& [name, setting] : made)
+        for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, full},
+                                                    {"box27", 1, lower},
+                                                    {"star7", 4, lower},
+                                                    {"star7", 6, full},
+                                                    {"diamond25", 3, full}}) {
+            SCOPED_TRACE(name + " " + (setting.empty() ? "" : setting[0].second) + " " + stencil);
             const Stencil offsets = Stencil::by_name(stencil);
             const Layout layout(LayoutKind::natural, {67, 35, 19}, offsets.level_map());
             const StructMatrix here = random_struct_matrix(layout, offsets, dof, storage, 3);
@@ -214,7 +220,10 @@ TEST_F(CopiedTrianglesOnDevice, EqualTheHostsOnLargeGrids) {
             const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
             Vector z = poisoned(there.context(), there.layout(), dof);
             m->apply(to_vector(there.context(), there.layout(), dof, r), z);
-            EXPECT_LT(relative_difference(from_vector(z), apply(*expected, here, r)), 1e-13);
+            // Of many values some are as near to the middle of two that are kept as rounding lets backends differ.
+            const bool rounds = !setting.empty() && setting[0].first == "storage";
+            const double most = !rounds ? 1e-13 : setting[0].second == "single" ? 1e-7 : 1e-3;
+            EXPECT_LT(relative_difference(from_vector(z), apply(*expected, here, r)), most);
         }
 }
 
