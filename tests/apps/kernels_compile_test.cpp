@@ -182,19 +182,22 @@ std::set<std::string> representatives() {
     return chosen;
 }
 
-/// What CI compiles: all for sm_90; representatives for sm_80, where some lines are others; and, since sm_100 has those
-/// of sm_90, of each family the first one in double precision for it. Or the remaining ones.
+/// What CI compiles: for sm_90 all in double precision, and representatives in fewer bits; representatives for sm_80,
+/// where some lines are others; and, since sm_100 has those of sm_90, of each family the first one in double precision
+/// for it. Or the remaining ones.
 std::vector<Job> jobs(bool remaining) {
     const std::set<std::string> chosen = representatives();
     std::set<Family> on_sm_100;
     std::vector<Job> list;
     for (const auto& [name, set] : demand().sets)
         for (const std::string architecture : {"sm_80", "sm_90", "sm_100"}) {
-            bool stands_for_others = chosen.contains(name) && set.storage != FactorStorage::half_scaled;
+            const bool at_home = architecture == "sm_90";
+            bool stands_for_others = chosen.contains(name) && (at_home || set.storage != FactorStorage::half_scaled);
             if (architecture == "sm_100")
                 stands_for_others = stands_for_others && set.storage == FactorStorage::double_precision &&
                                     on_sm_100.insert(set.family).second;
-            if ((architecture == "sm_90" || stands_for_others) != remaining) list.push_back({set, architecture});
+            const bool in_double = at_home && set.storage == FactorStorage::double_precision;
+            if ((in_double || stands_for_others) != remaining) list.push_back({set, architecture});
         }
     return list;
 }
@@ -265,8 +268,8 @@ struct SubdomainJob {
     SubdomainTuning tuning = {};
 };
 
-/// What CI compiles: Table 3, and variants in double precision, for sm_100 the default one alone. Or what is left:
-/// variants in others, and the tunings of `bench --tunings`.
+/// What CI compiles: Table 3, in fewer bits with its smallest and its largest stencil, and variants in double
+/// precision, for sm_100 the default one alone. Or what is left, and the tunings of `bench --tunings`.
 std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
     using enum SubdomainVariant;
     std::vector<SubdomainJob> list;
@@ -274,7 +277,10 @@ std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
         if (at_once != remaining) list.push_back(job);
     };
     for (const FactorStorage storage : all_factor_storages) {
-        for (const BenchCase& one : parse_bench_cases("table3")) add({one, level, "sm_90", storage}, true);
+        for (const BenchCase& one : parse_bench_cases("table3")) {
+            const std::string& stencil = one.stencil.name();
+            add({one, level, "sm_90", storage}, !is_narrow(storage) || stencil == "star7" || stencil == "box27");
+        }
         for (const BenchCase& one : parse_bench_cases("star7:3:128, box27:1:336, diamond25:8:80, box27:32:8"))
             for (const SubdomainVariant variant : {level, unfused, spin, dag_vertex, dag_edge})
                 for (const std::string architecture : {"sm_80", "sm_90", "sm_100"})
