@@ -34,6 +34,13 @@ struct Step {
     Term term[MOST_TERMS];
 };
 
+// A thread of several rows takes the registers that a single block leaves it: reads on their way count, not warps.
+#if DOF == 1
+#define LAUNCH_BOUNDS __launch_bounds__(256)
+#else
+#define LAUNCH_BOUNDS __launch_bounds__(256, 1)
+#endif
+
 constexpr int of_w = 0, of_inverse = 1, of_g = 2;  // parts of a row
 constexpr int unrolled_terms = DOF == 1 ? 4 : 1;
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
@@ -157,7 +164,7 @@ __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], in
     subtract_terms<of_g>(s, sum, first, place, s.w);
 }
 
-extern "C" __global__ void __launch_bounds__(256) enter(const __grid_constant__ Step s) {
+extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
     const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     if (place >= s.stride) return;
     Point p(s, COLOURS * place);
@@ -189,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(256) enter(const __grid_constant__ 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) lower(const __grid_constant__ Step s) {
+extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
     const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     if (place >= s.stride) return;
     double sum[ROWS];
@@ -202,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(256) lower(const __grid_constant__ 
     finish_lower(s, sum, first, place);
 }
 
-extern "C" __global__ void __launch_bounds__(256) upper(const __grid_constant__ Step s) {
+extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
     const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     if (place >= s.stride) return;
     double sum[ROWS] = {};
@@ -210,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(256) upper(const __grid_constant__ 
     store(s.w, sum, first, s.slots, s.colour * s.stride + place);
 }
 
-extern "C" __global__ void __launch_bounds__(256) leave(const __grid_constant__ Step s) {
+extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
     const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     if (place >= s.stride) return;
     double sum[ROWS] = {};
