@@ -42,7 +42,7 @@ struct Step {
 #endif
 
 constexpr int of_w = 0, of_inverse = 1, of_g = 2;  // parts of a row
-constexpr int unrolled_terms = DOF == 1 ? 4 : 1;
+constexpr int unrolled_terms = DOF == 1 ? 6 : 1;
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
 
 struct Point {
