@@ -42,7 +42,7 @@ struct Step {
 #endif
 
 constexpr int of_w = 0, of_inverse = 1, of_g = 2;  // parts of a row
-constexpr int unrolled_terms = DOF == 1 ? 6 : 1;
+constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // of star7 all
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
 
 struct Point {
