@@ -59,9 +59,12 @@ private:
         return value;
     }
 
+    /// A component's key; null where it has none, or is unknown.
     const ParameterSpec* spec_of(const std::string& section, const std::string& component,
                                  const std::string& key) const {
-        for (const ParameterSpec& spec : schema_.find(section, component)->parameters)
+        const Component* found = schema_.find(section, component);
+        if (!found) return nullptr;
+        for (const ParameterSpec& spec : found->parameters)
             if (spec.section == section && spec.key == key) return &spec;
         return nullptr;
     }
@@ -70,13 +73,11 @@ private:
     /// another component, or for this one in another form, that would mean nothing here.
     bool applies(const DeckEntry& entry, const Choice& choice) const {
         if (has_key(schema_.common, entry.section, entry.key)) return true;
-        const Component *own = schema_.find(entry.section, choice.name),
-                        *written_for = schema_.find(entry.section, value_of(entry.section, "name"));
-        if (own && has_key(own->parameters, entry.section, entry.key)) {
-            const ParameterSpec& spec = *spec_of(entry.section, choice.name, entry.key);
-            if (own == written_for) return !is_decided(spec, choice) || holds(spec, choice);
-            const bool other_words = spec.type == ParameterType::choice && check_value(spec, entry.value);
-            return !other_words && holds(spec, choice);
+        if (const ParameterSpec* spec = spec_of(entry.section, choice.name, entry.key)) {
+            const bool own = spec == spec_of(entry.section, value_of(entry.section, "name"), entry.key);
+            if (own) return !is_decided(*spec, choice) || holds(*spec, choice);
+            const bool other_words = spec->type == ParameterType::choice && check_value(*spec, entry.value);
+            return !other_words && holds(*spec, choice);
         }
         return std::none_of(schema_.components.begin(), schema_.components.end(), [&](const Component& other) {
             return other.section == entry.section && has_key(other.parameters, entry.section, entry.key);

@@ -7,6 +7,9 @@
 namespace hyperplane {
 namespace {
 
+/// Key of the sweeps' mode where `mode` may be the factorisation's own.
+constexpr const char* solve_mode = "solve_mode";
+
 ParameterTable jacobi_sweeps_parameters() {
     ParameterTable table = struct_ilu_parameters();
     const ParameterTable sweeps = triangle_sweep_parameters("mode");
@@ -131,12 +134,6 @@ SweepCounts JacobiSweeps::sweeps() const {
     return counts;
 }
 
-namespace {
-
-constexpr const char* solve_mode = "solve_mode";  ///< `mode` may be the factorisation's own
-
-}  // namespace
-
 ParameterTable triangular_solve_parameters() {
     ParameterTable table{{"preconditioner",
                           "triangular_solve",
@@ -191,10 +188,9 @@ PreconditionerRow jacobi_sweeps_row() {
     row.explanation =
         "The factors of struct_ilu (those of par_ilu take the same sweeps by triangular_solve = jacobi, and so does a "
         "copy of those of multicolor, fgbilu and subdomain_ildu0, which is held beside them); instead of solving with "
-        "a triangle T of diagonal D, a few sweeps replace x "
-        "by "
-        "D^-1 (b - (T - D) x) at all points at once. Sweeps that diverge, on a factor too far from normal, end the "
-        "set-up. With fill_level and pivots it behaves as struct_ilu. "
+        "a triangle T of diagonal D, a few sweeps replace x by D^-1 (b - (T - D) x) at all points at once. Sweeps that "
+        "diverge, on a factor too far from normal, end the set-up. With fill_level and pivots it behaves as "
+        "struct_ilu. "
         "Source: Anzt, Chow, Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015.";
     row.parameters = jacobi_sweeps_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));

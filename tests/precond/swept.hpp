@@ -68,4 +68,23 @@ struct SweptSystem {
     }
 };
 
+/// A set-up holds the memory that is planned, and no more when it is repeated; the rest of the plan is true as well.
+inline PreconditionerPlan expect_held_as_planned(const std::string& name, const StructMatrix& a,
+                                                 const Settings& settings) {
+    const PreconditionerPlan plan = find_preconditioner(name).plan(parameters_of(name, settings), setting_of(a));
+    const MemoryLedger& ledger = a.context().ledger();
+    const Index before = ledger.held();
+    const auto m = make(name, a, settings);
+    const SetupReport report = m->setup(a);
+    const Index held = ledger.held() - before;
+    EXPECT_LT(report.factor_bytes, held);
+    EXPECT_NEAR(double(plan.bytes), double(held), 0.02 * double(held));
+    m->setup(a);
+    EXPECT_EQ(ledger.held() - before, held);
+    EXPECT_EQ(plan.bytes_per_apply, m->bytes_per_apply());
+    EXPECT_EQ(plan.traits.fixed, m->traits().fixed);
+    EXPECT_EQ(plan.traits.symmetric, m->traits().symmetric);
+    return plan;
+}
+
 }  // namespace hyperplane::testing_support
