@@ -85,21 +85,20 @@ private:
     }
     /// Whether a candidate's own text says what a key means nothing without.
     static bool is_decided(const ParameterSpec& spec, const Choice& choice) {
-        return std::any_of(choice.parameters.begin(), choice.parameters.end(), [&](const DeckEntry& entry) {
-            return !spec.only_with.empty() && entry.key == split(spec.only_with, '=')[0];
-        });
+        return std::any_of(choice.parameters.begin(), choice.parameters.end(),
+                           [&](const DeckEntry& entry) { return spec.only_with && entry.key == spec.only_with->key; });
     }
     /// Whether a candidate has what a key means nothing without.
     bool holds(const ParameterSpec& spec, const Choice& choice) const {
-        if (spec.only_with.empty()) return true;
-        const std::vector<std::string> needed = split(spec.only_with, '=');
-        std::string value = spec_of(spec.section, choice.name, needed[0])->default_value;
+        if (!spec.only_with) return true;
+        const auto& [key, needed] = *spec.only_with;
+        std::string value = spec_of(spec.section, choice.name, key)->default_value;
         for (const auto* entries : {&deck_.entries, &overrides_, &choice.parameters})
             for (const DeckEntry& entry : *entries)
-                if (entry.section == spec.section && entry.key == needed[0] &&
+                if (entry.section == spec.section && entry.key == key &&
                     (entries == &choice.parameters || applies(entry, choice)))
                     value = entry.value;
-        return value == needed[1];
+        return value == needed;
     }
     bool applies(const DeckEntry& entry, const Choice& solver, const Choice& preconditioner) const {
         if (entry.section == "solver") return applies(entry, solver);

@@ -100,7 +100,7 @@ bool has_key(const ParameterTable& table, const std::string& section, const std:
 }
 
 std::string describe(const ParameterSpec& spec) {
-    return spec.description + (spec.only_with.empty() ? "" : "; only with " + spec.only_with);
+    return spec.description + (spec.only_with ? "; only with " + spec.only_with->text() : "");
 }
 
 std::string describe_domain(const ParameterSpec& spec) {
@@ -212,6 +212,13 @@ std::vector<double> Parameters::reals(const std::string& section, const std::str
     std::vector<double> numbers;
     for (const std::string& part : split_list(value(section, key).text)) numbers.push_back(*parse_real(part));
     return numbers;
+}
+
+const Condition* Parameters::unmet(const std::string& section, const std::string& key) const {
+    const std::optional<Condition>& condition = value(section, key).spec.only_with;
+    if (!condition) return nullptr;
+    if (const Condition* before = unmet(section, condition->key)) return before;
+    return text(section, condition->key) == condition->value ? nullptr : &*condition;
 }
 
 std::vector<Parameters::Value> Parameters::all() const {

@@ -20,6 +20,13 @@ struct Bound {
     bool open = false;  ///< the value itself is not allowed
 };
 
+/// What another key of the section must be for a key to mean anything.
+struct Condition {
+    std::string key, value;
+    /// "triangular_solve = jacobi"
+    std::string text() const { return key + " = " + value; }
+};
+
 /// One key of the deck.
 struct ParameterSpec {
     std::string section, key;
@@ -31,7 +38,7 @@ struct ParameterSpec {
     std::vector<std::string> choices = {};  ///< of a choice; of a number the words allowed in its place
     int count = 0;                          ///< elements a list must have, 0: any number of 1 or more
     bool required = false;
-    std::string only_with = {};  ///< "KEY = VALUE" of the same section, without which it means nothing
+    std::optional<Condition> only_with = std::nullopt;  ///< without which a deck must not have the key
 
     std::string name() const { return section + "." + key; }
 };
@@ -90,6 +97,9 @@ public:
     const std::string& text(const std::string& section, const std::string& key) const;
     std::vector<Index> integers(const std::string& section, const std::string& key) const;
     std::vector<double> reals(const std::string& section, const std::string& key) const;
+
+    /// What a key means nothing without, of a chain of conditions the first that is not met; null where all are.
+    const Condition* unmet(const std::string& section, const std::string& key) const;
 
     /// In the order the tables were added.
     std::vector<Value> all() const;

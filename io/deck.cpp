@@ -284,9 +284,11 @@ std::string to_ini(const Parameters& parameters) {
     for (const auto& [spec, text, provenance] : parameters.all()) {
         if (body.count(spec.section) == 0) order.push_back(spec.section);
         const bool unset = text.empty() && spec.default_value.empty();
+        const Condition* unmet = parameters.unmet(spec.section, spec.key);
         const std::string line =
-            unset ? fmt::format("; {} is not set", spec.key)
-                  : fmt::format("{} = {}  ; {}", spec.key, quoted(text), on_one_line(provenance.text()));
+            unmet   ? fmt::format("; {} means nothing without {}", spec.key, unmet->text())
+            : unset ? fmt::format("; {} is not set", spec.key)
+                    : fmt::format("{} = {}  ; {}", spec.key, quoted(text), on_one_line(provenance.text()));
         body[spec.section] += line + '\n';
     }
     std::string ini;

@@ -90,6 +90,8 @@ public:
                 const DeckEntry& entry = *last_.at(name);
                 parameters.set(entry.section, entry.key, value.as<std::string>(), origin(entry));
             }
+        check_meaning(parameters);
+        throw_errors();
         return parameters;
     }
 
@@ -226,6 +228,18 @@ private:
             errors_.push_back({after_deck, fmt::format("{}: {} is missing{} (hyperplane help {})", deck_.file,
                                                        spec.name(), who, spec.name())});
         }
+    }
+
+    /// Refuses keys that mean nothing without another one.
+    void check_meaning(const Parameters& parameters) {
+        for (const auto& [name, entry] : last_)
+            if (const Condition* unmet = parameters.unmet(entry->section, entry->key)) {
+                const std::string needed = entry->section + "." + unmet->key;
+                report(*entry, fmt::format("{} means nothing with {} = {}; leave it out, or set {} = {} (hyperplane "
+                                           "help {})",
+                                           name, needed, parameters.text(entry->section, unmet->key), needed,
+                                           unmet->value, name));
+            }
     }
 
     void throw_errors() {

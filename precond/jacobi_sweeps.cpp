@@ -50,7 +50,7 @@ ParameterTable triangle_sweep_parameters(const std::string& mode) {
          {"dependency", "forward", "backward", "natural"},
          0,
          false,
-         mode + " = block_async"},
+         Condition{mode, "block_async"}},
     };
 }
 
@@ -64,10 +64,6 @@ SweepOptions triangle_sweep_options(const Parameters& parameters, const std::str
                     : order == "backward" ? BlockOrder::backward
                     : order == "natural"  ? BlockOrder::natural
                                           : BlockOrder::dependency;
-    if (options.mode == SweepMode::sync && parameters.is_given(section, "block_order"))
-        throw UsageError(parameters.where(section, "block_order") +
-                         ": synchronous sweeps have no order of blocks; leave it out, or set preconditioner." + mode +
-                         " = block_async");
     return options;
 }
 
@@ -145,20 +141,14 @@ ParameterTable triangular_solve_parameters() {
                           {},
                           {"exact", "jacobi"}}};
     for (ParameterSpec& spec : triangle_sweep_parameters(solve_mode)) {
-        if (spec.only_with.empty()) spec.only_with = "triangular_solve = jacobi";
+        if (!spec.only_with) spec.only_with = {"triangular_solve", "jacobi"};
         table.push_back(spec);
     }
     return table;
 }
 
 bool sweeps_triangles(const Parameters& parameters) {
-    if (parameters.text("preconditioner", "triangular_solve") == "jacobi") return true;
-    for (const ParameterSpec& spec : triangle_sweep_parameters(solve_mode))
-        if (parameters.is_given(spec.section, spec.key))
-            throw UsageError(parameters.where(spec.section, spec.key) +
-                             ": exact triangular solves have no sweeps; leave it out, or set "
-                             "preconditioner.triangular_solve = jacobi");
-    return false;
+    return parameters.text("preconditioner", "triangular_solve") == "jacobi";
 }
 
 SweepOptions triangular_solve_options(const Parameters& parameters) {

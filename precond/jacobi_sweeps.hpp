@@ -63,7 +63,7 @@ SweepOptions triangle_sweep_options(const Parameters& parameters, const std::str
 /// The same for a factorisation whose solves are exact unless the deck has `triangular_solve = jacobi`; the sweeps'
 /// mode is `solve_mode`.
 ParameterTable triangular_solve_parameters();
-/// Whether triangles are swept; throws UsageError where a key of sweeps would mean nothing.
+/// Whether triangles are swept.
 bool sweeps_triangles(const Parameters& parameters);
 SweepOptions triangular_solve_options(const Parameters& parameters);
 /// Of a factorisation whose factors are copied.

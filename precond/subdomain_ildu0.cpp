@@ -52,7 +52,7 @@ ParameterTable subdomain_parameters() {
              "dag_vertex and dag_edge, levels found in the pattern's graph, a thread a row or a nonzero. "
              "dag_edge adds in any order, so its last bits vary from run to run",
          .choices = {"level", "unfused", "spin", "dag_vertex", "dag_edge"},
-         .only_with = "triangular_solve = exact"},
+         .only_with = Condition{"triangular_solve", "exact"}},
     };
     table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
     const ParameterTable solves = triangular_solve_parameters();
@@ -95,16 +95,6 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
     options.pivots = pivot_options(parameters);
     options.storage = factor_storage(parameters);
     return options;
-}
-
-/// Whether triangles are swept; throws UsageError where a key would mean nothing.
-bool swept(const Parameters& parameters) {
-    if (!sweeps_triangles(parameters)) return false;
-    if (parameters.is_given(section, "variant"))
-        throw UsageError(parameters.where(section, "variant") +
-                         ": variants are ways to solve exactly; leave it out, or set "
-                         "preconditioner.triangular_solve = exact");
-    return true;
 }
 
 /// Fewest bytes of one application: factors, half_scaled's exponents, r and z.
@@ -200,13 +190,13 @@ PreconditionerRow subdomain_ildu0_row() {
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         const SubdomainOptions options = subdomain_options(parameters, setting);
-        if (!swept(parameters)) return std::make_unique<SubdomainIldu0>(setting.context, options);
+        if (!sweeps_triangles(parameters)) return std::make_unique<SubdomainIldu0>(setting.context, options);
         return create_swept(std::make_unique<SubdomainIldu0>(setting.context, in_double(options)), "subdomain_ildu0",
                             parameters, setting);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         const SubdomainOptions options = subdomain_options(parameters, setting);
-        if (!swept(parameters)) return SubdomainIldu0::plan(options, setting);
+        if (!sweeps_triangles(parameters)) return SubdomainIldu0::plan(options, setting);
         return plan_swept(SubdomainIldu0(setting.context, options), SubdomainIldu0::plan(in_double(options), setting),
                           parameters, setting);
     };

@@ -70,6 +70,18 @@ struct Refusal {
 
 const std::vector<Refusal>& refusals() {
     static const std::vector<Refusal> rows{
+        {"preconditioner.block_order means nothing with preconditioner.mode = sync; leave it out, or set "
+         "preconditioner.mode = block_async",
+         [](const Combination& c, const std::string&, Backend, const SystemShape&) {
+             return c.preconditioner == "jacobi_sweeps" && c.key == "block_order";
+         }},
+        {" means nothing with preconditioner.triangular_solve = exact; leave it out, or set "
+         "preconditioner.triangular_solve = jacobi",
+         [](const Combination& c, const std::string&, Backend, const SystemShape&) {
+             const auto& keys = find_preconditioner(c.preconditioner).parameters;
+             return has_key(keys, "preconditioner", "triangular_solve") &&
+                    (c.key == "block_order" || c.key == "solve_mode");
+         }},
         {" keeps its factors in ",
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
              const auto& taken = find_preconditioner(c.preconditioner).storages;
@@ -84,16 +96,6 @@ const std::vector<Refusal>& refusals() {
         {"cusparse_ilu cannot be used: ",
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
              return c.preconditioner == "cusparse_ilu" && !cusparse_unavailable().empty();
-         }},
-        {"synchronous sweeps have no order of blocks; leave it out, or set preconditioner.mode = block_async",
-         [](const Combination& c, const std::string&, Backend, const SystemShape&) {
-             return c.preconditioner == "jacobi_sweeps" && c.key == "block_order";
-         }},
-        {"exact triangular solves have no sweeps; leave it out, or set preconditioner.triangular_solve = jacobi",
-         [](const Combination& c, const std::string&, Backend, const SystemShape&) {
-             const auto& keys = find_preconditioner(c.preconditioner).parameters;
-             return has_key(keys, "preconditioner", "triangular_solve") &&
-                    (c.key == "block_order" || c.key == "solve_mode");
          }},
         {"is a way in which threads of a GPU wait for each other",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {

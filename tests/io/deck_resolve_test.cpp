@@ -127,6 +127,22 @@ TEST(Resolve, RequiredKeys) {
     EXPECT_EQ(message("[solver]\n", {"grid.cells=1 1 1"}), "accepted");
 }
 
+TEST(Resolve, KeysThatMeanNothingWithoutAnother) {
+    const std::string gmres = grid + "[solver]\nname = gmres\n";  // to line 4
+    EXPECT_EQ(message(gmres + "twice = true\ntolerance = 0.5\n"), "accepted");
+    EXPECT_EQ(
+        message(gmres + "tolerance = 0.5\n"),
+        "deck.ini:5: solver.tolerance means nothing with solver.twice = false; leave it out, or set solver.twice = "
+        "true (hyperplane help solver.tolerance)");
+    EXPECT_EQ(message(gmres + "tolerance = 0.5\n", {"solver.twice=true"}), "accepted");
+    // The first condition of a chain is told, also where what hangs on it was never given.
+    EXPECT_EQ(message(gmres + "tolerance = 0.5\n", {"solver.orthogonalisation=mgs", "solver.twice=true"}),
+              "deck.ini:5: solver.tolerance means nothing with solver.orthogonalisation = mgs; leave it out, or set "
+              "solver.orthogonalisation = cgs (hyperplane help solver.tolerance)\n"
+              "--set: solver.twice means nothing with solver.orthogonalisation = mgs; leave it out, or set "
+              "solver.orthogonalisation = cgs (hyperplane help solver.twice)");
+}
+
 TEST(Resolve, AllErrorsTogetherInTheDecksOrder) {
     EXPECT_EQ(message("x = 1\n[solver]\nrtol = nan\nrtoll = 1\nrtol = 2\n[solvr]\n[output]\nfields\n",
                       {"solver.max_iterations=no"}),
@@ -151,6 +167,7 @@ TEST(Resolve, ManyErrorsAreCutShort) {
 TEST(ToIni, ResolvesToTheSameValues) {
     for (const std::string& source :
          {grid, grid + "[problem]\nname = cd\npeclet = 1e-3\n[solver]\nname = gmres\n",
+          grid + "[solver]\nname = gmres\northogonalisation = mgs\n",
           grid + "[output]\nfile = \"a ; b # \"\"c\"\" \"\nnote = \"\"\"\"\n", grid + "[output]\nfile = \"\"\n"}) {
         const Parameters first = resolved(source, {"solver.max_iterations=1e1", "output.note= x#y "});
         const Parameters second = resolved(to_ini(first));
@@ -161,6 +178,14 @@ TEST(ToIni, ResolvesToTheSameValues) {
             EXPECT_EQ(a[at].text, b[at].text) << a[at].spec.name();
         }
     }
+}
+
+TEST(ToIni, LeavesOutWhatMeansNothing) {
+    const std::string ini = to_ini(resolved(grid + "[solver]\nname = gmres\northogonalisation = mgs\n"));
+    EXPECT_NE(ini.find("; twice means nothing without orthogonalisation = cgs\n"
+                       "; tolerance means nothing without orthogonalisation = cgs\n"),
+              ini.npos)
+        << ini;
 }
 
 TEST(ToIni, LongestValueAndAStrangeFileName) {

@@ -33,7 +33,21 @@ inline DeckSchema sample_schema() {
          {},
          {{"problem", "matrix_file", ParameterType::path, "", "The matrix", "", {}, {}, {}, 0, true}}},
         {"solver", "cg", {}, {}},
-        {"solver", "gmres", {}, {integer("solver", "restart", "30", Bound{1})}},
+        {"solver",
+         "gmres",
+         {},
+         {integer("solver", "restart", "30", Bound{1}),
+          {"solver", "orthogonalisation", ParameterType::choice, "cgs", "How", "", {}, {}, {"cgs", "mgs"}},
+          {.section = "solver",
+           .key = "twice",
+           .type = ParameterType::boolean,
+           .default_value = "false",
+           .only_with = Condition{"orthogonalisation", "cgs"}},
+          {.section = "solver",
+           .key = "tolerance",
+           .type = ParameterType::real,
+           .default_value = "0.7",
+           .only_with = Condition{"twice", "true"}}}},
     };
     return s;
 }
