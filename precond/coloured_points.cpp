@@ -40,7 +40,8 @@ ColouredShape::ColouredShape(const Grid& g, const Stencil& stencil, ColourRule r
         line = of_line;
         plane = of_plane;
         const Index numbers = plane * (grid.nz - 1) + line * (grid.ny - 1) + grid.nx;
-        stride = StructMatrix::stride((numbers + colours - 1) / colours);
+        // 32 times an odd number: the values of a warp fill whole lines of a GPU's cache, in single precision, too.
+        stride = 4 * StructMatrix::stride(((numbers + colours - 1) / colours + 3) / 4);
         slots = colours * stride;
     }
     if (slots > most)

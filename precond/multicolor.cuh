@@ -10,10 +10,13 @@
 // Sums over rows of half precision are kept in units of the row's scale, a power of two; a mirrored row's scale goes to
 // the value that it is multiplied by.
 //
+// Numbers of a thread's own points are consecutive, those of a warp's points of one colour are not. Where a point has one
+// unknown r and z therefore pass through shared memory, so that a warp reads and writes them in natural order.
+//
 // A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
 // mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
 //
-// Definitions: DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS, STORAGE
+// Definitions: THREADS of a block, DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS, STORAGE
 // (narrow_values.cuh).
 
 struct Term {
@@ -36,14 +39,16 @@ struct Step {
 
 // A thread of several rows takes the registers that a single block leaves it: reads on their way count, not warps.
 #if DOF == 1
-#define LAUNCH_BOUNDS __launch_bounds__(256)
+#define LAUNCH_BOUNDS __launch_bounds__(THREADS)
 #else
-#define LAUNCH_BOUNDS __launch_bounds__(256, 1)
+#define LAUNCH_BOUNDS __launch_bounds__(THREADS, 1)
 #endif
 
 constexpr int of_w = 0, of_inverse = 1, of_g = 2;  // parts of a row
 constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // of star7 all
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
+constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;
+constexpr int pitch = COLOURS | 1;  // of a place in shared memory; odd: no conflicts of its banks
 
 struct Point {
     int i, j, k;
@@ -62,13 +67,18 @@ struct Point {
         if (NATURAL) return i + s.nx * (j + s.ny * k);
         return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
     }
-    /// To the next number.
-    __device__ void advance(const Step& s) {
-        ++i;
-        if (j * s.line + i == s.plane)
-            i = 0, j = 0, ++k;
-        else if (i == s.line)
-            i = 0, ++j;
+    /// To a number behind.
+    __device__ void advance(const Step& s, int numbers) {
+        i += numbers;
+        while (true) {
+            const int in_plane = j * s.line + i;
+            if (in_plane >= s.plane)
+                i = in_plane - s.plane, j = 0, ++k;
+            else if (i >= s.line)
+                i -= s.line, ++j;
+            else
+                break;
+        }
     }
 };
 
@@ -164,20 +174,39 @@ __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], in
     subtract_terms<of_g>(s, sum, first, place, s.w);
 }
 
+/// Calls act(index in shared memory, slot) for the points of the block, a warp's in natural order.
+template <class Act>
+__device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
+    const int first = blockIdx.x * THREADS * COLOURS, count = min(THREADS * COLOURS, s.slots - first);
+    Point p(s, first + threadIdx.x);
+#pragma unroll 4
+    for (int n = threadIdx.x; n < count; n += THREADS) {
+        if (p.inside(s)) act(n / COLOURS * pitch + n % COLOURS, p.slot(s));
+        p.advance(s, THREADS);
+    }
+}
+
 extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
-    const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    __shared__ double points_of_block[through_shared ? THREADS * pitch : 1];
+    if (through_shared) {
+        for_points_of_block(s, [&](int at, int slot) { points_of_block[at] = __ldg(s.r + slot); });
+        __syncthreads();
+    }
     if (place >= s.stride) return;
     Point p(s, COLOURS * place);
 #pragma unroll
     for (int colour = 0; colour < COLOURS; ++colour) {
         const bool inside = p.inside(s);
-        const int home = inside ? p.slot(s) : 0;
+        const int home = inside && !through_shared ? p.slot(s) : 0;
         double sum[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
-            sum[r] = inside && (DOF % ROWS == 0 || first + r < DOF)
-                         ? __ldg(s.r + (long long)(first + r) * s.points + home)
-                         : 0.0;
+            if (!inside || (DOF % ROWS != 0 && first + r >= DOF))
+                sum[r] = 0.0;
+            else
+                sum[r] = through_shared ? points_of_block[threadIdx.x * pitch + colour]
+                                        : __ldg(s.r + (long long)(first + r) * s.points + home);
         if (colour == 1) {
             change_units<of_w, false>(s, sum, first, place);
 #pragma unroll(unrolled_terms)
@@ -192,12 +221,12 @@ extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
         } else {
             store(s.v, sum, first, s.slots, colour * s.stride + place);
         }
-        p.advance(s);
+        p.advance(s, 1);
     }
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
-    const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     if (place >= s.stride) return;
     double sum[ROWS];
 #pragma unroll
@@ -210,7 +239,7 @@ extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
-    const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     if (place >= s.stride) return;
     double sum[ROWS] = {};
     upper_sum(s, sum, first, place);
@@ -218,10 +247,21 @@ extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
-    const int place = blockIdx.x * 256 + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
-    if (place >= s.stride) return;
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const bool has_place = place < s.stride;
     double sum[ROWS] = {};
-    upper_sum(s, sum, first, place);
+    if (has_place) upper_sum(s, sum, first, place);
+    if constexpr (through_shared) {
+        __shared__ double points_of_block[THREADS * pitch];
+#pragma unroll
+        for (int colour = 0; colour < COLOURS; ++colour)
+            if (has_place)
+                points_of_block[threadIdx.x * pitch + colour] = colour == 0 ? sum[0] : s.w[colour * s.stride + place];
+        __syncthreads();
+        for_points_of_block(s, [&](int at, int slot) { s.z[slot] = points_of_block[at]; });
+        return;
+    }
+    if (!has_place) return;
     Point p(s, COLOURS * place);
 #pragma unroll
     for (int colour = 0; colour < COLOURS; ++colour) {
@@ -231,6 +271,6 @@ extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
                 if (DOF % ROWS == 0 || first + r < DOF)
                     sum[r] = s.w[(long long)(first + r) * s.slots + colour * s.stride + place];
         if (p.inside(s)) store(s.z, sum, first, s.points, p.slot(s));
-        p.advance(s);
+        p.advance(s, 1);
     }
 }

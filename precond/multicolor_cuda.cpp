@@ -9,7 +9,19 @@ extern const KernelText multicolor_cuh, narrow_values_cuh;
 
 namespace {
 
-constexpr int threads = 256;
+constexpr int most_threads = 256;
+
+/// Threads of a block, a place each. Where a multiprocessor has few blocks, how they divide among all decides.
+int threads_of(Index places, int dof) {
+    const Index multiprocessors = device::properties().multiprocessors;
+    const auto most_places = [&](Index threads) {
+        const Index blocks = (places + threads - 1) / threads;
+        return (blocks + multiprocessors - 1) / multiprocessors * threads;
+    };
+    constexpr int fewer = 192;
+    const bool several = dof > 1 && places > most_threads * multiprocessors;
+    return several && 10 * most_places(fewer) < 9 * most_places(most_threads) ? fewer : most_threads;
+}
 
 /// Rows a thread has: all of a block that leaves registers to spare.
 int rows_of(int dof) {
@@ -21,9 +33,10 @@ rtc::Texts texts() {
 }
 
 rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, int dof, bool symmetric,
-                             FactorStorage storage) {
+                             FactorStorage storage, int threads) {
     const auto n = [](int value) { return std::to_string(value); };
-    return {{"DOF", n(dof)},
+    return {{"THREADS", n(threads)},
+            {"DOF", n(dof)},
             {"ROWS", n(rows_of(dof))},
             {"COLOURS", n(shape.colours)},
             {"SYMMETRIC", n(symmetric)},
@@ -77,8 +90,9 @@ MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layou
       line_(points.shape().line),
       plane_(points.shape().plane),
       stride_(points.shape().stride),
-      slots_(points.shape().slots) {
-    const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric, storage);
+      slots_(points.shape().slots),
+      threads_(threads_of(stride_, dof)) {
+    const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric, storage, threads_);
     const int colours = points.colours(), most_terms = std::max(1, points.shape().entries());
     const auto add = [&](const char* name, int colour, bool lower) {
         const bool enters = std::strcmp(name, "enter") == 0;
@@ -106,17 +120,17 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
                         grid_.nx,    grid_.ny,     grid_.nz,     int(line_),  int(plane_),
                         step.colour, step.terms};
         const unsigned rows = unsigned(rows_of(dof_));
-        step.kernel.launch({unsigned((stride_ + threads - 1) / threads), (unsigned(dof_) + rows - 1) / rows}, threads,
-                           0, rtc::argument(head, step.words).data());
+        step.kernel.launch({unsigned((stride_ + threads_ - 1) / threads_), (unsigned(dof_) + rows - 1) / rows},
+                           unsigned(threads_), 0, rtc::argument(head, step.words).data());
     }
 }
 
 std::vector<rtc::KernelResources> MulticolorCuda::compile(const Layout& layout, const Stencil& stencil, int dof,
                                                           bool symmetric, FactorStorage storage,
-                                                          const std::string& architecture) {
+                                                          const std::string& architecture, int threads) {
     const ColouredShape shape(layout.grid(), stencil, ColourRule::stencil);
     std::vector<rtc::KernelResources> resources;
-    rtc::compile(texts(), definitions(shape, layout, dof, symmetric, storage), architecture, &resources);
+    rtc::compile(texts(), definitions(shape, layout, dof, symmetric, storage, threads), architecture, &resources);
     return resources;
 }
 

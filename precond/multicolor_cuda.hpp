@@ -24,7 +24,7 @@ public:
     /// Compiles the kernels for an architecture, without a device.
     static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
                                                      bool symmetric, FactorStorage storage,
-                                                     const std::string& architecture);
+                                                     const std::string& architecture, int threads = 256);
 
 private:
     /// One launch: a kernel, its colour, and the terms of its sums as words.
@@ -38,6 +38,7 @@ private:
     Grid grid_;
     int dof_;
     Index line_, plane_, stride_, slots_;
+    int threads_;  ///< of a block
     std::vector<Step> steps_;
 };
 

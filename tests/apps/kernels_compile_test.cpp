@@ -338,6 +338,17 @@ TEST(SweptColours, CompileWithoutSpills) {
                 }
 }
 
+/// Blocks of fewer threads, which divide some grids better among a GPU's multiprocessors.
+TEST(MulticolorOfFewerThreads, CompilesWithoutSpills) {
+    const Stencil stencil = Stencil::diamond25();
+    for (const FactorStorage storage : all_factor_storages)
+        for (const auto& row : MulticolorCuda::compile(Layout(LayoutKind::natural, {80, 80, 80}, stencil.level_map()),
+                                                       stencil, 8, false, storage, "sm_90", 192)) {
+            EXPECT_GT(row.registers, 0) << row.name;
+            EXPECT_EQ(row.spill_bytes, 0) << row.name;
+        }
+}
+
 TEST(Decks, AreAllRead) {
     for (const std::string& problem : demand().unread) ADD_FAILURE() << problem;
     EXPECT_GE(demand().sets.size(), 25u * 9u);

@@ -100,10 +100,11 @@ INSTANTIATE_TEST_SUITE_P(All, MulticolorOnDevice, testing::ValuesIn(cases()), na
 
 class LargeMulticolorOnDevice : public DeviceTest {};
 
-void expect_equal_to_the_hosts(const Stencil& stencil, int dof, MatrixStorage storage, FactorStorage factors) {
+void expect_equal_to_the_hosts(const Grid& grid, const Stencil& stencil, int dof, MatrixStorage storage,
+                               FactorStorage factors) {
     SCOPED_TRACE(stencil.name() + std::to_string(dof) + to_string(factors));
     const StructMatrix here =
-        random_struct_matrix(Layout(LayoutKind::natural, {67, 35, 19}, stencil.level_map()), stencil, dof, storage, 3);
+        random_struct_matrix(Layout(LayoutKind::natural, grid, stencil.level_map()), stencil, dof, storage, 3);
     const StructMatrix there = in_context(Context::cuda(), here);
     const Settings settings{{"storage", to_string(factors)}};
     const auto expected = make("multicolor", here, settings), m = make("multicolor", there, settings);
@@ -131,7 +132,14 @@ TEST_F(LargeMulticolorOnDevice, EqualsTheHostsAndHasTheSameBitsTwentyTimes) {
         for (int dof : {1, 3, 8, 9})
             for (MatrixStorage storage : storages)
                 for (const FactorStorage factors : all_factor_storages)
-                    expect_equal_to_the_hosts(stencil, dof, storage, factors);
+                    expect_equal_to_the_hosts({67, 35, 19}, stencil, dof, storage, factors);
+}
+
+/// On a GPU of 132 multiprocessors each has between two and three blocks of 256 threads, so blocks of 192 are taken.
+TEST_F(LargeMulticolorOnDevice, EqualsTheHostsInBlocksOfFewerThreads) {
+    for (MatrixStorage storage : storages)
+        for (const FactorStorage factors : all_factor_storages)
+            expect_equal_to_the_hosts({67, 53, 40}, Stencil::star7(), 2, storage, factors);
 }
 
 /// Colours are looked up in double precision alone.
