@@ -10,14 +10,15 @@
 // Sums over rows of half precision are kept in units of the row's scale, a power of two; a mirrored row's scale goes to
 // the value that it is multiplied by.
 //
-// Numbers of a thread's own points are consecutive, those of a warp's points of one colour are not. Where a point has one
-// unknown r and z therefore pass through shared memory, so that a warp reads and writes them in natural order.
+// A thread's own points have consecutive numbers, a warp's points of one colour do not. Where a point has one
+// unknown and there are more than two colours r and z therefore pass through shared memory, so that a warp reads and
+// writes them in natural order.
 //
 // A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
 // mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
 //
-// Definitions: THREADS of a block, DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z), MOST_TERMS, STORAGE
-// (narrow_values.cuh).
+// Definitions: THREADS of a block, DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z),
+// MOST_TERMS, STORAGE (narrow_values.cuh).
 
 struct Term {
     long long block;  // the entry's first coefficient; of its mirror in upper sweeps of symmetric factors

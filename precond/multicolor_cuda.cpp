@@ -9,23 +9,25 @@ extern const KernelText multicolor_cuh, narrow_values_cuh;
 
 namespace {
 
-constexpr int most_threads = 256;
-
-/// Threads of a block, a place each. Where a multiprocessor has few blocks, how they divide among all decides.
-int threads_of(Index places, int dof) {
-    const Index multiprocessors = device::properties().multiprocessors;
-    const auto most_places = [&](Index threads) {
-        const Index blocks = (places + threads - 1) / threads;
-        return (blocks + multiprocessors - 1) / multiprocessors * threads;
-    };
-    constexpr int fewer = 192;
-    const bool several = dof > 1 && places > most_threads * multiprocessors;
-    return several && 10 * most_places(fewer) < 9 * most_places(most_threads) ? fewer : most_threads;
-}
-
 /// Rows a thread has: all of a block that leaves registers to spare.
 int rows_of(int dof) {
     return dof <= 8 ? dof : 4;
+}
+/// Threads a place has.
+int parts_of(int dof) {
+    return (dof + rows_of(dof) - 1) / rows_of(dof);
+}
+
+/// Threads of a block. Where a multiprocessor has few blocks, how they divide among all decides.
+int threads_of(Index places, int dof) {
+    constexpr int most = 256, fewer = 192;
+    const Index multiprocessors = device::properties().multiprocessors;
+    const auto most_places = [&](Index threads) {
+        const Index blocks = (places + threads - 1) / threads * parts_of(dof);
+        return (blocks + multiprocessors - 1) / multiprocessors * threads;
+    };
+    const bool several = dof > 1 && most_places(most) > most;
+    return several && 10 * most_places(fewer) < 9 * most_places(most) ? fewer : most;
 }
 
 rtc::Texts texts() {
@@ -119,8 +121,7 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
                         z.data(),    step.inverse, int(stride_), int(slots_), int(grid_.points()),
                         grid_.nx,    grid_.ny,     grid_.nz,     int(line_),  int(plane_),
                         step.colour, step.terms};
-        const unsigned rows = unsigned(rows_of(dof_));
-        step.kernel.launch({unsigned((stride_ + threads_ - 1) / threads_), (unsigned(dof_) + rows - 1) / rows},
+        step.kernel.launch({unsigned((stride_ + threads_ - 1) / threads_), unsigned(parts_of(dof_))},
                            unsigned(threads_), 0, rtc::argument(head, step.words).data());
     }
 }
