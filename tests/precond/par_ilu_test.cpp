@@ -207,11 +207,6 @@ TEST(ParIlu, RefusesWhatMeansNothing) {
     EXPECT_THROW(make("par_ilu", system.a, {{"sweeps", "0"}}), UsageError);
     EXPECT_THROW(make("par_ilu", system.a, {{"pivot_policy", "boost"}}), UsageError);
     EXPECT_THROW(make("par_ilu", system.a, {{"mode", "block_async"}}), UsageError);
-    Parameters parameters = parameters_of("par_ilu", {});
-    parameters.set("preconditioner", "lower_sweeps", "3", {Provenance::Source::deck, "a.ini", 9});
-    EXPECT_THROW(find_preconditioner("par_ilu").create(parameters, setting_of(system.a)), UsageError);
-    parameters.set("preconditioner", "triangular_solve", "jacobi");
-    EXPECT_NO_THROW(find_preconditioner("par_ilu").create(parameters, setting_of(system.a)));
 }
 
 TEST(ParIlu, TakesTheShiftThatAProblemSuggests) {
