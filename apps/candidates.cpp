@@ -75,7 +75,9 @@ private:
         if (has_key(schema_.common, entry.section, entry.key)) return true;
         if (const ParameterSpec* spec = spec_of(entry.section, choice.name, entry.key)) {
             const bool own = spec == spec_of(entry.section, value_of(entry.section, "name"), entry.key);
-            if (own) return !is_decided(*spec, choice) || holds(*spec, choice);
+            const bool of_deck = entry.line > 0;  // which must make sense by itself
+            if (own && of_deck && !is_decided(*spec, choice)) return true;
+            if (own) return holds(*spec, choice);
             const bool other_words = spec->type == ParameterType::choice && check_value(*spec, entry.value);
             return !other_words && holds(*spec, choice);
         }
@@ -83,10 +85,13 @@ private:
             return other.section == entry.section && has_key(other.parameters, entry.section, entry.key);
         });
     }
-    /// Whether a candidate's own text says what a key means nothing without.
-    static bool is_decided(const ParameterSpec& spec, const Choice& choice) {
+    /// Whether a candidate's own text says what a key means nothing without, at once or through others.
+    bool is_decided(const ParameterSpec& spec, const Choice& choice) const {
+        if (!spec.only_with) return false;
+        const std::string& key = spec.only_with->key;
         return std::any_of(choice.parameters.begin(), choice.parameters.end(),
-                           [&](const DeckEntry& entry) { return spec.only_with && entry.key == spec.only_with->key; });
+                           [&](const DeckEntry& entry) { return entry.key == key; }) ||
+               is_decided(*spec_of(spec.section, choice.name, key), choice);
     }
     /// Whether a candidate has what a key means nothing without.
     bool holds(const ParameterSpec& spec, const Choice& choice) const {

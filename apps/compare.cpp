@@ -145,6 +145,7 @@ void Comparison::build_all() {
         attempt(at, [&] {
             Case a_case = build(at);
             trial.layout = to_string(a_case.layout.kind());
+            trial.varies = a_case.plan.traits.varies;
             const MemoryPlan plan = a_case.memory_plan(true);
             trial.predicted = plan.total();
             if (trial.predicted > available)

@@ -29,8 +29,8 @@ namespace hyperplane {
 /// What came of a candidate.
 struct Trial {
     std::string name;
-    std::string solver, preconditioner;  ///< as the candidate's text has them
-    std::string layout;
+    std::string solver, preconditioner;      ///< as the candidate's text has them
+    std::string layout, varies;              ///< PreconditionerTraits::varies
     std::string outcome = "converged_rtol";  ///< a stop reason, or given_up, setup_failed, refused, out_of_memory
     std::string reason;                      ///< why it failed, a sentence; empty where it converged
     ExitCode code = ExitCode::ok;

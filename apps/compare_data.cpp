@@ -75,17 +75,18 @@ ComparisonRow row_of(const Trial& trial) {
 RecordData record_of(const Trial& trial, const Candidate& candidate, const Comparison& comparison, const Deck& deck,
                      const std::string& path) {
     const SystemShape& shape = comparison.shape();
-    RecordData record = begin_record(path, {.code_version = build_info().version,
-                                            .git_sha = build_info().git_sha,
-                                            .deck_file = deck.file,
-                                            .deck_source = deck.source,
-                                            .deck_resolved = to_ini(candidate.parameters),
-                                            .overrides = candidate.overrides,
-                                            .environment = environment(comparison.context(), comparison.device()),
-                                            .grid = shape.grid,
-                                            .layout = trial.layout,
-                                            .stencil = shape.stencil.name(),
-                                            .dof = shape.dof});
+    RecordData record =
+        begin_record(path, {.code_version = build_info().version,
+                            .git_sha = build_info().git_sha,
+                            .deck_file = deck.file,
+                            .deck_source = deck.source,
+                            .deck_resolved = to_ini(candidate.parameters),
+                            .overrides = candidate.overrides,
+                            .environment = environment(comparison.context(), comparison.device(), trial.varies),
+                            .grid = shape.grid,
+                            .layout = trial.layout,
+                            .stencil = shape.stencil.name(),
+                            .dof = shape.dof});
     record.status = status_of(trial.code);
     record.exit_code = int(trial.code);
     record.message = trial.reason;

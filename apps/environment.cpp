@@ -58,7 +58,8 @@ std::map<std::string, std::string> gpu_state(int ordinal) {
     return state;
 }
 
-std::map<std::string, std::string> environment(const Context& context, const std::string& device) {
+std::map<std::string, std::string> environment(const Context& context, const std::string& device,
+                                               const std::string& varies) {
     std::map<std::string, std::string> found = {
         {"backend", to_string(context.backend())},
         {"device", device},
@@ -76,6 +77,7 @@ std::map<std::string, std::string> environment(const Context& context, const std
         found["gpu_compute_capability"] = fmt::format("{}.{}", gpu.major, gpu.minor);
         found["cuda_driver"] = gpu.driver;
     }
+    if (!varies.empty()) found["not_deterministic"] = varies;
     for (const auto& [key, variable] :
          {std::pair{"slurm_job", "SLURM_JOB_ID"}, {"slurm_array_task", "SLURM_ARRAY_TASK_ID"}})
         if (const char* value = std::getenv(variable)) found[key] = value;

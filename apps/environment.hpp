@@ -22,7 +22,8 @@ std::string in_gib(Index bytes);
 /// The display driver and the clocks in MHz now, as nvidia-smi tells them; empty where it cannot be asked.
 std::map<std::string, std::string> gpu_state(int ordinal);
 
-/// Name and value of what a record keeps of the environment.
-std::map<std::string, std::string> environment(const Context& context, const std::string& device);
+/// Name and value of what a record keeps of the environment; `varies` as in PreconditionerTraits.
+std::map<std::string, std::string> environment(const Context& context, const std::string& device,
+                                               const std::string& varies);
 
 }  // namespace hyperplane

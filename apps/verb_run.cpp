@@ -56,7 +56,7 @@ RecordHeader header_of(const Case& a_case) {
         .deck_source = a_case.deck.source,
         .deck_resolved = to_ini(a_case.parameters),
         .overrides = a_case.overrides,
-        .environment = environment(a_case.context, a_case.device),
+        .environment = environment(a_case.context, a_case.device, a_case.plan.traits.varies),
         .grid = shape.grid,
         .layout = to_string(a_case.layout.kind()),
         .stencil = shape.stencil.name(),

@@ -104,10 +104,12 @@ std::string status_of(ExitCode code) {
 }
 
 std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
+    const char* varies = a_case.plan.traits.varies;
     std::string text =
         line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
-        line("method", fmt::format("{} with {}, {} layout, {}", a_case.name("solver"), a_case.name("preconditioner"),
-                                   to_string(a_case.layout.kind()), a_case.device));
+        line("method", fmt::format("{} with {}, {} layout, {}{}", a_case.name("solver"), a_case.name("preconditioner"),
+                                   to_string(a_case.layout.kind()), a_case.device,
+                                   *varies ? fmt::format("; not deterministic: {}", varies) : ""));
     text += line("ended", outcome.message);
     if (!outcome.solves.empty()) {
         text += line("iterations", iterations_text(outcome));

@@ -28,8 +28,9 @@ public:
 
 /// What solvers may rely on.
 struct PreconditionerTraits {
-    bool fixed = true;       ///< the same linear operator in every apply; otherwise only fgmres takes it
-    bool symmetric = false;  ///< M = M^T, needed by cg
+    bool fixed = true;        ///< the same linear operator in every apply; otherwise only fgmres takes it
+    bool symmetric = false;   ///< M = M^T, needed by cg
+    const char* varies = "";  ///< what may give other bits in another run, as "mode = async"; empty: nothing
 };
 
 /// One pivot that a policy changed, or that could not be used.

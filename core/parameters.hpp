@@ -20,7 +20,7 @@ struct Bound {
     bool open = false;  ///< the value itself is not allowed
 };
 
-/// What another key of the section must be for a key to mean anything.
+/// What another key of the section, a choice, must be for a key to mean anything.
 struct Condition {
     std::string key, value;
     /// "triangular_solve = jacobi"

@@ -70,7 +70,8 @@ struct DeckSchema {
 /// Values of every key that applies: defaults, then deck lines, then overrides (the last one wins).
 /// Aliases of components are replaced by their names. Checks syntax, unknown sections, unknown keys
 /// (with the nearest known one, or the component the key belongs to), types, ranges, missing required
-/// keys, unknown components. Throws one UsageError with all errors, a line each, in the deck's order.
+/// keys, unknown components. Throws one UsageError with all errors, a line each, in the deck's order. Where all that is
+/// right, keys that mean nothing beside the others' values are refused in the same way.
 Parameters resolve(const Deck& deck, const std::vector<DeckEntry>& overrides, const DeckSchema& schema);
 
 /// The resolved deck as INI text, one key a line with its provenance as a comment; resolving it again

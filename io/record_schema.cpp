@@ -13,7 +13,11 @@ using hdf5::Group;
 void transfer_deck(const Group& g, RecordData& r) {
     g.attribute("file", r.deck_file);
     g.scalar("source", {"1", "the deck as it was read"}, r.deck_source);
-    g.scalar("resolved", {"1", "every key that applied, with its value and where it came from, as a deck"},
+    g.scalar("resolved",
+             {"1",
+              "every key that applied, with its value and where it came from, as a deck; one that is unset, or means "
+              "nothing "
+              "beside the others, as a comment"},
              r.deck_resolved);
     g.dataset("overrides", {"1", "--set arguments, section.key=value, in their order"}, r.overrides);
 }

@@ -79,6 +79,7 @@ PreconditionerPlan JacobiSweeps::plan(const PreconditionerPlan& source, const Tr
     plan.bytes += TriangleSweeps::bytes(shape.layout.slots() * shape.dof);
     plan.bytes_per_apply = TriangleSweeps::bytes_per_apply(shape, sweeps);
     plan.traits = traits(sweeps, shape.symmetric);
+    plan.traits.varies = sweeps.mode == SweepMode::sync ? source.traits.varies : "block_async sweeps";
     return plan;
 }
 

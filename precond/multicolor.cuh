@@ -48,8 +48,8 @@ struct Step {
 constexpr int of_w = 0, of_inverse = 1, of_g = 2;  // parts of a row
 constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // of star7 all
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
-constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;
-constexpr int pitch = COLOURS | 1;  // of a place in shared memory; odd: no conflicts of its banks
+constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;  // a block's points: 34 KiB at most
+constexpr int pitch = COLOURS | 1;  // of a place there; odd: places' values of a colour lie in different banks
 
 struct Point {
     int i, j, k;
@@ -68,7 +68,7 @@ struct Point {
         if (NATURAL) return i + s.nx * (j + s.ny * k);
         return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
     }
-    /// To a number behind.
+    /// To the point so many numbers further on.
     __device__ void advance(const Step& s, int numbers) {
         i += numbers;
         while (true) {

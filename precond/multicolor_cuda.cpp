@@ -20,14 +20,14 @@ int parts_of(int dof) {
 
 /// Threads of a block. Where a multiprocessor has few blocks, how they divide among all decides.
 int threads_of(Index places, int dof) {
-    constexpr int most = 256, fewer = 192;
+    constexpr int usual = 256, fewer = 192;
     const Index multiprocessors = device::properties().multiprocessors;
-    const auto most_places = [&](Index threads) {
+    const auto most_of_one = [&](Index threads) {
         const Index blocks = (places + threads - 1) / threads * parts_of(dof);
         return (blocks + multiprocessors - 1) / multiprocessors * threads;
     };
-    const bool several = dof > 1 && most_places(most) > most;
-    return several && 10 * most_places(fewer) < 9 * most_places(most) ? fewer : most;
+    const bool several = dof > 1 && most_of_one(usual) > usual;
+    return several && 10 * most_of_one(fewer) < 9 * most_of_one(usual) ? fewer : usual;
 }
 
 rtc::Texts texts() {

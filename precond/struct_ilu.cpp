@@ -108,7 +108,8 @@ PreconditionerPlan StructIlu::plan(const StructIluOptions& options, const Precon
         plan.bytes_per_apply = NarrowFactors::bytes_of_sweeps(options.storage, slots, filled.size(), setting.dof) +
                                4 * slots * setting.dof * Index(sizeof(double));
     }
-    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+    const bool varies = options.sweeps > 0 && options.sweep_mode == FactorSweepMode::async;
+    plan.traits = {.fixed = true, .symmetric = setting.symmetric, .varies = varies ? "mode = async" : ""};
     return plan;
 }
 

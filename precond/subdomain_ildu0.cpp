@@ -133,7 +133,8 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
                                                      rows, options.storage);
     plan.bytes_per_apply =
         fewest_bytes(cuts.within(setting.stencil), setting.dof, setting.grid.points(), options.storage);
-    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+    const bool varies = options.variant == SubdomainVariant::dag_edge;
+    plan.traits = {.fixed = true, .symmetric = setting.symmetric, .varies = varies ? "variant = dag_edge" : ""};
     return plan;
 }
 

@@ -8,7 +8,8 @@ void require_fixed(const char* solver, const std::string& preconditioner, const 
     if (!traits.fixed)
         throw UsageError(std::string("solver.name = ") + solver +
                          " needs a preconditioner that is the same in every iteration, and " + preconditioner +
-                         " is not; only fgmres takes it");
+                         " with " + traits.varies +
+                         ", which read whatever others have come to, is another one each time; only fgmres takes it");
 }
 
 void require_symmetric(const char* solver, const std::string& preconditioner, const PreconditionerTraits& traits) {

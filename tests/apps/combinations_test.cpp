@@ -58,6 +58,9 @@ std::vector<Combination> choices_of(const Combination& pair) {
     for (const ParameterSpec& spec : find_preconditioner(pair.preconditioner).parameters)
         for (const std::string& choice : spec.choices)
             if (choice != spec.default_value) list.push_back({pair.problem, pair.preconditioner, spec.key, choice});
+    // By default these grids are one subdomain.
+    if (pair.preconditioner == "subdomain_ildu0")
+        list.push_back({pair.problem, pair.preconditioner, "subdomain", "4 3 2"});
     return list;
 }
 

@@ -182,6 +182,19 @@ class Failures(CompareTest):
                           "triangular_solve = jacobi\nlower_sweeps = 3\nupper_sweeps = 3\n")
         for name, outcome in names(both, "--preconditioners", "multicolor,multicolor:triangular_solve=exact").items():
             self.assertEqual(outcome, "converged_rtol", name)
+        ordered = self.write("d.ini", POISSON.format(cells=12) + "[preconditioner]\nname = multicolor\n"
+                             "triangular_solve = jacobi\nsolve_mode = block_async\nblock_order = forward\n")
+        for name, outcome in names(ordered, "--solvers", "fgmres", "--preconditioners",
+                                   "multicolor,multicolor:triangular_solve=exact").items():
+            self.assertEqual(outcome, "converged_rtol", name)
+        # --set is for those that it means something to.
+        exact = self.write("e.ini", POISSON.format(cells=12) + "[preconditioner]\nname = multicolor\n")
+        three = ("--set", "preconditioner.lower_sweeps=3", "--set", "preconditioner.upper_sweeps=3")
+        for candidates in ("multicolor,multicolor:triangular_solve=jacobi", "fgbilu:triangular_solve=jacobi"):
+            for name, outcome in names(exact, "--preconditioners", candidates, *three).items():
+                self.assertEqual(outcome, "converged_rtol", name)
+        self.expect(2, "compare", exact, "--preconditioners", "multicolor", *three,
+                    says="no candidate has this key, or what it means nothing without")
         boxes = self.write("c.ini", POISSON.format(cells=12) +
                            "[preconditioner]\nname = subdomain_ildu0\nvariant = unfused\n")
         for name, outcome in names(boxes, "--preconditioners",

@@ -62,8 +62,10 @@ class Usage(ProgramTest):
         for solver in ("cg", "gmres", "bicgstab", "richardson"):
             self.expect(2, "run", deck, *asynchronous, "--set", f"solver.name={solver}",
                         says=f"solver.name = {solver} needs a preconditioner that is the same in every iteration, and "
-                             "jacobi_sweeps is not; only fgmres takes it")
+                             "jacobi_sweeps with block_async sweeps, which read whatever others have come to, is another "
+                             "one each time; only fgmres takes it")
         self.expect(0, "run", deck, *asynchronous, "--set", "solver.name=fgmres")
+        self.assertEqual(self.record("a.h5")["environment"]["not_deterministic"], "block_async sweeps")
         uneven = (*sweeps, "--set", "preconditioner.upper_sweeps=4")
         self.expect(2, "run", deck, *uneven, "--set", "solver.name=cg", says="needs a symmetric preconditioner")
         for solver in ("gmres", "fgmres", "bicgstab", "richardson"):
@@ -76,13 +78,16 @@ class Usage(ProgramTest):
         self.expect(2, "run", deck, *swept, "--set", "preconditioner.solve_mode=block_async",
                     says="preconditioner.solve_mode means nothing with preconditioner.triangular_solve = exact")
         for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):
-            self.expect(0, "run", deck, *swept, "--set", "preconditioner.mode=async", "--set", f"solver.name={solver}")
+            done = self.expect(0, "run", deck, *swept, "--set", "preconditioner.mode=async", "--set",
+                               f"solver.name={solver}")
+            self.assertIn("; not deterministic: mode = async\n", done.stdout)
         swept += ("--set", "preconditioner.triangular_solve=jacobi")
         for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):
             self.expect(0, "run", deck, *swept, "--set", f"solver.name={solver}")
         self.expect(2, "run", deck, *swept, "--set", "preconditioner.solve_mode=block_async", "--set",
                     "solver.name=bicgstab",
-                    says="par_ilu is not; only fgmres takes it")
+                    says="par_ilu with block_async sweeps, which read whatever others have come to, is another one each time; only "
+                         "fgmres takes it")
         boxes = ("--set", "preconditioner.name=subdomain_ildu0")
         for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):
             self.expect(0, "run", deck, *boxes, "--set", f"solver.name={solver}")

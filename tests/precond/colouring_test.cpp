@@ -140,7 +140,7 @@ TEST(ColouredPoints, LeaveFewPlacesEmpty) {
     for (const Stencil& stencil : Stencil::ready_made())
         for (int n : {63, 64, 100, 336}) {
             const ColouredShape shape({n, n, n}, stencil, ColourRule::stencil);
-            EXPECT_LT(double(shape.slots), 1.0 + double(shape.grid.points()) * (1.0 + 7.0 / n) + 8.0 * 16.0)
+            EXPECT_LT(double(shape.slots), 1.0 + double(shape.grid.points()) * (1.0 + 7.0 / n) + 8.0 * 64.0)
                 << stencil.name() << " " << n;
         }
 }

@@ -260,7 +260,13 @@ TEST(JacobiSweeps, RefuseWhatMeansNothing) {
     const System system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
     EXPECT_THROW(make("jacobi_sweeps", system.a, {{"lower_sweeps", "0"}}), UsageError);
     EXPECT_THROW(make("jacobi_sweeps", system.a, {{"mode", "async"}}), UsageError);
-    EXPECT_EQ(parameters_of("jacobi_sweeps", {}).unmet("preconditioner", "block_order")->text(), "mode = block_async");
+}
+TEST(JacobiSweeps, HaveAnOrderOfBlocksThatMeansNothingToSynchronousOnes) {
+    const Parameters parameters = parameters_of("jacobi_sweeps", {});
+    const Condition* unmet = parameters.unmet("preconditioner", "block_order");
+    ASSERT_TRUE(unmet);
+    EXPECT_EQ(unmet->text(), "mode = block_async");
+    EXPECT_FALSE(parameters_of("jacobi_sweeps", {{"mode", "block_async"}}).unmet("preconditioner", "block_order"));
 }
 
 TEST(JacobiSweeps, TellPivotsByTheirOwnName) {
