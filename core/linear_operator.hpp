@@ -30,7 +30,7 @@ public:
 struct PreconditionerTraits {
     bool fixed = true;        ///< the same linear operator in every apply; otherwise only fgmres takes it
     bool symmetric = false;   ///< M = M^T, needed by cg
-    const char* varies = "";  ///< what may give other bits in another run, as "mode = async"; empty: nothing
+    const char* varies = "";  ///< in a plan: what may give other bits in another run, as "mode = async"
 };
 
 /// One pivot that a policy changed, or that could not be used.

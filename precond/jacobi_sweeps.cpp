@@ -69,7 +69,9 @@ SweepOptions triangle_sweep_options(const Parameters& parameters, const std::str
 
 PreconditionerTraits JacobiSweeps::traits(const SweepOptions& options, bool symmetric) {
     const bool sync = options.mode == SweepMode::sync;
-    return {.fixed = sync, .symmetric = sync && symmetric && options.lower == options.upper};
+    return {.fixed = sync,
+            .symmetric = sync && symmetric && options.lower == options.upper,
+            .varies = sync ? "" : "block_async sweeps"};
 }
 
 PreconditionerPlan JacobiSweeps::plan(const PreconditionerPlan& source, const TriangleShape& shape,
@@ -79,7 +81,7 @@ PreconditionerPlan JacobiSweeps::plan(const PreconditionerPlan& source, const Tr
     plan.bytes += TriangleSweeps::bytes(shape.layout.slots() * shape.dof);
     plan.bytes_per_apply = TriangleSweeps::bytes_per_apply(shape, sweeps);
     plan.traits = traits(sweeps, shape.symmetric);
-    plan.traits.varies = sweeps.mode == SweepMode::sync ? source.traits.varies : "block_async sweeps";
+    if (sweeps.mode == SweepMode::sync) plan.traits.varies = source.traits.varies;
     return plan;
 }
 

@@ -20,7 +20,7 @@ int parts_of(int dof) {
 
 /// Threads of a block. Where a multiprocessor has few blocks, how they divide among all decides.
 int threads_of(Index places, int dof) {
-    constexpr int usual = 256, fewer = 192;
+    constexpr int usual = MulticolorCuda::usual_threads, fewer = MulticolorCuda::fewer_threads;
     const Index multiprocessors = device::properties().multiprocessors;
     const auto most_of_one = [&](Index threads) {
         const Index blocks = (places + threads - 1) / threads * parts_of(dof);

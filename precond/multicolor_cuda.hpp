@@ -14,6 +14,9 @@ namespace hyperplane {
 /// The kernels of one shape and what they are launched with.
 class MulticolorCuda {
 public:
+    /// Of a block; fewer where a grid's blocks divide better so among the multiprocessors.
+    static constexpr int usual_threads = 256, fewer_threads = 192;
+
     /// `layout` is that of r and z.
     MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric, FactorStorage storage);
 
@@ -24,7 +27,7 @@ public:
     /// Compiles the kernels for an architecture, without a device.
     static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
                                                      bool symmetric, FactorStorage storage,
-                                                     const std::string& architecture, int threads = 256);
+                                                     const std::string& architecture, int threads = usual_threads);
 
 private:
     /// One launch: a kernel, its colour, and the terms of its sums as words.

@@ -342,8 +342,9 @@ TEST(SweptColours, CompileWithoutSpills) {
 TEST(MulticolorOfFewerThreads, CompilesWithoutSpills) {
     const Stencil stencil = Stencil::diamond25();
     for (const FactorStorage storage : all_factor_storages)
-        for (const auto& row : MulticolorCuda::compile(Layout(LayoutKind::natural, {80, 80, 80}, stencil.level_map()),
-                                                       stencil, 8, false, storage, "sm_90", 192)) {
+        for (const auto& row :
+             MulticolorCuda::compile(Layout(LayoutKind::natural, {80, 80, 80}, stencil.level_map()), stencil, 8, false,
+                                     storage, "sm_90", MulticolorCuda::fewer_threads)) {
             EXPECT_GT(row.registers, 0) << row.name;
             EXPECT_EQ(row.spill_bytes, 0) << row.name;
         }

@@ -87,4 +87,11 @@ inline PreconditionerPlan expect_held_as_planned(const std::string& name, const 
     return plan;
 }
 
+/// What a key means nothing without and has not got; empty where it means something.
+inline std::string unmet(const std::string& name, const Settings& settings, const char* key) {
+    const Parameters parameters = parameters_of(name, settings);
+    const Condition* condition = parameters.unmet("preconditioner", key);
+    return condition ? condition->text() : "";
+}
+
 }  // namespace hyperplane::testing_support

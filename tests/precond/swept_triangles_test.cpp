@@ -240,13 +240,6 @@ TEST(SweptTriangles, OfOneColourLessThanThereAreAreNotExact) {
     EXPECT_GT(relative_difference(system.applied(*system.sweeps(7, 7)), system.exact()), 1e-9);
 }
 
-/// What a key means nothing without and has not got; empty where it means something.
-std::string unmet(const std::string& name, const Settings& settings, const char* key) {
-    const Parameters parameters = parameters_of(name, settings);
-    const Condition* condition = parameters.unmet("preconditioner", key);
-    return condition ? condition->text() : "";
-}
-
 TEST(SweptTriangles, HaveKeysThatMeanNothingToExactSolves) {
     const Settings swept{{"triangular_solve", "jacobi"}};
     for (const char* name : {"multicolor", "fgbilu", "subdomain_ildu0", "par_ilu"}) {
