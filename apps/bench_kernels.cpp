@@ -104,8 +104,8 @@ struct Vectors {
 FactorsAt factors_of(const StructIlu& ilu, const Context& context) {
     FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit_triangular()};
     if (context.backend() == Backend::cuda) {
-        factors.pivot_order = BlockOrder::blocks;
-        if (factors.unit) factors.triangle_order = factors.pivot_order;
+        factors.pivot_places = BlockPlaces::together;
+        if (factors.unit) factors.triangle_places = factors.pivot_places;
     }
     return factors;
 }

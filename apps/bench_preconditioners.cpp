@@ -68,6 +68,10 @@ private:
     std::optional<LinearSystem> system_;
 };
 
+bool is_baseline(const Candidate& candidate) {
+    return candidate.preconditioner.name == "cusparse_ilu";
+}
+
 /// A preconditioner set up for its matrix.
 struct Ready {
     PreconditionedSystem::Made made;
@@ -92,8 +96,8 @@ struct Ready {
     }
 };
 
-/// Seconds of one sweep of the set-up: what twice as many take longer. Both are timed in turn: a GPU's clock falls under
-/// load until it draws the power that it may, and the later one of two rows of set-ups would seem slower by that.
+/// Seconds of one sweep of the set-up: what twice as many take longer. Both are timed in turn: a GPU's clock falls
+/// under load until it draws the power that it may, and the later one of two rows of set-ups would seem slower by that.
 double seconds_of_setup_sweep(const Context& context, int repeats, Preconditioner& m, const StructMatrix& a) {
     const int sweeps = m.sweeps().setup;
     const auto seconds_with = [&](int count) {
@@ -107,6 +111,42 @@ double seconds_of_setup_sweep(const Context& context, int repeats, Preconditione
     }
     seconds_with(sweeps);
     return std::max(0.0, timing_of(std::move(longer)).median) / sweeps;
+}
+
+/// Of the same factors, in double precision; cuSPARSE's are struct_ilu's.
+std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, const Candidate& candidate) {
+    if (is_baseline(candidate)) {
+        StructIluOptions options;
+        options.fill_level = int(candidate.parameters.integer("preconditioner", "fill_level"));
+        return std::make_unique<StructIlu>(system.context(), options);
+    }
+    Candidate in_double = candidate;
+    in_double.parameters.set("preconditioner", "storage", "double");
+    in_double.overrides.push_back("preconditioner.storage=double");
+    std::unique_ptr<Preconditioner> m = system.make(in_double, in_double.parameters).m;
+    m->suggest_shift(system.suggested_shift());
+    return m;
+}
+
+/// Throws Error(expectation) where z is not M^-1 r: a wrong kernel gets no time.
+void check(PreconditionedSystem& system, const Candidate& candidate, const Ready& ready, const Vector& r,
+           const Vector& z, PreconditionerResult& result) {
+    const Parameters& parameters = candidate.parameters;
+    const FactorStorage storage =
+        parameters.has("preconditioner", "storage") ? factor_storage(parameters) : FactorStorage::double_precision;
+    try {
+        result.check = check_application(
+            *ready.made.m, [&] { return make_in_double(system, candidate); }, storage, *ready.a, r, z);
+        if (!result.check) result.unchecked = "asynchronous sweeps give other bits in another run";
+    } catch (const OutOfMemory&) {
+        result.unchecked = "no memory for what is compared with";
+    }
+    if (result.check ? result.check->passed() : all_finite(z)) return;
+    const std::string why =
+        result.check ? fmt::format("has an error of {:.1e}, more than {:.0e}", result.check->error, result.check->bound)
+                     : "is not finite";
+    throw Error(ExitCode::expectation,
+                fmt::format("bench {}: M^-1 r of {} {}; not timed", system.name(), candidate.preconditioner.text, why));
 }
 
 void time_one(PreconditionedSystem& system, const Candidate& candidate, const SubdomainTuning* tuning, int repeats,
@@ -124,9 +164,7 @@ void time_one(PreconditionedSystem& system, const Candidate& candidate, const Su
         Vector r(context, ready.a->layout(), ready.a->dof(), "bench"), z(context, r.layout(), r.dof(), "bench");
         fill_random(r, 7);
         ready.made.m->apply(r, z);
-        if (!all_finite(z))
-            throw Error(ExitCode::expectation, fmt::format("bench {}: M^-1 r of {} is not finite; not timed",
-                                                           system.name(), candidate.preconditioner.text));
+        check(system, candidate, ready, r, z, result);
         result.bytes = double(ready.made.m->bytes_per_apply());
         result.sweeps = ready.made.m->sweeps();
         result.apply = time_apply(context, repeats, *ready.made.m, r, z);
@@ -185,7 +223,7 @@ void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candi
     };
     for (const bool baseline : {true, false})
         for (const Candidate& candidate : candidates) {
-            if ((candidate.preconditioner.name == "cusparse_ilu") != baseline) continue;
+            if (is_baseline(candidate) != baseline) continue;
             time(candidate, baseline);
             if (candidate.preconditioner.name != "subdomain_ildu0") continue;
             for (const NamedTuning& tuning : tunings) time(candidate, baseline, &tuning);

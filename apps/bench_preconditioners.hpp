@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench_application.hpp"
 #include "apps/bench_cases.hpp"
 #include "apps/bench_setup.hpp"
 #include "apps/candidates.hpp"
@@ -24,9 +25,11 @@ struct PreconditionerResult {
     double first_setup = 0.0;  ///< seconds, compilation of kernels and allocation of memory included
     SetupTimes setup;
     SetupReport report;
-    Timing apply;        ///< seconds
-    double bytes = 0.0;  ///< fewest that one application must move
-    Index held = 0;      ///< bytes of memory besides the matrix
+    std::optional<ApplicationCheck> check;  ///< of an application
+    std::string unchecked;                  ///< why there is none; empty: there is
+    Timing apply;                           ///< seconds
+    double bytes = 0.0;                     ///< fewest that one application must move
+    Index held = 0;                         ///< bytes of memory besides the matrix
     SweepCounts sweeps;
     double setup_sweep = 0.0;  ///< seconds of one sweep of the set-up, where it is made of sweeps
 };
@@ -79,9 +82,9 @@ struct NamedTuning {
 /// Those whose name holds `part`; "all": every one.
 std::vector<NamedTuning> subdomain_tunings(const std::string& part);
 
-/// Sets each candidate up, applies it to a random vector, which must give numbers (else Error, expectation), and times
-/// both, cuSPARSE's first; subdomain_ildu0 with each of some tunings, too. A candidate that fails is a row with its
-/// reason. `done` is called after each row, the last one.
+/// Sets each candidate up, applies it to a random vector, which must give what its factors say (bench_application.hpp,
+/// else Error, expectation), and times both, cuSPARSE's first; subdomain_ildu0 with each of some tunings, too. A
+/// candidate that fails is a row with its reason. `done` is called after each row, the last one.
 void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
                            const std::vector<NamedTuning>& tunings, int repeats,
                            const std::function<void(const PreconditionersResult&)>& done);

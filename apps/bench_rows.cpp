@@ -1,9 +1,8 @@
 #include "apps/bench_rows.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <vector>
 
+#include "apps/bench_errors.hpp"
 #include "core/for_each_point.hpp"
 #include "core/random.hpp"
 #include "core/views.hpp"
@@ -11,25 +10,7 @@
 namespace hyperplane {
 namespace {
 
-/// *most = max(*most, value) for values >= 0 and NaN, which wins.
-HYPERPLANE_HD void raise(double* most, double value) {
-#ifdef __CUDA_ARCH__
-    // Bits of numbers >= 0 are ordered as the numbers are, NaN above all.
-    if (!(value <= *static_cast<volatile double*>(most)))
-        atomicMax(reinterpret_cast<unsigned long long*>(most), (unsigned long long)(__double_as_longlong(value)));
-#else
-    std::atomic_ref<double> shared(*most);
-    double seen = shared.load(std::memory_order_relaxed);
-    while (!(value <= seen) && seen == seen && !shared.compare_exchange_weak(seen, value)) {
-    }
-#endif
-}
-
-HYPERPLANE_HD double magnitude(double value) {
-    return value < 0.0 ? -value : value;
-}
-
-/// Coefficients of a matrix in any BlockOrder.
+/// Coefficients of a matrix in any BlockPlaces.
 struct Blocks {
     const double* values;
     Index entry_step, row_step, col_step, slot_step;
@@ -40,10 +21,10 @@ struct Blocks {
     }
 };
 
-Blocks blocks_of(const StructMatrix& a, BlockOrder order) {
+Blocks blocks_of(const StructMatrix& a, BlockPlaces places) {
     const Index m = a.dof(), slots = a.layout().slots();
     const int stored = a.stored_entries();
-    if (order == BlockOrder::blocks) return {a.values(0), m * m * slots, m, 1, m * m, int(m), stored};
+    if (places == BlockPlaces::together) return {a.values(0), m * m * slots, m, 1, m * m, int(m), stored};
     return {a.values(0), m * m * a.stride(), m * a.stride(), a.stride(), 1, int(m), stored};
 }
 
@@ -88,33 +69,10 @@ struct Pivots {
             for (int c = 0; c < a.dof; ++c) out[r] += a.at(entry, r, c, slot) * in[c];
         }
     }
-    /// v = D v: Gaussian elimination with column pivots.
+    /// v = D v
     HYPERPLANE_HD void divide(Index slot, double* v) const {
-        const int m = a.dof;
-        double block[max_dof * max_dof];
-        for (int r = 0; r < m; ++r)
-            for (int c = 0; c < m; ++c) block[r * m + c] = a.at(entry, r, c, slot);
-        for (int k = 0; k < m; ++k) {
-            int best = k;
-            for (int r = k + 1; r < m; ++r)
-                if (magnitude(block[r * m + k]) > magnitude(block[best * m + k])) best = r;
-            for (int c = 0; c < m; ++c) exchange(block[k * m + c], block[best * m + c]);
-            exchange(v[k], v[best]);
-            for (int r = k + 1; r < m; ++r) {
-                const double factor = block[r * m + k] / block[k * m + k];
-                for (int c = k; c < m; ++c) block[r * m + c] -= factor * block[k * m + c];
-                v[r] -= factor * v[k];
-            }
-        }
-        for (int r = m - 1; r >= 0; --r) {
-            for (int c = r + 1; c < m; ++c) v[r] -= block[r * m + c] * v[c];
-            v[r] /= block[r * m + r];
-        }
-    }
-    HYPERPLANE_HD static void exchange(double& a, double& b) {
-        const double kept = a;
-        a = b;
-        b = kept;
+        divide_by_block(
+            a.dof, [&](int r, int c) { return a.at(entry, r, c, slot); }, v);
     }
 };
 
@@ -265,40 +223,21 @@ struct Difference {
     }
 };
 
-/// What raise() raises: the largest error, the largest value it is relative to.
-class Maxima {
-public:
-    explicit Maxima(const Context& context) : context_(context), device_(context, "bench", 2) {}
-    double* data() { return device_.data(); }
-    double absolute() { return read(0); }
-    double relative() { return read(0) / read(1); }
-
-private:
-    double read(int at) {
-        if (context_.backend() == Backend::cpu) return device_[at];
-        double value = 0.0;
-        device::copy(device_.data() + at, &value, sizeof value);
-        return value;
-    }
-    Context context_;
-    Buffer<double> device_;
-};
-
 /// A matrix's rows with the offsets they refer to.
 struct HeldRows {
     Buffer<Int3> offsets;
     Rows rows;
 
-    explicit HeldRows(const StructMatrix& a, BlockOrder order = BlockOrder::planes)
+    explicit HeldRows(const StructMatrix& a, BlockPlaces places = BlockPlaces::apart)
         : offsets(copied_to(a.context(), "bench", a.stencil().offsets())) {
         Grid grid = a.grid();
         grid.periodic = {false, false, false};
-        rows = {grid, a.layout(), blocks_of(a, order), offsets.data(), a.stencil().size()};
+        rows = {grid, a.layout(), blocks_of(a, places), offsets.data(), a.stencil().size()};
     }
 };
 
 Pivots pivots_of(const FactorsAt& factors) {
-    return {blocks_of(factors.pivots, factors.pivot_order), factors.pivot_entry, factors.unit};
+    return {blocks_of(factors.pivots, factors.pivot_places), factors.pivot_entry, factors.unit};
 }
 
 }  // namespace
@@ -321,7 +260,7 @@ double spmv_error(const StructMatrix& a, const Vector& x, const Vector& y) {
 }
 
 double lower_error(const FactorsAt& factors, const Vector& r, const Vector& y) {
-    const HeldRows held(factors.triangles, factors.triangle_order);
+    const HeldRows held(factors.triangles, factors.triangle_places);
     Maxima most(factors.triangles.context());
     for_each_point(r.backend(), r.layout(), "check of the lower solve",
                    LowerCheck{held.rows, pivots_of(factors), view(r), view(y), most.data()});
@@ -329,7 +268,7 @@ double lower_error(const FactorsAt& factors, const Vector& r, const Vector& y) {
 }
 
 double upper_error(const FactorsAt& factors, const Vector& y, const Vector& z) {
-    const HeldRows held(factors.triangles, factors.triangle_order);
+    const HeldRows held(factors.triangles, factors.triangle_places);
     Maxima most(factors.triangles.context());
     for_each_point(y.backend(), y.layout(), "check of the upper solve",
                    UpperCheck{held.rows, pivots_of(factors), view(y), view(z), most.data()});
@@ -350,7 +289,7 @@ double factor_error(const StructMatrix& a, const FactorsAt& factors) {
     constexpr double most_flops = 4e9;
     const double flops = 2.0 * (products * (factors.unit ? 1.0 + a.dof() : 1.0) + stencil.size()) * a.dof() * a.dof();
     const Index every = 1 + Index(double(a.layout().slots()) * flops / most_flops);
-    const HeldRows matrix(a), triangles(factors.triangles, factors.triangle_order);
+    const HeldRows matrix(a), triangles(factors.triangles, factors.triangle_places);
     const Buffer<int> partners = copied_to(a.context(), "bench", partner);
     Maxima most(a.context());
     for_each_point(a.backend(), a.layout(), "check of the factorisation",

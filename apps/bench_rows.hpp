@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/struct_matrix.hpp"
+#include "precond/narrow_factors.hpp"
 
 namespace hyperplane {
 
@@ -15,19 +16,13 @@ void fill_random(StructMatrix& a);
 /// Uniform in (-1, 1).
 void fill_random(Vector& x, std::uint64_t seed);
 
-/// How coefficients lie in the memory of a matrix.
-enum class BlockOrder {
-    planes,  ///< [entry][row][col][slot], padded: a StructMatrix's own
-    blocks,  ///< [entry][slot][row][col], without padding
-};
-
 /// The factors of M = (D + E) D^-1 (D + F), on a's stencil.
 struct FactorsAt {
     const StructMatrix& triangles;  ///< E and F; W = E D^-1 and G = D^-1 F where `unit`
     const StructMatrix& pivots;     ///< D^-1 is an entry of it
     int pivot_entry;
     bool unit = false;  ///< M = (I + W) D (I + G)
-    BlockOrder triangle_order = BlockOrder::planes, pivot_order = BlockOrder::planes;
+    BlockPlaces triangle_places = BlockPlaces::apart, pivot_places = BlockPlaces::apart;
 };
 
 /// max |y - A x| / entries of a row.

@@ -34,7 +34,7 @@ ParameterTable fgbilu_parameters() {
          "blocks",
          "how the work of a hyperplane is shared out. kernels: a parallel loop, on a GPU a launch, for each step over "
          "all elements of all blocks. blocks: a thread block takes points through all steps, one launch a hyperplane; "
-         "on a CPU threads take runs of points, as struct_ilu does in the hyperplane layout",
+         "on a CPU threads take lines of points, as struct_ilu does",
          "",
          {},
          {},
@@ -54,7 +54,7 @@ FgBiluOptions fgbilu_options(const Parameters& parameters) {
     return options;
 }
 
-/// Style blocks on a CPU: struct_ilu, whose threads take runs of a hyperplane's points through all steps.
+/// Style blocks on a CPU: struct_ilu, whose threads take lines of points through all steps.
 bool is_struct_ilu(const FgBiluOptions& options, const PreconditionerSetting& setting) {
     return options.style == FgBiluStyle::blocks && setting.context.backend() == Backend::cpu;
 }
@@ -235,10 +235,8 @@ PreconditionerRow fgbilu_row() {
                        ? JacobiSweeps::plan(struct_ilu_of(options), triangular_solve_options(parameters), setting)
                        : plan_swept(FgBilu(setting.context, options), FgBilu::plan(in_double(options), setting),
                                     parameters, setting);
-        if (!is_struct_ilu(options, setting)) return FgBilu::plan(options, setting);
-        PreconditionerPlan plan = StructIlu::plan(struct_ilu_of(options), setting);
-        plan.layout = Layout(LayoutKind::hyperplane, plan.layout.grid(), plan.layout.levels());
-        return plan;
+        return is_struct_ilu(options, setting) ? StructIlu::plan(struct_ilu_of(options), setting)
+                                               : FgBilu::plan(options, setting);
     };
     return row;
 }

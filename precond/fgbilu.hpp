@@ -18,8 +18,8 @@
 //                (precond/fgbilu_cuda.hpp), which keeps W_l(p) = E_l(p) D^-1(p+l) and G_u(p) = D^-1(p) F_u(p) in place
 //                of E and F, so that D^-1 v is there before a level's turn has come:
 //                    v(p) = r(p) - sum_l W_l(p) v(p+l),   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)
-//                On a CPU threads have runs of a hyperplane's points (Algorithms 2 and 3), which is what struct_ilu
-//                does in the hyperplane layout, and the row makes that.
+//                On a CPU it is struct_ilu, which the row makes: threads have runs of points (Algorithms 2 and 3), a
+//                line along x each. Runs of a hyperplane's points would leave the blocks of a row far apart in memory.
 //
 // In Algorithm 6 (b) line 2 the b is one too many: z = F x, as in Algorithm 10. The correction iteration (3),
 // x += M^-1 (b - A x), whose residual is Algorithm 7, is solver richardson.

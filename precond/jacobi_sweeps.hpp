@@ -35,6 +35,8 @@ public:
     Index bytes_per_apply() const override;
     SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override { source_->set_setup_sweeps(count); }
+    const TriangleSource& source() const { return *source_; }
+    const SweepOptions& options() const { return options_; }
 
     /// As many lower as upper sweeps on a symmetric matrix give a symmetric M.
     static PreconditionerTraits traits(const SweepOptions& options, bool symmetric);

@@ -50,6 +50,7 @@ constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // of sta
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
 constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;  // a block's points: 34 KiB at most
 constexpr int pitch = COLOURS | 1;  // of a place there; odd: places' values of a colour lie in different banks
+constexpr int shared_values = through_shared ? THREADS * pitch : 1;
 
 struct Point {
     int i, j, k;
@@ -68,18 +69,14 @@ struct Point {
         if (NATURAL) return i + s.nx * (j + s.ny * k);
         return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
     }
-    /// To the point so many numbers further on.
+    /// To the point so many numbers further on, mostly in the same line.
     __device__ void advance(const Step& s, int numbers) {
         i += numbers;
-        while (true) {
-            const int in_plane = j * s.line + i;
-            if (in_plane >= s.plane)
-                i = in_plane - s.plane, j = 0, ++k;
-            else if (i >= s.line)
-                i -= s.line, ++j;
-            else
-                break;
-        }
+        if (i < s.line) return;
+        const int in_plane = j * s.line + i, planes = in_plane / s.plane, rest = in_plane - planes * s.plane;
+        k += planes;
+        j = rest / s.line;
+        i = rest - j * s.line;
     }
 };
 
@@ -189,7 +186,7 @@ __device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
 
 extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
     const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
-    __shared__ double points_of_block[through_shared ? THREADS * pitch : 1];
+    __shared__ double points_of_block[shared_values];
     if (through_shared) {
         for_points_of_block(s, [&](int at, int slot) { points_of_block[at] = __ldg(s.r + slot); });
         __syncthreads();
@@ -252,8 +249,8 @@ extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
     const bool has_place = place < s.stride;
     double sum[ROWS] = {};
     if (has_place) upper_sum(s, sum, first, place);
-    if constexpr (through_shared) {
-        __shared__ double points_of_block[THREADS * pitch];
+    __shared__ double points_of_block[shared_values];
+    if (through_shared) {
 #pragma unroll
         for (int colour = 0; colour < COLOURS; ++colour)
             if (has_place)

@@ -22,6 +22,12 @@ TriangleFactors view_of(const NarrowFactors& narrow) {
 
 }  // namespace
 
+TriangleFactors factors_of(const StructIlu& factorisation, const Int3* offsets) {
+    const NarrowFactors* narrow = factorisation.narrow_factors();
+    if (narrow) return view_of(*narrow);
+    return factorisation.view(offsets);
+}
+
 TriangleShape StructIluTriangles::shape(const StructIluOptions& options, const PreconditionerSetting& setting) {
     const Stencil filled = setting.stencil.filled(options.fill_level);
     // In natural order the blocks of asynchronous sweeps come in the order of dependencies.
@@ -57,9 +63,7 @@ TriangleShape StructIluTriangles::shape() const {
 }
 
 TriangleFactors StructIluTriangles::factors() const {
-    const NarrowFactors* narrow = factorisation_.narrow_factors();
-    if (narrow) return view_of(*narrow);
-    return factorisation_.view(offsets_.data());
+    return factors_of(factorisation_, offsets_.data());
 }
 
 PreconditionerPlan CopiedTriangles::plan(const PreconditionerPlan& factorisation, const TriangleShape& shape,

@@ -32,6 +32,9 @@ public:
     virtual TriangleFactors factors() const = 0;
 };
 
+/// Of one that is set up; `offsets` are those of its stencil, in the context's memory.
+TriangleFactors factors_of(const StructIlu& factorisation, const Int3* offsets);
+
 class StructIluTriangles : public TriangleSource {
 public:
     StructIluTriangles(const Context& context, const StructIluOptions& options)

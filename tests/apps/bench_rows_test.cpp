@@ -90,10 +90,10 @@ StructMatrix in_unit_form(const System& s) {
 TEST_P(BenchChecks, KnowUnitTriangularFactorsInBlocks) {
     const auto [kind, storage, dof] = GetParam();
     {
-        const BlockOrder order = BlockOrder::blocks;
+        const BlockPlaces places = BlockPlaces::together;
         System s(kind, Stencil::box27(), dof, storage);
         StructMatrix unit = in_unit_form(s);
-        const FactorsAt factors{unit, unit, unit.stencil().diagonal(), true, order, order};
+        const FactorsAt factors{unit, unit, unit.stencil().diagonal(), true, places, places};
         EXPECT_LE(factor_error(s.a, factors), 1e-12);
         s.ilu.lower_solve(s.x, s.y);
         transfer(s.y, s.z);

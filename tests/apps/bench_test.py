@@ -62,6 +62,7 @@ class Bench(ProgramTest):
                 self.assertGreater(row["setup"]["median"] + row["first_setup"], 0.0)
                 self.assertAlmostEqual(row["time_over_limit"] * row["bytes_per_apply"] / found["copy_rate"] /
                                        row["apply"]["median"], 1.0)
+                self.assertLess(row["error"], 1e-14)
             for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "jacobi", "none"):
                 self.assertNotIn("refused", rows[name])
             self.assertIn("refused", rows["cusparse_ilu"])
@@ -90,6 +91,9 @@ class Bench(ProgramTest):
         rows = system["preconditioners"]
         self.assertEqual([row["preconditioner"] for row in rows], names)
         self.assertGreater(rows[1]["bytes_per_apply"], rows[0]["bytes_per_apply"])
+        self.assertLess(rows[1]["error"], 1e-14)
+        self.assertNotIn("error", rows[2])
+        self.assertIn("asynchronous", rows[2]["unchecked"])
         shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", names[1], "--repeats", "1").stdout
         self.assertIn(names[1], shown)
 

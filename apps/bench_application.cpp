@@ -1,0 +1,55 @@
+#include "apps/bench_application.hpp"
+
+#include "apps/bench_rows.hpp"
+#include "apps/bench_triangles.hpp"
+#include "precond/jacobi.hpp"
+#include "precond/jacobi_sweeps.hpp"
+#include "precond/triangle_source.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Where factors rounded to a storage are not at hand to be compared with.
+double bound_of_rounding(FactorStorage storage) {
+    switch (storage) {
+        case FactorStorage::double_precision: return 1e-10;
+        case FactorStorage::single_precision: return 1e-5;
+        case FactorStorage::half_scaled: return 5e-2;
+    }
+    return 0.0;
+}
+
+}  // namespace
+
+std::optional<ApplicationCheck> check_application(const Preconditioner& m,
+                                                  const std::function<std::unique_ptr<Preconditioner>()>& same,
+                                                  FactorStorage storage, const StructMatrix& a, const Vector& r,
+                                                  const Vector& z) {
+    const Context& context = a.context();
+    const double bound = bound_of_rounding(FactorStorage::double_precision);
+    if (dynamic_cast<const NoPreconditioner*>(&m)) return ApplicationCheck{difference(context, z, r), 0.0};
+    if (dynamic_cast<const Jacobi*>(&m)) return ApplicationCheck{diagonal_error(a, r, z), bound_of_rounding(storage)};
+    if (const auto* swept = dynamic_cast<const JacobiSweeps*>(&m)) {
+        if (swept->options().mode != SweepMode::sync) return {};
+        return ApplicationCheck{swept_error(context, swept->source().factors(), swept->options(), r, z), bound};
+    }
+    if (const auto* ilu = dynamic_cast<const StructIlu*>(&m)) {
+        const Buffer<Int3> offsets = copied_to(context, "bench", ilu->stencil().offsets());
+        return ApplicationCheck{solve_error(context, factors_of(*ilu, offsets.data()), r, z), bound};
+    }
+    std::unique_ptr<Preconditioner> other = same();
+    if (auto* ilu = dynamic_cast<StructIlu*>(other.get())) {
+        ilu->setup(a);
+        const Buffer<Int3> offsets = copied_to(context, "bench", ilu->stencil().offsets());
+        return ApplicationCheck{solve_error(context, factors_of(*ilu, offsets.data()), r, z),
+                                bound_of_rounding(storage)};
+    }
+    std::unique_ptr<CopiableFactorisation> copiable(dynamic_cast<CopiableFactorisation*>(other.get()));
+    if (!copiable) return {};
+    other.release();
+    CopiedTriangles copy(std::move(copiable), storage, "check");
+    copy.setup(a);
+    return ApplicationCheck{solve_error(context, copy.factors(), r, z), bound};
+}
+
+}  // namespace hyperplane

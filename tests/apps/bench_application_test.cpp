@@ -1,0 +1,120 @@
+// The check of applications that bench makes: it passes every preconditioner of the registry, each choice of its keys,
+// and sees one wrong value.
+#include "apps/bench_application.hpp"
+
+#include <gtest/gtest.h>
+
+#include "apps/bench_rows.hpp"
+#include "core/blas1.hpp"
+#include "core/error.hpp"
+#include "on_device.hpp"
+#include "precond/cusparse_ilu.hpp"
+#include "precond/jacobi_sweeps.hpp"
+#include "precond/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+struct Choice {
+    std::string key, value;
+};
+
+/// The defaults, and each choice of a key that is not one.
+std::vector<Choice> choices_of(const PreconditionerRow& row) {
+    std::vector<Choice> list{{}};
+    for (const ParameterSpec& spec : row.parameters)
+        for (const std::string& value : spec.choices)
+            if (value != spec.default_value) list.push_back({spec.key, value});
+    if (row.name == "subdomain_ildu0") list.push_back({"subdomain", "4 3 2"});
+    if (row.name == "struct_ilu") list.push_back({"fill_level", "1"});
+    return list;
+}
+
+Parameters parameters_of(const PreconditionerRow& row, const Choice& choice) {
+    Parameters parameters(row.parameters);
+    parameters.add(common_preconditioner_parameters());
+    if (!choice.key.empty()) parameters.set("preconditioner", choice.key, choice.value);
+    return parameters;
+}
+
+/// One value in the middle, by a part of the largest one.
+void spoil(Vector& z, double part) {
+    std::vector<double> values = testing_support::from_vector(z);
+    double largest = 0.0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    values[values.size() / 2] += part * largest;
+    transfer(testing_support::to_vector(Context::cpu(), z.layout(), z.dof(), values), z);
+}
+
+void expect_checked(const Context& context, const PreconditionerRow& row, const Stencil& stencil, int dof,
+                    bool symmetric) {
+    const PreconditionerSetting setting{context, {7, 5, 4}, stencil, dof, symmetric};
+    int made = 0;
+    for (const Choice& choice : choices_of(row)) {
+        SCOPED_TRACE(fmt::format("{} {} = {}, {}, dof {}{}, {}", row.name, choice.key, choice.value, stencil.name(),
+                                 dof, symmetric ? ", symmetric" : "", to_string(context.backend())));
+        const Parameters parameters = parameters_of(row, choice);
+        const bool has_storage = parameters.has("preconditioner", "storage");
+        const FactorStorage storage = has_storage ? factor_storage(parameters) : FactorStorage::double_precision;
+        std::unique_ptr<Preconditioner> m;
+        Layout layout;
+        try {
+            check_storage(row, parameters);
+            layout = row.plan(parameters, setting).layout;
+            m = row.create(parameters, setting);
+        } catch (const Error&) {
+            EXPECT_FALSE(choice.key.empty() && context.backend() == Backend::cuda);  // defaults are served
+            continue;
+        }
+        ++made;
+        StructMatrix a(context, layout, stencil, dof, symmetric ? MatrixStorage::lower : MatrixStorage::full);
+        fill_random(a);
+        m->setup(a);
+        Vector r(context, layout, dof, "r"), z(context, layout, dof, "z");
+        fill_random(r, 7);
+        m->apply(r, z);
+        const auto same = [&]() -> std::unique_ptr<Preconditioner> {
+            if (row.name == "cusparse_ilu") return std::make_unique<StructIlu>(context, StructIluOptions{});
+            Parameters in_double = parameters;
+            in_double.set("preconditioner", "storage", "double");
+            return row.create(in_double, setting);
+        };
+        const auto check = [&] { return check_application(*m, same, storage, a, r, z); };
+        const auto right = check();
+        if (!m->traits().fixed) {
+            EXPECT_FALSE(right);
+            continue;
+        }
+        ASSERT_TRUE(right);
+        EXPECT_TRUE(right->passed()) << right->error;
+        if (right->bound <= 1e-10) {
+            EXPECT_LE(right->error, 1e-13);
+        }
+        spoil(z, 100.0 * std::max(right->bound, 1e-10));
+        EXPECT_FALSE(check()->passed()) << check()->error;
+        set_zero(z);
+        EXPECT_FALSE(check()->passed()) << check()->error;
+        spoil(z, NAN);
+        EXPECT_FALSE(check()->passed()) << check()->error;
+    }
+    EXPECT_TRUE(made > 0 || row.name == "cusparse_ilu");
+}
+
+void expect_all_checked(const Context& context) {
+    for (const PreconditionerRow& row : preconditioners())
+        for (const Stencil& stencil : {Stencil::star7(), Stencil::diamond13(), Stencil::box27()})
+            for (const int dof : {1, 3})
+                for (const bool symmetric : {false, true}) expect_checked(context, row, stencil, dof, symmetric);
+}
+
+class ApplicationChecksOnDevice : public testing_support::DeviceTest {};
+
+TEST(ApplicationChecks, PassWhatIsRightAndSeeOneWrongValue) {
+    expect_all_checked(Context::cpu(2));
+}
+TEST_F(ApplicationChecksOnDevice, PassWhatIsRightAndSeeOneWrongValue) {
+    expect_all_checked(Context::cuda());
+}
+
+}  // namespace
+}  // namespace hyperplane
