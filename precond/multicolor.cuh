@@ -69,11 +69,12 @@ struct Point {
         if (NATURAL) return i + s.nx * (j + s.ny * k);
         return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
     }
-    /// To the point so many numbers further on, mostly in the same line.
+    /// To the point so many numbers further on, mostly in the same line. The last line of a plane may be a short one.
     __device__ void advance(const Step& s, int numbers) {
         i += numbers;
-        if (i < s.line) return;
-        const int in_plane = j * s.line + i, planes = in_plane / s.plane, rest = in_plane - planes * s.plane;
+        const int in_plane = j * s.line + i;
+        if (i < s.line && in_plane < s.plane) return;
+        const int planes = in_plane / s.plane, rest = in_plane - planes * s.plane;
         k += planes;
         j = rest / s.line;
         i = rest - j * s.line;
