@@ -185,6 +185,8 @@ void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
         case 3: return inverse_product<3, T>(r, z);
         case 4: return inverse_product<4, T>(r, z);
         case 5: return inverse_product<5, T>(r, z);
+        case 6: return inverse_product<6, T>(r, z);
+        case 7: return inverse_product<7, T>(r, z);
         case 8: return inverse_product<8, T>(r, z);
         default: return inverse_product<0, T>(r, z);
     }
