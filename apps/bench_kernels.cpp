@@ -257,13 +257,19 @@ double time_call(const Context& context, const std::function<void()>& call) {
     return omp_get_wtime() - begin;
 }
 
+void warm_up(const Context& context, const std::function<void()>& call) {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool cuda = context.backend() == Backend::cuda;
+    for (int calls = 0; calls < 2 || (cuda && seconds_since(begin) < 0.1); ++calls) call();
+}
+
 Timing time_calls(const Context& context, int repeats, const std::function<void()>& call,
                   const std::function<void()>& before) {
     const auto once = [&] {
         before();
         return time_call(context, call);
     };
-    for (int warm_up = 0; warm_up < warm_ups; ++warm_up) once();
+    warm_up(context, once);
     std::vector<double> seconds;
     for (int at = 0; at < repeats; ++at) seconds.push_back(once());
     return timing_of(std::move(seconds));

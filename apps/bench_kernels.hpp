@@ -69,9 +69,9 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
 /// Seconds of a call: by events on a GPU, by the clock on a CPU.
 double time_call(const Context& context, const std::function<void()>& call);
 
-/// As many as precede what is timed.
-inline constexpr int warm_ups = 2;
-/// `warm_ups`, then `repeats` calls. `before` precedes each, untimed.
+/// Two calls; on a GPU as many as take 0.1 s: one that had little to do takes some 40 ms to reach its pace.
+void warm_up(const Context& context, const std::function<void()>& call);
+/// `warm_up`, then `repeats` calls. `before` precedes each, untimed.
 Timing time_calls(
     const Context& context, int repeats, const std::function<void()>& call,
     const std::function<void()>& before = [] {});

@@ -104,13 +104,15 @@ double seconds_of_setup_sweep(const Context& context, int repeats, Preconditione
         m.set_setup_sweeps(count);
         return time_call(context, [&] { m.setup(a); });
     };
-    std::vector<double> longer;
-    for (int at = -warm_ups; at < repeats; ++at) {
-        const double once = seconds_with(sweeps), twice = seconds_with(2 * sweeps);
-        if (at >= 0) longer.push_back(twice - once);
-    }
+    const auto longer = [&] {
+        const double once = seconds_with(sweeps);
+        return seconds_with(2 * sweeps) - once;
+    };
+    warm_up(context, longer);
+    std::vector<double> found;
+    for (int at = 0; at < repeats; ++at) found.push_back(longer());
     seconds_with(sweeps);
-    return std::max(0.0, timing_of(std::move(longer)).median) / sweeps;
+    return std::max(0.0, timing_of(std::move(found)).median) / sweeps;
 }
 
 /// Of the same factors, in double precision; cuSPARSE's are struct_ilu's.
