@@ -14,9 +14,10 @@ using namespace testing_support;
 TEST(CusparseIlu, IsRefusedOnACpu) {
     const Context context = Context::cpu(1);
     const StructMatrix a(context, Layout(LayoutKind::natural, {5, 4, 3}, {}), Stencil::star7(), 1);
-    EXPECT_THROW(make("cusparse_ilu", a), DeviceError);
-    EXPECT_THROW(find_preconditioner("cusparse_ilu").plan(parameters_of("cusparse_ilu", {}), setting_of(a)),
-                 DeviceError);
+    expect_error<DeviceError>([&] { make("cusparse_ilu", a); }, "preconditioner.name: cusparse_ilu ");
+    expect_error<DeviceError>(
+        [&] { find_preconditioner("cusparse_ilu").plan(parameters_of("cusparse_ilu", {}), setting_of(a)); },
+        "preconditioner.name: cusparse_ilu ");
 }
 
 TEST(CusparseIlu, HasNoHalves) {

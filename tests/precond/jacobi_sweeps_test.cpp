@@ -258,8 +258,10 @@ TEST_F(SweepsOnDevice, HoldWhatIsPredicted) {
 
 TEST(JacobiSweeps, RefuseWhatMeansNothing) {
     const System system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
-    EXPECT_THROW(make("jacobi_sweeps", system.a, {{"lower_sweeps", "0"}}), UsageError);
-    EXPECT_THROW(make("jacobi_sweeps", system.a, {{"mode", "async"}}), UsageError);
+    expect_refused("jacobi_sweeps", system.a, {{"lower_sweeps", "0"}},
+                   "preconditioner.lower_sweeps: 0 is out of range");
+    expect_refused("jacobi_sweeps", system.a, {{"mode", "async"}},
+                   "preconditioner.mode: 'async' is none of sync | block_async");
 }
 TEST(JacobiSweeps, HaveAnOrderOfBlocksThatMeansNothingToSynchronousOnes) {
     EXPECT_EQ(unmet("jacobi_sweeps", {}, "block_order"), "mode = block_async");

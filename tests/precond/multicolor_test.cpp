@@ -223,11 +223,11 @@ TEST(Multicolor, RefusesAWideStencil) {
     const Stencil wide = Stencil::closure({{3, 0, 0}, {0, 1, 0}});
     const StructMatrix a(Context::cpu(1), Layout(LayoutKind::natural, {9, 5, 3}, {1, 1}), wide, 1);
     const auto m = make("multicolor", a);
-    EXPECT_THROW(m->setup(a), UsageError);
+    expect_error<UsageError>([&] { m->setup(a); }, "has radius 3, the largest it takes is 2");
 }
 
 TEST(Multicolor, HasNoFillLevel) {
-    EXPECT_THROW(parameters_of("multicolor", {{"fill_level", "1"}}), UsageError);
+    expect_refused("multicolor", {{"fill_level", "1"}}, "unknown key preconditioner.fill_level");
 }
 
 /// What a set-up under a policy comes to, here and on a GPU.
@@ -369,7 +369,8 @@ TEST_F(LargeMulticolorOnDevice, KeepFactorsInFewerBits) {
 TEST(Multicolor, LooksColoursUpInDoublePrecisionAlone) {
     const SweptSystem system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
     for (const char* storage : {"single", "half_scaled"})
-        EXPECT_THROW(make("multicolor", system.a, {{"storage", storage}, {"colours", "greedy"}}), UsageError);
+        expect_refused("multicolor", system.a, {{"storage", storage}, {"colours", "greedy"}},
+                       "preconditioner.storage: colours that are looked up have factors of double precision alone");
 }
 
 TEST(Multicolor, HoldsWhatItPlans) {

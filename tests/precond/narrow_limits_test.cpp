@@ -229,7 +229,8 @@ TEST(FactorStorage, IsRefusedWithAnExplanationWhereARowHasNone) {
             }
         }
     }
-    EXPECT_THROW(parameters_of("struct_ilu", {{"storage", "half"}}), UsageError);
+    expect_refused("struct_ilu", {{"storage", "half"}},
+                   "preconditioner.storage: 'half' is none of double | single | half_scaled");
 }
 
 }  // namespace

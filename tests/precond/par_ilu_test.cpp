@@ -204,9 +204,11 @@ TEST_F(SweptFactorsOnDevice, HoldWhatIsPredicted) {
 
 TEST(ParIlu, RefusesWhatMeansNothing) {
     const System system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
-    EXPECT_THROW(make("par_ilu", system.a, {{"sweeps", "0"}}), UsageError);
-    EXPECT_THROW(make("par_ilu", system.a, {{"pivot_policy", "boost"}}), UsageError);
-    EXPECT_THROW(make("par_ilu", system.a, {{"mode", "block_async"}}), UsageError);
+    expect_refused("par_ilu", system.a, {{"sweeps", "0"}}, "preconditioner.sweeps: 0 is out of range");
+    expect_refused("par_ilu", system.a, {{"pivot_policy", "boost"}},
+                   "preconditioner.pivot_policy: 'boost' is none of fail | shift");
+    expect_refused("par_ilu", system.a, {{"mode", "block_async"}},
+                   "preconditioner.mode: 'block_async' is none of sync | async");
 }
 
 TEST(ParIlu, TakesTheShiftThatAProblemSuggests) {

@@ -59,7 +59,8 @@ TEST(StructIluByLevel, RefusesToBoost) {
     StructIluOptions options;
     options.tuning.by_level = true;
     options.pivots.policy = PivotPolicy::boost;
-    EXPECT_THROW(StructIlu(system.a.context(), options).setup(system.a), UsageError);
+    expect_error<UsageError>([&] { StructIlu(system.a.context(), options).setup(system.a); },
+                             "an elimination by levels boosts no pivots");
 }
 
 }  // namespace

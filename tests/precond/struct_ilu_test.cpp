@@ -206,11 +206,13 @@ TEST(StructIlu, WorksInTheLayoutItPlans) {
 }
 
 TEST(StructIlu, RefusesFillLevelsOutOfRange) {
-    EXPECT_THROW(parameters_of("struct_ilu", {{"fill_level", "4"}}), UsageError);
-    EXPECT_THROW(parameters_of("struct_ilu", {{"fill_level", "-1"}}), UsageError);
-    EXPECT_THROW(parameters_of("struct_ilu", {{"shift", "-0.1"}}), UsageError);
-    EXPECT_THROW(parameters_of("struct_ilu", {{"pivot_policy", "hope"}}), UsageError);
-    EXPECT_THROW(find_preconditioner("struct_lu"), UsageError);
+    expect_refused("struct_ilu", {{"fill_level", "4"}}, "preconditioner.fill_level: 4 is out of range");
+    expect_refused("struct_ilu", {{"fill_level", "-1"}}, "preconditioner.fill_level: -1 is out of range");
+    expect_refused("struct_ilu", {{"shift", "-0.1"}}, "preconditioner.shift: -0.1 is out of range");
+    expect_refused("struct_ilu", {{"pivot_policy", "hope"}},
+                   "preconditioner.pivot_policy: 'hope' is none of fail | shift | boost");
+    expect_error<UsageError>([&] { find_preconditioner("struct_lu"); },
+                             "no preconditioner is called 'struct_lu'; there are struct_ilu, ");
 }
 
 }  // namespace

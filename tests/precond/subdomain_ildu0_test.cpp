@@ -161,9 +161,11 @@ TEST(SubdomainIldu0, RefusesWhatItCannotDo) {
     } catch (const UsageError& error) {
         EXPECT_NE(std::string(error.what()).find("smaller along x and y"), std::string::npos) << error.what();
     }
-    EXPECT_THROW(parameters_of("subdomain_ildu0", {{"subdomain", "16 16"}}), UsageError);
-    EXPECT_THROW(parameters_of("subdomain_ildu0", {{"subdomain", "16 0 8"}}), UsageError);
-    EXPECT_THROW(parameters_of("subdomain_ildu0", {{"variant", "fast"}}), UsageError);
+    expect_refused("subdomain_ildu0", {{"subdomain", "16 16"}},
+                   "preconditioner.subdomain: expected 3 integers >= 1 or auto, got 2 values");
+    expect_refused("subdomain_ildu0", {{"subdomain", "16 0 8"}}, "preconditioner.subdomain: 0 is out of range");
+    expect_refused("subdomain_ildu0", {{"variant", "fast"}},
+                   "preconditioner.variant: 'fast' is none of level | unfused | spin | dag_vertex | dag_edge");
     EXPECT_NO_THROW(parameters_of("subdomain_ildu0", {{"subdomain", "16,16,8"}}));
 }
 
@@ -225,7 +227,11 @@ TEST(SubdomainIldu0, ACutBeforeACellMendsItsPivot) {
     const StructMatrix a = reference::to_struct_matrix(
         Context::cpu(1), layout_for(LayoutKind::natural, bad, "star7", 0), bad, MatrixStorage::full, "star7");
     EXPECT_NO_THROW(make("subdomain_ildu0", a, {{"subdomain", "3 5 3"}})->setup(a));
-    EXPECT_THROW(make("subdomain_ildu0", a, {{"subdomain", "4 5 3"}})->setup(a), SetupError);
+    expect_error<SetupError>(
+        [&] {
+            make("subdomain_ildu0", a, {{"subdomain", "4 5 3"}})->setup(a);
+        },
+        "the pivot at cell (3,2,1), component 0, is 8.88178e-16, too small");
 }
 
 class SubdomainsOnDevice : public DeviceTest {};

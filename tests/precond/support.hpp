@@ -8,12 +8,24 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
 #include "precond/coloured_points.hpp"
 #include "precond/registry.hpp"
 #include "reference/block_ilu.hpp"
 #include "reference/bridge.hpp"
 
 namespace hyperplane::testing_support {
+
+/// `call` ends in an Expected whose message holds `text`.
+template <class Expected, class Call>
+void expect_error(const Call& call, const std::string& text) {
+    try {
+        call();
+        ADD_FAILURE() << "no error; expected: " << text;
+    } catch (const Expected& error) {
+        EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+}
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
@@ -33,6 +45,15 @@ inline PreconditionerSetting setting_of(const StructMatrix& a) {
 inline std::unique_ptr<Preconditioner> make(const std::string& name, const StructMatrix& a,
                                             const Settings& settings = {}) {
     return find_preconditioner(name).create(parameters_of(name, settings), setting_of(a));
+}
+
+/// These settings, or a preconditioner made with them for matrices like `a`, end in a UsageError that holds `text`.
+inline void expect_refused(const std::string& name, const Settings& settings, const std::string& text) {
+    expect_error<UsageError>([&] { parameters_of(name, settings); }, text);
+}
+inline void expect_refused(const std::string& name, const StructMatrix& a, const Settings& settings,
+                           const std::string& text) {
+    expect_error<UsageError>([&] { make(name, a, settings); }, text);
 }
 
 /// M^-1 r, both in natural order.
