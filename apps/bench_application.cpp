@@ -2,6 +2,7 @@
 
 #include "apps/bench_rows.hpp"
 #include "apps/bench_triangles.hpp"
+#include "core/error.hpp"
 #include "precond/jacobi.hpp"
 #include "precond/jacobi_sweeps.hpp"
 #include "precond/triangle_source.hpp"
@@ -55,7 +56,8 @@ std::optional<ApplicationCheck> check_application(const Preconditioner& m,
                                 bound_of_rounding(storage)};
     }
     std::unique_ptr<CopiableFactorisation> copiable(dynamic_cast<CopiableFactorisation*>(other.get()));
-    if (!copiable) return {};
+    if (!copiable)
+        throw Error(ExitCode::internal, "bench: no check knows this preconditioner (apps/bench_application.cpp)");
     other.release();
     CopiedTriangles copy(std::move(copiable), storage, "check");
     copy.setup(a);

@@ -1,14 +1,9 @@
 // Checks of z = M^-1 r at the size that is timed, for every preconditioner (bench preconditioners).
 //
-// M is put together from its factors by loops over points that share nothing with the kernels that are timed: for those
-// solved exactly
-//
-//     M = (D + E) D^-1 (D + F) or (I + W) D (I + G):   M z is compared with r, of large systems at a sample of the
-//     points
-//
-// and for those swept (precond/triangle_sweeps.hpp) the sweeps are made once more. The factors are the preconditioner's
-// own where it keeps them as precond/factor_view.hpp says; else those of another set-up, copied as
-// precond/triangle_source.hpp does; for cuSPARSE those of struct_ilu.
+// Loops over points (apps/bench_triangles.hpp) that share nothing with the kernels that are timed take z back to r
+// where triangles are solved, of large systems at a sample of the points, and make the sweeps once more where they are
+// swept. The factors are the preconditioner's own where it keeps them as precond/factor_view.hpp says; else those of
+// another set-up, copied as precond/triangle_source.hpp does; for cuSPARSE those of struct_ilu.
 #pragma once
 
 #include <functional>
@@ -28,7 +23,8 @@ struct ApplicationCheck {
 };
 
 /// `m` is set up for `a`, and z its M^-1 r. `same` makes a preconditioner of the same factors, not set up, in double
-/// precision. None where z is not the same twice: asynchronous sweeps on triangles.
+/// precision. None where z is not the same twice: asynchronous sweeps on triangles. Throws Error(internal) for an `m`
+/// of a kind that is new here.
 std::optional<ApplicationCheck> check_application(const Preconditioner& m,
                                                   const std::function<std::unique_ptr<Preconditioner>()>& same,
                                                   FactorStorage storage, const StructMatrix& a, const Vector& r,

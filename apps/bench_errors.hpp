@@ -1,5 +1,5 @@
 // The largest errors of checks that are loops over points, on either backend (apps/bench_rows.cpp,
-// apps/bench_application.cpp).
+// apps/bench_triangles.cpp).
 #pragma once
 
 #include <atomic>
