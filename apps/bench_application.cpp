@@ -10,24 +10,23 @@
 namespace hyperplane {
 namespace {
 
-/// Where z is compared with factors in double precision.
+/// Of factors in double precision; in fewer bits what their rounding may come to, where that is not the same on both
+/// sides.
+double bound_of(FactorStorage storage, double single, double half) {
+    return storage == FactorStorage::single_precision ? single : storage == FactorStorage::half_scaled ? half : 1e-10;
+}
+/// z is compared with factors in double precision.
 double bound_of_rounding(FactorStorage storage) {
-    switch (storage) {
-        case FactorStorage::double_precision: return 1e-10;
-        case FactorStorage::single_precision: return 1e-5;
-        case FactorStorage::half_scaled: return 5e-2;
-    }
-    return 0.0;
+    return bound_of(storage, 1e-5, 5e-2);
+}
+/// Both are rounded, but those of another set-up may differ in their last bits, and be rounded the other way.
+double bound_of_ties(FactorStorage storage) {
+    return bound_of(storage, 1e-7, 1e-3);
 }
 
-/// Where they are rounded likewise: those of another set-up, whose last bits may differ, and be rounded the other way.
-double bound_of_ties(FactorStorage storage) {
-    switch (storage) {
-        case FactorStorage::double_precision: return 1e-10;
-        case FactorStorage::single_precision: return 1e-7;
-        case FactorStorage::half_scaled: return 1e-3;
-    }
-    return 0.0;
+double error_of(const StructIlu& m, const Context& context, const Vector& r, const Vector& z) {
+    const Buffer<Int3> offsets = copied_to(context, "bench", m.stencil().offsets());
+    return solve_error(context, factors_of(m, offsets.data()), r, z);
 }
 
 }  // namespace
@@ -44,16 +43,12 @@ std::optional<ApplicationCheck> check_application(const Preconditioner& m,
         if (swept->options().mode != SweepMode::sync) return {};
         return ApplicationCheck{swept_error(context, swept->source().factors(), swept->options(), r, z), bound};
     }
-    if (const auto* ilu = dynamic_cast<const StructIlu*>(&m)) {
-        const Buffer<Int3> offsets = copied_to(context, "bench", ilu->stencil().offsets());
-        return ApplicationCheck{solve_error(context, factors_of(*ilu, offsets.data()), r, z), bound};
-    }
+    if (const auto* ilu = dynamic_cast<const StructIlu*>(&m))
+        return ApplicationCheck{error_of(*ilu, context, r, z), bound};
     std::unique_ptr<Preconditioner> other = same();
     if (auto* ilu = dynamic_cast<StructIlu*>(other.get())) {
         ilu->setup(a);
-        const Buffer<Int3> offsets = copied_to(context, "bench", ilu->stencil().offsets());
-        return ApplicationCheck{solve_error(context, factors_of(*ilu, offsets.data()), r, z),
-                                bound_of_rounding(storage)};
+        return ApplicationCheck{error_of(*ilu, context, r, z), bound_of_rounding(storage)};
     }
     std::unique_ptr<CopiableFactorisation> copiable(dynamic_cast<CopiableFactorisation*>(other.get()));
     if (!copiable)

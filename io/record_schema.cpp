@@ -16,8 +16,7 @@ void transfer_deck(const Group& g, RecordData& r) {
     g.scalar("resolved",
              {"1",
               "every key that applied, with its value and where it came from, as a deck; one that is unset, or means "
-              "nothing "
-              "beside the others, as a comment"},
+              "nothing beside the others, as a comment"},
              r.deck_resolved);
     g.dataset("overrides", {"1", "--set arguments, section.key=value, in their order"}, r.overrides);
 }

@@ -10,27 +10,20 @@
 #include "on_device.hpp"
 #include "precond/cusparse_ilu.hpp"
 #include "precond/jacobi_sweeps.hpp"
-#include "precond/registry.hpp"
+#include "preconditioner_choices.hpp"
 
 namespace hyperplane {
 namespace {
 
-struct Choice {
-    std::string key, value;
-};
+using testing_support::KeyChoice;
 
-/// The defaults, and each choice of a key that is not one.
-std::vector<Choice> choices_of(const PreconditionerRow& row) {
-    std::vector<Choice> list{{}};
-    for (const ParameterSpec& spec : row.parameters)
-        for (const std::string& value : spec.choices)
-            if (value != spec.default_value) list.push_back({spec.key, value});
-    if (row.name == "subdomain_ildu0") list.push_back({"subdomain", "4 3 2"});
+std::vector<KeyChoice> choices_of(const PreconditionerRow& row) {
+    std::vector<KeyChoice> list = testing_support::choices_of(row);
     if (row.name == "struct_ilu") list.push_back({"fill_level", "1"});
     return list;
 }
 
-Parameters parameters_of(const PreconditionerRow& row, const Choice& choice) {
+Parameters parameters_of(const PreconditionerRow& row, const KeyChoice& choice) {
     Parameters parameters(row.parameters);
     parameters.add(common_preconditioner_parameters());
     if (!choice.key.empty()) parameters.set("preconditioner", choice.key, choice.value);
@@ -50,7 +43,7 @@ void expect_checked(const Context& context, const PreconditionerRow& row, const 
                     bool symmetric) {
     const PreconditionerSetting setting{context, {7, 5, 4}, stencil, dof, symmetric};
     int made = 0;
-    for (const Choice& choice : choices_of(row)) {
+    for (const KeyChoice& choice : choices_of(row)) {
         SCOPED_TRACE(fmt::format("{} {} = {}, {}, dof {}{}, {}", row.name, choice.key, choice.value, stencil.name(),
                                  dof, symmetric ? ", symmetric" : "", to_string(context.backend())));
         const Parameters parameters = parameters_of(row, choice);

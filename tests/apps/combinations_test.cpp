@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "on_device.hpp"
 #include "precond/cusparse_ilu.hpp"
+#include "preconditioner_choices.hpp"
 #include "problems/registry.hpp"
 #include "reference/dense.hpp"
 #include "solvers/registry.hpp"
@@ -54,13 +55,9 @@ std::vector<Combination> pairs() {
 
 /// The pair, and each choice of a key that is not the default.
 std::vector<Combination> choices_of(const Combination& pair) {
-    std::vector<Combination> list{pair};
-    for (const ParameterSpec& spec : find_preconditioner(pair.preconditioner).parameters)
-        for (const std::string& choice : spec.choices)
-            if (choice != spec.default_value) list.push_back({pair.problem, pair.preconditioner, spec.key, choice});
-    // By default these grids are one subdomain.
-    if (pair.preconditioner == "subdomain_ildu0")
-        list.push_back({pair.problem, pair.preconditioner, "subdomain", "4 3 2"});
+    std::vector<Combination> list;
+    for (const auto& [key, value] : testing_support::choices_of(find_preconditioner(pair.preconditioner)))
+        list.push_back({pair.problem, pair.preconditioner, key, value});
     return list;
 }
 

@@ -322,12 +322,7 @@ TEST(FgBilu, RefusesLevelsThatAreTooFew) {
     const StencilMatrix data = reference::random_matrix({5, 4, 3}, reference::stencil_named("box27").offsets, 1, 1);
     const Layout layout(LayoutKind::hyperplane, reference::to_grid(data.box), {1, 1});
     const StructMatrix a = reference::to_struct_matrix(Context::cpu(1), layout, data, MatrixStorage::full, "box27");
-    try {
-        make("fgbilu", a)->setup(a);
-        ADD_FAILURE();
-    } catch (const UsageError& error) {
-        EXPECT_NE(std::string(error.what()).find("stencil box27 needs levels i + 2 j + 4 k"), std::string::npos);
-    }
+    expect_error<UsageError>([&] { make("fgbilu", a)->setup(a); }, "stencil box27 needs levels i + 2 j + 4 k");
     expect_refused("fgbilu", {{"style", "threads"}}, "preconditioner.style: 'threads' is none of kernels | blocks");
 }
 
