@@ -69,6 +69,12 @@ StructIluOptions struct_ilu_of(const FgBiluOptions& options) {
     return same;
 }
 
+/// Of factors of fewer bits.
+BlockPlaces places_of(const FgBiluOptions& options, const FgBiluSystem& system, Backend backend) {
+    const bool kernels = options.style == FgBiluStyle::blocks && backend == Backend::cuda;
+    return kernels && system.together(options.tuning) ? BlockPlaces::together : BlockPlaces::apart;
+}
+
 }  // namespace
 
 PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const PreconditionerSetting& setting) {
@@ -83,9 +89,11 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
                                                 setting.symmetric, shares, options.style == FgBiluStyle::kernels);
     if (is_narrow(options.storage)) {
         plan.setup_bytes = factors;
-        plan.bytes += NarrowFactors::bytes(options.storage, BlockPlaces::apart, points, stencil.size(), setting.dof,
-                                           setting.symmetric) -
-                      factors;
+        const FgBiluSystem system{plan.layout, stencil, setting.dof, setting.symmetric, shares, options.storage};
+        const BlockPlaces places = places_of(options, system, setting.context.backend());
+        plan.bytes +=
+            NarrowFactors::bytes(options.storage, places, points, stencil.size(), setting.dof, setting.symmetric) -
+            factors;
     }
     plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points, options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
@@ -132,7 +140,7 @@ FgBiluFactors FgBilu::factors() const {
     StructMatrix& held = const_cast<StructMatrix&>(factor_ ? *factor_ : *inverse_);
     FgBiluFactors f;
     BlockView own = block_view(held);
-    if (const Index dof = a_->dof(); cuda_ && cuda_->together())
+    if (const Index dof = a_->dof(); cuda_ && cuda_->made_together())
         own = {held.values(0), dof * dof * layout_.slots(), dof * dof, dof, 1};
     f.inverse = own;
     if (factor_) {
@@ -172,8 +180,9 @@ void FgBilu::narrow(SetupReport& report) {
     const StructMatrix& a = *a_;
     if (!narrow_ || !narrow_->serves(options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric())) {
         narrow_.reset();
+        const FgBiluSystem system{layout_, a.stencil(), a.dof(), a.symmetric(), !factor_, options_.storage};
         narrow_.emplace(context_, options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric(),
-                        BlockPlaces::apart);
+                        places_of(options_, system, context_.backend()));
     }
     judge(narrow_->round(factors().view), options_.storage, "fgbilu", report);
     factor_.reset();

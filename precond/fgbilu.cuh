@@ -24,7 +24,7 @@ struct Arguments {
     PivotRatio* ratios;  // [column]
     PivotLog* log;
     double tolerance, boost;
-    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents [row][slots]
+    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents (fgbilu_solve.cuh)
     int delta[2 * LOWER + 2];                       // grid_point.cuh's; the last one is no entry's
 };
 

@@ -27,6 +27,7 @@ struct Shape {
     bool ahead;
 
     Shape(const FgBiluSystem& system, const FgBiluTuning& tuning) {
+        const bool together = system.together(tuning);
         const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
         factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
         unit_points = 256 / dof;
@@ -36,10 +37,11 @@ struct Shape {
         // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks; of
         // A's coefficients, which lie apart, whole sectors.
         const int threads = dof * parts,
-                  wanted = dof == 1       ? 256
-                           : threads > 16 ? std::max(4, system.shares ? 512 / threads / 4 * 4 : 256 / threads)
-                           : system.together(tuning) ? (parts > 1 ? 4 : 8)
-                                                     : std::max(16, 128 / threads / 8 * 8);
+                  wanted = dof == 1 ? 256
+                           : threads > 16
+                               ? std::max(4, system.shares && !together ? 512 / threads / 4 * 4 : 256 / threads)
+                           : together ? (parts > 1 ? 4 : 8)
+                                      : std::max(16, 128 / threads / 8 * 8);
         // Static shared memory holds a vector of every column and one more, one of the point and one of each part.
         const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);
         solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));
@@ -69,7 +71,7 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
                 {"SYMMETRIC", number(system.symmetric)},
                 {"SHARES", number(system.shares && !is_narrow(storage))},
                 {"UNIT", number(is_narrow(storage) || system.becomes_unit())},
-                {"TOGETHER", number(system.together(tuning))},
+                {"TOGETHER", number(solves ? system.together(tuning) : system.made_together(tuning))},
                 {"PAIR_BEGIN", rtc::braces(begin)},
                 {"PAIR_U", rtc::braces(u)},
                 {"PAIR_E", rtc::braces(e)},
@@ -115,10 +117,10 @@ Arguments arguments_of(const FgBiluFactors& f, bool together) {
     return arguments;
 }
 
-Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f) {
+Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f, bool together) {
     Arguments arguments(system.layout);
     const auto* values = reinterpret_cast<const char*>(f.values<float>().values);
-    arguments.stride = f.values<float>().col_stride;
+    arguments.stride = together ? arguments.slots : f.values<float>().col_stride;
     arguments.triangles = values;
     arguments.inverse = values + system.stencil.diagonal() * f.entry_stride() * bytes_of(system.storage);
     arguments.of_inverse = f.of_inverse().values;
@@ -176,7 +178,7 @@ FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
     const LevelKernel of_level(factor_, system_, Shape(system_, tuning_).factor_points, system_.dof * system_.dof);
-    Arguments arguments = arguments_of(factors, together());
+    Arguments arguments = arguments_of(factors, made_together());
     arguments.ratios = scratch.ratios();
     arguments.log = scratch.log();
     arguments.tolerance = rules.tolerance;
@@ -189,13 +191,13 @@ void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, co
 }
 
 void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
-    Arguments arguments = arguments_of(factors, together());
+    Arguments arguments = arguments_of(factors, made_together());
     sweep(lower_, true, system_, tuning_, arguments, r, z);
     sweep(upper_, false, system_, tuning_, arguments, r, z);
 }
 
 void FgBiluCuda::solve(const NarrowFactors& factors, const double* r, double* z) const {
-    Arguments arguments = arguments_of(system_, factors);
+    Arguments arguments = arguments_of(system_, factors, system_.together(tuning_));
     arguments.of_triangle = factors.of_lower().values;
     sweep(lower_, true, system_, tuning_, arguments, r, z);
     arguments.of_triangle = factors.of_upper().values;

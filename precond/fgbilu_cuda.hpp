@@ -37,15 +37,20 @@ struct FgBiluSystem {
     /// Whether E and F, once made, become W = E D^-1 and G = D^-1 F: where they are the factors' own, and kept. Of one
     /// unknown the product that this takes out of a level's way is a number's.
     bool becomes_unit() const { return !shares && !is_narrow(storage) && dof > 1; }
-    /// Whether factors lie as [entry][slot][row][col]. Blocks of one triangle are read transposed, too, and lie apart;
-    /// of four unknowns and fewer those are as fast.
+    /// Whether what solves read lies as [entry][slot][row][col]. Blocks of one triangle are read transposed, too, and
+    /// lie apart; of four unknowns and fewer those are as fast. Of fewer bits nothing is the matrix's.
     bool together(const FgBiluTuning& tuning) const {
-        return tuning.together && dof > 4 && !symmetric && !shares && !is_narrow(storage);
+        return can_lie_together(tuning) && (!shares || is_narrow(storage));
     }
+    /// Whether the factors that are made do, in double precision.
+    bool made_together(const FgBiluTuning& tuning) const { return can_lie_together(tuning) && !shares; }
     friend bool operator==(const FgBiluSystem& a, const FgBiluSystem& b) {
         return a.layout == b.layout && a.stencil.offsets() == b.stencil.offsets() && a.dof == b.dof &&
                a.symmetric == b.symmetric && a.shares == b.shares && a.storage == b.storage;
     }
+
+private:
+    bool can_lie_together(const FgBiluTuning& tuning) const { return tuning.together && dof > 4 && !symmetric; }
 };
 
 class FgBiluCuda {
@@ -53,13 +58,13 @@ public:
     FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning);
 
     bool serves(const FgBiluSystem& system) const { return system_ == system; }
-    bool together() const { return system_.together(tuning_); }
+    bool made_together() const { return system_.made_together(tuning_); }
     bool makes_unit() const { return system_.becomes_unit(); }
     /// Algorithm 9 on X; then W and G in place of E and F where they become so.
     void factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const;
     /// Algorithm 10; with W and G v = r - W v and z = D^-1 v - G z.
     void solve(const FgBiluFactors& factors, const double* r, double* z) const;
-    /// The same in storage of fewer bits; blocks lie apart.
+    /// The same in storage of fewer bits; blocks lie as FgBiluSystem::together says.
     void solve(const NarrowFactors& factors, const double* r, double* z) const;
 
     /// Compiles every kernel for an architecture, without a device; in storage of fewer bits those that double

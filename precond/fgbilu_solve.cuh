@@ -36,9 +36,12 @@ __device__ __forceinline__ void give_way() {
 #endif
 }
 
-/// 2^k of a row; 1 where rows have none.
+/// 2^k of a row; 1 where rows have none. TOGETHER: those of the lower sweep lie side by side, those that the upper one
+/// reads in pairs, of G and D^-1.
+template <bool lower>
 __device__ __forceinline__ double scale_at(const Arguments& a, const unsigned char* exponents, int row, int slot) {
-    return scaled_rows ? scale_of(exponents[Index(row) * a.slots + slot]) : 1.0;
+    const Index at = TOGETHER ? (Index(slot) * DOF + row) * (lower ? 1 : 2) : Index(row) * a.slots + slot;
+    return scaled_rows ? scale_of(exponents[at]) : 1.0;
 }
 
 /// A thread's part of a point in one of the sweeps: column v of the sums over neighbours, then row v.
@@ -89,7 +92,8 @@ struct Part {
 #pragma unroll
                 for (int n = 0; n < shares; ++n)
                     e[l * shares + n] = is_share(n) ? widened(at[n * PARTS * (mirrored ? 1 : DOF) * step]) : 0.0;
-                if constexpr (scaled_there) scales[l] = there[l] < 0 ? 1.0 : scale_at(a, a.of_triangle, v, there[l]);
+                if constexpr (scaled_there)
+                    scales[l] = there[l] < 0 ? 1.0 : scale_at<lower>(a, a.of_triangle, v, there[l]);
                 give_way();
             }
         }
@@ -101,12 +105,12 @@ struct Part {
         known = 0.0;
         scale = 1.0;
         if constexpr (UNIT) {
-            if (!mirrored && exists) scale = scale_at(a, a.of_triangle, v, slot);
+            if (!mirrored && exists) scale = scale_at<lower>(a, a.of_triangle, v, slot);
             if constexpr (!lower) {
 #pragma unroll
                 for (int n = 0; n < shares; ++n)
                     if (exists && is_share(n)) known += d[n] * __ldcg(a.z + Index(share(n)) * a.slots + slot);
-                if (exists) known *= scale_at(a, a.of_inverse, v, slot);
+                if (exists) known *= scale_at<lower>(a, a.of_inverse, v, slot);
                 if constexpr (PARTS > 1) product_of(part) = known;
             }
         }
@@ -135,7 +139,7 @@ struct Part {
             for (int l = 0; l < LOWER; ++l) {
                 const int at = p.neighbour(a, first + l);
                 if (at < 0) continue;
-                const double value = fetched(at) * (scaled_there ? scale_at(a, a.of_triangle, v, at) : 1.0);
+                const double value = fetched(at) * (scaled_there ? scale_at<lower>(a, a.of_triangle, v, at) : 1.0);
 #pragma unroll
                 for (int n = 0; n < shares; ++n)
                     if (is_share(n)) sums[n] += widened(*coefficient(a, first + l, slot, at, share(n), v)) * value;
