@@ -40,7 +40,9 @@ struct Shape {
                   wanted = dof == 1 ? 256
                            : threads > 16
                                ? std::max(4, system.shares && !together ? 512 / threads / 4 * 4 : 256 / threads)
-                           : together ? (parts > 1 ? 4 : 8)
+                           : together ? (parts > 1                   ? 4
+                                         : is_narrow(system.storage) ? 16
+                                                                     : 8)
                                       : std::max(16, 128 / threads / 8 * 8);
         // Static shared memory holds a vector of every column and one more, one of the point and one of each part.
         const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);

@@ -1,6 +1,7 @@
 #include "precond/subdomain_solve_cuda.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/error.hpp"
 
@@ -93,17 +94,21 @@ struct Schedule {
     bool fits = true;  ///< a step and the one after have room together
 
     /// The pieces of steps [first, last) follow each other in `ring` values, from its beginning on where the end is too
-    /// near. At a step those before have been read.
+    /// near; one of more than a third lies at either end, so that what it leaves is in one piece. At a step those
+    /// before have been read.
     Schedule(const std::vector<int>& size, int first, int last, Index ring) : place(last), asked(last) {
         Index head = 0;
         int next = first;
         for (int step = first; step < last; ++step) {
             for (; next < last && next - step < barriers; ++next) {
-                Index at = head;
-                if (at + size[next] > ring) at = 0;
-                if (at + size[next] > ring || overlaps(size, step, next, at)) break;
-                place[next] = int(at);
-                head = at + size[next];
+                const bool large = size[next] > ring / 3;
+                const auto places = large ? std::array{Index(0), ring - size[next]} : std::array{head, Index(0)};
+                const auto at = std::find_if(places.begin(), places.end(), [&](Index begin) {
+                    return begin >= 0 && begin + size[next] <= ring && !overlaps(size, step, next, begin);
+                });
+                if (at == places.end()) break;
+                place[next] = int(*at);
+                head = *at + size[next];
             }
             asked[step] = next;
             fits = fits && next >= std::min(step + 2, last);
@@ -131,8 +136,9 @@ struct StepShape {
         rows = (most_rows + workers - 1) / workers;
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        const Index wanted = std::max<Index>(tuning.ring / size, 5 * largest / 2);
-        const int most = std::clamp(2048 / threads(), 1, 8);
+        const Index wanted = std::max<Index>(tuning.ring / size, 2 * largest);
+        // Of several unknowns a thread takes up to 56 registers.
+        const int most = std::clamp((s.order.dof == 1 ? 2048 : 65536 / 56) / threads(), 1, 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
             ring = (shared_of_processor / blocks - shared_of_system - 8 * (s.vector() + barriers)) / size;
             ring = std::min(ring, 4 * wanted) * size / 16 * 16 / size;
