@@ -59,6 +59,13 @@ int blocks(const FactorSweepShape& shape) {
     return shape.dof > 4 && shape.filled.lower_size() <= 6 ? 2 : 1;
 }
 
+/// Of one and two unknowns: the coefficients of pairs that a thread asks for together, as measured
+/// (docs/performance-log.md). More of them hide more of what memory takes, as long as registers have room beside what a
+/// point keeps of its lower neighbours.
+int group_values(const FactorSweepShape& shape) {
+    return shape.dof == 1 && shape.eliminations().count() > 16 && shape.filled.lower_size() <= 12 ? 16 : 8;
+}
+
 /// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
 struct Axes {
     int outer, middle, inner, lines;
@@ -144,6 +151,7 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
                 {"SHARES", n(shape.shares)},
                 {"PERIODIC", n(shape.layout.grid().any_periodic())},
                 {"BLOCKS", n(blocks(shape))},
+                {"GROUP_VALUES", n(group_values(shape))},
                 {"ROUNDS", n(rounds(shape))},
                 {"BY_ROWS", n(rows)},
                 {"OPERANDS_AS_RESULTS", "1"}});

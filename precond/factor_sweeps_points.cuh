@@ -1,5 +1,5 @@
 // Sweeps over the factors of points of one or two unknowns: a thread has a row of a point's blocks. Definitions:
-// factor_sweeps.cuh.
+// factor_sweeps.cuh, and GROUP_VALUES (coefficients of pairs that are asked for together).
 
 constexpr int block_points = threads / DOF;
 constexpr long long block_size = DOF * DOF;
@@ -76,7 +76,7 @@ __device__ __forceinline__ Row inverted(const Arguments& a, const Row& mine, con
 /// A thread's row of a point's entries.
 template <bool updates, bool all, bool last>
 struct Sweep {
-    static constexpr int group_size = 8 / block_size;  // pairs, and lower neighbours, asked for together
+    static constexpr int group_size = GROUP_VALUES / block_size;  // pairs, and lower neighbours, asked for together
 
     const Arguments& a;
     const Point& p;
