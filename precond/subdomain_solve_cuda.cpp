@@ -1,9 +1,9 @@
 #include "precond/subdomain_solve_cuda.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "core/error.hpp"
+#include "precond/ring_schedule.hpp"
 
 namespace hyperplane {
 namespace rtc {
@@ -24,7 +24,7 @@ struct Arguments {
     int nx, ny, nz, level_y, level_z, count_x, count_y, padding;
 };
 
-constexpr int graph_threads = 256, barriers = 32;
+constexpr int graph_threads = 256, barriers = RingSchedule::ahead;
 constexpr Index shared_of_processor = 227 * 1024, shared_of_system = 1024;  // of a block
 
 /// An initialiser that is never empty.
@@ -88,42 +88,6 @@ struct Shape {
     }
 };
 
-/// Where the pieces of the steps lie in the ring and when they are asked for.
-struct Schedule {
-    std::vector<int> place, asked;
-    bool fits = true;  ///< a step and the one after have room together
-
-    /// The pieces of steps [first, last) follow each other in `ring` values, from its beginning on where the end is too
-    /// near; one of more than a third lies at either end, so that what it leaves is in one piece. At a step those
-    /// before have been read.
-    Schedule(const std::vector<int>& size, int first, int last, Index ring) : place(last), asked(last) {
-        Index head = 0;
-        int next = first;
-        for (int step = first; step < last; ++step) {
-            for (; next < last && next - step < barriers; ++next) {
-                const bool large = size[next] > ring / 3;
-                const auto places = large ? std::array{Index(0), ring - size[next]} : std::array{head, Index(0)};
-                const auto at = std::find_if(places.begin(), places.end(), [&](Index begin) {
-                    return begin >= 0 && begin + size[next] <= ring && !overlaps(size, step, next, begin);
-                });
-                if (at == places.end()) break;
-                place[next] = int(*at);
-                head = *at + size[next];
-            }
-            asked[step] = next;
-            fits = fits && next >= std::min(step + 2, last);
-        }
-    }
-
-private:
-    /// Whether [at, at + size[next]) holds part of a piece that is still needed, of steps [step, next).
-    bool overlaps(const std::vector<int>& size, int step, int next, Index at) const {
-        for (int other = step; other < next; ++other)
-            if (place[other] < at + size[next] && at < place[other] + size[other]) return true;
-        return false;
-    }
-};
-
 /// How the level-by-level kernels use a multiprocessor.
 struct StepShape {
     int workers, rows, blocks = 1;
@@ -136,7 +100,8 @@ struct StepShape {
         rows = (most_rows + workers - 1) / workers;
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        const Index wanted = std::max<Index>(tuning.ring / size, 2 * largest);
+        // More blocks, or more on its way for each of them: as measured (docs/performance-log.md).
+        const Index wanted = std::max<Index>(tuning.ring / size, s.order.dof == 1 ? 2 * largest : 5 * largest / 2);
         // Of several unknowns a thread takes up to 56 registers.
         const int most = std::clamp((s.order.dof == 1 ? 2048 : 65536 / 56) / threads(), 1, 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
@@ -153,8 +118,8 @@ struct StepShape {
 private:
     static bool both_fit(const Shape& s, Index ring) {
         const int steps = s.order.steps();
-        return Schedule(s.order.size, 0, 2 * steps, ring).fits && Schedule(s.order.size, 0, steps, ring).fits &&
-               Schedule(s.order.size, steps, 2 * steps, ring).fits;
+        return RingSchedule(s.order.size, 0, 2 * steps, ring).fits && RingSchedule(s.order.size, 0, steps, ring).fits &&
+               RingSchedule(s.order.size, steps, 2 * steps, ring).fits;
     }
 };
 
@@ -170,7 +135,7 @@ rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int fi
     // Where nothing is staged pieces are announced to the second-level cache as far ahead.
     const Index announced = 64 * 1024 / bytes_of(order.storage);
     const Index largest = *std::max_element(order.size.begin(), order.size.end());
-    Schedule schedule(order.size, first, last, shape.staged ? shape.ring : std::max(announced, 3 * largest));
+    RingSchedule schedule(order.size, first, last, shape.staged ? shape.ring : std::max(announced, 3 * largest));
     for (int step = 0; step < last; ++step)
         pieces.insert(pieces.end(), {order.at[step], order.size[step], schedule.place[step], schedule.asked[step]});
     const int kept = int(newest.size()) * order.dof;
