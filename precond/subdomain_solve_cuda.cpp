@@ -101,7 +101,7 @@ struct StepShape {
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
         // More blocks, or more on its way for each of them: as measured (docs/performance-log.md).
-        const Index wanted = std::max<Index>(tuning.ring / size, s.order.dof == 1 ? 2 * largest : 5 * largest / 2);
+        const Index wanted = std::max<Index>(tuning.ring / size, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
         // Of several unknowns a thread takes up to 56 registers.
         const int most = std::clamp((s.order.dof == 1 ? 2048 : 65536 / 56) / threads(), 1, 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
