@@ -4,6 +4,7 @@
 
 #include "core/views.hpp"
 #include "precond/gauss_jordan.hpp"
+#include "precond/known_dof.hpp"
 #include "precond/level_points.hpp"
 
 namespace hyperplane {
@@ -207,15 +208,7 @@ void visit(Backend backend, const Order& order, const SweepRow<0>& s) {
 }
 
 void sweep(Backend backend, const Order& order, const SweepRow<0>& s) {
-    switch (s.dof) {
-        case 1: return visit<1>(backend, order, s);
-        case 2: return visit<2>(backend, order, s);
-        case 3: return visit<3>(backend, order, s);
-        case 4: return visit<4>(backend, order, s);
-        case 5: return visit<5>(backend, order, s);
-        case 8: return visit<8>(backend, order, s);
-        default: return visit<0>(backend, order, s);
-    }
+    with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) { visit<m.value>(backend, order, s); });
 }
 
 }  // namespace

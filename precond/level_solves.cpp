@@ -1,5 +1,6 @@
 #include "precond/level_solves.hpp"
 
+#include "precond/known_dof.hpp"
 #include "precond/level_points.hpp"
 
 namespace hyperplane {
@@ -55,12 +56,7 @@ void run(const FactorView& f, const Layout& levels, const Vector& in, Vector& ou
 
 template <Direction direction>
 void run(const FactorView& f, const Layout& levels, const Vector& in, Vector& out) {
-    switch (out.dof()) {
-        case 1: return run<1, direction>(f, levels, in, out);
-        case 4: return run<4, direction>(f, levels, in, out);
-        case 8: return run<8, direction>(f, levels, in, out);
-        default: return run<0, direction>(f, levels, in, out);
-    }
+    with_known_dof<1, 4, 8>(out.dof(), [&](auto m) { run<m.value, direction>(f, levels, in, out); });
 }
 
 }  // namespace

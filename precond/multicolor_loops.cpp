@@ -5,6 +5,7 @@
 #include "core/for_each_point.hpp"
 #include "precond/factor_view.hpp"
 #include "precond/gauss_jordan.hpp"
+#include "precond/known_dof.hpp"
 #include "precond/pivot_log.cuh"
 
 namespace hyperplane::multicolor {
@@ -299,16 +300,7 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
     for (f.colour = 0; f.colour < points.colours(); ++f.colour) {
         f.count = points.count(f.colour);
         if (f.count == 0) continue;
-        switch (f.dof) {
-            case 1: run<1>(a.backend(), f); break;
-            case 2: run<2>(a.backend(), f); break;
-            case 3: run<3>(a.backend(), f); break;
-            case 4: run<4>(a.backend(), f); break;
-            case 5: run<5>(a.backend(), f); break;
-            case 6: run<6>(a.backend(), f); break;
-            case 8: run<8>(a.backend(), f); break;
-            default: run<0>(a.backend(), f);
-        }
+        with_known_dof<1, 2, 3, 4, 5, 6, 8>(f.dof, [&](auto m) { run<m.value>(a.backend(), f); });
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/for_each_point.hpp"
 #include "precond/for_each_element.hpp"
+#include "precond/known_dof.hpp"
 
 namespace hyperplane {
 namespace {
@@ -179,17 +180,7 @@ void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
 
 template <class T>
 void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
-    switch (dof_) {
-        case 1: return inverse_product<1, T>(r, z);
-        case 2: return inverse_product<2, T>(r, z);
-        case 3: return inverse_product<3, T>(r, z);
-        case 4: return inverse_product<4, T>(r, z);
-        case 5: return inverse_product<5, T>(r, z);
-        case 6: return inverse_product<6, T>(r, z);
-        case 7: return inverse_product<7, T>(r, z);
-        case 8: return inverse_product<8, T>(r, z);
-        default: return inverse_product<0, T>(r, z);
-    }
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(dof_, [&](auto m) { inverse_product<m.value, T>(r, z); });
 }
 
 void NarrowFactors::apply_inverse(const Vector& r, Vector& z) const {

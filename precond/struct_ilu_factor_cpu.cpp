@@ -1,5 +1,10 @@
 // StructILU's factorisation on a CPU: Algorithm 1, a run of points instead of a row.
+#include <span>
+#include <utility>
+
 #include "precond/eliminations.hpp"
+#include "precond/factor_view.hpp"
+#include "precond/known_dof.hpp"
 #include "precond/struct_ilu.hpp"
 #include "precond/struct_ilu_cpu.hpp"
 
@@ -50,13 +55,8 @@ public:
                 eliminate(run, l, plan_.updates[l]);
         }
         for (int l = 0; l < f_.stencil.lower_size(); ++l) eliminate(run, l, plan_.late[l]);
-        if (count == 0) return invert_pivots(run);
-        if (count == 1 && f_.dof == 1) return eliminate_line(run, along[0]);
-        for (int t = 0; t < run.count; ++t) {
-            const Run point = piece_of(f_.layout, run, t, 1);
-            for (int at = 0; at < count; ++at) eliminate(point, along[at], plan_.updates[along[at]]);
-            invert_pivots(point);
-        }
+        with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
+            f_.dof, [&](auto m) { eliminate_points<m.value>(run, std::span(along.data(), count)); });
     }
 
 private:
@@ -98,53 +98,98 @@ private:
         }
     }
 
-    /// One unknown a point and one entry l along the run: the same, point by point with its pivots.
-    void eliminate_line(const Run& run, int l) const {
-        struct Term {
-            double* x;
-            const double* f;
-            int begin, end;
-        };
-        thread_local std::vector<Term> terms;
-        terms.clear();
-        const RunNeighbours near = f_.layout.neighbours(run, f_.stencil[l]);
-        const Run before{run.first + f_.stencil[l], run.count, near.slot};
-        for (const auto [u, e] : plan_.updates[l]) {
-            const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
-            terms.push_back({target(e, 0, 0) + run.slot, f_.triangles.along(before, there, u, 0, 0),
-                             std::max(near.begin, there.begin), std::min(near.end, there.end)});
+    /// A block, row by row; `m` is the dof where the compiler knows it.
+    template <int m>
+    struct Block {
+        double v[m > 0 ? m* m : max_dof* max_dof];
+
+        void load(const ConstBlockView& from, int t, int dof) {
+            for (int row = 0; row < dof; ++row)
+                for (int col = 0; col < dof; ++col) v[row * dof + col] = from.at(0, t, row, col);
         }
-        const double* lower = f_.triangles.along(run, near, l, 0, 0);
-        double* pivot = x_.values(f_.pivot_entry) + run.slot;
-        const double* own = a_.values(a_.stencil().diagonal()) + run.slot;
-        PivotRatio smallest;
-        for (int t = 0; t < run.count; ++t) {
-            if (t >= near.begin && t < near.end) {
-                const double w = lower[t] * f_.inverse(0, 0, near.slot)[t];
-                for (const Term& term : terms)
-                    if (t >= term.begin && t < term.end) term.x[t] -= w * term.f[t];
-            }
-            inverter_.invert(run.first + Int3{t, 0, 0}, own + t, pivot + t, smallest);
+        void store(const BlockView& to, int t, int dof) const {
+            for (int row = 0; row < dof; ++row)
+                for (int col = 0; col < dof; ++col) to.at(0, t, row, col) = v[row * dof + col];
         }
-        inverter_.note(smallest);
+        /// += sign x y
+        template <int sign>
+        void add_product(const Block& x, const Block& y, int dof) {
+            for (int row = 0; row < dof; ++row)
+                for (int q = 0; q < dof; ++q)
+                    for (int col = 0; col < dof; ++col)
+                        v[row * dof + col] += sign * x.v[row * dof + q] * y.v[q * dof + col];
+        }
+    };
+
+    /// Blocks of a run, from where the one at (row, col) lies.
+    template <class Place>
+    static auto blocks(int dof, const Place& place) {
+        auto* const first = place(0, 0);
+        return BasicBlockView<std::remove_pointer_t<decltype(first)>>{first, 0, 1, dof > 1 ? place(1, 0) - first : 0,
+                                                                      dof > 1 ? place(0, 1) - first : 0};
     }
 
-    void invert_pivots(const Run& run) const {
-        const int m = f_.dof, diagonal = a_.stencil().diagonal();
-        std::array<double, max_dof * max_dof> block, own;
-        const Int3 step = f_.layout.step();
-        Int3 point = run.first;
+    /// The same for the entries `along` the run, point by point with its pivots.
+    template <int m>
+    void eliminate_points(const Run& run, std::span<const int> along) const {
+        const int dof = m > 0 ? m : f_.dof;
+        struct Term {
+            BlockView x;
+            ConstBlockView f;
+            int begin, end;
+        };
+        struct Lower {
+            ConstBlockView e, inverse;
+            int begin, end;  ///< of the points that have this neighbour
+            std::size_t last_term;
+        };
+        thread_local std::vector<Term> terms;
+        thread_local std::vector<Lower> lowers;
+        terms.clear(), lowers.clear();
+        for (const int l : along) {
+            const RunNeighbours near = f_.layout.neighbours(run, f_.stencil[l]);
+            const Run before{run.first + f_.stencil[l], run.count, near.slot};
+            for (const auto [u, e] : plan_.updates[l]) {
+                const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
+                terms.push_back(
+                    {blocks(dof, [&](int row, int col) { return target(e, row, col) + run.slot; }),
+                     blocks(dof, [&](int row, int col) { return f_.triangles.along(before, there, u, row, col); }),
+                     std::max(near.begin, there.begin), std::min(near.end, there.end)});
+            }
+            lowers.push_back({blocks(dof, [&](int row, int col) { return f_.triangles.along(run, near, l, row, col); }),
+                              blocks(dof, [&](int row, int col) { return f_.inverse(row, col, near.slot); }),
+                              near.begin, near.end, terms.size()});
+        }
+        const BlockView pivots =
+            blocks(dof, [&](int row, int col) { return target(f_.stencil.diagonal(), row, col) + run.slot; });
+        const int diagonal = a_.stencil().diagonal();
+        const ConstBlockView matrix =
+            blocks(dof, [&](int row, int col) { return a_.values(diagonal, row, col) + run.slot; });
+        Block<m> left, right, w, x;
         PivotRatio smallest;
-        for (int t = 0; t < run.count; ++t, point = point + step) {
-            for (int row = 0; row < m; ++row)
-                for (int col = 0; col < m; ++col) {
-                    block[row * m + col] = x_.values(f_.pivot_entry, row, col)[run.slot + t];
-                    own[row * m + col] = a_.values(diagonal, row, col)[run.slot + t];
+        for (int t = 0; t < run.count; ++t) {
+            std::size_t at = 0;
+            for (const Lower& lower : lowers) {
+                const std::size_t first = std::exchange(at, lower.last_term);
+                if (t < lower.begin || t >= lower.end) continue;
+                left.load(lower.e, t, dof);
+                right.load(lower.inverse, t, dof);
+                std::fill_n(w.v, dof * dof, 0.0);
+                w.template add_product<+1>(left, right, dof);
+                for (std::size_t n = first; n < lower.last_term; ++n) {
+                    const Term& term = terms[n];
+                    if (t < term.begin || t >= term.end) continue;
+                    x.load(readable(term.x), t, dof);
+                    right.load(term.f, t, dof);
+                    x.template add_product<-1>(w, right, dof);
+                    x.store(term.x, t, dof);
                 }
-            inverter_.invert(point, own.data(), block.data(), smallest);
-            for (int row = 0; row < m; ++row)
-                for (int col = 0; col < m; ++col)
-                    x_.values(f_.pivot_entry, row, col)[run.slot + t] = block[row * m + col];
+            }
+            x.load(readable(pivots), t, dof);
+            right.load(matrix, t, dof);
+            const Int3 step = f_.layout.step();
+            inverter_.invert(run.first + Int3{t * step.x, t * step.y, t * step.z}, right.v, x.v, smallest);
+            x.store(pivots, t, dof);
         }
         inverter_.note(smallest);
     }

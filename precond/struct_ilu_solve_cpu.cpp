@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "precond/known_dof.hpp"
 #include "precond/recurrence.hpp"
 #include "precond/struct_ilu.hpp"
 #include "precond/struct_ilu_cpu.hpp"
@@ -167,15 +168,8 @@ double solve_points(const Factors& f, const Run& run, const AlongRun& along, con
 
 template <Direction direction>
 double solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
-    switch (f.dof) {
-        case 1: return solve_points<1, direction>(f, run, along, s, x);
-        case 2: return solve_points<2, direction>(f, run, along, s, x);
-        case 3: return solve_points<3, direction>(f, run, along, s, x);
-        case 4: return solve_points<4, direction>(f, run, along, s, x);
-        case 5: return solve_points<5, direction>(f, run, along, s, x);
-        case 8: return solve_points<8, direction>(f, run, along, s, x);
-        default: return solve_points<0, direction>(f, run, along, s, x);
-    }
+    return with_known_dof<1, 2, 3, 4, 5, 8>(
+        f.dof, [&](auto m) { return solve_points<m.value, direction>(f, run, along, s, x); });
 }
 
 /// Returns y^T D y of the piece, which costs next to nothing here: where F = E^T the sum over all pieces

@@ -7,6 +7,7 @@
 #include "core/for_each_point.hpp"
 #include "precond/eliminations.hpp"
 #include "precond/gauss_jordan.hpp"
+#include "precond/known_dof.hpp"
 
 namespace hyperplane {
 namespace {
@@ -297,7 +298,7 @@ void SubdomainFactors::factor(const StructMatrix& a, double alpha, const PivotRu
     Buffer<PivotLog> log = copied_to(context_, "preconditioner: pivots", std::vector<PivotLog>{empty_pivot_log()});
     const PivotJudge judge{log.data(), rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
                            symmetric_};
-    const auto with_dof = [&](auto dof) {
+    with_known_dof<1, 2, 3, 4>(order_.dof, [&](auto dof) {
         const FactorPoint<dof.value> body{
             {cuts_, places_.data(), values_.data(), order_.values, order_.dof, lower},
             {kept_offsets_.data(), tables, tables + entries, tables + entries + lower + 1},
@@ -306,14 +307,7 @@ void SubdomainFactors::factor(const StructMatrix& a, double alpha, const PivotRu
             alpha};
         const PivotRatio smallest = walk(context_, body, {points_.data(), begin_.data(), order_.steps()});
         inverter.adopt(moved_to(context_.host(), "preconditioner: pivots", std::move(log))[0], smallest);
-    };
-    switch (order_.dof) {
-        case 1: return with_dof(std::integral_constant<int, 1>{});
-        case 2: return with_dof(std::integral_constant<int, 2>{});
-        case 3: return with_dof(std::integral_constant<int, 3>{});
-        case 4: return with_dof(std::integral_constant<int, 4>{});
-        default: return with_dof(std::integral_constant<int, 0>{});
-    }
+    });
 }
 
 void SubdomainFactors::copy_triangles(const TriangleCopy& to) const {

@@ -2,6 +2,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "precond/known_dof.hpp"
 #include "precond/subdomain_ildu0.hpp"
 
 namespace hyperplane {
@@ -177,13 +178,7 @@ void solve_with_dof(const SubdomainFactors& factors, bool fused, const Vector& r
 
 template <class T>
 void solve_kept_in(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
-    switch (factors.order().dof) {
-        case 1: return solve_with_dof<T, 1>(factors, fused, r, z);
-        case 2: return solve_with_dof<T, 2>(factors, fused, r, z);
-        case 3: return solve_with_dof<T, 3>(factors, fused, r, z);
-        case 4: return solve_with_dof<T, 4>(factors, fused, r, z);
-        default: return solve_with_dof<T, 0>(factors, fused, r, z);
-    }
+    with_known_dof<1, 2, 3, 4>(factors.order().dof, [&](auto m) { solve_with_dof<T, m.value>(factors, fused, r, z); });
 }
 
 }  // namespace

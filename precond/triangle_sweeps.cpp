@@ -6,6 +6,7 @@
 #include "core/for_each_point.hpp"
 #include "core/random.hpp"
 #include "core/views.hpp"
+#include "precond/known_dof.hpp"
 
 namespace hyperplane {
 namespace {
@@ -142,15 +143,7 @@ void run(const Factors& f, const Loop& s) {
 
 template <Direction direction, class Factors>
 void run(const Factors& f, const Loop& s) {
-    switch (s.out->dof()) {
-        case 1: return run<1, direction>(f, s);
-        case 2: return run<2, direction>(f, s);
-        case 3: return run<3, direction>(f, s);
-        case 4: return run<4, direction>(f, s);
-        case 5: return run<5, direction>(f, s);
-        case 8: return run<8, direction>(f, s);
-        default: return run<0, direction>(f, s);
-    }
+    with_known_dof<1, 2, 3, 4, 5, 8>(s.out->dof(), [&](auto m) { run<m.value, direction>(f, s); });
 }
 
 void run_loop(const TriangleFactors& factors, Direction direction, const Loop& s) {
