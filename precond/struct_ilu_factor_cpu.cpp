@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "precond/eliminations.hpp"
-#include "precond/factor_view.hpp"
 #include "precond/known_dof.hpp"
 #include "precond/struct_ilu.hpp"
 #include "precond/struct_ilu_cpu.hpp"
@@ -98,18 +97,35 @@ private:
         }
     }
 
+    /// Where the blocks of a run's points lie.
+    template <class T>
+    struct Blocks {
+        T* first;
+        Index row_stride, col_stride;
+
+        T& at(int t, int row, int col) const { return first[t + row * row_stride + col * col_stride]; }
+    };
+    /// place(row, col) is where the first point has this coefficient.
+    template <class Place>
+    static auto blocks(int dof, const Place& place) {
+        auto* const first = place(0, 0);
+        return Blocks<std::remove_pointer_t<decltype(first)>>{first, dof > 1 ? place(1, 0) - first : 0,
+                                                              dof > 1 ? place(0, 1) - first : 0};
+    }
+
     /// A block, row by row; `m` is the dof where the compiler knows it.
     template <int m>
     struct Block {
         double v[m > 0 ? m* m : max_dof* max_dof];
 
-        void load(const ConstBlockView& from, int t, int dof) {
+        template <class T>
+        void load(const Blocks<T>& from, int t, int dof) {
             for (int row = 0; row < dof; ++row)
-                for (int col = 0; col < dof; ++col) v[row * dof + col] = from.at(0, t, row, col);
+                for (int col = 0; col < dof; ++col) v[row * dof + col] = from.at(t, row, col);
         }
-        void store(const BlockView& to, int t, int dof) const {
+        void store(const Blocks<double>& to, int t, int dof) const {
             for (int row = 0; row < dof; ++row)
-                for (int col = 0; col < dof; ++col) to.at(0, t, row, col) = v[row * dof + col];
+                for (int col = 0; col < dof; ++col) to.at(t, row, col) = v[row * dof + col];
         }
         /// += sign x y
         template <int sign>
@@ -121,27 +137,19 @@ private:
         }
     };
 
-    /// Blocks of a run, from where the one at (row, col) lies.
-    template <class Place>
-    static auto blocks(int dof, const Place& place) {
-        auto* const first = place(0, 0);
-        return BasicBlockView<std::remove_pointer_t<decltype(first)>>{first, 0, 1, dof > 1 ? place(1, 0) - first : 0,
-                                                                      dof > 1 ? place(0, 1) - first : 0};
-    }
-
     /// The same for the entries `along` the run, point by point with its pivots.
     template <int m>
     void eliminate_points(const Run& run, std::span<const int> along) const {
         const int dof = m > 0 ? m : f_.dof;
         struct Term {
-            BlockView x;
-            ConstBlockView f;
+            Blocks<double> x;
+            Blocks<const double> f;
             int begin, end;
         };
         struct Lower {
-            ConstBlockView e, inverse;
+            Blocks<const double> e, inverse;
             int begin, end;  ///< of the points that have this neighbour
-            std::size_t last_term;
+            std::size_t terms;
         };
         thread_local std::vector<Term> terms;
         thread_local std::vector<Lower> lowers;
@@ -158,34 +166,35 @@ private:
             }
             lowers.push_back({blocks(dof, [&](int row, int col) { return f_.triangles.along(run, near, l, row, col); }),
                               blocks(dof, [&](int row, int col) { return f_.inverse(row, col, near.slot); }),
-                              near.begin, near.end, terms.size()});
+                              near.begin, near.end, plan_.updates[l].size()});
         }
-        const BlockView pivots =
+        const std::span<const Lower> all_lowers = lowers;
+        const Term* const all_terms = terms.data();
+        const Blocks<double> pivots =
             blocks(dof, [&](int row, int col) { return target(f_.stencil.diagonal(), row, col) + run.slot; });
         const int diagonal = a_.stencil().diagonal();
-        const ConstBlockView matrix =
+        const Blocks<const double> matrix =
             blocks(dof, [&](int row, int col) { return a_.values(diagonal, row, col) + run.slot; });
         Block<m> left, right, w, x;
         PivotRatio smallest;
         for (int t = 0; t < run.count; ++t) {
-            std::size_t at = 0;
-            for (const Lower& lower : lowers) {
-                const std::size_t first = std::exchange(at, lower.last_term);
+            const Term* next = all_terms;
+            for (const Lower& lower : all_lowers) {
+                const std::span<const Term> of_lower(std::exchange(next, next + lower.terms), lower.terms);
                 if (t < lower.begin || t >= lower.end) continue;
                 left.load(lower.e, t, dof);
                 right.load(lower.inverse, t, dof);
                 std::fill_n(w.v, dof * dof, 0.0);
                 w.template add_product<+1>(left, right, dof);
-                for (std::size_t n = first; n < lower.last_term; ++n) {
-                    const Term& term = terms[n];
+                for (const Term& term : of_lower) {
                     if (t < term.begin || t >= term.end) continue;
-                    x.load(readable(term.x), t, dof);
+                    x.load(term.x, t, dof);
                     right.load(term.f, t, dof);
                     x.template add_product<-1>(w, right, dof);
                     x.store(term.x, t, dof);
                 }
             }
-            x.load(readable(pivots), t, dof);
+            x.load(pivots, t, dof);
             right.load(matrix, t, dof);
             const Int3 step = f_.layout.step();
             inverter_.invert(run.first + Int3{t * step.x, t * step.y, t * step.z}, right.v, x.v, smallest);
