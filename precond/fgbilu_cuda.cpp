@@ -36,14 +36,14 @@ struct Shape {
         parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
         // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks; of
         // A's coefficients, which lie apart, whole sectors.
-        const int threads = dof * parts,
-                  wanted = dof == 1 ? 256
-                           : threads > 16
-                               ? std::max(4, system.shares && !together ? 512 / threads / 4 * 4 : 256 / threads)
-                           : together ? (parts > 1                   ? 4
-                                         : is_narrow(system.storage) ? 16
-                                                                     : 8)
-                                      : std::max(16, 128 / threads / 8 * 8);
+        const int threads = dof * parts;
+        const int of_many = system.shares && !together ? 512 / threads / 4 * 4 : 256 / threads;
+        const int lying_together = parts > 1 ? 4 : is_narrow(system.storage) ? 16 : 8;
+        const int lying_apart = std::max(16, 128 / threads / 8 * 8);
+        const int wanted = dof == 1       ? 256
+                           : threads > 16 ? std::max(4, of_many)
+                           : together     ? lying_together
+                                          : lying_apart;
         // Static shared memory holds a vector of every column and one more, one of the point and one of each part.
         const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);
         solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));

@@ -19,7 +19,7 @@ struct RingSchedule {
     static constexpr int ahead = 32;  ///< most pieces that are needed or on their way; each has a barrier
 
     std::vector<int> place;  ///< in the ring, of each step's piece
-    std::vector<int> asked;  ///< pieces [0, asked[n]) have been asked for when step n begins
+    std::vector<int> asked;  ///< all pieces before asked[n] have been asked for when step n begins
     bool fits = true;        ///< each step's piece and the one after have room together
 
     /// Of steps [first, last), which have size[n] values each, in `ring` values.
