@@ -45,56 +45,23 @@ public:
         : f_(f), a_(a), x_(x), inverter_(inverter), plan_(plan_elimination(f, a.symmetric())) {}
 
     void piece(const Run& run) const {
+        with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(f_.dof, [&](auto m) { piece<m.value>(run); });
+    }
+
+private:
+    /// `m` is the dof where the compiler knows it.
+    template <int m>
+    void piece(const Run& run) const {
         std::array<int, max_along> along;
         int count = 0;
         for (int l = 0; l < f_.stencil.lower_size(); ++l) {
             if (f_.along_run(l))
                 along[count++] = l;
             else
-                eliminate(run, l, plan_.updates[l]);
+                eliminate<m>(run, l, plan_.updates[l]);
         }
-        for (int l = 0; l < f_.stencil.lower_size(); ++l) eliminate(run, l, plan_.late[l]);
-        with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
-            f_.dof, [&](auto m) { eliminate_points<m.value>(run, std::span(along.data(), count)); });
-    }
-
-private:
-    double* target(int e, int row, int col) const {
-        return x_.values(e == f_.stencil.diagonal() ? f_.pivot_entry : e, row, col);
-    }
-
-    /// LOOP2 and LOOP3 for one lower entry: W = E_l D^-1(p+l), then X_e -= W F_u(p+l).
-    void eliminate(const Run& run, int l, const std::vector<Update>& updates) const {
-        if (updates.empty()) return;
-        Scratch& mine = scratch();
-        const int m = f_.dof, count = run.count;
-        const RunNeighbours near = f_.layout.neighbours(run, f_.stencil[l]);
-        if (near.begin >= near.end) return;
-        mine.values.resize(std::size_t(m) * m * count);
-        double* w = mine.values.data();
-        for (int row = 0; row < m; ++row)
-            for (int col = 0; col < m; ++col) {
-                mine.terms.clear();
-                for (int q = 0; q < m; ++q)
-                    mine.terms.push_back({f_.triangles.along(run, near, l, row, q), f_.inverse(q, col, near.slot),
-                                          near.begin, near.end});
-                accumulate<+1>(mine.terms, nullptr, w + (row * m + col) * count, count);
-            }
-        const Run before{run.first + f_.stencil[l], count, near.slot};  // the points p + l
-        for (const auto [u, e] : updates) {
-            const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
-            const int begin = std::max(near.begin, there.begin), end = std::min(near.end, there.end);
-            if (begin >= end) continue;
-            for (int row = 0; row < m; ++row)
-                for (int col = 0; col < m; ++col) {
-                    mine.terms.clear();
-                    for (int q = 0; q < m; ++q)
-                        mine.terms.push_back(
-                            {w + (row * m + q) * count, f_.triangles.along(before, there, u, q, col), begin, end});
-                    double* out = target(e, row, col) + run.slot;
-                    accumulate<-1>(mine.terms, out, out, count);
-                }
-        }
+        for (int l = 0; l < f_.stencil.lower_size(); ++l) eliminate<m>(run, l, plan_.late[l]);
+        eliminate_points<m>(run, std::span(along.data(), count));
     }
 
     /// Where the blocks of a run's points lie.
@@ -113,7 +80,64 @@ private:
                                                               dof > 1 ? place(0, 1) - first : 0};
     }
 
-    /// A block, row by row; `m` is the dof where the compiler knows it.
+    Blocks<double> target(const Run& run, int e) const {
+        const int entry = e == f_.stencil.diagonal() ? f_.pivot_entry : e;
+        return blocks(f_.dof, [&](int row, int col) { return x_.values(entry, row, col) + run.slot; });
+    }
+    Blocks<const double> triangle(const Run& run, const RunNeighbours& near, int e) const {
+        return blocks(f_.dof, [&](int row, int col) { return f_.triangles.along(run, near, e, row, col); });
+    }
+    /// D^-1 of the neighbours.
+    Blocks<const double> inverse(const RunNeighbours& near) const {
+        return blocks(f_.dof, [&](int row, int col) { return f_.inverse(row, col, near.slot); });
+    }
+
+    /// z += sign x y at the points [begin, end) of a run.
+    template <int sign, int m, class X>
+    void add_products(const Blocks<X>& x, const Blocks<const double>& y, const Blocks<double>& z, int begin,
+                      int end) const {
+        const int dof = m > 0 ? m : f_.dof;
+        for (int row = 0; row < dof; ++row)
+            for (int col = 0; col < dof; ++col) {
+                double* const out = &z.at(0, row, col);
+                if constexpr (m > 0) {
+                    const double *left[m], *right[m];
+                    for (int q = 0; q < m; ++q) left[q] = &x.at(0, row, q), right[q] = &y.at(0, q, col);
+#pragma omp simd
+                    for (int t = begin; t < end; ++t) {
+                        double sum = out[t];
+#pragma GCC unroll 8
+                        for (int q = 0; q < m; ++q) sum += sign * left[q][t] * right[q][t];
+                        out[t] = sum;
+                    }
+                } else {
+                    for (int q = 0; q < dof; ++q) {
+                        const double *left = &x.at(0, row, q), *right = &y.at(0, q, col);
+#pragma omp simd
+                        for (int t = begin; t < end; ++t) out[t] += sign * left[t] * right[t];
+                    }
+                }
+            }
+    }
+
+    /// LOOP2 and LOOP3 for one lower entry: W = E_l D^-1(p+l), then X_e -= W F_u(p+l).
+    template <int m>
+    void eliminate(const Run& run, int l, const std::vector<Update>& updates) const {
+        const RunNeighbours near = f_.layout.neighbours(run, f_.stencil[l]);
+        if (updates.empty() || near.begin >= near.end) return;
+        std::vector<double>& values = scratch().values;
+        values.assign(std::size_t(f_.dof) * f_.dof * run.count, 0.0);
+        const Blocks<double> w{values.data(), Index(f_.dof) * run.count, run.count};
+        add_products<+1, m>(triangle(run, near, l), inverse(near), w, near.begin, near.end);
+        const Run before{run.first + f_.stencil[l], run.count, near.slot};  // the points p + l
+        for (const auto [u, e] : updates) {
+            const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
+            add_products<-1, m>(w, triangle(before, there, u), target(run, e), std::max(near.begin, there.begin),
+                                std::min(near.end, there.end));
+        }
+    }
+
+    /// A block, row by row.
     template <int m>
     struct Block {
         double v[m > 0 ? m* m : max_dof* max_dof];
@@ -159,22 +183,16 @@ private:
             const Run before{run.first + f_.stencil[l], run.count, near.slot};
             for (const auto [u, e] : plan_.updates[l]) {
                 const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
-                terms.push_back(
-                    {blocks(dof, [&](int row, int col) { return target(e, row, col) + run.slot; }),
-                     blocks(dof, [&](int row, int col) { return f_.triangles.along(before, there, u, row, col); }),
-                     std::max(near.begin, there.begin), std::min(near.end, there.end)});
+                terms.push_back({target(run, e), triangle(before, there, u), std::max(near.begin, there.begin),
+                                 std::min(near.end, there.end)});
             }
-            lowers.push_back({blocks(dof, [&](int row, int col) { return f_.triangles.along(run, near, l, row, col); }),
-                              blocks(dof, [&](int row, int col) { return f_.inverse(row, col, near.slot); }),
-                              near.begin, near.end, plan_.updates[l].size()});
+            lowers.push_back({triangle(run, near, l), inverse(near), near.begin, near.end, plan_.updates[l].size()});
         }
         const std::span<const Lower> all_lowers = lowers;
         const Term* const all_terms = terms.data();
-        const Blocks<double> pivots =
-            blocks(dof, [&](int row, int col) { return target(f_.stencil.diagonal(), row, col) + run.slot; });
-        const int diagonal = a_.stencil().diagonal();
+        const Blocks<double> pivots = target(run, f_.stencil.diagonal());
         const Blocks<const double> matrix =
-            blocks(dof, [&](int row, int col) { return a_.values(diagonal, row, col) + run.slot; });
+            blocks(dof, [&](int row, int col) { return a_.values(a_.stencil().diagonal(), row, col) + run.slot; });
         Block<m> left, right, w, x;
         PivotRatio smallest;
         for (int t = 0; t < run.count; ++t) {

@@ -1,4 +1,4 @@
-// The loops anybody would write first, on one thread: triangular solves with ILU(0)'s factors in block rows, and a
+// The loops anybody would write first, on one thread: ILU(0) in block rows, triangular solves with its factors, and a
 // Jacobi sweep of the lower triangle. For docs/performance.md, beside `hyperplane bench preconditioners --device cpu`.
 //
 //     obvious_loops star7:1:96 box27:4:32 ...      stencil (star7 or box27), unknowns a point, points a side
@@ -39,10 +39,53 @@ struct Factors {
                 if (!couples) continue;
                 if (q == p) diagonal.push_back(int(column.size()));
                 column.push_back(q);
-                for (int c = 0; c < dof * dof; ++c) block.push_back(values(generator));
+                for (int c = 0; c < dof * dof; ++c)
+                    block.push_back(values(generator) + (q == p && c % (dof + 1) == 0 ? 1.0 : 0.0));
             }
             row.push_back(int(column.size()));
             for (int c = 0; c < dof * dof; ++c) inverse.push_back(c % (dof + 1) == 0 ? 1.0 : values(generator));
+        }
+    }
+    /// ILU(0) of the blocks, row by row: W, D^-1 and F take the places of E, D and F.
+    void factor() {
+        const int size = dof * dof;
+        std::vector<int> entry_of(points, -1);
+        Values w(size);
+        for (int p = 0; p < points; ++p) {
+            for (int e = row[p]; e < row[p + 1]; ++e) entry_of[column[e]] = e;
+            for (int l = row[p]; l < diagonal[p]; ++l) {
+                const int k = column[l];
+                double* const lower = &block[std::size_t(l) * size];
+                std::fill(w.begin(), w.end(), 0.0);
+                add_product(1.0, lower, &inverse[std::size_t(k) * size], w.data());
+                std::copy(w.begin(), w.end(), lower);
+                for (int u = diagonal[k] + 1; u < row[k + 1]; ++u)
+                    if (const int e = entry_of[column[u]]; e >= 0)
+                        add_product(-1.0, w.data(), &block[std::size_t(u) * size], &block[std::size_t(e) * size]);
+            }
+            invert(&block[std::size_t(diagonal[p]) * size], &inverse[std::size_t(p) * size]);
+            for (int e = row[p]; e < row[p + 1]; ++e) entry_of[column[e]] = -1;
+        }
+    }
+    /// z += sign x y
+    void add_product(double sign, const double* x, const double* y, double* z) const {
+        for (int r = 0; r < dof; ++r)
+            for (int k = 0; k < dof; ++k)
+                for (int c = 0; c < dof; ++c) z[r * dof + c] += sign * x[r * dof + k] * y[k * dof + c];
+    }
+    /// Gauss-Jordan elimination without pivoting.
+    void invert(const double* x, double* y) const {
+        std::copy_n(x, dof * dof, y);
+        for (int p = 0; p < dof; ++p) {
+            const double scale = 1.0 / y[p * dof + p];
+            y[p * dof + p] = 1.0;
+            for (int c = 0; c < dof; ++c) y[p * dof + c] *= scale;
+            for (int r = 0; r < dof; ++r) {
+                if (r == p) continue;
+                const double factor = y[r * dof + p];
+                y[r * dof + p] = 0.0;
+                for (int c = 0; c < dof; ++c) y[r * dof + c] -= factor * y[p * dof + c];
+            }
         }
     }
     /// sum -= the block of an entry times x.
@@ -84,12 +127,13 @@ struct Factors {
     }
 };
 
-/// Milliseconds, the median of nine after one more.
-template <class Work>
-double time_of(const Work& work) {
-    work();
+/// Milliseconds, the median of nine after one more; `prepare` is not timed.
+template <class Work, class Prepare>
+double time_of(const Work& work, const Prepare& prepare) {
+    prepare(), work();
     Values times;
     for (int repeat = 0; repeat < 9; ++repeat) {
+        prepare();
         const auto begin = std::chrono::steady_clock::now();
         work();
         times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
@@ -97,11 +141,15 @@ double time_of(const Work& work) {
     std::sort(times.begin(), times.end());
     return times[4];
 }
+template <class Work>
+double time_of(const Work& work) {
+    return time_of(work, [] {});
+}
 
 }  // namespace
 
 int main(int count, char** words) {
-    std::printf("%-12s %10s %22s %24s\n", "system", "solves, ms", "in boxes of 16 x 16 x 8",
+    std::printf("%-12s %14s %14s %14s %14s %26s\n", "system, ms", "solves", "in boxes", "factorisation", "in boxes",
                 "a sweep of both triangles");
     for (int at = 1; at < count; ++at) {
         char stencil[16] = "";
@@ -117,7 +165,11 @@ int main(int count, char** words) {
         Values x = r, y = r;
         const double solves = time_of([&] { whole.solve(r, x); }), boxes = time_of([&] { cut.solve(r, x); });
         const double sweep = time_of([&] { whole.sweep(r, x, y); });
-        std::printf("%-12s %10.2f %22.2f %24.2f\n", words[at], solves, boxes, 2 * sweep);
+        Factors made = whole, made_cut = cut;
+        const double factor = time_of([&] { made.factor(); }, [&] { made.block = whole.block; });
+        const double factor_cut = time_of([&] { made_cut.factor(); }, [&] { made_cut.block = cut.block; });
+        std::printf("%-12s %14.2f %14.2f %14.2f %14.2f %26.2f\n", words[at], solves, boxes, factor, factor_cut,
+                    2 * sweep);
     }
     return 0;
 }
