@@ -143,11 +143,14 @@ void for_each_run(const Layout& layout, int dof, const Body& body) {
     }
 }
 
-/// Calls body(point, slot) once for every point, over OpenMP's threads.
+/// Calls body(point, slot) once for every point, over OpenMP's threads. A body whose points are as much work as several
+/// unknowns says so: `int unknowns() const`.
 template <class Body>
 void for_each_point(const Layout& layout, const Body& body) {
     const Int3 step = layout.step();
-    for_each_run(layout, 1, [&](const Run& run) {
+    int unknowns = 1;
+    if constexpr (requires { body.unknowns(); }) unknowns = body.unknowns();
+    for_each_run(layout, unknowns, [&](const Run& run) {
         Int3 p = run.first;
         for (int t = 0; t < run.count; ++t, p = p + step) body(p, run.slot + t);
     });

@@ -57,6 +57,8 @@ struct FactorPoint {
     using few_points = void;  // ColouredShape sees to that
 
     HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
+    /// For each coefficient at least one.
+    int unknowns() const { return (points.entries + 1) * dof * dof; }
     HYPERPLANE_HD double& x(Place own, int e, Place there, int row, int col) const {
         return values[points.coefficient(own, e, there, row, col, size())];
     }
