@@ -3,8 +3,9 @@
 // A body is a struct, copied by value,
 //     HYPERPLANE_HD void operator()(Int3 point, Index slot) const;
 // that holds plain values and pointers into memory of the backend it runs on (core/views.hpp). One with a type
-// `few_points`, because its points are too large for more than 2^31 of them, is compiled once. Files with such loops
-// are named under BOTH in their room's CMakeLists.txt: compiled as CUDA where the CUDA backend is built.
+// `few_points`, because its points are too large for more than 2^31 of them, is compiled once; one with `unknowns()` is
+// shared out on a CPU as core/layout.hpp says. Files with such loops are named under BOTH in their room's
+// CMakeLists.txt: compiled as CUDA where the CUDA backend is built.
 #pragma once
 
 #include "core/layout.hpp"

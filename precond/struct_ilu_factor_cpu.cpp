@@ -92,6 +92,20 @@ private:
         return blocks(f_.dof, [&](int row, int col) { return f_.inverse(row, col, near.slot); });
     }
 
+    /// X_e -= W F_u(p+l) at the points [begin, end) of a run, which have both neighbours.
+    struct Term {
+        Blocks<double> x;
+        Blocks<const double> f;
+        int begin, end;
+    };
+    /// `near` are the points p + l of a run's p.
+    Term term_of(const Run& run, const RunNeighbours& near, int l, const Update& update) const {
+        const Run before{run.first + f_.stencil[l], run.count, near.slot};
+        const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[update.e]);
+        return {target(run, update.e), triangle(before, there, update.u), std::max(near.begin, there.begin),
+                std::min(near.end, there.end)};
+    }
+
     /// z += sign x y at the points [begin, end) of a run.
     template <int sign, int m, class X>
     void add_products(const Blocks<X>& x, const Blocks<const double>& y, const Blocks<double>& z, int begin,
@@ -129,11 +143,9 @@ private:
         values.assign(std::size_t(f_.dof) * f_.dof * run.count, 0.0);
         const Blocks<double> w{values.data(), Index(f_.dof) * run.count, run.count};
         add_products<+1, m>(triangle(run, near, l), inverse(near), w, near.begin, near.end);
-        const Run before{run.first + f_.stencil[l], run.count, near.slot};  // the points p + l
-        for (const auto [u, e] : updates) {
-            const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
-            add_products<-1, m>(w, triangle(before, there, u), target(run, e), std::max(near.begin, there.begin),
-                                std::min(near.end, there.end));
+        for (const Update& update : updates) {
+            const Term term = term_of(run, near, l, update);
+            add_products<-1, m>(w, term.f, term.x, term.begin, term.end);
         }
     }
 
@@ -165,11 +177,6 @@ private:
     template <int m>
     void eliminate_points(const Run& run, std::span<const int> along) const {
         const int dof = m > 0 ? m : f_.dof;
-        struct Term {
-            Blocks<double> x;
-            Blocks<const double> f;
-            int begin, end;
-        };
         struct Lower {
             Blocks<const double> e, inverse;
             int begin, end;  ///< of the points that have this neighbour
@@ -180,12 +187,7 @@ private:
         terms.clear(), lowers.clear();
         for (const int l : along) {
             const RunNeighbours near = f_.layout.neighbours(run, f_.stencil[l]);
-            const Run before{run.first + f_.stencil[l], run.count, near.slot};
-            for (const auto [u, e] : plan_.updates[l]) {
-                const RunNeighbours there = f_.layout.neighbours(run, f_.stencil[e]);
-                terms.push_back({target(run, e), triangle(before, there, u), std::max(near.begin, there.begin),
-                                 std::min(near.end, there.end)});
-            }
+            for (const Update& update : plan_.updates[l]) terms.push_back(term_of(run, near, l, update));
             lowers.push_back({triangle(run, near, l), inverse(near), near.begin, near.end, plan_.updates[l].size()});
         }
         const std::span<const Lower> all_lowers = lowers;
@@ -214,8 +216,7 @@ private:
             }
             x.load(pivots, t, dof);
             right.load(matrix, t, dof);
-            const Int3 step = f_.layout.step();
-            inverter_.invert(run.first + Int3{t * step.x, t * step.y, t * step.z}, right.v, x.v, smallest);
+            inverter_.invert(piece_of(f_.layout, run, t, 1).first, right.v, x.v, smallest);
             x.store(pivots, t, dof);
         }
         inverter_.note(smallest);
