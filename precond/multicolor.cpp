@@ -74,6 +74,11 @@ Index vector_size(const ColouredShape& shape, int dof) {
     return shape.slots * dof;
 }
 
+/// Whether the factorisation goes point by point, and tells of pivots by point.
+bool by_point(const ColouredShape& shape, Backend backend) {
+    return backend == Backend::cuda || !shape.is_linear();
+}
+
 /// The first values of a buffer.
 void copy_to_host(const Buffer<double>& from, std::vector<double>& to) {
     if (from.backend() == Backend::cuda)
@@ -88,7 +93,8 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
     const ColouredShape shape(setting.grid, setting.stencil, options.colours);
     PreconditionerPlan plan;
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    const Index doubles = 2 * vector_size(shape, setting.dof) + 2 * setting.grid.points();
+    const Index told = by_point(shape, setting.context.backend()) ? 2 * setting.grid.points() : 0;
+    const Index doubles = 2 * vector_size(shape, setting.dof) + told;
     plan.bytes = factor_bytes(shape, setting.dof, setting.symmetric, options.storage) +
                  doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index));
     if (is_narrow(options.storage))
@@ -118,8 +124,10 @@ void Multicolor::prepare(const StructMatrix& a) {
     std::vector<Index> a_entry;
     for (const Int3 o : shape.offsets) a_entry.push_back(a.stencil().find(o));
     a_entry_ = copied_to(context_, "colours", a_entry);
-    ratios_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
-    events_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
+    if (by_point(shape, a.backend())) {
+        ratios_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
+        events_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
+    }
     v_ = Buffer<double>(context_, "coloured vectors", vector_size(shape, a.dof()));
     w_ = Buffer<double>(context_, "coloured vectors", vector_size(shape, a.dof()));
     layout_ = a.layout();
@@ -173,6 +181,8 @@ multicolor::Kept Multicolor::kept() const {
 }
 
 void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inverter) {
+    if (!by_point(points_->shape(), a.backend()))
+        return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, factors_.data());
     const Layout natural(LayoutKind::natural, a.grid(), {});
     // What is told of pivots lies where sweeps keep vectors.
     const multicolor::Met met{ratios_->view(natural).values, events_->view(natural).values, v_.data(), w_.data()};

@@ -1,5 +1,5 @@
-// Multicolour ILU, a point at a time: the factorisation of every colouring, on either backend, and the sweeps of
-// those that are looked up in tables. The equations are at the head of precond/multicolor.hpp.
+// Multicolour ILU: the factorisation of every colouring, and the sweeps of those that are looked up in tables, a point at
+// a time on either backend; the factorisation of others on a CPU. The equations are at the head of precond/multicolor.hpp.
 #pragma once
 
 #include "core/struct_matrix.hpp"
@@ -19,9 +19,13 @@ struct Met {
     double* value;  ///< [component][row]: of these the pivot met
 };
 
-/// values = W, D^-1 and G of A + alpha diag(A), colour by colour.
+/// values = W, D^-1 and G of A + alpha diag(A), colour by colour, a point at a time.
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
             const PivotRules& rules, const Met& met, double* values);
+
+/// The same on a CPU under a linear colouring, for many points at a time (multicolor_factor_cpu.cpp).
+void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
+                   PivotInverter& inverter, double* values);
 
 /// Factors in the storage that they are kept in: one of the three, and the exponents of scaled rows
 /// (ColouredShape::exponents).

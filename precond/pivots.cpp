@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "precond/gauss_jordan.hpp"
+#include "precond/known_dof.hpp"
 
 namespace hyperplane {
 namespace {
@@ -52,7 +53,9 @@ void PivotInverter::invert_block(Int3 cell, const double* diagonal, double* bloc
         boosted_.push_back({cell, row, pivot});
         return std::copysign(rules_.boost * scale, wrong_sign || pivot == 0.0 ? own : pivot);
     };
-    if (invert_in_place(dof_, block, accept) >= 0) std::fill_n(block, size, 0.0);
+    const int given_up = with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
+        dof_, [&](auto m) { return invert_in_place(m.value > 0 ? m.value : dof_, block, accept); });
+    if (given_up >= 0) std::fill_n(block, size, 0.0);
     smallest.take(ratio, grid_.row(cell));
 }
 

@@ -40,7 +40,7 @@ public:
 
     bool serves(const Cuts& cuts, const StructMatrix& a) const;
     /// Factors A + alpha diag(A) without the couplings between subdomains. One block of threads a subdomain on a GPU,
-    /// one thread on a CPU; step by step on both.
+    /// one thread on a CPU, with its factors by line; step by step on both.
     void factor(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
     /// Keeps what was factored in fewer bits, as the storage has it, and releases the rest. A row of W, one of D^-1 and
     /// one of G are rows of their own.
@@ -75,6 +75,8 @@ public:
 
 private:
     Index count() const { return cuts_.subdomains() * order_.values; }
+    void factor_lines(const StructMatrix& a, double alpha, PivotInverter& inverter);
+    void factor_points(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
     template <class T>
     void round_to(RoundingLog* log);
     template <class T>
