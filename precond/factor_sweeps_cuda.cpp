@@ -70,8 +70,8 @@ int group_values(const FactorSweepShape& shape) {
 struct Axes {
     int outer, middle, inner, lines;
 
-    /// `run_planes`: of the outermost axis, that points are taken from together.
-    Axes(const FactorSweepShape& shape, int run_planes) {
+    /// `run_planes`: of the outermost axis, that points are taken from together; `in_place`: new values replace old ones.
+    Axes(const FactorSweepShape& shape, int run_planes, bool in_place) {
         const Grid& g = shape.layout.grid();
         const bool natural = shape.layout.kind() == LayoutKind::natural;
         outer = natural ? g.nz : g.nx, middle = natural ? g.ny : g.nz, inner = natural ? g.nx : g.ny;
@@ -81,7 +81,9 @@ struct Axes {
             planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
         planes += run_planes - 1;
         const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
-        constexpr Index wanted = 16 << 20;
+        // What is written takes room there, too; in place it is what others are going to read. Of larger blocks there is
+        // room for few lines as it is, which read the more of each other's neighbours the fewer they are.
+        const Index wanted = in_place && !on_tensor_cores(shape.dof) ? 4 << 20 : 16 << 20;
         lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
     }
     Index chunks(int points) const {
@@ -262,7 +264,8 @@ void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const M
     for (int e = 0; e < s.size(); ++e) pointers.push_back(entry(to, e));
 
     const Grid& g = shape_.layout.grid();
-    const Axes axes(shape_, row_bytes_ > 0 ? FactorSweepRows::planes : 1);
+    const bool in_place = from.inverse.values == to.inverse.values;
+    const Axes axes(shape_, row_bytes_ > 0 ? FactorSweepRows::planes : 1, in_place);
     const Middle middle{
         a.blocks, a.next_run, told, alpha,      rules.tolerance, rules.boost, a.stride,  int(shape_.layout.slots()),
         g.nx,     g.ny,       g.nz, axes.outer, axes.middle,     axes.inner,  axes.lines};

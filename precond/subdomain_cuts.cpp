@@ -74,9 +74,11 @@ void SubdomainOrder::arrange_by_line(const Cuts& cuts) {
 }
 
 void SubdomainOrder::arrange_by_level(const Cuts& cuts, const Stencil& stencil) {
-    // As many points as keep 256 threads busy with a row each, and no more values than about 20 KiB.
-    constexpr int most_rows = 256, most_values = 20 * 1024 / int(sizeof(double));
-    const int most = std::max(1, std::min(most_rows / dof, most_values / ((lower + 1) * dof * dof)));
+    // As many points as keep 256 threads busy with a row each, and no more values than 21 KiB hold: that is three points
+    // of box27 with eight unknowns in double precision, and half a warp's rows are not left idle.
+    constexpr int most_rows = 256, most_bytes = 21 * 1024;
+    const int point_bytes = (lower + 1) * dof * dof * int(bytes_of(storage));
+    const int most = std::max(1, std::min(most_rows / dof, most_bytes / point_bytes));
     const LevelMap levels = stencil.level_map();
     std::vector<std::vector<int>> by_level(1 + levels.level({cuts.size.x - 1, cuts.size.y - 1, cuts.size.z - 1}));
     for (int local = 0; local < cuts.points(); ++local) by_level[levels.level(cuts.point(local, {}))].push_back(local);

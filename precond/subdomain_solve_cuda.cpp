@@ -45,8 +45,7 @@ struct Shape {
     SubdomainCells cells;
     LayoutKind layout;  ///< of vectors
 
-    Shape(const Cuts& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant,
-          FactorStorage storage = FactorStorage::double_precision)
+    Shape(const Cuts& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant, FactorStorage storage)
         : cuts(c),
           stencil(within),
           order(c, within, dof, rows_of(Backend::cuda, variant), storage),
@@ -101,9 +100,10 @@ struct StepShape {
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
         // More blocks, or more on its way for each of them: as measured (docs/performance-log.md).
-        const Index wanted = std::max<Index>(tuning.ring / size, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
+        const Index wanted = std::max<Index>(tuning.ring, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
         // Of several unknowns a thread takes up to 56 registers.
-        const int most = std::clamp((s.order.dof == 1 ? 2048 : 65536 / 56) / threads(), 1, 8);
+        const int most =
+            s.order.dof == 1 ? std::min(2048 / threads(), 16) : std::clamp(65536 / 56 / threads(), 1, 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
             ring = (shared_of_processor / blocks - shared_of_system - 8 * (s.vector() + barriers)) / size;
             ring = std::min(ring, 4 * wanted) * size / 16 * 16 / size;
@@ -270,8 +270,9 @@ void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r,
     }
 }
 
-Index SubdomainSolveCuda::bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant) {
-    const Shape s(cuts, stencil, dof, LayoutKind::natural, variant);
+Index SubdomainSolveCuda::bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant,
+                                FactorStorage storage) {
+    const Shape s(cuts, stencil, dof, LayoutKind::natural, variant, storage);
     const Index graph = needs_graph(variant) ? cuts.subdomains() * s.graph() : 0;
     return (Index(cells_in_order(s, variant).size()) + graph) * Index(sizeof(int));
 }

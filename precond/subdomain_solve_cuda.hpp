@@ -31,8 +31,8 @@ inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
 
 /// How the kernels that go level by level use a multiprocessor; M is the same, to the last bit.
 struct SubdomainTuning {
-    int workers = 0;        ///< threads that solve a subdomain, whole warps; 0: one a row
-    Index ring = 8 * 1024;  ///< bytes of coefficients on their way for which fewer blocks are taken
+    int workers = 0;    ///< threads that solve a subdomain, whole warps; 0: one a row
+    Index ring = 1024;  ///< coefficients on their way for which fewer blocks are taken
 };
 
 class SubdomainSolveCuda {
@@ -46,7 +46,8 @@ public:
     void apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const;
 
     /// Device memory held. `stencil` is Cuts::within of the matrix's.
-    static Index bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant);
+    static Index bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant,
+                       FactorStorage storage);
     /// Compiles the kernels for an architecture, without a device; vectors in natural order.
     static std::vector<rtc::KernelResources> compile(const Cuts& cuts, const Stencil& stencil, int dof,
                                                      SubdomainVariant variant, FactorStorage storage,
