@@ -13,17 +13,17 @@
 //
 // sync: every right-hand side is of the sweep before. Deterministic.
 // async: entries replace the old ones as soon as they are made, and others read whatever is there (Algorithm 2). Not
-// deterministic; M, once made, is an operator like any other. On a CPU those of a run of points replace theirs together;
-// on one thread runs, and the points of a run, follow each other in an order of their dependencies, so that each finds
-// the new entries of those before it. Of a symmetric matrix a block D^-1 that was read while it changed need not be
-// symmetric, nor what is made of it; in the end they are made so.
+// deterministic; M, once made, is an operator like any other. On a CPU those of a run of points replace theirs
+// together; on one thread runs, and the points of a run, follow each other in an order of their dependencies, so that
+// each finds the new entries of those before it. Of a symmetric matrix a block D^-1 that was read while it changed need
+// not be symmetric, nor what is made of it; in the end they are made so.
 //
 // A pivot that cannot be used is boosted (precond/pivots.hpp) in all sweeps but the last, since those are guesses; the
 // last one's are reported.
 //
 // Where no pair (l, u) leads to an entry it is A's in every sweep. Sweeps over up to 8 unknowns a point on a GPU have
-// kernels of their own (factor_sweeps_cuda.hpp), others there are loops over points (factor_sweeps_row.hpp); on a CPU a run
-// of points is swept at once (factor_sweeps_runs.cpp).
+// kernels of their own (factor_sweeps_cuda.hpp), others there are loops over points (factor_sweeps_row.hpp); on a CPU a
+// run of points is swept at once (factor_sweeps_runs.cpp).
 #pragma once
 
 #include <memory>
@@ -48,8 +48,8 @@ public:
     /// Pivots are reported to `inverter`.
     void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
              double alpha, const PivotRules& rules, PivotInverter& inverter);
-    /// sync: a sweep reads one and writes the other. async: points outside of kernels are made there before they replace
-    /// old ones.
+    /// sync: a sweep reads one and writes the other. async: points outside of kernels are made there before they
+    /// replace old ones.
     static bool needs_spare(const FactorSweepShape& shape, Backend backend, FactorSweepMode mode);
     bool needs_spare(FactorSweepMode mode) const { return needs_spare(shape_, context_.backend(), mode); }
     /// Exact elimination, a level of `levels` after the other, each entry of a point's row final before it is used: the

@@ -43,8 +43,8 @@ Index staged_bytes(const FactorSweepShape& shape, int entries, int points) {
     const Index block = shape.dof * shape.dof;
     return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
 }
-/// As many as make the matrix's values that are read together fill sectors and blocks to be inverted occupy two warps, of
-/// up to four unknowns, or all.
+/// As many as make the matrix's values that are read together fill sectors and blocks to be inverted occupy two warps,
+/// of up to four unknowns, or all.
 int rounds(const FactorSweepShape& shape) {
     for (int count = 4; count > 1; count /= 2)
         if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
@@ -70,7 +70,8 @@ int group_values(const FactorSweepShape& shape) {
 struct Axes {
     int outer, middle, inner, lines;
 
-    /// `run_planes`: of the outermost axis, that points are taken from together; `in_place`: new values replace old ones.
+    /// `run_planes`: of the outermost axis, that points are taken from together; `in_place`: new values replace old
+    /// ones.
     Axes(const FactorSweepShape& shape, int run_planes, bool in_place) {
         const Grid& g = shape.layout.grid();
         const bool natural = shape.layout.kind() == LayoutKind::natural;
@@ -81,9 +82,10 @@ struct Axes {
             planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
         planes += run_planes - 1;
         const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
-        // What is written takes room there, too; in place it is what others are going to read. Of larger blocks there is
-        // room for few lines as it is, which read the more of each other's neighbours the fewer they are.
-        const Index wanted = in_place && !on_tensor_cores(shape.dof) ? 4 << 20 : 16 << 20;
+        // In place it is what has just been written that others are going to read. Of one and two unknowns fewer lines
+        // leave room for it; of larger blocks few fit as it is, and the fewer they are, the more they read of the next
+        // lines (docs/performance-log.md).
+        const Index wanted = (!in_place ? 16 : on_tensor_cores(shape.dof) ? 24 : 4) << 20;
         lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
     }
     Index chunks(int points) const {

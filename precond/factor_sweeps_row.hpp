@@ -127,8 +127,8 @@ struct SweepRow {
 /// The same of m unknowns, which the compiler is to know.
 template <int m>
 SweepRow<m> known(const SweepRow<0>& s) {
-    return {s.old,   s.tables,    s.a,     s.triangles,  s.inverse, s.dof,   s.kept,    s.shares, s.updates,
-            s.alpha, s.tolerance, s.boost, s.definite, s.last,    s.ratio, s.failure, s.failed};
+    return {s.old,   s.tables,    s.a,     s.triangles, s.inverse, s.dof,   s.kept,    s.shares, s.updates,
+            s.alpha, s.tolerance, s.boost, s.definite,  s.last,    s.ratio, s.failure, s.failed};
 }
 
 /// Where a point's entries go once they have been made.
@@ -141,8 +141,8 @@ inline bool go_by_runs(const SweepRow<0>& row) {
     return row.old.triangles.slot_stride == 1 && row.old.inverse.slot_stride == 1 && row.a.slot_stride == 1 &&
            row.triangles.slot_stride == 1 && row.inverse.slot_stride == 1;
 }
-/// A sweep over all points on a CPU, run by run where they go_by_runs (factor_sweeps_runs.cpp). `then`: each point's entries replace old ones as
-/// soon as they have been made; else they are of the sweep before.
+/// A sweep over all points on a CPU, run by run where they go_by_runs (factor_sweeps_runs.cpp). `then`: each point's
+/// entries replace old ones as soon as they have been made; else they are of the sweep before.
 void sweep_runs(const SweepRow<0>& row, const Replaced* then);
 
 }  // namespace hyperplane::factor_sweeps

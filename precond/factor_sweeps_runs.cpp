@@ -95,7 +95,7 @@ private:
 
     void replace(const Run& run, int e) const {
         const RunBlocks<double> from = made(e, run.slot), to = e == lower_ ? blocks(then_->inverse, 0, run.slot)
-                                                                          : blocks(then_->triangles, e, run.slot);
+                                                                           : blocks(then_->triangles, e, run.slot);
         for (int r = 0; r < row_.size(); ++r)
             for (int c = 0; c < row_.size(); ++c) std::copy_n(&from.at(0, r, c), run.count, &to.at(0, r, c));
     }

@@ -1,8 +1,9 @@
-// Multicolour factorisation on a CPU under a linear colouring: a colour's places are factored in pieces, all points of a
-// piece at once. The steps are those at the head of precond/multicolor.hpp.
+// Multicolour factorisation on a CPU under a linear colouring: a colour's places are factored in pieces, all points of
+// a piece at once. The steps are those at the head of precond/multicolor.hpp.
 //
-// Places that hold no point have coefficients of zero, and so have neighbours outside the grid: what a place there holds
-// is another line's. Its products are left out by masks, since zero times a coefficient that is not finite would spread.
+// Places that hold no point have coefficients of zero, and so have neighbours outside the grid: what a place there
+// holds is another line's. Its products are left out by masks, since zero times a coefficient that is not finite would
+// spread.
 #include <algorithm>
 #include <vector>
 
@@ -50,8 +51,14 @@ class ColourFactors {
 public:
     ColourFactors(const StructMatrix& a, const ColouredView& points, const Index* a_entry, double alpha,
                   PivotInverter& inverter, double* values, int colour)
-        : a_(a), points_(points), a_entry_(a_entry), alpha_(alpha), inverter_(inverter), values_(values),
-          colour_(colour), dof_(a.dof()) {
+        : a_(a),
+          points_(points),
+          a_entry_(a_entry),
+          alpha_(alpha),
+          inverter_(inverter),
+          values_(values),
+          colour_(colour),
+          dof_(a.dof()) {
         for (int earlier = 0; earlier < colour; ++earlier)
             for (int l = 0; l < points.entries; ++l)
                 if (next(l) == earlier) lower_.push_back(l);
@@ -145,7 +152,8 @@ private:
                 const double factor = diagonal && row == col ? 1.0 + alpha_ : 1.0;
                 double* const out = &x.at(0, row, col);
                 for (int t = 0; t < count_; ++t) {
-                    __builtin_prefetch(from + a_.stride() + slot_[t]);  // streams of a piece are too short to be foreseen
+                    __builtin_prefetch(from + a_.stride() +
+                                       slot_[t]);  // streams of a piece are too short to be foreseen
                     const double value = factor * from[slot_[t]];
                     out[t] = mask[t] ? value : 0.0;
                 }
@@ -239,7 +247,7 @@ void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const In
         const Index piece = Factors::piece_length(a.dof());
         for (int colour = 0; colour < points.colours(); ++colour) {
             const Index places = points.count(colour);
-#pragma omp parallel num_threads(threads_for(places * (points.host().entries + 1) * a.dof() * a.dof()))
+#pragma omp parallel num_threads(threads_for(places*(points.host().entries + 1) * a.dof() * a.dof()))
             {
                 Factors factors(a, points.host(), a_entry, alpha, inverter, values, colour);
 #pragma omp for schedule(static)

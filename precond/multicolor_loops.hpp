@@ -1,5 +1,6 @@
-// Multicolour ILU: the factorisation of every colouring, and the sweeps of those that are looked up in tables, a point at
-// a time on either backend; the factorisation of others on a CPU. The equations are at the head of precond/multicolor.hpp.
+// Multicolour ILU: the factorisation of every colouring, and the sweeps of those that are looked up in tables, a point
+// at a time on either backend; the factorisation of others on a CPU. The equations are at the head of
+// precond/multicolor.hpp.
 #pragma once
 
 #include "core/struct_matrix.hpp"

@@ -53,7 +53,8 @@ struct LocalBlock {
     void add_product(const LocalBlock& x, const LocalBlock& y, int dof) {
         for (int row = 0; row < dof; ++row)
             for (int q = 0; q < dof; ++q)
-                for (int col = 0; col < dof; ++col) v[row * dof + col] += sign * x.v[row * dof + q] * y.v[q * dof + col];
+                for (int col = 0; col < dof; ++col)
+                    v[row * dof + col] += sign * x.v[row * dof + q] * y.v[q * dof + col];
     }
 };
 
@@ -85,8 +86,8 @@ void add_products(int known, const RunBlocks<X>& x, const RunBlocks<const double
         }
 }
 
-/// Eliminations from the rows of points in a row: of one neighbour after the other W = E D^-1, then X -= W F for each of
-/// its terms, which is LOOP2 and LOOP3 of the StructILU paper's Algorithm 1.
+/// Eliminations from the rows of points in a row: of one neighbour after the other W = E D^-1, then X -= W F for each
+/// of its terms, which is LOOP2 and LOOP3 of the StructILU paper's Algorithm 1.
 template <int m>
 class RunEliminations {
 public:

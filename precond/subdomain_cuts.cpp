@@ -74,8 +74,8 @@ void SubdomainOrder::arrange_by_line(const Cuts& cuts) {
 }
 
 void SubdomainOrder::arrange_by_level(const Cuts& cuts, const Stencil& stencil) {
-    // As many points as keep 256 threads busy with a row each, and no more values than 21 KiB hold: that is three points
-    // of box27 with eight unknowns in double precision, and half a warp's rows are not left idle.
+    // As many points as keep 256 threads busy with a row each, and no more values than 21 KiB hold: that is three
+    // points of box27 with eight unknowns in double precision, and half a warp's rows are not left idle.
     constexpr int most_rows = 256, most_bytes = 21 * 1024;
     const int point_bytes = (lower + 1) * dof * dof * int(bytes_of(storage));
     const int most = std::max(1, std::min(most_rows / dof, most_bytes / point_bytes));

@@ -17,8 +17,7 @@ namespace {
 template <int m>
 class LineFactors {
 public:
-    LineFactors(const SubdomainFactors& f, double* values, const StructMatrix& a, double alpha,
-                PivotInverter& inverter)
+    LineFactors(const SubdomainFactors& f, double* values, const StructMatrix& a, double alpha, PivotInverter& inverter)
         : cuts_(f.cuts()),
           stencil_(f.stencil()),
           order_(f.order()),
@@ -98,8 +97,7 @@ private:
                     for (int t = 0; t < cuts_.size.x; t += 8) __builtin_prefetch(from + slot + cuts_.grid.nx + t);
                     for (int t = to.begin; t < to.end; ++t) out[t] = factor * from[slot + t];
                 } else {
-                    for (int t = to.begin; t < to.end; ++t)
-                        out[t] = factor * from[a_.layout().slot(p + Int3{t, 0, 0})];
+                    for (int t = to.begin; t < to.end; ++t) out[t] = factor * from[a_.layout().slot(p + Int3{t, 0, 0})];
                 }
                 std::fill(out + to.end, out + cuts_.size.x, 0.0);
             }

@@ -129,7 +129,7 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
             plan.bytes += SubdomainSolveCuda::bytes(cuts, cuts.within(setting.stencil), setting.dof, options.variant,
-                                               options.storage);
+                                                    options.storage);
     plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), cuts, setting.stencil, setting.dof,
                                                      rows, options.storage);
     plan.bytes_per_apply =

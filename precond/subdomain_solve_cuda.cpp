@@ -45,7 +45,8 @@ struct Shape {
     SubdomainCells cells;
     LayoutKind layout;  ///< of vectors
 
-    Shape(const Cuts& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant, FactorStorage storage)
+    Shape(const Cuts& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant,
+          FactorStorage storage)
         : cuts(c),
           stencil(within),
           order(c, within, dof, rows_of(Backend::cuda, variant), storage),
@@ -102,8 +103,7 @@ struct StepShape {
         // More blocks, or more on its way for each of them: as measured (docs/performance-log.md).
         const Index wanted = std::max<Index>(tuning.ring, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
         // Of several unknowns a thread takes up to 56 registers.
-        const int most =
-            s.order.dof == 1 ? std::min(2048 / threads(), 16) : std::clamp(65536 / 56 / threads(), 1, 8);
+        const int most = s.order.dof == 1 ? std::min(2048 / threads(), 16) : std::clamp(65536 / 56 / threads(), 1, 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
             ring = (shared_of_processor / blocks - shared_of_system - 8 * (s.vector() + barriers)) / size;
             ring = std::min(ring, 4 * wanted) * size / 16 * 16 / size;

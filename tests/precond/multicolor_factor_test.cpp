@@ -43,8 +43,8 @@ public:
         ColouredFactors f = empty();
         const std::size_t points = std::size_t(a_.grid().points());
         std::vector<double> ratio(points), event(points), kind(points * a_.dof()), value(kind.size());
-        multicolor::factor(a_, points_, entry_.data(), alpha, {}, {ratio.data(), event.data(), kind.data(), value.data()},
-                           f.values.data());
+        multicolor::factor(a_, points_, entry_.data(), alpha, {},
+                           {ratio.data(), event.data(), kind.data(), value.data()}, f.values.data());
         for (const double one : kind) f.failures += one == 2.0;
         for (std::size_t row = 0; row < points; ++row) f.smallest.take(ratio[row], Index(row));
         return f;
@@ -108,7 +108,8 @@ TEST(MulticolorFactorisation, ByPiecesIsThatByPoints) {
     for_each_system({periodic}, {1, 3}, [](const StructMatrix& a) { expect_same(a, 0.0); });
 }
 
-/// What is not a number stays with those points whose factors it is part of, though places outside the grid are others'.
+/// What is not a number stays with those points whose factors it is part of, though places outside the grid are
+/// others'.
 TEST(MulticolorFactorisation, KeepsWhatIsNotANumberWhereItBelongs) {
     for_each_system({{7, 6, 5}}, {1, 2}, [](StructMatrix a) {
         for (const Int3 p : {Int3{6, 2, 2}, {0, 3, 1}, {3, 5, 4}})

@@ -37,12 +37,14 @@ INSTANTIATE_TEST_SUITE_P(All, AsynchronousParIluTest, testing::ValuesIn(of_both_
 TEST(AsynchronousParIlu, SweepsOfOneThreadAreInTurnAlongLongLines) {
     for (const char* stencil : {"star7", "box27", "star13"})
         for (int dof : {8, 9}) {
-            const ParIluSystem system(Context::cpu(1), {stencil, dof, 0, {70, 2, 3}, LayoutKind::natural, MatrixStorage::full});
+            const ParIluSystem system(Context::cpu(1),
+                                      {stencil, dof, 0, {70, 2, 3}, LayoutKind::natural, MatrixStorage::full});
             for (const char* mode : {"sync", "async"}) {
                 const auto m = system.set_up(2, {{"mode", mode}});
                 const bool in_turn = mode == std::string("async");
                 const auto expected = reference::apply_inverse(system.swept(2, 0.0, in_turn), system.r);
-                EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13) << stencil << " " << dof << " " << mode;
+                EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13)
+                    << stencil << " " << dof << " " << mode;
             }
         }
 }
