@@ -194,11 +194,11 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
 }
 
 std::vector<NamedTuning> subdomain_tunings(const std::string& part) {
-    std::vector<NamedTuning> list{{"rings of 2048 values", {.ring = 2048}},
+    std::vector<NamedTuning> list{{"rings of 16 KiB", {.ring = 16 * 1024}},
                                   {"64 workers", {.workers = 64}},
-                                  {"64 workers, rings of 2048 values", {.workers = 64, .ring = 2048}},
+                                  {"64 workers, rings of 16 KiB", {.workers = 64, .ring = 16 * 1024}},
                                   {"32 workers", {.workers = 32}},
-                                  {"32 workers, rings of 2048 values", {.workers = 32, .ring = 2048}}};
+                                  {"32 workers, rings of 16 KiB", {.workers = 32, .ring = 16 * 1024}}};
     std::erase_if(list, [&](const NamedTuning& one) { return part != "all" && one.name.find(part) == part.npos; });
     return list;
 }

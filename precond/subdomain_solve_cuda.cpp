@@ -100,10 +100,13 @@ struct StepShape {
         rows = (most_rows + workers - 1) / workers;
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        // More blocks, or more on its way for each of them: as measured (docs/performance-log.md).
-        const Index wanted = std::max<Index>(tuning.ring, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
-        // Of several unknowns a thread takes up to 56 registers.
-        const int most = s.order.dof == 1 ? std::min(2048 / threads(), 16) : std::clamp(65536 / 56 / threads(), 1, 8);
+        // More blocks, or more on its way for each of them: as measured (docs/performance-log.md). Short steps gain
+        // from blocks: there so many coefficients are enough, however narrow, as the ring's bytes are in double
+        // precision.
+        const Index on_its_way = tuning.ring / (workers <= 64 ? Index(sizeof(double)) : size);
+        const Index wanted = std::max(on_its_way, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
+        // A thread takes up to 56 registers.
+        const int most = std::clamp(65536 / 56 / threads(), 1, s.order.dof == 1 ? 16 : 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {
             ring = (shared_of_processor / blocks - shared_of_system - 8 * (s.vector() + barriers)) / size;
             ring = std::min(ring, 4 * wanted) * size / 16 * 16 / size;

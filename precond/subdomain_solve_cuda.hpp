@@ -31,8 +31,8 @@ inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
 
 /// How the kernels that go level by level use a multiprocessor; M is the same, to the last bit.
 struct SubdomainTuning {
-    int workers = 0;    ///< threads that solve a subdomain, whole warps; 0: one a row
-    Index ring = 1024;  ///< coefficients on their way for which fewer blocks are taken
+    int workers = 0;        ///< threads that solve a subdomain, whole warps; 0: one a row
+    Index ring = 8 * 1024;  ///< bytes of coefficients on their way for which fewer blocks are taken
 };
 
 class SubdomainSolveCuda {

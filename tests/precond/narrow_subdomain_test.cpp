@@ -249,7 +249,7 @@ TEST_F(NarrowSubdomainFactorsOnDevice, GiveTheSameBitsWithAnyTuning) {
                 };
                 const std::vector<double> wanted = with({});
                 for (int workers : {32, 64, 96, 1024}) EXPECT_EQ(with({.workers = workers}), wanted) << workers;
-                EXPECT_EQ(with({.workers = 64, .ring = 512}), wanted);
+                EXPECT_EQ(with({.workers = 64, .ring = 4 * 1024}), wanted);
             }
 }
 
