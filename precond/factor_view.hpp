@@ -49,8 +49,12 @@ struct FactorView {
     HYPERPLANE_HD double inverse_at(Index slot, int row, int col) const { return inverse.at(0, slot, row, col); }
     /// Coefficient of `entry` that couples the point at `slot` to its neighbour at `there`.
     HYPERPLANE_HD double at(int entry, Index slot, Index there, int row, int col) const {
-        if (symmetric && entry > lower) return triangles.at(2 * lower - entry, there, col, row);
-        return triangles.at(entry, slot, row, col);
+        return *place(entry, slot, there, row, col);
+    }
+    /// Where it lies.
+    HYPERPLANE_HD const double* place(int entry, Index slot, Index there, int row, int col) const {
+        if (symmetric && entry > lower) return &triangles.at(2 * lower - entry, there, col, row);
+        return &triangles.at(entry, slot, row, col);
     }
     /// Of W, D^-1 or G, of which `entry` is stored, whichever form of M this is.
     HYPERPLANE_HD double unit_at(int entry, Index slot, Index there, int row, int col, int dof) const {

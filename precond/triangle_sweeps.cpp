@@ -7,6 +7,7 @@
 #include "core/random.hpp"
 #include "core/views.hpp"
 #include "precond/known_dof.hpp"
+#include "precond/triangle_sweeps_runs.hpp"
 
 namespace hyperplane {
 namespace {
@@ -93,6 +94,18 @@ __global__ void visit_blocks(const __grid_constant__ Body body, Turns turns) {
 }
 #endif
 
+/// Calls body(block) for every block on the host's threads.
+template <class Body>
+void for_each_turn(Index blocks, int threads, const Turns& turns, const Body& body) {
+    if (turns.order == Turns::any) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (Index block = 0; block < blocks; ++block) body(block);
+        return;
+    }
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (Index turn = 0; turn < blocks; ++turn) body(turns.order == Turns::descending ? blocks - 1 - turn : turn);
+}
+
 /// Every block of slots once: it computes all its points, then writes them.
 template <class Body>
 void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Turns& turns) {
@@ -105,20 +118,12 @@ void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Tu
         return cuda::launched("asynchronous sweep");
     }
 #endif
-    const auto visit = [&](Index block) {
+    for_each_turn(blocks, threads_for(layout.slots()), turns, [&](Index block) {
         const Index begin = block * block_points, end = std::min(begin + block_points, layout.slots());
         double results[block_points][Body::room];
         for (Index slot = begin; slot < end; ++slot) body.compute(layout.point(slot), slot, results[slot - begin]);
         for (Index slot = begin; slot < end; ++slot) body.store(slot, results[slot - begin]);
-    };
-    const int threads = threads_for(layout.slots());
-    if (turns.order == Turns::any) {
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (Index block = 0; block < blocks; ++block) visit(block);
-        return;
-    }
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (Index turn = 0; turn < blocks; ++turn) visit(turns.order == Turns::descending ? blocks - 1 - turn : turn);
+    });
 }
 
 /// A sweep as a loop: over the host's points, or in place over blocks of points.
@@ -146,7 +151,34 @@ void run(const Factors& f, const Loop& s) {
     with_known_dof<1, 2, 3, 4, 5, 8>(s.out->dof(), [&](auto m) { run<m.value, direction>(f, s); });
 }
 
+/// The same on a CPU, run by run; blocks of points are cut into lines.
+void run_by_runs(const FactorView& f, Direction direction, const Loop& s) {
+    const int dof = s.out->dof();
+    const Layout& layout = f.layout;
+    const Index slots = layout.slots();
+    const RunSweep sweep{f, direction, s.b, s.x, dof, s.times_inverse};
+    if (!s.in_place)
+        return for_each_run(layout, dof, [&](const Run& run) { sweep(run, s.out->data() + run.slot, slots); });
+    for_each_turn((slots + block_points - 1) / block_points, threads_for(slots), *s.in_place, [&](Index block) {
+        thread_local std::vector<double> results;
+        results.resize(std::size_t(dof) * block_points);
+        const Index begin = block * block_points, end = std::min(begin + block_points, slots);
+        for (Index slot = begin; slot < end;) {
+            const Int3 p = layout.point(slot);
+            const int count = int(std::min<Index>(end - slot, layout.grid().nx - p.x));
+            sweep({p, count, slot}, results.data() + (slot - begin), block_points);
+            slot += count;
+        }
+        for (int row = 0; row < dof; ++row)
+            std::copy_n(results.data() + row * block_points, end - begin, s.out->data() + row * slots + begin);
+    });
+}
+
 void run_loop(const TriangleFactors& factors, Direction direction, const Loop& s) {
+    const FactorView* const doubles = std::get_if<FactorView>(&factors);
+    const bool lines = doubles && doubles->layout.kind() == LayoutKind::natural;
+    if (s.out->backend() == Backend::cpu && doubles && goes_by_runs(*doubles) && (lines || !s.in_place))
+        return run_by_runs(*doubles, direction, s);
     std::visit(
         [&](const auto& f) {
             direction == Direction::lower ? run<Direction::lower>(f, s) : run<Direction::upper>(f, s);

@@ -18,7 +18,8 @@
 // number, since nobody promises in what order they begin. `natural` leaves it to the device: the number is the block's
 // own, on a CPU threads have contiguous parts of the blocks. Neither fixed nor deterministic.
 //
-// Synchronous sweeps on a GPU have kernels of their own (triangle_sweeps_cuda.hpp); all others are loops over points.
+// Synchronous sweeps on a GPU have kernels of their own (triangle_sweeps_cuda.hpp); on a CPU factors of double precision are
+// swept a run of points at a time (triangle_sweeps_runs.hpp); all others are loops over points.
 #pragma once
 
 #include <memory>
