@@ -1,4 +1,4 @@
-// One fixed-point sweep at a point, for host and device (precond/factor_sweeps.hpp).
+// One fixed-point sweep at a point, for host and device, and what it is to know (precond/factor_sweeps.hpp).
 #pragma once
 
 #include <cmath>
@@ -141,8 +141,8 @@ inline bool go_by_runs(const SweepRow<0>& row) {
     return row.old.triangles.slot_stride == 1 && row.old.inverse.slot_stride == 1 && row.a.slot_stride == 1 &&
            row.triangles.slot_stride == 1 && row.inverse.slot_stride == 1;
 }
-/// A sweep over all points on a CPU, run by run where they go_by_runs (factor_sweeps_runs.cpp). `then`: each point's
-/// entries replace old ones as soon as they have been made; else they are of the sweep before.
+/// A sweep over all points on a CPU, run by run, for those that go_by_runs (factor_sweeps_runs.cpp). `then`: a run's
+/// entries replace old ones as soon as they have been made, there; without it all old ones are of the sweep before.
 void sweep_runs(const SweepRow<0>& row, const Replaced* then);
 
 }  // namespace hyperplane::factor_sweeps

@@ -151,9 +151,10 @@ private:
                     stored ? a_.values(own, row, col) : a_.values(2 * a_.stencil().diagonal() - own, col, row);
                 const double factor = diagonal && row == col ? 1.0 + alpha_ : 1.0;
                 double* const out = &x.at(0, row, col);
+                // The next coefficient's values: streams of a piece are too short for a processor to foresee them.
+                const double* const next = from + a_.stride();
                 for (int t = 0; t < count_; ++t) {
-                    __builtin_prefetch(from + a_.stride() +
-                                       slot_[t]);  // streams of a piece are too short to be foreseen
+                    __builtin_prefetch(next + slot_[t]);
                     const double value = factor * from[slot_[t]];
                     out[t] = mask[t] ? value : 0.0;
                 }
