@@ -90,11 +90,8 @@ void visit(Backend backend, const Order& order, const SweepRow<0>& s) {
 }
 
 void sweep(Backend backend, const Order& order, const SweepRow<0>& s) {
-    if (backend == Backend::cpu && !order.levels && factor_sweeps::go_by_runs(s)) {
-        if (!order.then) return factor_sweeps::sweep_runs(s, nullptr);
-        const factor_sweeps::Replaced then{order.then->triangles, order.then->inverse};
-        return factor_sweeps::sweep_runs(s, &then);
-    }
+    if (backend == Backend::cpu && !order.levels && factor_sweeps::go_by_runs(s))
+        return factor_sweeps::sweep_runs(s, order.then);
     with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) { visit<m.value>(backend, order, s); });
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/views.hpp"
+#include "precond/factor_sweeps_cuda.hpp"
 #include "precond/factor_view.hpp"
 #include "precond/gauss_jordan.hpp"
 
@@ -131,11 +132,6 @@ SweepRow<m> known(const SweepRow<0>& s) {
             s.alpha, s.tolerance, s.boost, s.definite,  s.last,    s.ratio, s.failure, s.failed};
 }
 
-/// Where a point's entries go once they have been made.
-struct Replaced {
-    BlockView triangles, inverse;
-};
-
 /// Whether every coefficient advances by one from a point of a run to the next.
 inline bool go_by_runs(const SweepRow<0>& row) {
     return row.old.triangles.slot_stride == 1 && row.old.inverse.slot_stride == 1 && row.a.slot_stride == 1 &&
@@ -143,6 +139,6 @@ inline bool go_by_runs(const SweepRow<0>& row) {
 }
 /// A sweep over all points on a CPU, run by run, for those that go_by_runs (factor_sweeps_runs.cpp). `then`: a run's
 /// entries replace old ones as soon as they have been made, there; without it all old ones are of the sweep before.
-void sweep_runs(const SweepRow<0>& row, const Replaced* then);
+void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then);
 
 }  // namespace hyperplane::factor_sweeps

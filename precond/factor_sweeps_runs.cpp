@@ -11,7 +11,7 @@ namespace {
 template <int m>
 class RunSweep {
 public:
-    RunSweep(const SweepRow<0>& row, const Replaced* then)
+    RunSweep(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then)
         : row_(known<m>(row)), then_(then), layout_(row.old.layout), lower_(row.old.lower) {}
 
     void operator()(const Run& run) const {
@@ -101,14 +101,14 @@ private:
     }
 
     const SweepRow<m> row_;
-    const Replaced* const then_;
+    const FactorSweepsCuda::Factors* const then_;
     const Layout layout_;
     const int lower_;
 };
 
 }  // namespace
 
-void sweep_runs(const SweepRow<0>& row, const Replaced* then) {
+void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then) {
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(row.dof, [&](auto m) {
         const Layout& layout = row.old.layout;
         const int length = struct_ilu_cpu::piece_length(row.dof);

@@ -210,15 +210,12 @@ private:
     void invert() {
         const RunBlocks<double> pivots = blocks(points_.entries);
         const int own = a_.stencil().diagonal();
-        LocalBlock<m> x, given;
         PivotRatio smallest;
         for (int t = 0; t < count_; ++t) {
             if (!inside(points_.entries)[t]) continue;
             const Index slot = a_.layout().slot(point_[t]);
-            given.load(run_blocks(dof(), [&](int row, int col) { return a_.values(own, row, col) + slot; }), 0, dof());
-            x.load(pivots, t, dof());
-            inverter_.invert(point_[t], given.v, x.v, smallest);
-            x.store(pivots, t, dof());
+            const auto given = run_blocks(dof(), [&](int row, int col) { return a_.values(own, row, col) + slot; });
+            invert_point<m>(dof(), inverter_, point_[t], given, 0, pivots, t, smallest);
         }
         inverter_.note(smallest);
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/types.hpp"
+#include "precond/pivots.hpp"
 
 namespace hyperplane {
 
@@ -84,6 +85,18 @@ void add_products(int known, const RunBlocks<X>& x, const RunBlocks<const double
                 }
             }
         }
+}
+
+/// D^-1 takes D's place at point t; `given` are A's own blocks, of which `at` is that point's.
+template <int m>
+void invert_point(int known, PivotInverter& inverter, Int3 cell, const RunBlocks<const double>& given, int at,
+                  const RunBlocks<double>& pivots, int t, PivotRatio& smallest) {
+    const int dof = m > 0 ? m : known;
+    LocalBlock<m> own, x;
+    own.load(given, at, dof);
+    x.load(pivots, t, dof);
+    inverter.invert(cell, own.v, x.v, smallest);
+    x.store(pivots, t, dof);
 }
 
 /// Eliminations from the rows of points in a row: of one neighbour after the other W = E D^-1, then X -= W F for each

@@ -90,18 +90,13 @@ private:
     /// The eliminations along the run, point by point with its pivots.
     template <int m>
     void finish_points(const Run& run, const RunEliminations<m>& along) const {
-        const int dof = m > 0 ? m : f_.dof;
         const RunBlocks<double> pivots = target(run, f_.stencil.diagonal());
-        const RunBlocks<const double> matrix =
-            run_blocks(dof, [&](int row, int col) { return a_.values(a_.stencil().diagonal(), row, col) + run.slot; });
-        LocalBlock<m> own, x;
+        const RunBlocks<const double> matrix = run_blocks(
+            f_.dof, [&](int row, int col) { return a_.values(a_.stencil().diagonal(), row, col) + run.slot; });
         PivotRatio smallest;
         for (int t = 0; t < run.count; ++t) {
             along.at_point(t);
-            x.load(pivots, t, dof);
-            own.load(matrix, t, dof);
-            inverter_.invert(piece_of(f_.layout, run, t, 1).first, own.v, x.v, smallest);
-            x.store(pivots, t, dof);
+            invert_point<m>(f_.dof, inverter_, piece_of(f_.layout, run, t, 1).first, matrix, t, pivots, t, smallest);
         }
         inverter_.note(smallest);
     }

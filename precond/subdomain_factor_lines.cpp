@@ -152,16 +152,13 @@ private:
                 eliminations_.add_term(blocks(j, k, e), blocks(j, k, u).from(x), lines_[e].begin, lines_[e].end);
             }
         }
-        LocalBlock<m> given, block;
         for (int t = 0; t < within_.x; ++t) {
             eliminations_.at_point(t);
             const Int3 p = first_ + Int3{t, j, k};
             const Index slot = a_.layout().slot(p);
             const int own = a_.stencil().diagonal();
-            given.load(run_blocks(dof(), [&](int row, int col) { return a_.values(own, row, col) + slot; }), 0, dof());
-            block.load(pivots, t, dof());
-            inverter_.invert(p, given.v, block.v, smallest);
-            block.store(pivots, t, dof());
+            const auto given = run_blocks(dof(), [&](int row, int col) { return a_.values(own, row, col) + slot; });
+            invert_point<m>(dof(), inverter_, p, given, 0, pivots, t, smallest);
         }
     }
 

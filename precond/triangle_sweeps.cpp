@@ -156,7 +156,7 @@ void run_by_runs(const FactorView& f, Direction direction, const Loop& s) {
     const int dof = s.out->dof();
     const Layout& layout = f.layout;
     const Index slots = layout.slots();
-    const RunSweep sweep{f, direction, s.b, s.x, dof, s.times_inverse};
+    const TriangleRunSweep sweep{f, direction, s.b, s.x, dof, s.times_inverse};
     if (!s.in_place)
         return for_each_run(layout, dof, [&](const Run& run) { sweep(run, s.out->data() + run.slot, slots); });
     for_each_turn((slots + block_points - 1) / block_points, threads_for(slots), *s.in_place, [&](Index block) {

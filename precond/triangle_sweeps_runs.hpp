@@ -7,7 +7,7 @@
 namespace hyperplane {
 
 /// One sweep at points that follow each other: every coefficient and every neighbour advances by one.
-struct RunSweep {
+struct TriangleRunSweep {
     const FactorView& f;  ///< goes_by_runs
     Direction direction;
     const double* b;  ///< null: zero
