@@ -1,0 +1,12 @@
+# add_device_shards(ROOM PROGRAM SHARDS ENVIRONMENT): the tests of PROGRAM that need a GPU, as SHARDS tests of ctest named
+# device.ROOM.n. A shard is skipped where its process says so by code 77 (tests/harness/main.cpp), never by words in its
+# output: for ctest such words outrank a failure.
+function(add_device_shards room program shards environment)
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME device.${room}.${shard} COMMAND ${program} "--gtest_filter=*OnDevice*")
+    set_tests_properties(device.${room}.${shard} PROPERTIES
+      LABELS gpu TIMEOUT 300 SKIP_RETURN_CODE 77
+      ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
+endfunction()
