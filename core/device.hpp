@@ -33,6 +33,9 @@ inline bool available() {
 std::vector<Properties> all();
 /// Chooses GPU `ordinal` for the rest of the program; throws DeviceError when there is none such.
 void require(int ordinal = 0);
+/// Whether `require` has chosen one.
+bool chosen();
+/// Those of the GPU chosen; an internal error where none is, as figures of no GPU would be taken for a GPU's.
 const Properties& properties();
 /// Bytes free now, on the whole GPU.
 Index free_memory();

@@ -62,7 +62,7 @@ struct Chosen {
     cudaStream_t stream = nullptr;
 };
 
-Chosen chosen;
+Chosen the_gpu;
 std::string kernel_name = "no kernel";
 
 device::Properties properties_of(int ordinal) {
@@ -95,7 +95,7 @@ void check(cudaError_t error, const char* what) {
 }
 
 cudaStream_t stream() {
-    return chosen.stream;
+    return the_gpu.stream;
 }
 
 void launched(const char* kernel) {
@@ -126,7 +126,7 @@ std::vector<Properties> all() {
 }
 
 void require(int ordinal) {
-    if (chosen.made && chosen.properties.ordinal == ordinal) return;
+    if (the_gpu.made && the_gpu.properties.ordinal == ordinal) return;
     if (const std::string why = unavailable(); !why.empty()) throw DeviceError("no GPU can be used: " + why);
     int count = 0;
     cuda::check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
@@ -137,13 +137,18 @@ void require(int ordinal) {
     if (properties.major < 8)
         throw DeviceError(fmt::format("{} has compute capability {}.{}; 8.0 or newer is needed", properties.name,
                                       properties.major, properties.minor));
-    chosen.properties = properties;
-    cuda::check(cudaStreamCreateWithFlags(&chosen.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    chosen.made = true;
+    the_gpu.properties = properties;
+    cuda::check(cudaStreamCreateWithFlags(&the_gpu.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    the_gpu.made = true;
+}
+
+bool chosen() {
+    return the_gpu.made;
 }
 
 const Properties& properties() {
-    return chosen.properties;
+    if (!the_gpu.made) throw Error(ExitCode::internal, "the properties of a GPU were asked for before one was chosen");
+    return the_gpu.properties;
 }
 
 Index free_memory() {

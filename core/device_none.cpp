@@ -13,9 +13,11 @@ std::vector<Properties> all() {
 void require(int) {
     throw DeviceError("no GPU can be used: " + unavailable());
 }
+bool chosen() {
+    return false;
+}
 const Properties& properties() {
-    static const Properties none;
-    return none;
+    throw Error(ExitCode::internal, "the properties of a GPU were asked for before one was chosen");
 }
 Index free_memory() {
     return 0;

@@ -28,11 +28,12 @@ bool on_tensor_cores(int dof) {
     return dof > 2;
 }
 
-/// Whether sweeps before the last one bring neighbours' blocks by rows, where the device has room for them.
+/// Whether sweeps before the last one bring neighbours' blocks by rows, where the device, if one is chosen, has room
+/// for them.
 bool by_rows(const FactorSweepShape& shape) {
     if (!on_tensor_cores(shape.dof)) return false;
     const FactorSweepRows rows(shape);
-    return rows.serves() && (!device::available() || rows.shared_bytes() <= device::properties().shared_per_block);
+    return rows.serves() && (!device::chosen() || rows.shared_bytes() <= device::properties().shared_per_block);
 }
 
 /// Points of a block of threads, and of one of its rounds.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 
 #include "core/error.hpp"
 #include "core/struct_matrix.hpp"
@@ -68,6 +69,19 @@ TEST(Memory, IsAlignedZeroAndReturned) {
     }
     EXPECT_EQ(context.ledger().held(), 0);
     for (const auto& [label, bytes] : context.ledger().by_label()) EXPECT_EQ(bytes, 0) << label;
+}
+
+/// In a process of its own, where no test before has chosen a GPU.
+TEST(DeviceDeathTest, HasNoPropertiesBeforeItIsChosen) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto ask = [] {
+        try {
+            std::exit(device::chosen() ? 2 : device::properties().multiprocessors);
+        } catch (const Error& error) {
+            std::exit(error.code() == ExitCode::internal ? 42 : 1);
+        }
+    };
+    EXPECT_EXIT(ask(), testing::ExitedWithCode(42), "");
 }
 
 TEST(Memory, CopiesOfAContextShareOneLedger) {

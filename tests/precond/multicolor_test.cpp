@@ -137,6 +137,7 @@ TEST_F(LargeMulticolorOnDevice, EqualsTheHostsAndHasTheSameBitsTwentyTimes) {
 
 /// A multiprocessor has 2.1 blocks of 256 threads, so that some have three; blocks of 192 are taken.
 TEST_F(LargeMulticolorOnDevice, EqualsTheHostsInBlocksOfFewerThreads) {
+    device::require();  // there are no properties before
     const int places = int(2.1 * 256) * device::properties().multiprocessors;
     const Grid grid{67, 53, (2 * places + 67 * 53 - 1) / (67 * 53)};  // of two colours
     for (MatrixStorage storage : storages)
