@@ -6,7 +6,7 @@
 #include <fstream>
 #include <limits>
 
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/context.hpp"
-#include "core/parameters.hpp"
+#include "core/device/context.hpp"
+#include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "core/context.hpp"
-#include "core/device.hpp"
+#include "core/device/context.hpp"
+#include "core/device/device.hpp"
 
 namespace hyperplane {
 

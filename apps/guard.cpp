@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "apps/build_info.hpp"
-#include "apps/verdict.hpp"
+#include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

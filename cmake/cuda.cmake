@@ -1,6 +1,6 @@
 # The CUDA backend is optional: HYPERPLANE_CUDA_BUILT says whether it is part of the program.
 #
-# Kernels that depend on stencil and dof are text, compiled by NVRTC for the device at hand (core/rtc.hpp);
+# Kernels that depend on stencil and dof are text, compiled by NVRTC for the device at hand (core/device/rtc.hpp);
 # the others are .cu files, compiled here.
 
 set(HYPERPLANE_CUDA_BUILT 0)
@@ -35,12 +35,13 @@ if(HYPERPLANE_CUDA)  # OFF is false; AUTO and ON are not
   endif()
 endif()
 
-# embed_kernels(TARGET FILES ...): NAME.cuh becomes rtc::NAME_cuh (core/rtc.hpp).
+# embed_kernels(TARGET FILES ...): folder/name.cuh becomes rtc::folder_name_cuh (core/device/rtc.hpp).
 function(embed_kernels target)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_kernels.cpp)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE files)
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -P ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${ARGN}"
+            -P ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake
     DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake VERBATIM)
   target_sources(${target} PRIVATE ${output})
 endfunction()

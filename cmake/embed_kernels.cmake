@@ -1,10 +1,9 @@
-# Writes OUTPUT: the text of each FILE as a rtc::KernelText named like the file (core/rtc.hpp).
-set(content "#include \"core/rtc.hpp\"\n\nnamespace hyperplane::rtc {\n")
+# Writes OUTPUT: the text of each FILE as a rtc::KernelText named like the file (core/device/rtc.hpp).
+set(content "#include \"core/device/rtc.hpp\"\n\nnamespace hyperplane::rtc {\n")
 foreach(file ${FILES})
-  get_filename_component(name ${file} NAME)
-  string(MAKE_C_IDENTIFIER ${name} identifier)
-  file(READ ${file} text)
-  string(APPEND content "extern const KernelText ${identifier};\nconst KernelText ${identifier}{\"${name}\", R\"kernel(${text})kernel\"};\n")
+  string(MAKE_C_IDENTIFIER ${file} identifier)
+  file(READ ${FOLDER}/${file} text)
+  string(APPEND content "extern const KernelText ${identifier};\nconst KernelText ${identifier}{\"${file}\", R\"kernel(${text})kernel\"};\n")
 endforeach()
 string(APPEND content "}  // namespace hyperplane::rtc\n")
 file(WRITE ${OUTPUT} "${content}")

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/linear_operator.hpp"
+#include "core/interfaces/linear_operator.hpp"
 
 namespace hyperplane {
 

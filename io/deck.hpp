@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/parameters.hpp"
+#include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 

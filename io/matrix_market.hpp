@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/input_files.hpp"
+#include "core/interfaces/input_files.hpp"
 
 namespace hyperplane {
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "core/history.hpp"
-#include "core/linear_operator.hpp"
-#include "core/march_rows.hpp"
-#include "core/problem.hpp"
-#include "core/solver.hpp"
+#include "core/interfaces/history.hpp"
+#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/march_rows.hpp"
+#include "core/interfaces/problem.hpp"
+#include "core/interfaces/solver.hpp"
 #include "core/timer.hpp"
 
 namespace hyperplane {
@@ -65,7 +65,7 @@ struct RunState {
     Index iterations = 0;   ///< of the linear solve under way
     std::vector<double> u;  ///< newest Newton iterate of the step under way; natural order, dof fastest
     /// The states of time stepping, Newton's method and, within a solve, the Krylov method, by item
-    /// (core/solver_state.hpp).
+    /// (core/interfaces/solver_state.hpp).
     std::map<std::string, std::vector<double>> solver;
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/vector.hpp"
+#include "core/vector/vector.hpp"
 
 namespace hyperplane {
 

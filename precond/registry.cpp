@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "precond/cusparse_ilu.hpp"
-#include "precond/fgbilu.hpp"
-#include "precond/jacobi.hpp"
-#include "precond/jacobi_sweeps.hpp"
-#include "precond/multicolor.hpp"
-#include "precond/par_ilu.hpp"
-#include "precond/struct_ilu.hpp"
-#include "precond/subdomain_ildu0.hpp"
+#include "precond/cusparse_ilu/cusparse_ilu.hpp"
+#include "precond/fgbilu/fgbilu.hpp"
+#include "precond/jacobi/jacobi.hpp"
+#include "precond/triangular/jacobi/preconditioner.hpp"
+#include "precond/multicolor/multicolor.hpp"
+#include "precond/par_ilu/par_ilu.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
+#include "precond/subdomain/ildu0.hpp"
 
 namespace hyperplane {
 

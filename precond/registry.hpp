@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "core/linear_operator.hpp"
-#include "core/registry.hpp"
-#include "core/struct_matrix.hpp"
-#include "precond/factor_storage.hpp"
+#include "core/interfaces/linear_operator.hpp"
+#include "core/parameters/registry.hpp"
+#include "core/matrix/struct_matrix.hpp"
+#include "precond/factors/storage.hpp"
 
 namespace hyperplane {
 

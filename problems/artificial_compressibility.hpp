@@ -20,9 +20,9 @@
 
 #include <memory>
 
-#include "core/input_files.hpp"
-#include "core/parameters.hpp"
-#include "core/problem.hpp"
+#include "core/interfaces/input_files.hpp"
+#include "core/parameters/parameters.hpp"
+#include "core/interfaces/problem.hpp"
 
 namespace hyperplane {
 

@@ -1,6 +1,6 @@
 #include "problems/artificial_compressibility_loops.hpp"
 
-#include "core/for_each_point.hpp"
+#include "core/device/for_each_point.hpp"
 #include "problems/unrolled.hpp"
 
 namespace hyperplane {

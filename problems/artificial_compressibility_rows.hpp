@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/views.hpp"
+#include "core/matrix/views.hpp"
 #include "problems/domain.hpp"
 
 namespace hyperplane {

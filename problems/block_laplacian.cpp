@@ -1,6 +1,6 @@
 #include "problems/block_laplacian.hpp"
 
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
 #include "problems/block_laplacian_rows.hpp"
 #include "problems/error_norms.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 #include "problems/cahn_hilliard_keys.hpp"
 #include "problems/cahn_hilliard_rows.hpp"
 #include "problems/error_norms.hpp"

@@ -1,7 +1,7 @@
 // The rows of the Cahn-Hilliard problem, as cahn_hilliard.hpp gives them: point formulas for host and device.
 #pragma once
 
-#include "core/views.hpp"
+#include "core/matrix/views.hpp"
 #include "problems/cahn_hilliard_mixture.hpp"
 #include "problems/linear_rows.hpp"
 

@@ -1,9 +1,9 @@
 // The coefficient K of a cell-centred diffusion problem: diag(kx, ky, kz) in each cell.
 #pragma once
 
-#include "core/context.hpp"
-#include "core/input_files.hpp"
-#include "core/parameters.hpp"
+#include "core/device/context.hpp"
+#include "core/interfaces/input_files.hpp"
+#include "core/parameters/parameters.hpp"
 #include "problems/domain.hpp"
 
 namespace hyperplane {

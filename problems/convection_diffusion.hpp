@@ -12,9 +12,9 @@
 #include <cmath>
 #include <memory>
 
-#include "core/input_files.hpp"
-#include "core/parameters.hpp"
-#include "core/problem.hpp"
+#include "core/interfaces/input_files.hpp"
+#include "core/parameters/parameters.hpp"
+#include "core/interfaces/problem.hpp"
 #include "problems/exact_solution.hpp"
 #include "problems/source_term.hpp"
 #include "problems/wind.hpp"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/views.hpp"
+#include "core/matrix/views.hpp"
 #include "problems/convection_diffusion_keys.hpp"
 #include "problems/linear_rows.hpp"
 

@@ -11,8 +11,8 @@
 #include <array>
 #include <string>
 
-#include "core/grid.hpp"
-#include "core/parameters.hpp"
+#include "core/grid/grid.hpp"
+#include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/problem.hpp"
+#include "core/interfaces/problem.hpp"
 
 namespace hyperplane {
 

@@ -1,7 +1,7 @@
 #include "problems/euler.hpp"
 
-#include "core/blas1.hpp"
-#include "core/point_values.hpp"
+#include "core/vector/blas1.hpp"
+#include "core/vector/point_values.hpp"
 #include "problems/error_norms.hpp"
 #include "problems/euler_keys.hpp"
 #include "problems/euler_points.hpp"

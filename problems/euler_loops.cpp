@@ -1,6 +1,6 @@
 // On a GPU a block of threads makes the matrix at a warp's points from shared memory: a thread alone would hold more
 // than its registers do.
-#include "core/for_each_point.hpp"
+#include "core/device/for_each_point.hpp"
 #include "problems/euler_points.hpp"
 #include "problems/unrolled.hpp"
 

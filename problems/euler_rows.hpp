@@ -4,8 +4,8 @@
 // faces (euler_flux.hpp): component r of that frame is component face_component(axis, r) of the grid's.
 #pragma once
 
-#include "core/stencil.hpp"
-#include "core/views.hpp"
+#include "core/grid/stencil.hpp"
+#include "core/matrix/views.hpp"
 #include "problems/euler_flow.hpp"
 #include "problems/euler_reconstruction.hpp"
 #include "problems/unrolled.hpp"

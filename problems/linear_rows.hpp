@@ -14,7 +14,7 @@
 
 #include <array>
 
-#include "core/problem.hpp"
+#include "core/interfaces/problem.hpp"
 #include "problems/domain.hpp"
 
 namespace hyperplane {

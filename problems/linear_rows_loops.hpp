@@ -1,8 +1,8 @@
 // The loops of linear_rows.hpp, for the files that instantiate them.
 #pragma once
 
-#include "core/for_each_point.hpp"
-#include "core/views.hpp"
+#include "core/device/for_each_point.hpp"
+#include "core/matrix/views.hpp"
 #include "problems/linear_rows.hpp"
 
 namespace hyperplane {

@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "core/point_values.hpp"
+#include "core/vector/point_values.hpp"
 #include "problems/domain.hpp"
 
 namespace hyperplane {

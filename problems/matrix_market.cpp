@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
 #include "problems/domain.hpp"
 #include "problems/error_norms.hpp"

@@ -1,4 +1,4 @@
-#include "core/for_each_point.hpp"
+#include "core/device/for_each_point.hpp"
 #include "problems/matrix_market_rows.hpp"
 
 namespace hyperplane {

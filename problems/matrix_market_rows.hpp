@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "core/views.hpp"
+#include "core/matrix/views.hpp"
 
 namespace hyperplane {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/point_values.hpp"
+#include "core/vector/point_values.hpp"
 #include "problems/navier_stokes_keys.hpp"
 #include "problems/navier_stokes_loops.hpp"
 

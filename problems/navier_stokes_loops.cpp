@@ -3,7 +3,7 @@
 // bit.
 #include "problems/navier_stokes_loops.hpp"
 
-#include "core/for_each_point.hpp"
+#include "core/device/for_each_point.hpp"
 
 namespace hyperplane {
 namespace {

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <type_traits>
 
-#include "core/views.hpp"
+#include "core/matrix/views.hpp"
 #include "problems/domain.hpp"
 #include "problems/navier_stokes_jacobian.hpp"
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
 #include "problems/poisson_rows.hpp"
 

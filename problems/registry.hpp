@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "core/input_files.hpp"
-#include "core/problem.hpp"
-#include "core/registry.hpp"
+#include "core/interfaces/input_files.hpp"
+#include "core/interfaces/problem.hpp"
+#include "core/parameters/registry.hpp"
 
 namespace hyperplane {
 

@@ -1,7 +1,7 @@
 // Source terms f that need no exact solution.
 #pragma once
 
-#include "core/grid.hpp"
+#include "core/grid/grid.hpp"
 #include "core/random.hpp"
 
 namespace hyperplane {

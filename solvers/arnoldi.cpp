@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
 #include "solvers/convergence.hpp"
 #include "solvers/gram_schmidt.hpp"

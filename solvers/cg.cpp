@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 #include "solvers/convergence.hpp"
 #include "solvers/iteration.hpp"
 #include "solvers/requirements.hpp"

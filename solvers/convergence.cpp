@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 
 namespace hyperplane {
 

@@ -14,7 +14,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/solver.hpp"
+#include "core/interfaces/solver.hpp"
 
 namespace hyperplane {
 

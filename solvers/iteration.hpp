@@ -17,7 +17,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/scalars.hpp"
+#include "core/vector/scalars.hpp"
 
 namespace hyperplane {
 

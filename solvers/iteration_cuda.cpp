@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/cuda.hpp"
+#include "core/device/cuda.hpp"
 #include "solvers/iteration.hpp"
 
 namespace hyperplane {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "core/scalars.hpp"
+#include "core/vector/scalars.hpp"
 
 namespace hyperplane {
 

@@ -1,7 +1,7 @@
 // The keys of sections [newton] and [time], but for those that say how long a problem's steps are.
 #pragma once
 
-#include "core/parameters.hpp"
+#include "core/parameters/parameters.hpp"
 #include "solvers/newton.hpp"
 #include "solvers/time_stepping.hpp"
 

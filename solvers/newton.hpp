@@ -20,9 +20,9 @@
 #include <functional>
 #include <optional>
 
-#include "core/linear_system.hpp"
-#include "core/march_rows.hpp"
-#include "core/solver.hpp"
+#include "core/interfaces/linear_system.hpp"
+#include "core/interfaces/march_rows.hpp"
+#include "core/interfaces/solver.hpp"
 #include "core/timer.hpp"
 
 namespace hyperplane {

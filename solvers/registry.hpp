@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "core/registry.hpp"
-#include "core/solver.hpp"
+#include "core/parameters/registry.hpp"
+#include "core/interfaces/solver.hpp"
 
 namespace hyperplane {
 

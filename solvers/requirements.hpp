@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/linear_operator.hpp"
+#include "core/interfaces/linear_operator.hpp"
 
 namespace hyperplane {
 

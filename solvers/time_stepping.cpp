@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 
 namespace hyperplane {
 namespace {

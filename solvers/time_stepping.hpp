@@ -25,9 +25,9 @@
 #include <limits>
 #include <optional>
 
-#include "core/march_rows.hpp"
-#include "core/problem.hpp"
-#include "core/solver_state.hpp"
+#include "core/interfaces/march_rows.hpp"
+#include "core/interfaces/problem.hpp"
+#include "core/interfaces/solver_state.hpp"
 
 namespace hyperplane {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/struct_matrix.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "reference/bridge.hpp"
 
 namespace hyperplane::testing_support {

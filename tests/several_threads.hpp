@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-#include "core/threads.hpp"
+#include "core/device/threads.hpp"
 
 namespace hyperplane {
 

@@ -9,7 +9,7 @@
 #include "apps/study/case_state.hpp"
 #include "apps/study/prediction.hpp"
 #include "apps/study/subverbs.hpp"
-#include "apps/verdict.hpp"
+#include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

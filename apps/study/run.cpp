@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "apps/backend.hpp"
-#include "apps/progress.hpp"
+#include "apps/run/progress.hpp"
 #include "apps/signals.hpp"
 #include "apps/study/child.hpp"
 #include "apps/study/pending.hpp"

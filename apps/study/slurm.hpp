@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/parameters.hpp"
+#include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "apps/deck_schema.hpp"
+#include "apps/deck/schema.hpp"
 #include "apps/study/slurm.hpp"
 #include "core/error.hpp"
 

@@ -1,15 +1,15 @@
 // The check of applications that bench makes: it passes every preconditioner of the registry, each choice of its keys,
 // and sees one wrong value.
-#include "apps/bench_application.hpp"
+#include "apps/bench/application.hpp"
 
 #include <gtest/gtest.h>
 
-#include "apps/bench_rows.hpp"
-#include "core/blas1.hpp"
+#include "apps/bench/rows.hpp"
+#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
 #include "on_device.hpp"
-#include "precond/cusparse_ilu.hpp"
-#include "precond/jacobi_sweeps.hpp"
+#include "precond/cusparse_ilu/cusparse_ilu.hpp"
+#include "precond/triangular/jacobi/preconditioner.hpp"
 #include "preconditioner_choices.hpp"
 
 namespace hyperplane {

@@ -1,11 +1,11 @@
 // The checks of bench: they pass what is right and see one wrong value.
-#include "apps/bench_rows.hpp"
+#include "apps/bench/rows.hpp"
 
 #include <gtest/gtest.h>
 
-#include "apps/bench_cases.hpp"
+#include "apps/bench/cases.hpp"
 #include "core/error.hpp"
-#include "precond/struct_ilu.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 
 namespace hyperplane {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <map>
 
-#include "apps/linear_system.hpp"
-#include "core/blas1.hpp"
+#include "apps/run/linear_system.hpp"
+#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
 #include "on_device.hpp"
-#include "precond/cusparse_ilu.hpp"
+#include "precond/cusparse_ilu/cusparse_ilu.hpp"
 #include "preconditioner_choices.hpp"
 #include "problems/registry.hpp"
 #include "reference/dense.hpp"

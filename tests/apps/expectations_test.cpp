@@ -1,8 +1,8 @@
-#include "apps/expectations.hpp"
+#include "apps/run/expectations.hpp"
 
 #include <gtest/gtest.h>
 
-#include "apps/deck_schema.hpp"
+#include "apps/deck/schema.hpp"
 
 namespace hyperplane {
 namespace {

@@ -2,8 +2,8 @@
 // unknowns a cell gives the sums of squares of the residual that sequential block ILU gives (its Table 1).
 #include <gtest/gtest.h>
 
-#include "apps/linear_system.hpp"
-#include "core/blas1.hpp"
+#include "apps/run/linear_system.hpp"
+#include "core/vector/blas1.hpp"
 #include "on_device.hpp"
 #include "reference/block_ilu.hpp"
 

@@ -1,11 +1,11 @@
-#include "apps/fingerprint.hpp"
+#include "apps/run/fingerprint.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "apps/linear_system.hpp"
+#include "apps/run/linear_system.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {

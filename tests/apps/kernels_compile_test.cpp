@@ -8,19 +8,19 @@
 #include <map>
 #include <set>
 
-#include "apps/bench_kernels.hpp"
-#include "apps/bench_preconditioners.hpp"
-#include "apps/case.hpp"
+#include "apps/bench/kernels.hpp"
+#include "apps/bench/preconditioners.hpp"
+#include "apps/run/case.hpp"
 #include "apps/study/study.hpp"
 #include "core/error.hpp"
-#include "core/struct_matrix_cuda.hpp"
-#include "precond/factor_sweeps_cuda.hpp"
-#include "precond/fgbilu_cuda.hpp"
-#include "precond/multicolor.hpp"
-#include "precond/multicolor_cuda.hpp"
-#include "precond/struct_ilu_cuda.hpp"
-#include "precond/subdomain_ildu0.hpp"
-#include "precond/triangle_sweeps_cuda.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
+#include "precond/par_ilu/sweeps_cuda.hpp"
+#include "precond/fgbilu/blocks_cuda.hpp"
+#include "precond/multicolor/multicolor.hpp"
+#include "precond/multicolor/solve_cuda.hpp"
+#include "precond/struct_ilu/cuda.hpp"
+#include "precond/subdomain/ildu0.hpp"
+#include "precond/triangular/jacobi/sweeps_cuda.hpp"
 
 namespace hyperplane {
 namespace {

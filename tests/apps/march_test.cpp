@@ -6,9 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "apps/deck_schema.hpp"
-#include "apps/simulation.hpp"
-#include "core/blas1.hpp"
+#include "apps/deck/schema.hpp"
+#include "apps/run/simulation.hpp"
+#include "core/vector/blas1.hpp"
 #include "on_device.hpp"
 
 namespace hyperplane {

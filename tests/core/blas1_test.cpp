@@ -1,11 +1,11 @@
-#include "core/blas1.hpp"
+#include "core/vector/blas1.hpp"
 
 #include <gtest/gtest.h>
 
 #include <tuple>
 
 #include "core/epsilon.hpp"
-#include "core/null_space.hpp"
+#include "core/interfaces/null_space.hpp"
 #include "reference/bridge.hpp"
 #include "several_threads.hpp"
 

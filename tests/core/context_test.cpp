@@ -1,4 +1,4 @@
-#include "core/context.hpp"
+#include "core/device/context.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
-#include "core/struct_matrix.hpp"
+#include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/layout.hpp"
+#include "core/grid/layout.hpp"
 
 #include <gtest/gtest.h>
 

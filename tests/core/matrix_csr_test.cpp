@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "core/struct_matrix.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "reference/bridge.hpp"
 
 namespace hyperplane {

@@ -3,7 +3,7 @@
 
 #include "core/epsilon.hpp"
 #include "core/error.hpp"
-#include "core/struct_matrix.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "reference/bridge.hpp"
 #include "several_threads.hpp"
 

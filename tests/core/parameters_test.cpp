@@ -1,4 +1,4 @@
-#include "core/parameters.hpp"
+#include "core/parameters/parameters.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/point_values.hpp"
+#include "core/vector/point_values.hpp"
 
 #include <gtest/gtest.h>
 

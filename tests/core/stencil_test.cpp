@@ -1,4 +1,4 @@
-#include "core/stencil.hpp"
+#include "core/grid/stencil.hpp"
 
 #include <gtest/gtest.h>
 

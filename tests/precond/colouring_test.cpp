@@ -1,12 +1,12 @@
 // Colourings: validity point by point, the least number of colours, and how coloured order numbers points.
-#include "precond/colouring.hpp"
+#include "precond/multicolor/colouring.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include "precond/coloured_points.hpp"
+#include "precond/multicolor/coloured_points.hpp"
 #include "reference/bridge.hpp"
 
 namespace hyperplane {

@@ -1,5 +1,5 @@
 // CSR and BSR rows against StructMatrix::to_csr, which is written on its own.
-#include "precond/compressed_rows.hpp"
+#include "precond/cusparse_ilu/compressed_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // cuSPARSE's factorisations against struct_ilu on the host, which equals the reference.
-#include "precond/cusparse_ilu.hpp"
+#include "precond/cusparse_ilu/cusparse_ilu.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
-#include "precond/fgbilu.hpp"
+#include "precond/fgbilu/fgbilu.hpp"
 #include "precond/swept.hpp"
 #include "several_threads.hpp"
 

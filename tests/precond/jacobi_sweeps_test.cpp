@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "precond/jacobi_sweeps.hpp"
+#include "precond/triangular/jacobi/preconditioner.hpp"
 #include "precond/swept.hpp"
 #include "reference/jacobi_sweeps.hpp"
 #include "several_threads.hpp"

@@ -4,7 +4,7 @@
 #include "core/error.hpp"
 #include "on_device.hpp"
 #include "precond/bad_pivots.hpp"
-#include "precond/jacobi_cuda.hpp"
+#include "precond/jacobi/jacobi_cuda.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {

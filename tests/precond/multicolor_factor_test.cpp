@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "precond/multicolor_loops.hpp"
+#include "precond/multicolor/by_point.hpp"
 #include "precond/swept.hpp"
 #include "several_threads.hpp"
 

@@ -1,5 +1,5 @@
 // multicolor against ILU(0) and IC(0) of the reordered matrix: every stencil, many blocks, extents and layouts.
-#include "precond/multicolor.hpp"
+#include "precond/multicolor/multicolor.hpp"
 
 #include <gtest/gtest.h>
 

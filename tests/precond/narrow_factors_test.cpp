@@ -4,8 +4,8 @@
 
 #include "core/error.hpp"
 #include "on_device.hpp"
-#include "precond/narrow_factors.hpp"
-#include "precond/struct_ilu.hpp"
+#include "precond/factors/reduced.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/support.hpp"
 #include "several_threads.hpp"
 

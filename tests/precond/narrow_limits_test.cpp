@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "on_device.hpp"
-#include "precond/narrow_factors.hpp"
+#include "precond/factors/reduced.hpp"
 #include "precond/support.hpp"
 
 namespace hyperplane {

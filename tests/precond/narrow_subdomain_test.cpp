@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "precond/subdomain_cases.hpp"
-#include "precond/subdomain_ildu0.hpp"
+#include "precond/subdomain/ildu0.hpp"
 #include "reference/rounded.hpp"
 #include "several_threads.hpp"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "precond/narrow_factors.hpp"
-#include "precond/pivots.hpp"
+#include "precond/factors/reduced.hpp"
+#include "precond/factors/pivots.hpp"
 #include "precond/support.hpp"
 #include "several_threads.hpp"
 

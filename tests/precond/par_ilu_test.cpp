@@ -3,9 +3,9 @@
 
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
-#include "precond/factor_sweeps.hpp"
+#include "precond/par_ilu/sweeps.hpp"
 #include "precond/par_ilu_cases.hpp"
-#include "precond/triangle_sweeps.hpp"
+#include "precond/triangular/jacobi/sweeps.hpp"
 #include "reference/jacobi_sweeps.hpp"
 #include "several_threads.hpp"
 

@@ -1,5 +1,5 @@
 // Pieces in a ring, by a ring: each place tells which piece was written to it last.
-#include "precond/ring_schedule.hpp"
+#include "precond/subdomain/ring_schedule.hpp"
 
 #include <gtest/gtest.h>
 

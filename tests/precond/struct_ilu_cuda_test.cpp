@@ -1,7 +1,7 @@
 // struct_ilu on a GPU: factors, sweeps and applications against sequential block ILU(k) on small grids, and against
 // the CPU on large ones.
 #include "on_device.hpp"
-#include "precond/struct_ilu.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/support.hpp"
 
 namespace hyperplane {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "precond/struct_ilu.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/swept.hpp"
 
 namespace hyperplane {

@@ -1,7 +1,7 @@
 // Cuts of a grid into subdomains, and the order of a subdomain's points.
 #include <gtest/gtest.h>
 
-#include "precond/subdomain_cuts.hpp"
+#include "precond/subdomain/partition.hpp"
 #include "reference/bridge.hpp"
 #include "reference/subdomains.hpp"
 

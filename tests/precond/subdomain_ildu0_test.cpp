@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
 #include "precond/subdomain_cases.hpp"
-#include "precond/subdomain_ildu0.hpp"
+#include "precond/subdomain/ildu0.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "precond/coloured_points.hpp"
+#include "precond/multicolor/coloured_points.hpp"
 #include "precond/registry.hpp"
 #include "reference/block_ilu.hpp"
 #include "reference/bridge.hpp"

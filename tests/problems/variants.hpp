@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "core/input_files.hpp"
+#include "core/interfaces/input_files.hpp"
 #include "problems/system.hpp"
 
 namespace hyperplane::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/struct_matrix.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "reference/block_matrix.hpp"
 
 namespace hyperplane::reference {

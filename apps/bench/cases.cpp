@@ -1,0 +1,98 @@
+#include "apps/bench/cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+int parse_number(const std::string& text, const std::string& word) {
+    std::size_t end = 0;
+    const int value = !word.empty() && word.size() < 6 && std::isdigit(word[0]) ? std::stoi(word, &end) : 0;
+    if (value < 1 || end != word.size())
+        throw UsageError(fmt::format("--cases: '{}' in '{}' is not a positive whole number", word, text));
+    return value;
+}
+
+BenchCase parse_case(const std::string& text) {
+    std::vector<std::string> words;
+    std::istringstream stream(text);
+    for (std::string word; std::getline(stream, word, ':');) words.push_back(word);
+    if (words.size() < 3 || words.size() > 4 || (words.size() == 4 && words[3] != "sym"))
+        throw UsageError(
+            fmt::format("--cases: '{}' is not STENCIL:DOF:N or STENCIL:DOF:N:sym, no list's name nor a file", text));
+    BenchCase setting{Stencil::by_name(words[0]), parse_number(text, words[1]), parse_number(text, words[2]),
+                      words.size() == 4};
+    if (setting.dof > max_dof) throw UsageError(fmt::format("--cases: '{}': the dof is at most {}", text, max_dof));
+    return setting;
+}
+
+/// The paper's Table 3, RTX 3090 column: grid sides for dof 1, 2, 4, 6, 8. `dof` 0: all.
+std::vector<BenchCase> table3(int divisor, int dof) {
+    const std::vector<std::pair<std::string, std::vector<int>>> sides{{"star7", {512, 336, 208, 160, 128}},
+                                                                      {"star13", {432, 272, 160, 128, 96}},
+                                                                      {"diamond13", {432, 272, 160, 128, 96}},
+                                                                      {"diamond25", {336, 208, 128, 96, 80}},
+                                                                      {"box27", {336, 208, 128, 96, 80}}};
+    const std::vector<int> dofs{1, 2, 4, 6, 8};
+    std::vector<BenchCase> cases;
+    for (std::size_t at = 0; at < dofs.size(); ++at)
+        for (const auto& [stencil, n] : sides)
+            if (dof == 0 || dof == dofs[at])
+                cases.push_back({Stencil::by_name(stencil), dofs[at], n[at] / divisor, false});
+    return cases;
+}
+
+/// The cases of a list's name; none where it is none.
+std::vector<BenchCase> named_cases(const std::string& word) {
+    if (word == "table3") return table3(1, 0);
+    if (word == "table3-small" || word == "quick") return table3(5, 0);
+    if (word == "levels") return parse_bench_cases("star7:1:64, star7:1:128, star7:1:256");
+    if (word == "ablation")
+        return parse_bench_cases(
+            "star7:1:512, star7:1:512:sym, diamond13:1:432, box27:1:336, star7:4:208, box27:4:128, star7:8:128");
+    if (word.rfind("table3:", 0) != 0) return {};
+    const auto cases = table3(1, parse_number(word, word.substr(7)));
+    if (cases.empty()) throw UsageError(fmt::format("--cases: '{}': Table 3 has 1, 2, 4, 6 and 8 unknowns", word));
+    return cases;
+}
+
+/// Lines joined by commas, comments left out.
+std::string read_cases(const std::string& path) {
+    std::ifstream file(path);
+    std::string text;
+    for (std::string line; std::getline(file, line);) text += line.substr(0, line.find('#')) + ",";
+    if (!file.eof()) throw FileError(fmt::format("{}: cannot be read", path));
+    return text;
+}
+
+}  // namespace
+
+std::string BenchCase::name() const {
+    return fmt::format("{}:{}:{}{}", stencil.name(), dof, n, symmetric ? ":sym" : "");
+}
+
+std::vector<BenchCase> parse_bench_cases(const std::string& text) {
+    std::vector<BenchCase> cases;
+    std::istringstream stream(std::filesystem::is_regular_file(text) ? read_cases(text) : text);
+    for (std::string word; std::getline(stream, word, ',');) {
+        word.erase(std::remove_if(word.begin(), word.end(), [](unsigned char c) { return std::isspace(c); }),
+                   word.end());
+        if (word.empty()) continue;
+        const auto named = named_cases(word);
+        cases.insert(cases.end(), named.begin(), named.end());
+        if (named.empty()) cases.push_back(parse_case(word));
+    }
+    if (cases.empty())
+        throw UsageError("--cases: no case is named; write STENCIL:DOF:N, table3, table3-small, levels or ablation");
+    return cases;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,30 @@
+// The matrices that kernels are timed on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/grid/stencil.hpp"
+
+namespace hyperplane {
+
+/// One matrix to time kernels on: n^3 points, random entries, diagonally dominant.
+struct BenchCase {
+    Stencil stencil = Stencil::star7();
+    int dof = 1;
+    int n = 64;
+    bool symmetric = false;  ///< one triangle stored, incomplete Cholesky
+
+    std::string name() const;  ///< "star7:1:512", ":sym" appended
+};
+
+/// "star7:1:96:sym, box27:4:32": stencil, dof, n; or a file of such cases, one or more a line, # for comments; throws
+/// UsageError. A name stands for several:
+///
+///   table3         the 25 cases of the StructILU paper's Table 3 (RTX 3090 sizes); table3:4 are those of 4 unknowns
+///   table3-small   the same with a fifth of the points a side ("quick" is another name for it)
+///   levels         star7 on grids so small that levels, not bytes, are the limit
+///   ablation       one case or two for each choice of struct_ilu
+std::vector<BenchCase> parse_bench_cases(const std::string& text);
+
+}  // namespace hyperplane

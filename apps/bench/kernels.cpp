@@ -1,0 +1,322 @@
+#include "apps/bench/kernels.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/bench/rows.hpp"
+#include "core/vector/blas1.hpp"
+#include "core/error.hpp"
+#include "core/matrix/struct_matrix.hpp"
+#include "precond/cusparse_ilu/cusparse_ilu.hpp"
+#include "precond/factors/eliminations.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Multiply-adds of one point count two.
+double factor_flops(const Stencil& stencil, int m, bool symmetric) {
+    const double products = stencil.lower_size() + Eliminations(stencil, false, symmetric).count();
+    return 2.0 * (products + 1.0) * m * m * m;
+}
+
+/// The fewest bytes and the flops of each kernel. Every stored value counts once, those outside the grid too, which
+/// are zeros. The lower solve counts the unit triangle E, r and y; the upper one F, D^-1, y and z, so that a pair reads
+/// the factors once. A factorisation reads the matrix and writes factors as large; with D-ILU it writes D^-1 alone.
+std::vector<KernelResult> work_of(const StructMatrix& a) {
+    const Stencil& stencil = a.stencil();
+    const double m = a.dof(), points = double(a.layout().slots()), vectors = 2 * points * m * 8.0;
+    const double block = points * m * m * 8.0, half = stencil.lower_size();
+    const double stored = a.stored_entries(), written = stencil.eliminates_off_diagonal() ? stored : 1.0;
+    const double inside = double(a.nonzeros()), triangle = (inside + points * m * m) / 2.0;
+    const double lower = half * block + vectors, upper = (half + 1) * block + vectors;
+    return {{"spmv", {}, stored * block + vectors, stored * block + vectors, 2 * inside},
+            {"lower", {}, lower, lower + block, 2 * triangle},
+            {"upper", {}, upper, upper, 2 * triangle},
+            {"factorise",
+             {},
+             2 * stored * block,
+             (stored + written) * block,
+             factor_flops(stencil, a.dof(), a.symmetric()) * points}};
+}
+
+const KernelResult& named(const std::vector<KernelResult>& kernels, const std::string& name) {
+    return *std::find_if(kernels.begin(), kernels.end(), [&](auto& k) { return k.kernel == name; });
+}
+
+/// Times calls whose errors were found small enough; a kernel that is wrong gets no time.
+class Stopwatch {
+public:
+    Stopwatch(const Context& context, const BenchCase& setting, const StructMatrix& a, int repeats)
+        : context_(context), setting_(setting), work_(work_of(a)), repeats_(repeats) {}
+
+    /// Factors of fewer bits: their bytes are what the sweeps must read.
+    void read_narrow(FactorStorage storage, const StructMatrix& a) {
+        const double rows = double(a.unknowns()), scales = storage == FactorStorage::half_scaled ? rows : 0.0;
+        const double block = rows * a.dof() * double(bytes_of(storage)), half = a.stencil().lower_size();
+        for (KernelResult& kernel : work_) {
+            if (kernel.kernel == "lower") kernel.bytes = kernel.own_bytes = half * block + scales + 16.0 * rows;
+            if (kernel.kernel == "upper")
+                kernel.bytes = kernel.own_bytes = (half + 1) * block + 2.0 * scales + 16.0 * rows;
+        }
+    }
+    /// Unit triangular factors: D^-1 is the upper solve's alone.
+    void lower_reads_no_pivots() {
+        for (KernelResult& kernel : work_)
+            if (kernel.kernel == "lower") kernel.own_bytes = kernel.bytes;
+    }
+    void require(const std::string& what, double error, double bound) const {
+        if (!(error <= bound))
+            throw Error(ExitCode::expectation, fmt::format("bench {}: {} is wrong by {:.2e} (relative; at most {:g}); "
+                                                           "not timed",
+                                                           setting_.name(), what, error, bound));
+    }
+    KernelResult time(
+        const std::string& kernel, double error, const std::function<void()>& call,
+        const std::function<void()>& before = [] {}) const {
+        KernelResult result = named(work_, kernel);
+        result.largest_error = error;
+        result.seconds = time_calls(context_, repeats_, call, before);
+        return result;
+    }
+
+private:
+    const Context& context_;
+    const BenchCase& setting_;
+    std::vector<KernelResult> work_;
+    int repeats_;
+};
+
+constexpr double definition_bound = 1e-11, agreement_bound = 1e-10;
+
+/// Vectors every kernel works on: y = A x, z = M^-1 x.
+struct Vectors {
+    Vector x, y, z;
+    Vectors(const Context& context, const Layout& layout, int dof)
+        : x(context, layout, dof, "bench"), y(context, layout, dof, "bench"), z(context, layout, dof, "bench") {
+        fill_random(x, 7);
+    }
+};
+
+/// Where struct_ilu keeps its factors.
+FactorsAt factors_of(const StructIlu& ilu, const Context& context) {
+    FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit_triangular()};
+    if (context.backend() == Backend::cuda) {
+        factors.pivot_places = BlockPlaces::together;
+        if (factors.unit) factors.triangle_places = factors.pivot_places;
+    }
+    return factors;
+}
+
+/// SpMV and struct_ilu, checked, and those `wanted` timed; leaves z = M^-1 x and y = A x.
+std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCase& setting, const StructMatrix& a,
+                                          const StructIluTuning& tuning, const std::vector<std::string>& wanted,
+                                          int repeats, Vectors& v) {
+    Stopwatch watch(context, setting, a, repeats);
+    std::vector<KernelResult> kernels;
+    const auto add = [&](const std::string& kernel, double error, const std::function<void()>& call) {
+        watch.require(kernel, error, definition_bound);
+        if (std::find(wanted.begin(), wanted.end(), kernel) != wanted.end())
+            kernels.push_back(watch.time(kernel, error, call));
+    };
+    a.apply(v.x, v.y);
+    add("spmv", spmv_error(a, v.x, v.y), [&] { a.apply(v.x, v.y); });
+
+    StructIluOptions options;
+    options.tuning = tuning;
+    StructIlu ilu(context, options);
+    ilu.setup(a);
+    const FactorsAt factors = factors_of(ilu, context);
+    if (ilu.unit_triangular()) watch.lower_reads_no_pivots();
+    const double factor = factor_error(a, factors);
+    ilu.lower_solve(v.x, v.y);
+    add("lower", lower_error(factors, v.x, v.y), [&] { ilu.lower_solve(v.x, v.y); });
+    transfer(v.y, v.z);
+    ilu.upper_solve(v.z);
+    add("upper", upper_error(factors, v.y, v.z), [&] { ilu.upper_solve(v.z); });
+    add("factorise", factor, [&] { ilu.setup(a); });
+    ilu.apply(v.x, v.z);
+    a.apply(v.x, v.y);
+    context.synchronize();
+    return kernels;
+}
+
+#if HYPERPLANE_CUSPARSE_BUILT
+/// v.y = A x and v.z = M^-1 x are what cuSPARSE's must agree with.
+void time_cusparse(const Context& context, const BenchCase& setting, const StructMatrix& a, RowFormat format,
+                   int repeats, const Vectors& v, BaselineResult& result) {
+    const Stopwatch watch(context, setting, a, repeats);
+    Vector found(context, a.layout(), a.dof(), "bench");
+    {
+        const CusparseProduct product(context, a, format);
+        product.apply(v.x, found);
+        const double error = difference(context, found, v.y);
+        watch.require("our SpMV beside cuSPARSE's " + result.format, error, agreement_bound);
+        result.kernels.push_back(watch.time("spmv", error, [&] { product.multiply(); }));
+    }
+    CusparseIlu ilu(context, {format});
+    ilu.setup(a);
+    ilu.apply(v.x, found);
+    const double error = difference(context, found, v.z);
+    watch.require("our M^-1 r beside cuSPARSE's " + result.format, error, agreement_bound);
+    result.kernels.push_back(watch.time("lower", error, [&] { ilu.lower_solve(); }));
+    result.kernels.push_back(watch.time("upper", error, [&] { ilu.upper_solve(); }));
+    result.vectors = time_calls(context, repeats, [&] {
+                         ilu.load(v.x);
+                         ilu.store(found);
+                     }).median;
+    result.kernels.push_back(watch.time(
+        "factorise", error, [&] { ilu.factorise(); }, [&] { ilu.restore(a); }));
+    result.analysis = ilu.costs().analysis;
+    result.conversion = ilu.costs().conversion;
+    result.work_bytes = ilu.costs().work_bytes;
+}
+
+BaselineResult time_baseline(const Context& context, const BenchCase& setting, const StructMatrix& a, RowFormat format,
+                             int repeats, const Vectors& v) {
+    BaselineResult result;
+    result.format = format == RowFormat::csr ? "csr" : "bsr";
+    try {
+        time_cusparse(context, setting, a, format, repeats, v, result);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::expectation) throw;
+        result.refused = error.what();
+    }
+    return result;
+}
+#endif
+
+/// Sweeps from factors of fewer bits; M^-1 x must be double precision's but for the rounding of these.
+std::vector<KernelResult> time_narrow(const Context& context, const BenchCase& setting, const StructMatrix& a,
+                                      const Variant& variant, int repeats, Vectors& v) {
+    Stopwatch watch(context, setting, a, repeats);
+    watch.read_narrow(variant.factors, a);
+    {
+        StructIlu exact(context, {});
+        exact.setup(a);
+        exact.apply(v.x, v.z);
+    }
+    StructIluOptions options;
+    options.tuning = variant.tuning;
+    options.storage = variant.factors;
+    StructIlu ilu(context, options);
+    ilu.setup(a);
+    ilu.apply(v.x, v.y);
+    const double error = difference(context, v.y, v.z);
+    watch.require("M^-1 x", error, variant.factors == FactorStorage::single_precision ? 1e-6 : 1e-2);
+    std::vector<KernelResult> kernels;
+    kernels.push_back(watch.time("lower", error, [&] { ilu.lower_solve(v.x, v.y); }));
+    transfer(v.x, v.z);
+    kernels.push_back(watch.time("upper", error, [&] { ilu.upper_solve(v.z); }));
+    return kernels;
+}
+
+VariantResult time_variant(const Context& context, const BenchCase& setting, const StructMatrix& a,
+                           const Variant& variant, int repeats, Vectors& v) {
+    VariantResult result{variant.name, variant.what, "", {}};
+    try {
+        if (is_narrow(variant.factors)) {
+            result.kernels = time_narrow(context, setting, a, variant, repeats, v);
+            return result;
+        }
+        if (variant.storage == Variant::Storage::own) {
+            result.kernels = time_struct_ilu(context, setting, a, variant.tuning, variant.kernels, repeats, v);
+            return result;
+        }
+        const bool moves = variant.storage == Variant::Storage::other_layout;
+        const LayoutKind other =
+            a.layout().kind() == LayoutKind::natural ? LayoutKind::hyperplane : LayoutKind::natural;
+        const Layout layout(moves ? other : a.layout().kind(), a.grid(), a.layout().levels());
+        StructMatrix changed(context, layout, a.stencil(), a.dof(), moves ? a.storage() : MatrixStorage::full);
+        fill_random(changed);
+        Vectors vectors(context, layout, a.dof());
+        result.kernels = time_struct_ilu(context, setting, changed, variant.tuning, variant.kernels, repeats, vectors);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::expectation) throw;
+        result.refused = error.what();
+    }
+    return result;
+}
+
+}  // namespace
+
+std::optional<double> BenchResult::best_baseline(const std::string& kernel) const {
+    std::optional<double> best;
+    for (const BaselineResult& baseline : baselines)
+        for (const KernelResult& one : baseline.kernels)
+            if (one.kernel == kernel) best = std::min(best.value_or(one.seconds.median), one.seconds.median);
+    return best;
+}
+
+double time_call(const Context& context, const std::function<void()>& call) {
+    if (context.backend() == Backend::cuda) return device::seconds_of(call);
+    const double begin = omp_get_wtime();
+    call();
+    return omp_get_wtime() - begin;
+}
+
+void warm_up(const Context& context, const std::function<void()>& call) {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool cuda = context.backend() == Backend::cuda;
+    for (int calls = 0; calls < 2 || (cuda && seconds_since(begin) < 0.1); ++calls) call();
+}
+
+Timing time_calls(const Context& context, int repeats, const std::function<void()>& call,
+                  const std::function<void()>& before) {
+    const auto once = [&] {
+        before();
+        return time_call(context, call);
+    };
+    warm_up(context, once);
+    std::vector<double> seconds;
+    for (int at = 0; at < repeats; ++at) seconds.push_back(once());
+    return timing_of(std::move(seconds));
+}
+
+double copy_rate(const Context& context, int repeats) {
+    const bool cuda = context.backend() == Backend::cuda;
+    const Context own = cuda ? Context::cuda(device::properties().ordinal) : Context::cpu(context.threads());
+    Grid grid;
+    grid.nx = grid.ny = grid.nz = cuda ? 640 : 288;  // 2 x 2.0 GiB, 2 x 182 MiB: beyond every cache
+    const Layout layout(LayoutKind::natural, grid, {});
+    Vector from(own, layout, 1, "bench"), to(own, layout, 1, "bench");
+    fill_random(from, 1);
+    const Index bytes = from.size() * Index(sizeof(double));
+    const Timing seconds = time_calls(context, repeats, [&] {
+        if (cuda)
+            device::copy(from.data(), to.data(), bytes);
+        else
+            copy(from, to);
+    });
+    return 2.0 * double(bytes) / seconds.median;
+}
+
+BenchResult bench_kernels(const Context& context, const BenchCase& setting, const BenchOptions& options) {
+    Grid grid;
+    grid.nx = grid.ny = grid.nz = setting.n;
+    const Layout layout(options.layout, grid, setting.stencil.level_map());
+    StructMatrix a(context, layout, setting.stencil, setting.dof,
+                   setting.symmetric ? MatrixStorage::lower : MatrixStorage::full);
+    fill_random(a);
+    Vectors v(context, layout, setting.dof);
+    BenchResult result{setting, a.unknowns(), layout.level_count(), {}, {}, {}};
+    result.kernels = time_struct_ilu(context, setting, a, {}, all_kernels(), options.repeats, v);
+#if HYPERPLANE_CUSPARSE_BUILT
+    if (context.backend() == Backend::cuda && !options.ablate && options.tunings.empty()) {
+        result.baselines.push_back(time_baseline(context, setting, a, RowFormat::csr, options.repeats, v));
+        if (setting.dof > 1)
+            result.baselines.push_back(time_baseline(context, setting, a, RowFormat::bsr, options.repeats, v));
+    }
+#endif
+    std::vector<Variant> variants;
+    if (options.ablate) variants = pieces(context.backend(), setting);
+    if (!options.tunings.empty())
+        for (Variant& tuning : tunings(options.tunings)) variants.push_back(std::move(tuning));
+    for (const Variant& variant : variants)
+        result.variants.push_back(time_variant(context, setting, a, variant, options.repeats, v));
+    return result;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,98 @@
+#include "apps/bench/preconditioner_table.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "apps/run/verdict.hpp"
+
+namespace hyperplane {
+
+void PreconditionerTable::head() const {
+    if (print_)
+        fmt::print("{:<16} {:<34} {:<10} {:>7} {:>10} {:>10} {:>10} {:>7} {:>9} {:>10} {:>11} {:>10} {:>9}\n", "system",
+                   "preconditioner", "layout", "error", "first ms", "set-up ms", "apply ms", "spread", "GB/s",
+                   "time/limit", "cuSPARSE/ms", "sweep ms", "MiB");
+}
+
+void PreconditionerTable::add(const PreconditionersResult& result) {
+    if (result.rows.size() == 1) systems_.push_back({{"system", result.system}});
+    nlohmann::json& system = systems_.back();
+    system["unknowns"] = result.unknowns;
+    system["dof"] = result.dof;
+    system["preconditioners"].push_back(add_row(result, result.rows.back()));
+    std::fflush(stdout);
+}
+
+nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result, const PreconditionerResult& row) {
+    nlohmann::json json{{"preconditioner", row.name}};
+    if (!row.refused.empty()) {
+        json["refused"] = row.refused;
+        if (print_)
+            fmt::print("{:<16} {:<34} not possible: {}\n", result.system, row.name,
+                       row.refused.substr(0, row.refused.find('\n')));
+        return json;
+    }
+    json["layout"] = row.layout;
+    json["first_setup"] = row.first_setup;
+    json["setup"] = to_json(row.setup.again);
+    json["apply"] = to_json(row.apply);
+    if (row.check) json["error"] = row.check->error;
+    if (!row.unchecked.empty()) json["unchecked"] = row.unchecked;
+    json["bytes_per_apply"] = row.bytes;
+    json["bytes_held"] = row.held;
+    json["pivots_modified"] = row.report.pivots_modified;
+    json["values_flushed"] = row.report.values_flushed;
+    if (row.bytes > 0) {
+        json["time_over_limit"] = over_limit(row);
+        over_limit_[row.name].push_back(over_limit(row));
+    }
+    if (const auto best = result.best_baseline()) json["cusparse_over_this"] = *best / row.apply.median;
+    if (row.baseline) json["analysis"] = row.setup.analysis;
+    if (row.sweeps.apply > 0) {
+        json["sweeps_of_apply"] = row.sweeps.apply;
+        json["seconds_of_apply_sweep"] = row.apply.median / row.sweeps.apply;
+    }
+    if (row.sweeps.setup > 0) {
+        json["sweeps_of_setup"] = row.sweeps.setup;
+        json["seconds_of_setup_sweep"] = row.setup_sweep;
+        json["bytes_of_setup_sweep"] = row.sweeps.bytes_of_setup_sweep;
+        json["setup_sweep_over_limit"] = setup_sweep_over_limit(row);
+    }
+    if (print_) show(result, row);
+    return json;
+}
+
+void PreconditionerTable::show(const PreconditionersResult& result, const PreconditionerResult& row) const {
+    const double seconds = row.apply.median;
+    const auto best = result.best_baseline();
+    fmt::print(
+        "{:<16} {:<34} {:<10} {:>7} {:>10.2f} {:>10.3f} {:>10.4f} {:>6.0f}% {:>9.1f} {:>10.2f} {:>11} {:>10} "
+        "{:>9.1f}\n",
+        result.system, row.name, row.layout, row.check ? fmt::format("{:.0e}", row.check->error) : "-",
+        row.first_setup * 1e3, row.setup.again.median * 1e3, seconds * 1e3, row.apply.spread() * 100,
+        row.bytes / seconds * 1e-9, over_limit(row), best ? fmt::format("{:.2f}", *best / seconds) : "",
+        row.sweeps.apply > 0 ? fmt::format("{:.4f}", seconds / row.sweeps.apply * 1e3) : "",
+        double(row.held) / (1 << 20));
+    if (row.sweeps.setup > 0)
+        fmt::print("{:<16} {:<34} a sweep of its set-up: {:.3f} ms, {:.2f} times its limit\n", "", "",
+                   row.setup_sweep * 1e3, setup_sweep_over_limit(row));
+    if (!row.unchecked.empty())
+        fmt::print("{:<16} {:<34} its application was not checked: {}\n", "", "", row.unchecked);
+    if (row.baseline && row.setup.analysis > 0.0)
+        fmt::print("{:<16} {:<34} its analysis, not counted: {:.0f} ms\n", "", "", row.setup.analysis * 1e3);
+}
+
+void PreconditionerTable::finish(nlohmann::json& json) const {
+    json["systems"] = systems_;
+    for (const auto& [name, values] : over_limit_) {
+        double sum = 0.0;
+        for (double value : values) sum += std::log(value);
+        const double mean = std::exp(sum / double(values.size()));
+        json["geometric_mean_time_over_limit"][name] = mean;
+        if (print_) fmt::print("geometric mean of {} systems, {:<34} time/limit {:.2f}\n", values.size(), name, mean);
+    }
+}
+
+}  // namespace hyperplane

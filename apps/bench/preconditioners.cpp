@@ -1,0 +1,235 @@
+#include "apps/bench/preconditioners.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "apps/bench/rows.hpp"
+#include "core/vector/blas1.hpp"
+#include "core/error.hpp"
+#include "precond/subdomain/ildu0.hpp"
+
+namespace hyperplane {
+namespace {
+
+class RandomSystem : public PreconditionedSystem {
+public:
+    RandomSystem(const Context& context, const BenchCase& setting)
+        : PreconditionedSystem(setting.name(), context), setting_(setting) {
+        grid_.nx = grid_.ny = grid_.nz = setting.n;
+    }
+    Made make(const Candidate& candidate, const Parameters& parameters) override {
+        const PreconditionerSetting setting{context(), grid_, setting_.stencil, setting_.dof, setting_.symmetric};
+        const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
+        check_storage(row, parameters);
+        const Layout layout = row.plan(parameters, setting).layout;
+        return {row.create(parameters, setting), layout};
+    }
+    const StructMatrix& matrix(const Layout& layout) override {
+        if (!matrix_ || !(matrix_->layout() == layout)) {
+            matrix_.reset();
+            matrix_.emplace(context(), layout, setting_.stencil, setting_.dof,
+                            setting_.symmetric ? MatrixStorage::lower : MatrixStorage::full);
+            fill_random(*matrix_);
+        }
+        return *matrix_;
+    }
+
+private:
+    BenchCase setting_;
+    Grid grid_;
+    std::optional<StructMatrix> matrix_;
+};
+
+class DeckSystem : public PreconditionedSystem {
+public:
+    DeckSystem(const Deck& deck, const Foundation& foundation)
+        : PreconditionedSystem(deck.file, foundation.context), deck_(deck), foundation_(foundation) {}
+    Made make(const Candidate& candidate, const Parameters& parameters) override {
+        case_.emplace(build_case(deck_, candidate.overrides, parameters, foundation_));
+        return {std::move(case_->preconditioner), case_->layout};
+    }
+    const StructMatrix& matrix(const Layout& layout) override {
+        if (!system_ || !(system_->a.layout() == layout)) {
+            system_.reset();
+            system_.emplace(make_system(*case_));
+            Vector u = case_->make_vector("state: u");
+            assemble_first(*case_, u, *system_);
+        }
+        return system_->preconditioned();
+    }
+    double suggested_shift() const override { return system_->suggested_shift; }
+
+private:
+    Deck deck_;
+    Foundation foundation_;
+    std::optional<Case> case_;
+    std::optional<LinearSystem> system_;
+};
+
+bool is_baseline(const Candidate& candidate) {
+    return candidate.preconditioner.name == "cusparse_ilu";
+}
+
+/// A preconditioner set up for its matrix.
+struct Ready {
+    PreconditionedSystem::Made made;
+    const StructMatrix* a;
+    SetupReport report;
+    double seconds;  ///< of the set-up
+    Index held;      ///< bytes that it took
+
+    Ready(PreconditionedSystem& system, const Candidate& candidate, const Parameters& parameters,
+          const SubdomainTuning* tuning = nullptr)
+        : made(system.make(candidate, parameters)), a(&system.matrix(made.layout)) {
+        if (tuning) dynamic_cast<SubdomainIldu0&>(*made.m).tune(*tuning);
+        made.m->suggest_shift(system.suggested_shift());
+        const MemoryLedger& ledger = system.context().ledger();
+        const Index before = ledger.held();
+        system.context().synchronize();
+        const auto begin = std::chrono::steady_clock::now();
+        report = made.m->setup(*a);
+        system.context().synchronize();
+        seconds = seconds_since(begin);
+        held = ledger.held() - before;
+    }
+};
+
+/// Seconds of one sweep of the set-up: what twice as many take longer. Both are timed in turn: a GPU's clock falls
+/// under load until it draws the power that it may, and the later one of two rows of set-ups would seem slower by that.
+double seconds_of_setup_sweep(const Context& context, int repeats, Preconditioner& m, const StructMatrix& a) {
+    const int sweeps = m.sweeps().setup;
+    const auto seconds_with = [&](int count) {
+        m.set_setup_sweeps(count);
+        return time_call(context, [&] { m.setup(a); });
+    };
+    const auto longer = [&] {
+        const double once = seconds_with(sweeps);
+        return seconds_with(2 * sweeps) - once;
+    };
+    warm_up(context, longer);
+    std::vector<double> found;
+    for (int at = 0; at < repeats; ++at) found.push_back(longer());
+    seconds_with(sweeps);
+    return std::max(0.0, timing_of(std::move(found)).median) / sweeps;
+}
+
+/// Of the same factors, in double precision; cuSPARSE's are struct_ilu's.
+std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, const Candidate& candidate) {
+    if (is_baseline(candidate)) {
+        StructIluOptions options;
+        options.fill_level = int(candidate.parameters.integer("preconditioner", "fill_level"));
+        return std::make_unique<StructIlu>(system.context(), options);
+    }
+    Candidate in_double = candidate;
+    in_double.parameters.set("preconditioner", "storage", "double");
+    in_double.overrides.push_back("preconditioner.storage=double");
+    std::unique_ptr<Preconditioner> m = system.make(in_double, in_double.parameters).m;
+    m->suggest_shift(system.suggested_shift());
+    return m;
+}
+
+/// Throws Error(expectation) where z is not M^-1 r: a wrong kernel gets no time.
+void check(PreconditionedSystem& system, const Candidate& candidate, const Ready& ready, const Vector& r,
+           const Vector& z, PreconditionerResult& result) {
+    const Parameters& parameters = candidate.parameters;
+    const FactorStorage storage =
+        parameters.has("preconditioner", "storage") ? factor_storage(parameters) : FactorStorage::double_precision;
+    try {
+        result.check = check_application(
+            *ready.made.m, [&] { return make_in_double(system, candidate); }, storage, *ready.a, r, z);
+        if (!result.check) result.unchecked = "asynchronous sweeps give other bits in another run";
+    } catch (const OutOfMemory&) {
+        result.unchecked = "no memory for what is compared with";
+    }
+    if (result.check ? result.check->passed() : all_finite(z)) return;
+    const std::string why =
+        result.check ? fmt::format("has an error of {:.1e}, more than {:.0e}", result.check->error, result.check->bound)
+                     : "is not finite";
+    throw Error(ExitCode::expectation,
+                fmt::format("bench {}: M^-1 r of {} {}; not timed", system.name(), candidate.preconditioner.text, why));
+}
+
+void time_one(PreconditionedSystem& system, const Candidate& candidate, const SubdomainTuning* tuning, int repeats,
+              PreconditionersResult& all, PreconditionerResult& result) {
+    const Context& context = system.context();
+    {
+        const Ready ready(system, candidate, candidate.parameters, tuning);
+        result.held = ready.held;
+        result.first_setup = ready.seconds;
+        result.report = ready.report;
+        result.layout = to_string(ready.made.layout.kind());
+        all.unknowns = ready.a->unknowns();
+        all.dof = ready.a->dof();
+
+        Vector r(context, ready.a->layout(), ready.a->dof(), "bench"), z(context, r.layout(), r.dof(), "bench");
+        fill_random(r, 7);
+        ready.made.m->apply(r, z);
+        check(system, candidate, ready, r, z, result);
+        result.bytes = double(ready.made.m->bytes_per_apply());
+        result.sweeps = ready.made.m->sweeps();
+        result.apply = time_apply(context, repeats, *ready.made.m, r, z);
+        result.setup = time_setup(context, repeats, *ready.made.m, *ready.a);
+        if (result.sweeps.setup > 0)
+            result.setup_sweep = seconds_of_setup_sweep(context, repeats, *ready.made.m, *ready.a);
+    }
+}
+
+}  // namespace
+
+std::optional<double> PreconditionersResult::best_baseline() const {
+    std::optional<double> best;
+    for (const PreconditionerResult& row : rows)
+        if (row.baseline && row.refused.empty()) best = std::min(best.value_or(row.apply.median), row.apply.median);
+    return best;
+}
+
+std::unique_ptr<PreconditionedSystem> random_system(const Context& context, const BenchCase& setting) {
+    return std::make_unique<RandomSystem>(context, setting);
+}
+
+std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters) {
+    return std::make_unique<DeckSystem>(deck, build_foundation(deck, parameters));
+}
+
+std::vector<NamedTuning> subdomain_tunings(const std::string& part) {
+    std::vector<NamedTuning> list{{"rings of 16 KiB", {.ring = 16 * 1024}},
+                                  {"64 workers", {.workers = 64}},
+                                  {"64 workers, rings of 16 KiB", {.workers = 64, .ring = 16 * 1024}},
+                                  {"32 workers", {.workers = 32}},
+                                  {"32 workers, rings of 16 KiB", {.workers = 32, .ring = 16 * 1024}}};
+    std::erase_if(list, [&](const NamedTuning& one) { return part != "all" && one.name.find(part) == part.npos; });
+    return list;
+}
+
+void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
+                           const std::vector<NamedTuning>& tunings, int repeats,
+                           const std::function<void(const PreconditionersResult&)>& done) {
+    PreconditionersResult all;
+    all.system = system.name();
+    const auto time = [&](const Candidate& candidate, bool baseline, const NamedTuning* tuning = nullptr) {
+        PreconditionerResult result;
+        result.name = candidate.preconditioner.text + (tuning ? ", " + tuning->name : "");
+        result.baseline = baseline;
+        try {
+            time_one(system, candidate, tuning ? &tuning->tuning : nullptr, repeats, all, result);
+        } catch (const Error& error) {
+            if (error.code() == ExitCode::internal || error.code() == ExitCode::expectation) throw;
+            result.refused = error.what();
+        } catch (const std::bad_alloc&) {
+            result.refused = "out of memory";
+        }
+        all.rows.push_back(std::move(result));
+        done(all);
+    };
+    for (const bool baseline : {true, false})
+        for (const Candidate& candidate : candidates) {
+            if (is_baseline(candidate) != baseline) continue;
+            time(candidate, baseline);
+            if (candidate.preconditioner.name != "subdomain_ildu0") continue;
+            for (const NamedTuning& tuning : tunings) time(candidate, baseline, &tuning);
+        }
+}
+
+}  // namespace hyperplane

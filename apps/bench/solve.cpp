@@ -1,0 +1,157 @@
+#include "apps/bench/solve.hpp"
+
+#include <algorithm>
+
+#include "apps/bench/kernels.hpp"
+#include "apps/run/linear_system.hpp"
+#include "core/vector/blas1.hpp"
+#include "precond/cusparse_ilu/cusparse_ilu.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// A of one case: cuSPARSE's product where M is cuSPARSE's.
+class Product {
+public:
+    Product(const Case& a_case, const LinearSystem& system) : a_(system.a) {
+#if HYPERPLANE_CUSPARSE_BUILT
+        if (a_case.name("preconditioner") == "cusparse_ilu")
+            cusparse_ = std::make_unique<CusparseProduct>(a_case.context, system.a, RowFormat::csr);
+#endif
+    }
+    const LinearOperator& a() const {
+        return cusparse_ ? *cusparse_ : a_;
+    }
+
+private:
+    const LinearOperator& a_;
+    std::unique_ptr<LinearOperator> cusparse_;
+};
+
+/// Two lengths of a solve, within one cycle of the method, whose difference in time is that of iterations alone.
+struct Lengths {
+    Index shorter, longer;
+
+    Lengths(Index iterations, Index cycle) : shorter(iterations < 4 ? 0 : iterations / 2), longer(iterations) {
+        if (cycle == 0 || iterations <= cycle) return;
+        longer = iterations / cycle * cycle;  // the cycles that are whole
+        shorter = longer - cycle + cycle / 2;
+    }
+    Index count() const { return longer - shorter; }
+};
+
+class SolveTimer {
+public:
+    SolveTimer(const Case& a_case, const LinearSystem& system, const SolverOperators& operators, int repeats)
+        : case_(a_case), system_(system), operators_(operators), repeats_(repeats), x_(a_case.make_vector("bench")) {}
+
+    /// Of one method's memory there is room for, of two perhaps not.
+    Timing time(const Parameters& parameters, SolveReport& report) {
+        const auto solver = find_row(solvers(), "solver", case_.name("solver")).create(parameters, case_.context);
+        return time_calls(case_.context, repeats_, [&] { report = run(*solver, operators_.a(), operators_.m()); });
+    }
+    /// Seconds of a solve by so many iterations.
+    double of_length(Index iterations) {
+        Parameters parameters = case_.parameters;
+        parameters.set("solver", "max_iterations", std::to_string(iterations));
+        SolveReport report;
+        return time(parameters, report).median;
+    }
+    /// Seconds of an iteration's products, and of its applies, x^T y included where it needs no pass of its own.
+    std::pair<double, double> alone(const IterationCost& cost) {
+        const Vector& b = system_.b;
+        Scalars product(case_.context, "bench", 1);
+        const auto seconds = [&](const LinearOperator& op, bool dots) {
+            const bool on_the_way = dots && op.vectors_of_dot() == 0;
+            const auto call = [&] { on_the_way ? op.apply_dot(b, x_, product.data()) : op.apply(b, x_); };
+            return time_in_iterations(case_.context, repeats_, call).median;
+        };
+        const LinearOperator& a = operators_.a();
+        const auto residual = [&] { a.residual(b, b, x_); };
+        const double of_product = cost.residuals ? time_in_iterations(case_.context, repeats_, residual).median
+                                                 : seconds(a, cost.dots_of_products > 0.0);
+        return {cost.products * of_product, cost.applies * seconds(operators_.m(), cost.dots_of_applies > 0.0)};
+    }
+    /// With a clock in each apply; `bench` gets means.
+    void share_out(SolveBench& bench) {
+        TimerTree timers;
+        const TimedOperator a(operators_.a(), timers, "spmv"), m(operators_.m(), timers, "preconditioner");
+        for (int at = 0; at < repeats_; ++at) run(*case_.solver, a, m);
+        bench.spmv = timers.seconds("spmv") / repeats_;
+        bench.preconditioner = timers.seconds("preconditioner") / repeats_;
+    }
+
+private:
+    SolveReport run(Solver& solver, const LinearOperator& a, const LinearOperator& m) {
+        set_zero(x_);
+        History history;
+        return solver.solve(a, m, system_.b, x_, history);
+    }
+
+    const Case& case_;
+    const LinearSystem& system_;
+    const SolverOperators& operators_;
+    int repeats_;
+    Vector x_;
+};
+
+/// Vectors that iterations [first, last) read and write besides A x and M^-1 r; `dots` more in each.
+double vectors_of(const Solver& solver, Index first, Index last, double dots) {
+    double vectors = 0.0;
+    for (Index at = first; at < last; ++at) vectors += solver.vectors_of(at) + dots;
+    return vectors;
+}
+
+void break_down(const Case& a_case, const SolverOperators& operators, SolveTimer& timer, SolveBench& bench) {
+    const Solver& solver = *a_case.solver;
+    const IterationCost cost = solver.iteration_cost();
+    const Index iterations = bench.report.iterations;
+    const bool cuda = a_case.context.backend() == Backend::cuda;
+    double dots = 0.0;  // on a CPU the clock of an apply sees them
+    if (cuda)
+        dots = cost.dots_of_products * operators.a().vectors_of_dot() +
+               cost.dots_of_applies * operators.m().vectors_of_dot();
+    const double vector = double(a_case.layout.slots()) * a_case.shape().dof * sizeof(double);
+    bench.fewest_bytes = vectors_of(solver, 0, iterations, 0.0) * vector;
+    bench.other_bytes = vectors_of(solver, 0, iterations, dots) * vector;
+
+    if (!cuda) {
+        timer.share_out(bench);
+        bench.other = std::max(0.0, bench.solve.median - bench.spmv - bench.preconditioner);
+        return;
+    }
+    bench.ends = bench.solve.median;
+    if (iterations == 0) return;
+    const Lengths lengths(iterations, solver.cycle());
+    // The whole solve is none of the two: where it converges one more iteration has begun already.
+    const double difference = timer.of_length(lengths.longer) - timer.of_length(lengths.shorter);
+    const auto [products, applies] = timer.alone(cost);
+    const double rest = difference - double(lengths.count()) * (products + applies);
+    const double bytes = vectors_of(solver, lengths.shorter, lengths.longer, dots) * vector;
+    bench.spmv = double(iterations) * products;
+    bench.preconditioner = double(iterations) * applies;
+    bench.other = std::max(0.0, rest * bench.other_bytes / bytes);
+    bench.ends = std::max(0.0, bench.solve.median - bench.spmv - bench.preconditioner - bench.other);
+}
+
+}  // namespace
+
+SolveBench bench_solve(const Case& a_case, int repeats) {
+    LinearSystem system = make_system(a_case);
+    {
+        Vector u = a_case.make_vector("state: u");
+        assemble_first(a_case, u, system);
+    }
+    SolveBench bench;
+    set_up(*a_case.preconditioner, system);
+    bench.factorise = time_setup(a_case.context, repeats, *a_case.preconditioner, system.preconditioned());
+    const Product product(a_case, system);
+    const SolverOperators operators = operators_of(a_case, product.a());
+    SolveTimer timer(a_case, system, operators, repeats);
+    bench.solve = timer.time(a_case.parameters, bench.report);
+    break_down(a_case, operators, timer, bench);
+    return bench;
+}
+
+}  // namespace hyperplane

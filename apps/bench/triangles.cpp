@@ -1,0 +1,200 @@
+#include "apps/bench/triangles.hpp"
+
+#include <algorithm>
+
+#include "apps/bench/errors.hpp"
+#include "apps/bench/rows.hpp"
+#include "core/vector/blas1.hpp"
+#include "core/device/for_each_point.hpp"
+#include "core/matrix/views.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Factors in one storage; Factors is an alternative of TriangleFactors.
+template <class Factors>
+struct Triangles {
+    Factors f;
+    int dof;
+
+    HYPERPLANE_HD int first(Direction direction) const { return direction == Direction::lower ? 0 : f.lower + 1; }
+    /// out -= the sum over neighbours of T x.
+    HYPERPLANE_HD void subtract(Direction direction, Int3 p, Index slot, const ConstVectorView& x, double* out) const {
+        for (int e = first(direction); e < first(direction) + f.lower; ++e) {
+            const Int3 q = p + f.offsets[e];
+            if (!f.layout.grid().contains(q)) continue;
+            for (int c = 0; c < dof; ++c)
+                for (int r = 0; r < dof; ++r) out[r] -= f.at(e, slot, f.layout.slot(q), r, c) * x(q, c);
+        }
+    }
+    /// out = D^-1 in
+    HYPERPLANE_HD void multiply_inverse(Index slot, const double* in, double* out) const {
+        for (int r = 0; r < dof; ++r) {
+            out[r] = 0.0;
+            for (int c = 0; c < dof; ++c) out[r] += f.inverse_at(slot, r, c) * in[c];
+        }
+    }
+    /// v = D v
+    HYPERPLANE_HD void multiply_pivot(Index slot, double* v) const {
+        divide_by_block(
+            dof, [&](int r, int c) { return f.inverse_at(slot, r, c); }, v);
+    }
+};
+
+/// What the lower solve must have given for the upper one to give z, y = z + D^-1 F z or v = D (z + G z), against
+/// y = D^-1 (r - E y) or v = r - W v.
+template <class Factors>
+struct SolveCheck {
+    Triangles<Factors> factors;
+    ConstVectorView r, z;
+    Index every;
+    double* most;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        if (slot % every != 0) return;
+        const Factors& f = factors.f;
+        const int dof = factors.dof;
+        double found[max_dof], near[max_dof], sum[max_dof], expected[max_dof];
+        lower_result(p, slot, found);
+        for (int c = 0; c < dof; ++c) sum[c] = r.at(slot, c);
+        for (int e = 0; e < f.lower; ++e) {
+            const Int3 q = p + f.offsets[e];
+            if (!f.layout.grid().contains(q)) continue;
+            const Index there = f.layout.slot(q);
+            lower_result(q, there, near);
+            for (int c = 0; c < dof; ++c)
+                for (int i = 0; i < dof; ++i) sum[i] -= f.at(e, slot, there, i, c) * near[c];
+        }
+        if (!f.unit) factors.multiply_inverse(slot, sum, expected);
+        for (int c = 0; c < dof; ++c) {
+            raise(most, magnitude(found[c] - (f.unit ? sum : expected)[c]));
+            raise(most + 1, magnitude(found[c]));
+        }
+    }
+    HYPERPLANE_HD void lower_result(Int3 p, Index slot, double* out) const {
+        const int dof = factors.dof;
+        double sum[max_dof] = {}, scaled[max_dof];
+        factors.subtract(Direction::upper, p, slot, z, sum);
+        if (!factors.f.unit) factors.multiply_inverse(slot, sum, scaled);
+        for (int c = 0; c < dof; ++c) out[c] = z.at(slot, c) - (factors.f.unit ? sum : scaled)[c];
+        if (factors.f.unit) factors.multiply_pivot(slot, out);
+    }
+};
+
+/// out <- D^-1 (b - E x), b - D^-1 F x, b - W x or b - G x
+template <class Factors>
+struct ObviousSweep {
+    Triangles<Factors> factors;
+    Direction direction;
+    ConstVectorView b, x;
+    VectorView out;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        const int dof = factors.dof;
+        const bool lower = direction == Direction::lower, scales = !factors.f.unit;
+        double sum[max_dof], scaled[max_dof];
+        for (int c = 0; c < dof; ++c) sum[c] = lower ? b.at(slot, c) : 0.0;
+        factors.subtract(direction, p, slot, x, sum);
+        if (scales) factors.multiply_inverse(slot, sum, scaled);
+        for (int c = 0; c < dof; ++c) out.at(slot, c) = (lower ? 0.0 : b.at(slot, c)) + (scales ? scaled : sum)[c];
+    }
+};
+
+/// out = D^-1 x
+template <class Factors>
+struct ObviousScaling {
+    Triangles<Factors> factors;
+    ConstVectorView x;
+    VectorView out;
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        double in[max_dof], scaled[max_dof];
+        for (int c = 0; c < factors.dof; ++c) in[c] = x.at(slot, c);
+        factors.multiply_inverse(slot, in, scaled);
+        for (int c = 0; c < factors.dof; ++c) out.at(slot, c) = scaled[c];
+    }
+};
+
+/// A_0 z against r.
+struct DiagonalCheck {
+    ConstMatrixView a;
+    int diagonal;
+    ConstVectorView r, z;
+    double* most;
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        for (int i = 0; i < a.dof; ++i) {
+            double sum = r.at(slot, i), largest = magnitude(sum);
+            for (int c = 0; c < a.dof; ++c) {
+                const double term = a.at(diagonal, i, c, slot) * z.at(slot, c);
+                sum -= term;
+                largest += magnitude(term);
+            }
+            raise(most, magnitude(sum));
+            raise(most + 1, largest);
+        }
+    }
+};
+
+/// All points, or as many as 4e9 operations allow.
+Index step_of_sample(Index slots, int lower, int dof) {
+    const double products = double(lower + 1) * (lower + 2) + double(dof) * (lower + 1);  // and a pivot for each
+    return 1 + Index(2.0 * products * dof * dof * double(slots) / 4e9);
+}
+
+/// The sweeps of JacobiSweeps, a loop over points for each.
+template <class Factors>
+void sweep(const Triangles<Factors>& factors, const SweepOptions& options, const Vector& r, Vector& lower, Vector& x,
+           Vector& out) {
+    const Layout& layout = factors.f.layout;
+    const auto run = [&](Direction direction, int sweeps, const Vector& b) {
+        fill(x, 0.0);
+        for (int at = 0; at < sweeps; ++at) {
+            for_each_point(b.backend(), layout, "check of sweeps",
+                           ObviousSweep<Factors>{factors, direction, view(b), view(std::as_const(x)), view(out)});
+            std::swap(x, out);
+        }
+    };
+    run(Direction::lower, options.lower, r);
+    if (factors.f.unit)
+        for_each_point(r.backend(), layout, "check of sweeps",
+                       ObviousScaling<Factors>{factors, view(std::as_const(x)), view(lower)});
+    else
+        std::swap(x, lower);
+    run(Direction::upper, options.upper, lower);
+}
+
+}  // namespace
+
+double solve_error(const Context& context, const TriangleFactors& factors, const Vector& r, const Vector& z) {
+    return std::visit(
+        [&](const auto& f) {
+            Maxima most(context);
+            const Index every = step_of_sample(f.layout.slots(), f.lower, r.dof());
+            const SolveCheck<std::decay_t<decltype(f)>> check{{f, r.dof()}, view(r), view(z), every, most.data()};
+            for_each_point(r.backend(), f.layout, "check of solves", check);
+            return most.relative();
+        },
+        factors);
+}
+
+double swept_error(const Context& context, const TriangleFactors& factors, const SweepOptions& options, const Vector& r,
+                   const Vector& z) {
+    Vector lower(context, r.layout(), r.dof(), "bench"), x(context, r.layout(), r.dof(), "bench"),
+        out(context, r.layout(), r.dof(), "bench");
+    std::visit(
+        [&](const auto& f) {
+            sweep(Triangles<std::decay_t<decltype(f)>>{f, r.dof()}, options, r, lower, x, out);
+        },
+        factors);
+    return difference(context, z, x);
+}
+
+double diagonal_error(const StructMatrix& a, const Vector& r, const Vector& z) {
+    Maxima most(a.context());
+    for_each_point(r.backend(), a.layout(), "check of a diagonal",
+                   DiagonalCheck{view(a), a.stencil().diagonal(), view(r), view(z), most.data()});
+    return most.relative();
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,94 @@
+#include "apps/bench/variants.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hyperplane {
+
+std::vector<std::string> all_kernels() {
+    return {"spmv", "lower", "upper", "factorise"};
+}
+
+std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
+    const Stencil& stencil = setting.stencil;
+    const bool cuda = backend == Backend::cuda,
+               dilu = !stencil.eliminates_off_diagonal() && (!cuda || setting.dof == 1);
+    bool older = false;  // terms of levels before the last one
+    for (int e = 0; e < stencil.lower_size(); ++e) older = older || stencil.level_map().level(stencil[e]) < -1;
+    const std::vector<std::string> all = all_kernels(), solves{"lower", "upper"}, factorisation{"factorise"};
+    using enum Variant::Storage;
+    std::vector<Variant> list{{"other layout",
+                               "natural in place of hyperplane, or the other way round (StructILU paper, 4.4)",
+                               {},
+                               other_layout,
+                               all}};
+    if (setting.symmetric) list.push_back({"both triangles", "all of a symmetric matrix", {}, both_triangles, all});
+    if (dilu) list.push_back({"no D-ILU", "factors of its own, not the matrix's E and F", {.shares = false}});
+    if (!cuda) return list;
+    list.push_back(
+        {"by level", "a launch for each level, no tiles that wait for each other (4.1)", {.by_level = true}});
+    if (older && !dilu)
+        list.push_back({"not pipelined", "no terms summed ahead (4.2.1)", {.pipelined = false}, own, solves});
+    if (setting.dof <= 2 && (dilu || stencil.lower_size() >= 6))
+        list.push_back({"no factor ring",
+                        "neighbours' factors from memory, not from shared memory (4.2.2)",
+                        {.factor_ring = false},
+                        own,
+                        factorisation});
+    if (setting.dof <= 8)
+        list.push_back({setting.dof > 2 ? "no tensor cores" : "not in registers",
+                        "points factored by rows, not in registers; from 3 unknowns on these are on tensor cores (4.3)",
+                        {.in_registers = false},
+                        own,
+                        factorisation});
+    return list;
+}
+
+std::vector<Variant> tunings(const std::string& part) {
+    std::vector<Variant> list;
+    const auto add = [&](std::string name, std::string what, StructIluTuning tuning,
+                         FactorStorage factors = FactorStorage::double_precision) {
+        const bool factorises = tuning.factor_blocks > 0 || tuning.factor_j > 0;
+        list.push_back({std::move(name), std::move(what), tuning, Variant::Storage::own,
+                        factorises ? std::vector<std::string>{"factorise"} : std::vector<std::string>{"lower", "upper"},
+                        factors});
+    };
+    add("no stages", "coefficients read when needed", {.stages = 0});
+    add("2 stages", "levels of coefficients in shared memory", {.stages = 2});
+    add("4 stages", "levels of coefficients in shared memory", {.stages = 4});
+    add("6 stages", "levels of coefficients in shared memory", {.stages = 6});
+    add("8 stages", "levels of coefficients in shared memory", {.stages = 8});
+    for (const int ahead : {1, 2, 4})
+        add(fmt::format("lookahead {}", ahead), "levels whose edges are asked for at once", {.lookahead = ahead});
+    add("no loaders", "no warps that only fetch coefficients", {.loaders = 0});
+    add("1 loader", "groups of warps that only fetch coefficients", {.loaders = 1});
+    add("2 lines a loader", "lines that a thread of theirs fetches for", {.loader_lines = 2});
+    add("4 lines a loader", "lines that a thread of theirs fetches for", {.loader_lines = 4});
+    add("1 block", "of the solves resident on a multiprocessor", {.blocks = 1});
+    add("2 blocks", "of the solves resident on a multiprocessor", {.blocks = 2});
+    add("1 factor block", "of the factorisation resident on a multiprocessor", {.factor_blocks = 1});
+    add("2 factor blocks", "of the factorisation resident on a multiprocessor", {.factor_blocks = 2});
+    add("factor tiles 7 x 1", "lines of a tile of the factorisation", {.factor_j = 7, .factor_k = 1});
+    add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
+    add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
+    add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
+    const auto add_narrow = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
+        for (const FactorStorage storage : narrow_factor_storages)
+            add("storage " + to_string(storage) + name, "factors of fewer bits" + what, tuning, storage);
+    };
+    add_narrow("", "", {});
+    add_narrow(", 1 block", ", one block on a multiprocessor", {.blocks = 1});
+    add_narrow(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
+    add_narrow(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});
+    add_narrow(", 32 x 8", ", tiles of that many lines", {.tile_j = 32, .tile_k = 8});
+    add_narrow(", 32 x 16", ", tiles of that many lines", {.tile_j = 32, .tile_k = 16});
+    add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
+    add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
+    add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
+    add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
+    if (part != "all") std::erase_if(list, [&](const Variant& one) { return one.name.find(part) == one.name.npos; });
+    return list;
+}
+
+}  // namespace hyperplane

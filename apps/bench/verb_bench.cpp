@@ -1,0 +1,356 @@
+// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...]
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "apps/backend.hpp"
+#include "apps/bench/assembly.hpp"
+#include "apps/bench/kernels.hpp"
+#include "apps/bench/preconditioner_table.hpp"
+#include "apps/bench/solve.hpp"
+#include "apps/bench/tables.hpp"
+#include "apps/build_info.hpp"
+#include "apps/environment.hpp"
+#include "apps/verbs.hpp"
+#include "apps/run/verdict.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* default_cases =
+    "star7:1:96:sym, star7:1:96, star13:1:96, diamond13:1:96, diamond25:1:80, box27:1:80, star7:4:48, box27:4:32, "
+    "star7:8:32";
+
+nlohmann::json heading(const std::string& kind, const Context& context) {
+    nlohmann::json json{{"kind", kind},
+                        {"version", build_info().version},
+                        {"git_sha", build_info().git_sha},
+                        {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+                        {"host", host_name()},
+                        {"backend", to_string(context.backend())},
+                        {"processor", processor_name()},
+                        {"threads", context.threads()}};
+    json["device"] = context.backend() == Backend::cuda ? device::properties().name : processor_name();
+    if (context.backend() == Backend::cuda) json["cuda_driver"] = device::properties().driver;
+    return json;
+}
+
+/// Driver and clocks, as nvidia-smi sees them now: what the times belong to.
+void add_clocks(nlohmann::json& json, const Context& context) {
+    if (context.backend() != Backend::cuda) return;
+    for (const auto& [name, value] : gpu_state(device::properties().ordinal)) {
+        nlohmann::json& seen = json["seen"][name];
+        if (std::find(seen.begin(), seen.end(), value) == seen.end()) seen.push_back(value);
+    }
+}
+
+LayoutKind read_layout(const Invocation& invocation, Backend backend) {
+    const std::string name = invocation.value("layout", backend == Backend::cuda ? "hyperplane" : "natural");
+    if (name != "natural" && name != "hyperplane")
+        throw UsageError(fmt::format("--layout: '{}' is none of natural | hyperplane", name));
+    return name == "natural" ? LayoutKind::natural : LayoutKind::hyperplane;
+}
+
+Context read_device(const Invocation& invocation) {
+    const std::string name = invocation.value("device", "cpu");
+    if (name == "cuda") return Context::cuda();
+    if (name != "cpu") throw UsageError(fmt::format("--device: '{}' is none of cpu | cuda", name));
+    return Context::cpu(invocation.has("threads") ? parse_count("threads", invocation.value("threads"), 1) : 0);
+}
+
+/// Of --tunings WORDS, which `some` names hold.
+void check_tunings(const Context& context, const std::string& words, bool some) {
+    if (context.backend() == Backend::cpu)
+        throw UsageError("--tunings: these are of kernels on a GPU; give --device cuda, or a deck and --backend cuda");
+    if (words.empty() || !some)
+        throw UsageError(fmt::format("--tunings: no tuning's name holds '{}'; all stands for every one", words));
+}
+
+int bench_kernel_cases(const Invocation& invocation, int repeats) {
+    const Context context = read_device(invocation);
+    BenchOptions options;
+    options.layout = read_layout(invocation, context.backend());
+    options.repeats = repeats;
+    options.ablate = invocation.has("ablate");
+    options.tunings = invocation.value("tunings");
+    if (invocation.has("tunings")) check_tunings(context, options.tunings, !tunings(options.tunings).empty());
+    const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
+
+    nlohmann::json json = heading("kernels", context);
+    const double rate = copy_rate(context, repeats);
+    add_clocks(json, context);
+    json["copy_rate"] = rate;
+    json["layout"] = to_string(options.layout);
+    json["repeats"] = repeats;
+    const bool print = invocation.value("json") != "-";
+    if (print)
+        fmt::print("{}, {} layout; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(context),
+                   to_string(options.layout), rate * 1e-9);
+    KernelTable table(rate, print);
+    table.head();
+    for (const BenchCase& setting : cases) {
+        table.add(bench_kernels(context, setting, options));
+        std::fflush(stdout);
+        add_clocks(json, context);
+    }
+    table.finish(json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    return int(ExitCode::ok);
+}
+
+/// A line of the table of solves, and its JSON; `rate`: bytes a second of a copy.
+nlohmann::json add_solve(const std::string& deck, const Case& a_case, const SolveBench& bench, double rate,
+                         bool print) {
+    const SolveReport& report = bench.report;
+    const double per_iteration = report.iterations > 0 ? bench.solve.median / double(report.iterations) : 0.0;
+    const double limit = bench.other_bytes / rate, fewest = bench.fewest_bytes / rate;
+    const std::string& preconditioner = a_case.name("preconditioner");
+    nlohmann::json json{{"deck", deck},
+                        {"solver", a_case.name("solver")},
+                        {"preconditioner", preconditioner},
+                        {"stop_reason", to_string(report.reason)},
+                        {"iterations", report.iterations},
+                        {"relative_residual", report.b_norm > 0 ? report.true_residual / report.b_norm : 0.0},
+                        {"factorise", to_json(bench.factorise.again)},
+                        {"solve", to_json(bench.solve)},
+                        {"spmv", bench.spmv},
+                        {"preconditioner_apply", bench.preconditioner},
+                        {"other", bench.other},
+                        {"ends", bench.ends},
+                        {"other_bytes", bench.other_bytes},
+                        {"other_over_limit", limit > 0 ? bench.other / limit : 0.0},
+                        {"other_fewest_bytes", bench.fewest_bytes},
+                        {"other_over_fewest", fewest > 0 ? bench.other / fewest : 0.0},
+                        {"per_iteration", per_iteration},
+                        {"total", bench.total()}};
+    if (preconditioner == "cusparse_ilu") {
+        json["format"] = a_case.parameters.text("preconditioner", "format");
+        json["analysis"] = bench.factorise.analysis;
+        json["work_bytes"] = bench.factorise.work_bytes;
+    }
+    if (print)
+        fmt::print(
+            "{:<28} {:<12} {:<14} {:>5} {:>10.2f} {:>9.2f} {:>10.2f} {:>9.2f} {:>6.2f} {:>6.2f} {:>8.2f} {:>9.3f} "
+            "{:>10.2f}\n",
+            deck, preconditioner, to_string(report.reason), report.iterations, bench.factorise.again.median * 1e3,
+            bench.spmv * 1e3, bench.preconditioner * 1e3, bench.other * 1e3, limit > 0 ? bench.other / limit : 0.0,
+            fewest > 0 ? bench.other / fewest : 0.0, bench.ends * 1e3, per_iteration * 1e3, bench.total() * 1e3);
+    std::fflush(stdout);
+    return json;
+}
+
+/// Without a shift that is nothing, a key cusparse_ilu does not have.
+Deck without_empty_shift(Deck deck) {
+    std::erase_if(deck.entries, [](const DeckEntry& entry) {
+        return entry.section == "preconditioner" && entry.key == "shift" && entry.value == "0";
+    });
+    return deck;
+}
+
+/// The same system by cuSPARSE, in the formats that make sense; `ours` is struct_ilu's total.
+void add_baselines(const Invocation& invocation, const std::string& deck, int dof, double ours, int repeats,
+                   double rate, bool print, nlohmann::json& solves) {
+    for (const char* format : {"csr", "bsr"}) {
+        if (dof == 1 && std::string(format) == "bsr") continue;
+        try {
+            std::vector<std::string> overrides = deck_overrides(invocation);
+            overrides.push_back("preconditioner.name=cusparse_ilu");
+            overrides.push_back(std::string("preconditioner.format=") + format);
+            const Case a_case = build_case(without_empty_shift(read_deck(deck)), overrides);
+            const SolveBench bench = bench_solve(a_case, repeats);
+            nlohmann::json json = add_solve(deck, a_case, bench, rate, print);
+            json["total_over_struct_ilu"] = bench.total() / ours;
+            solves.push_back(json);
+            if (print)
+                fmt::print(
+                    "{:<28} cuSPARSE {} takes {:.2f} times as long; not counted: analysis {:.1f} ms; buffers "
+                    "{:.2f} GiB\n",
+                    "", format, bench.total() / ours, bench.factorise.analysis * 1e3,
+                    double(bench.factorise.work_bytes) / (1 << 30));
+        } catch (const Error& error) {
+            solves.push_back(
+                {{"deck", deck}, {"preconditioner", "cusparse_ilu"}, {"format", format}, {"refused", error.what()}});
+            if (print) fmt::print("{:<28} cuSPARSE {}: not possible: {}\n", "", format, error.what());
+        }
+    }
+}
+
+void refuse_device(const Invocation& invocation, const char* kind) {
+    if (invocation.has("device"))
+        throw UsageError(fmt::format("bench {}: --device is for cases; where a deck runs is said by --backend", kind));
+}
+
+int bench_solves(const Invocation& invocation, int repeats) {
+    refuse_device(invocation, "solve");
+    if (invocation.arguments.size() < 2) throw UsageError("bench solve: name one or more decks");
+    nlohmann::json json;
+    const bool print = invocation.value("json") != "-";
+    if (print)
+        fmt::print("{:<28} {:<12} {:<14} {:>5} {:>10} {:>9} {:>10} {:>9} {:>6} {:>6} {:>8} {:>9} {:>10}\n", "deck",
+                   "precond", "stopped", "its", "factor ms", "SpMV ms", "precond ms", "other ms", "/limit", "/least",
+                   "ends ms", "ms/it", "total ms");
+    ExitCode code = ExitCode::ok;
+    double rate = 0.0;
+    for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
+        const std::string& deck = invocation.arguments[at];
+        double ours = 0.0;
+        int dof = 1;
+        bool beside_cusparse = false;
+        {
+            const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
+            if (json.empty()) {
+                json = heading("solve", a_case.context);
+                json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
+            }
+            const SolveBench bench = bench_solve(a_case, repeats);
+            if (!converged(bench.report.reason)) code = exit_code(bench.report.reason);
+            json["solves"].push_back(add_solve(deck, a_case, bench, rate, print));
+            add_clocks(json, a_case.context);
+            ours = bench.total();
+            dof = a_case.shape().dof;
+            beside_cusparse =
+                a_case.context.backend() == Backend::cuda && a_case.name("preconditioner") == "struct_ilu";
+        }
+        if (beside_cusparse) add_baselines(invocation, deck, dof, ours, repeats, rate, print, json["solves"]);
+    }
+    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    return int(code);
+}
+
+/// The lines of a deck in the table of assemblies, and their JSON; `rate`: bytes a second of a copy.
+nlohmann::json add_assembly(const std::string& deck, const Case& a_case, const AssemblyBench& bench, double rate,
+                            bool print) {
+    const SystemShape& shape = a_case.shape();
+    nlohmann::json json{{"deck", deck},
+                        {"problem", a_case.name("problem")},
+                        {"stencil", shape.stencil.name()},
+                        {"dof", shape.dof},
+                        {"points", shape.grid.points()},
+                        {"layout", to_string(a_case.layout.kind())},
+                        {"against_differences", bench.against_differences}};
+    for (const AssemblyPart& part : bench.parts) {
+        const double seconds = part.seconds.median, over = seconds * rate / part.bytes;
+        json["parts"].push_back({{"name", part.name},
+                                 {"seconds", to_json(part.seconds)},
+                                 {"bytes", part.bytes},
+                                 {"time_over_limit", over}});
+        if (print)
+            fmt::print("{:<40} {:<22} {:>10.3f} {:>7.0f}% {:>10.3f} {:>9.1f} {:>11.2f}\n", deck, part.name,
+                       seconds * 1e3, part.seconds.spread() * 100, part.bytes * 1e-9, part.bytes / seconds * 1e-9,
+                       over);
+    }
+    if (print) fmt::print("{:<40} matrix against differences of F {:.1e}\n", "", bench.against_differences);
+    std::fflush(stdout);
+    return json;
+}
+
+int bench_assemblies(const Invocation& invocation, int repeats) {
+    refuse_device(invocation, "assembly");
+    if (invocation.arguments.size() < 2) throw UsageError("bench assembly: name one or more decks");
+    nlohmann::json json;
+    const bool print = invocation.value("json") != "-";
+    double rate = 0.0;
+    for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
+        const std::string& deck = invocation.arguments[at];
+        const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
+        if (json.empty()) {
+            json = heading("assembly", a_case.context);
+            json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
+            if (print)
+                fmt::print(
+                    "{}; a copy moves {:.1f} GB/s, read plus write: the limit\n{:<40} {:<22} {:>10} {:>8} {:>10} "
+                    "{:>9} {:>11}\n",
+                    describe(a_case.context), rate * 1e-9, "deck", "part", "ms", "spread", "GB", "GB/s", "time/limit");
+        }
+        json["decks"].push_back(add_assembly(deck, a_case, bench_assembly(a_case, repeats), rate, print));
+        add_clocks(json, a_case.context);
+    }
+    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    return int(ExitCode::ok);
+}
+
+/// Preconditioners by name need a deck to be resolved in; a bench case has none. The solver takes all of them.
+Candidates candidates_of_cases(const Invocation& invocation) {
+    if (invocation.has("backend"))
+        throw UsageError("bench preconditioners: --backend is for decks; where cases run is said by --device");
+    for (const std::string& text : invocation.values("set"))
+        if (const DeckEntry entry = parse_override(text); entry.section != "preconditioner")
+            throw UsageError(fmt::format("--set {}: cases have preconditioners alone, no [{}]; name a deck instead",
+                                         text, entry.section));
+    const Deck deck = parse_deck("[problem]\nname = poisson\n[grid]\ncells = 8\n[solver]\nname = fgmres\n", "bench");
+    const std::string names = invocation.value("preconditioners");
+    return read_candidates(deck, invocation.values("set"), {"fgmres", names, names.empty()});
+}
+
+Candidates candidates_of_deck(const Invocation& invocation, const Deck& deck) {
+    refuse_device(invocation, "preconditioners");
+    const std::string names = invocation.value("preconditioners");
+    return read_candidates(deck, deck_overrides(invocation), {"fgmres", names, names.empty()});
+}
+
+int bench_all_preconditioners(const Invocation& invocation, int repeats) {
+    const std::vector<std::string> decks(invocation.arguments.begin() + 1, invocation.arguments.end());
+    if (!decks.empty() && invocation.has("cases"))
+        throw UsageError("bench preconditioners: name decks or --cases, not both");
+    nlohmann::json json;
+    std::optional<PreconditionerTable> table;
+    const bool print = invocation.value("json") != "-";
+    const auto time = [&](PreconditionedSystem& system, const Candidates& candidates) {
+        std::vector<NamedTuning> tunings;
+        if (invocation.has("tunings")) {
+            tunings = subdomain_tunings(invocation.value("tunings"));
+            check_tunings(system.context(), invocation.value("tunings"), !tunings.empty());
+        }
+        if (!table) {
+            json = heading("preconditioners", system.context());
+            const double rate = copy_rate(system.context(), repeats);
+            json["copy_rate"] = rate;
+            json["repeats"] = repeats;
+            if (print)
+                fmt::print("{}; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(system.context()),
+                           rate * 1e-9);
+            table.emplace(rate, print).head();
+        }
+        bench_preconditioners(system, candidates.list, tunings, repeats,
+                              [&](const PreconditionersResult& so_far) { table->add(so_far); });
+        add_clocks(json, system.context());
+    };
+    for (const std::string& path : decks) {
+        const Deck deck = read_deck(path);
+        const Candidates candidates = candidates_of_deck(invocation, deck);
+        time(*deck_system(deck, candidates.deck), candidates);
+    }
+    if (decks.empty()) {
+        const Candidates candidates = candidates_of_cases(invocation);
+        const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
+        const Context context = read_device(invocation);
+        for (const BenchCase& setting : cases) time(*random_system(context, setting), candidates);
+    }
+    table->finish(json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    return int(ExitCode::ok);
+}
+
+}  // namespace
+
+int bench_verb(const Invocation& invocation) {
+    const std::string kind = invocation.arguments.empty() ? "kernels" : invocation.arguments.front();
+    const int repeats = parse_count("repeats", invocation.value("repeats", "9"), 1);
+    if (kind == "solve") return bench_solves(invocation, repeats);
+    if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats);
+    if (kind == "assembly") return bench_assemblies(invocation, repeats);
+    if (kind != "kernels" || invocation.arguments.size() > 1)
+        throw UsageError(
+            "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...` or `bench "
+            "assembly "
+            "DECK...`");
+    return bench_kernel_cases(invocation, repeats);
+}
+
+}  // namespace hyperplane

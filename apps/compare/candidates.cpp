@@ -1,0 +1,229 @@
+#include "apps/compare/candidates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "apps/deck/schema.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+using Component = DeckSchema::Component;
+
+std::vector<std::string> split(const std::string& text, char at) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, at);) parts.emplace_back(trim(part));
+    return parts;
+}
+
+class Reader {
+public:
+    Reader(const Deck& deck, const std::vector<std::string>& overrides) : deck_(deck), schema_(deck_schema()) {
+        for (const std::string& text : overrides) overrides_.push_back(parse_override(text));
+        applied_.resize(overrides_.size());
+    }
+
+    Candidates read(const CandidateLists& lists) {
+        Candidates found;
+        Choice solver{value_of("solver", "name"), "", {}}, preconditioner{value_of("preconditioner", "name"), "", {}};
+        found.deck = resolve(deck_, applicable(overrides_, solver, preconditioner), schema_);
+        for (Choice* own : {&solver, &preconditioner})
+            own->name = own->text = found.deck.text(own == &solver ? "solver" : "preconditioner", "name");
+        const auto solvers = choices("solver", lists.solvers, lists.all, solver);
+        const auto preconditioners = choices("preconditioner", lists.preconditioners, lists.all, preconditioner);
+        report();
+        for (const Choice& p : preconditioners)
+            for (const Choice& s : solvers) add(s, p, found.list);
+        check_overrides(lists);
+        report();
+        const std::string own = solver.name + "+" + preconditioner.name;
+        found.own = std::size_t(std::find_if(found.list.begin(), found.list.end(),
+                                             [&](const Candidate& candidate) { return candidate.name == own; }) -
+                                found.list.begin());
+        return found;
+    }
+
+private:
+    /// As the deck or --set gives it, else the default.
+    std::string value_of(const std::string& section, const std::string& key) const {
+        std::string value;
+        for (const ParameterSpec& spec : schema_.common)
+            if (spec.section == section && spec.key == key) value = spec.default_value;
+        for (const auto* entries : {&deck_.entries, &overrides_})
+            for (const DeckEntry& entry : *entries)
+                if (entry.section == section && entry.key == key) value = entry.value;
+        return value;
+    }
+
+    /// A component's key; null where it has none, or is unknown.
+    const ParameterSpec* spec_of(const std::string& section, const std::string& component,
+                                 const std::string& key) const {
+        const Component* found = schema_.find(section, component);
+        if (!found) return nullptr;
+        for (const ParameterSpec& spec : found->parameters)
+            if (spec.section == section && spec.key == key) return &spec;
+        return nullptr;
+    }
+
+    /// False for a key that other components of its section have, and this one has not, and for one written for
+    /// another component, or for this one in another form, that would mean nothing here.
+    bool applies(const DeckEntry& entry, const Choice& choice) const {
+        if (has_key(schema_.common, entry.section, entry.key)) return true;
+        if (const ParameterSpec* spec = spec_of(entry.section, choice.name, entry.key)) {
+            const bool own = spec == spec_of(entry.section, value_of(entry.section, "name"), entry.key);
+            const bool of_deck = entry.line > 0;  // which must make sense by itself
+            if (own && of_deck && !is_decided(*spec, choice)) return true;
+            if (own) return holds(*spec, choice);
+            const bool other_words = spec->type == ParameterType::choice && check_value(*spec, entry.value);
+            return !other_words && holds(*spec, choice);
+        }
+        return std::none_of(schema_.components.begin(), schema_.components.end(), [&](const Component& other) {
+            return other.section == entry.section && has_key(other.parameters, entry.section, entry.key);
+        });
+    }
+    /// Whether a candidate's own text says what a key means nothing without, at once or through others.
+    bool is_decided(const ParameterSpec& spec, const Choice& choice) const {
+        if (!spec.only_with) return false;
+        const std::string& key = spec.only_with->key;
+        return std::any_of(choice.parameters.begin(), choice.parameters.end(),
+                           [&](const DeckEntry& entry) { return entry.key == key; }) ||
+               is_decided(*spec_of(spec.section, choice.name, key), choice);
+    }
+    /// Whether a candidate has what a key means nothing without.
+    bool holds(const ParameterSpec& spec, const Choice& choice) const {
+        if (!spec.only_with) return true;
+        const auto& [key, needed] = *spec.only_with;
+        std::string value = spec_of(spec.section, choice.name, key)->default_value;
+        for (const auto* entries : {&deck_.entries, &overrides_, &choice.parameters})
+            for (const DeckEntry& entry : *entries)
+                if (entry.section == spec.section && entry.key == key &&
+                    (entries == &choice.parameters || applies(entry, choice)))
+                    value = entry.value;
+        return value == needed;
+    }
+    bool applies(const DeckEntry& entry, const Choice& solver, const Choice& preconditioner) const {
+        if (entry.section == "solver") return applies(entry, solver);
+        return entry.section != "preconditioner" || applies(entry, preconditioner);
+    }
+    std::vector<DeckEntry> applicable(const std::vector<DeckEntry>& entries, const Choice& solver,
+                                      const Choice& preconditioner) const {
+        std::vector<DeckEntry> kept;
+        for (const DeckEntry& entry : entries)
+            if (applies(entry, solver, preconditioner)) kept.push_back(entry);
+        return kept;
+    }
+
+    std::vector<Choice> choices(const std::string& section, const std::string& list, bool all, const Choice& own) {
+        std::vector<Choice> found;
+        for (const std::string& text : split(list, ',')) found.push_back(choice(section, text));
+        if (!found.empty()) return found;
+        if (!all) return {own};
+        for (const Component& component : schema_.components)
+            if (component.section == section) found.push_back({component.name, component.name, {}});
+        return found;
+    }
+
+    /// "name:key=value:key=value"
+    Choice choice(const std::string& section, const std::string& text) {
+        const std::string option = fmt::format("--{}s {}", section, text);
+        const std::vector<std::string> parts = split(text, ':');
+        Choice made;
+        made.name = parts.empty() ? "" : parts[0];
+        const Component* component = schema_.find(section, made.name);
+        if (!component) {
+            std::vector<std::string> known;
+            for (const Component& other : schema_.components)
+                if (other.section == section) known.push_back(other.name);
+            const std::string near = nearest(made.name, known);
+            fail(fmt::format("{}: no {} is called '{}'{} (hyperplane list {}s)", option, section, made.name,
+                             near.empty() ? "" : fmt::format("; did you mean {}?", near), section));
+            return made;
+        }
+        made.name = made.text = component->name;
+        if (!text.empty() && text.back() == ':') fail(option + ": a ':' must be followed by KEY=VALUE");
+        for (std::size_t at = 1; at < parts.size(); ++at) {
+            const std::size_t equals = parts[at].find('=');
+            const std::string key(trim(parts[at].substr(0, equals)));
+            if (equals == std::string::npos || key.empty()) {
+                fail(fmt::format("{}: '{}' is no key=value; write NAME:KEY=VALUE:KEY=VALUE", option, parts[at]));
+            } else if (has_key(schema_.common, section, key)) {
+                fail(key == "name"
+                         ? fmt::format("{}: the name stands first: NAME:KEY=VALUE", option)
+                         : fmt::format("{}: {}.{} is the same for all candidates, or they could not be compared; give "
+                                       "it with --set",
+                                       option, section, key));
+            } else {
+                made.parameters.push_back({section, key, std::string(trim(parts[at].substr(equals + 1))), 0, option});
+                made.text += fmt::format(":{}={}", key, made.parameters.back().value);
+            }
+        }
+        return made;
+    }
+
+    void add(const Choice& solver, const Choice& preconditioner, std::vector<Candidate>& list) {
+        Candidate candidate{solver.text + "+" + preconditioner.text, solver, preconditioner, {}, {}};
+        if (std::any_of(list.begin(), list.end(), [&](auto& other) { return other.name == candidate.name; }))
+            return fail(fmt::format("{} is named twice", candidate.name));
+        Deck deck = deck_;
+        deck.entries = applicable(deck_.entries, solver, preconditioner);
+        std::vector<DeckEntry> entries = applicable(overrides_, solver, preconditioner);
+        for (std::size_t at = 0; at < overrides_.size(); ++at)
+            if (applies(overrides_[at], solver, preconditioner)) applied_[at] = true;
+        for (const auto& [section, choice] : {std::pair{"solver", &solver}, {"preconditioner", &preconditioner}}) {
+            entries.push_back({section, "name", choice->name, 0, fmt::format("--{}s", section)});
+            entries.insert(entries.end(), choice->parameters.begin(), choice->parameters.end());
+        }
+        for (const DeckEntry& entry : entries)
+            candidate.overrides.push_back(fmt::format("{}={}", entry.name(), entry.value));
+        try {
+            candidate.parameters = resolve(deck, entries, schema_);
+        } catch (const UsageError& error) {
+            fail(error.what());
+        }
+        list.push_back(std::move(candidate));
+    }
+
+    /// An override that no candidate takes would be read and ignored.
+    void check_overrides(const CandidateLists& lists) {
+        for (std::size_t at = 0; at < overrides_.size(); ++at) {
+            const DeckEntry& entry = overrides_[at];
+            const std::string& list = entry.section == "solver" ? lists.solvers : lists.preconditioners;
+            const bool component = entry.section == "solver" || entry.section == "preconditioner";
+            if (component && entry.key == "name" && (lists.all || !list.empty()))
+                fail(fmt::format("--set {}.name={}: the candidates are named by --{}s or --auto; leave one of them out",
+                                 entry.section, entry.value, entry.section));
+            else if (!applied_[at])
+                fail(fmt::format(
+                    "--set {}={}: no candidate has this key, or what it means nothing without (hyperplane help {})",
+                    entry.name(), entry.value, entry.name()));
+        }
+    }
+
+    /// The same mistake of several candidates is told once.
+    void fail(const std::string& message) {
+        if (std::find(errors_.begin(), errors_.end(), message) == errors_.end()) errors_.push_back(message);
+    }
+    void report() const {
+        std::string text;
+        for (const std::string& error : errors_) text += (text.empty() ? "" : "\n") + error;
+        if (!text.empty()) throw UsageError(text);
+    }
+
+    const Deck& deck_;
+    DeckSchema schema_;
+    std::vector<DeckEntry> overrides_;
+    std::vector<bool> applied_;  ///< which of the overrides some candidate takes
+    std::vector<std::string> errors_;
+};
+
+}  // namespace
+
+Candidates read_candidates(const Deck& deck, const std::vector<std::string>& overrides, const CandidateLists& lists) {
+    return Reader(deck, overrides).read(lists);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,355 @@
+#include "apps/compare/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <new>
+
+#include "apps/run/fingerprint.hpp"
+#include "core/vector/blas1.hpp"
+#include "core/random.hpp"
+
+namespace hyperplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Bytes = std::map<std::string, Index>;
+
+constexpr double least_patience = 1.0;  // seconds
+
+Bytes beyond(Bytes bytes, const Bytes& before) {
+    for (const auto& [label, held] : before) bytes[label] -= held;
+    std::erase_if(bytes, [](const auto& row) { return row.second == 0; });
+    return bytes;
+}
+
+void add(const Bytes& more, Bytes& bytes) {
+    for (const auto& [label, held] : more) bytes[label] += held;
+}
+
+std::uint64_t fingerprint(const StopCriteria& c) {
+    std::uint64_t bits = 0;
+    for (double value : {c.rtol, c.atol, double(c.max_iterations), c.divergence_tolerance})
+        bits = scramble(bits ^ std::bit_cast<std::uint64_t>(value)) + 1;
+    return bits;
+}
+
+std::string outcome_of(ExitCode code) {
+    switch (code) {
+        case ExitCode::usage: return "refused";
+        case ExitCode::preconditioner: return "setup_failed";
+        case ExitCode::out_of_memory: return "out_of_memory";
+        case ExitCode::no_device: return "no_device";
+        default: return "failed";
+    }
+}
+
+}  // namespace
+
+Timing Trial::total_time() const {
+    std::vector<double> total;
+    for (std::size_t at = 0; at < setup.size(); ++at) total.push_back(setup[at] + solve[at]);
+    return timing_of(total);
+}
+
+double Trial::per_iteration() const {
+    return row.report.iterations > 0 ? solve_time().median / double(row.report.iterations) : 0.0;
+}
+
+double Trial::preconditioner_share() const {
+    for (const TimerRow& row : timers.rows())
+        if (row.name == "solve/preconditioner") return row.seconds / timers.seconds("solve");
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::uint64_t SystemPrint::all() const {
+    std::uint64_t bits = 0;
+    for (std::uint64_t part : {a, p, b, x0, criterion}) bits = scramble(bits ^ part) + 1;
+    return bits;
+}
+
+Comparison::Comparison(const Deck& deck, const Parameters& parameters, const std::vector<Candidate>& candidates,
+                       const CompareRules& rules, CompareProgress& progress)
+    : deck_(deck),
+      candidates_(candidates),
+      rules_(rules),
+      progress_(progress),
+      foundation_(build_foundation(deck, parameters)),
+      problem_memory_(foundation_.context.ledger().by_label()) {}
+
+void Comparison::run() {
+    build_all();
+    const std::size_t count = candidates_.size();
+    for (std::size_t at = 0; at < count; ++at) {
+        progress_.show(fmt::format("warm-up {} of {}: {}", at + 1, count, candidates_[at].name));
+        warm_up(at);
+        const Trial& trial = trials_[at];
+        progress_.note(fmt::format("warm-up {} of {}: {}: {}{}", at + 1, count, trial.name, trial.outcome,
+                                   trial.solved ? fmt::format(", {} iterations", trial.row.report.iterations) : ""));
+    }
+    for (int turn = 0; turn < rules_.turns; ++turn) {
+        for (std::size_t shift = 0; shift < count; ++shift) {
+            const std::size_t at = (shift + std::size_t(turn)) % count;
+            if (!trials_[at].converged() || (turn > 0 && !in_the_field(at))) continue;
+            progress_.show(fmt::format("turn {} of {}: {}", turn + 1, rules_.turns, candidates_[at].name));
+            take_turn(at);
+        }
+        progress_.note(fmt::format("turn {} of {} done", turn + 1, rules_.turns));
+    }
+    for (std::size_t at = 0; at < count; ++at) {
+        if (!trials_[at].converged()) continue;
+        progress_.show(fmt::format("recording {} of {}: {}", at + 1, count, candidates_[at].name));
+        record(at);
+    }
+    progress_.clear();
+}
+
+template <class Work>
+void Comparison::attempt(std::size_t at, const Work& work) {
+    Trial& trial = trials_[at];
+    try {
+        work();
+        return;
+    } catch (const Error& error) {
+        trial.code = error.code();
+        trial.reason = error.what();
+    } catch (const std::bad_alloc&) {
+        trial.code = ExitCode::out_of_memory;
+        trial.reason = "out of memory; held so far:\n" + foundation_.context.ledger().table();
+    }
+    if (trial.code == ExitCode::internal) throw Error(trial.code, trial.reason);
+    trial.outcome = outcome_of(trial.code);
+    entrants_[at] = {};
+}
+
+Case Comparison::build(std::size_t at) const {
+    const Candidate& candidate = candidates_[at];
+    return build_case(deck_, candidate.overrides, candidate.parameters, foundation_);
+}
+
+/// What each candidate needs is known before any memory is taken; so is whether all fit together.
+void Comparison::build_all() {
+    entrants_.resize(candidates_.size());
+    trials_.resize(candidates_.size());
+    const Index available = available_memory(candidates_.front().parameters);
+    std::vector<Layout> layouts;
+    Index together = foundation_.context.ledger().held(), most_of_setups = 0;
+    for (std::size_t at = 0; at < candidates_.size(); ++at) {
+        const Candidate& candidate = candidates_[at];
+        Trial& trial = trials_[at];
+        trial.name = candidate.name;
+        trial.solver = candidate.solver.text;
+        trial.preconditioner = candidate.preconditioner.text;
+        attempt(at, [&] {
+            Case a_case = build(at);
+            trial.layout = to_string(a_case.layout.kind());
+            trial.varies = a_case.plan.traits.varies;
+            const MemoryPlan plan = a_case.memory_plan(true);
+            trial.predicted = plan.total();
+            if (trial.predicted > available)
+                throw OutOfMemory(fmt::format("it needs {}, {} are left", in_mib(trial.predicted), in_mib(available)));
+            const bool shared = std::find(layouts.begin(), layouts.end(), a_case.layout) != layouts.end();
+            if (!shared) layouts.push_back(a_case.layout);
+            most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // one is set up at a time
+            for (const auto& [label, bytes] : plan.by_label) {
+                if (label.starts_with("set-up of ")) continue;
+                const bool own =
+                    label == "preconditioner " + a_case.name("preconditioner") || label == "Krylov vectors";
+                if (own || (!shared && label != "problem data")) together += bytes;
+            }
+            entrants_[at].a_case.emplace(std::move(a_case));
+        });
+    }
+    one_at_a_time_ = together + most_of_setups > available;
+}
+
+Comparison::Prepared& Comparison::system_for(const Case& a_case) {
+    for (const auto& there : systems_)
+        if (there->layout == a_case.layout) return *there;
+    if (one_at_a_time_) systems_.clear();
+    const MemoryLedger& ledger = foundation_.context.ledger();
+    const Bytes before = ledger.by_label();
+    systems_.push_back(std::make_unique<Prepared>(Prepared{
+        a_case.layout, make_system(a_case), a_case.make_vector("state"), a_case.make_vector("correction"), {}}));
+    Prepared& made = *systems_.back();
+    assemble_first(a_case, made.u, made.system);
+    // The mean taken from b is a sum, whose last bits depend on the order of slots: all layouts have the first one's b.
+    if (shape().constant_null_space) {
+        if (b_.empty())
+            b_ = to_natural(made.system.b);
+        else
+            from_natural(b_, made.system.b);
+    }
+    made.memory = beyond(ledger.by_label(), before);
+    const SystemPrint print{fingerprint(made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
+                            fingerprint(made.system.b), fingerprint(made.du), fingerprint(a_case.criteria)};
+    if (print_ == SystemPrint{}) print_ = print;
+    if (!(print == print_))
+        throw Error(ExitCode::internal, "two memory layouts hold different systems, so nothing can be compared");
+    return made;
+}
+
+Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* timers) {
+    const Case& a_case = *entrants_[at].a_case;
+    Prepared& prepared = system_for(a_case);
+    const SolverOperators operators = operators_of(a_case, prepared.system.a);
+    std::optional<TimedOperator> a, m;
+    if (timers) {
+        a.emplace(operators.a(), *timers, "solve/spmv");
+        m.emplace(operators.m(), *timers, "solve/preconditioner");
+    }
+    set_zero(prepared.du);
+    a_case.context.synchronize();
+    Pass done;
+    const auto begin = Clock::now();
+    done.setup = set_up(*a_case.preconditioner, prepared.system);
+    a_case.context.synchronize();
+    const auto middle = Clock::now();
+    done.setup_seconds = std::chrono::duration<double>(middle - begin).count();
+    done.report =
+        a_case.solver->solve(a ? *a : operators.a(), m ? *m : operators.m(), prepared.system.b, prepared.du, history);
+    a_case.context.synchronize();
+    done.solve_seconds = seconds_since(middle);
+    entrants_[at].warm = true;
+    return done;
+}
+
+Comparison::Pass Comparison::recorded_pass(std::size_t at, History& history) {
+    history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
+    Trial& trial = trials_[at];
+    trial.timers = {};
+    const Pass done = pass(at, history, &trial.timers);
+    trial.timers.add("setup", done.setup_seconds);
+    trial.timers.add("solve", done.solve_seconds);
+    return done;
+}
+
+void Comparison::warm_up(std::size_t at) {
+    if (!entrants_[at].a_case) return;
+    attempt(at, [&] {
+        Trial& trial = trials_[at];
+        MemoryLedger& ledger = foundation_.context.ledger();
+        const Prepared& prepared = system_for(*entrants_[at].a_case);
+        const Bytes before = ledger.by_label();
+        ledger.forget_peak();
+        const double patience = std::max(least_patience, rules_.patience * best_total_);
+        History history;
+        // From the first iteration on: before it kernels may be compiled, which is no fault of the candidate.
+        std::optional<Clock::time_point> begin;
+        history.set_interrupt([&] {
+            if (!begin) begin = Clock::now();
+            return seconds_since(*begin) > patience;
+        });
+        const Pass done = recorded_pass(at, history);
+        trial.peak_by_label = beyond(ledger.peak_by_label(), before);
+        add(prepared.memory, trial.peak_by_label);
+        add(problem_memory_, trial.peak_by_label);
+        for (const auto& [label, bytes] : trial.peak_by_label) trial.peak += bytes;
+        keep(at, done, history);
+
+        const StopReason reason = done.report.reason;
+        trial.outcome = to_string(reason);
+        if (converged(reason)) {
+            best_total_ = std::min(best_total_, done.total());
+        } else {
+            trial.code = exit_code(reason);
+            trial.reason = explain(reason);
+            trial.setup = {done.setup_seconds};
+            trial.solve = {done.solve_seconds};
+        }
+        if (reason == StopReason::interrupted) {
+            trial.outcome = "given_up";
+            trial.code = ExitCode::not_converged;
+            trial.reason =
+                fmt::format("it took more than {:.3g} s, {:g} times the best before it", patience, rules_.patience);
+        }
+    });
+    release(at);
+}
+
+void Comparison::keep(std::size_t at, const Pass& pass, const History& history) {
+    Trial& trial = trials_[at];
+    const StructMatrix& a = system_for(*entrants_[at].a_case).system.a;
+    trial.solved = true;
+    trial.history = history.entries();
+    trial.row.step = 1;
+    trial.row.unknowns = a.unknowns();
+    trial.row.stored_entries = a.bytes() / Index(sizeof(double));
+    trial.row.report = pass.report;
+    trial.row.setup = pass.setup;
+    trial.row.setup_seconds = pass.setup_seconds;
+    trial.row.solve_seconds = pass.solve_seconds;
+}
+
+void Comparison::take_turn(std::size_t at) {
+    attempt(at, [&] {
+        Trial& trial = trials_[at];
+        if (!entrants_[at].warm) {
+            History unused;
+            check_repeated(at, pass(at, unused, nullptr).report);
+        }
+        History history;
+        const Pass done = pass(at, history, nullptr);
+        check_repeated(at, done.report);
+        trial.setup.push_back(done.setup_seconds);
+        trial.solve.push_back(done.solve_seconds);
+    });
+    release(at);
+}
+
+void Comparison::record(std::size_t at) {
+    attempt(at, [&] {
+        Trial& trial = trials_[at];
+        if (!entrants_[at].warm) {
+            History unused;
+            pass(at, unused, nullptr);
+        }
+        History history;
+        const Pass done = recorded_pass(at, history);
+        check_repeated(at, done.report);
+        keep(at, done, history);
+        trial.row.setup_seconds = trial.setup_time().median;
+        trial.row.solve_seconds = trial.solve_time().median;
+    });
+    release(at);
+}
+
+/// A pass that does not converge, where others did, is the candidate's failure.
+void Comparison::check_repeated(std::size_t at, const SolveReport& report) {
+    Trial& trial = trials_[at];
+    const SolveReport& first = trial.row.report;
+    if (report.iterations != first.iterations || report.true_residual != first.true_residual) trial.repeatable = false;
+    if (!converged(report.reason))
+        throw Error(exit_code(report.reason), fmt::format("it converged once, but in a later pass: {}: {}",
+                                                          to_string(report.reason), explain(report.reason)));
+}
+
+/// Seconds of the candidate's fastest pass, the warm-up counted: one slow turn of the machine must not exclude it.
+double Comparison::fastest(std::size_t at) const {
+    const Trial& trial = trials_[at];
+    double least = trial.row.setup_seconds + trial.row.solve_seconds;
+    for (std::size_t turn = 0; turn < trial.setup.size(); ++turn)
+        least = std::min(least, trial.setup[turn] + trial.solve[turn]);
+    return least;
+}
+
+bool Comparison::in_the_field(std::size_t at) const {
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t other = 0; other < trials_.size(); ++other)
+        if (trials_[other].converged()) best = std::min(best, fastest(other));
+    return fastest(at) <= rules_.field * best;
+}
+
+/// Gives the candidate's memory back where it cannot be kept, or is not needed again.
+void Comparison::release(std::size_t at) {
+    Entrant& entrant = entrants_[at];
+    if (!entrant.a_case) return;
+    if (!trials_[at].converged())
+        entrant = {};
+    else if (one_at_a_time_)
+        entrant = {build(at), false};
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,138 @@
+// A comparison: several solvers and preconditioners on one and the same linear system.
+//
+//   A, b, x0 = 0 and the stop criterion are fixed; every layout's copy of A and b has the same fingerprint
+//   warm-up        each candidate once, timed and recorded, not counted
+//   timed turns    each candidate once a turn, set-up and solve; turns begin with another candidate each
+//                  time, so that a machine that slows down or speeds up does so for all
+//   recording      each candidate once more, with timers in the solve, for history and shares
+//
+// A candidate that fails ends as a row with its reason; one that did not converge in the warm-up takes no
+// turns and keeps the warm-up's times. All candidates are kept set up where memory holds them; otherwise each
+// is made anew, and warmed up again, for each of its turns.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/bench/kernels.hpp"
+#include "apps/compare/candidates.hpp"
+#include "apps/compare/progress.hpp"
+#include "apps/run/linear_system.hpp"
+#include "io/record.hpp"
+
+namespace hyperplane {
+
+/// What came of a candidate.
+struct Trial {
+    std::string name;
+    std::string solver, preconditioner;      ///< as the candidate's text has them
+    std::string layout, varies;              ///< PreconditionerTraits::varies
+    std::string outcome = "converged_rtol";  ///< a stop reason, or given_up, setup_failed, refused, out_of_memory
+    std::string reason;                      ///< why it failed, a sentence; empty where it converged
+    ExitCode code = ExitCode::ok;
+    bool solved = false;                ///< a solve ended, `row` and what follows hold it
+    SolveRow row;                       ///< medians of the seconds
+    std::vector<HistoryEntry> history;  ///< of the recording pass
+    TimerTree timers;                   ///< of the recording pass: setup, solve, solve/spmv, solve/preconditioner
+    std::vector<double> setup, solve;   ///< seconds of each counted turn
+    bool repeatable = true;             ///< every pass took the same iterations to the same residual
+    std::map<std::string, Index> peak_by_label;
+    Index peak = 0, predicted = 0;  ///< bytes a run of this candidate alone holds
+
+    bool converged() const { return code == ExitCode::ok; }
+    Timing setup_time() const { return timing_of(setup); }
+    Timing solve_time() const { return timing_of(solve); }
+    Timing total_time() const;
+    double per_iteration() const;         ///< seconds, 0 without iterations
+    double preconditioner_share() const;  ///< of the solve's time; NaN on a GPU, where no clock sees into a solve
+};
+
+/// What all candidates share, in 64 bits each.
+struct SystemPrint {
+    std::uint64_t a = 0, p = 0, b = 0, x0 = 0, criterion = 0;
+    std::uint64_t all() const;
+    friend bool operator==(const SystemPrint&, const SystemPrint&) = default;
+};
+
+struct CompareRules {
+    int turns = 5;
+    /// Gives up on a candidate in the warm-up after this many times the best one's time (and a second).
+    double patience = std::numeric_limits<double>::infinity();
+    /// From the second turn on a candidate whose fastest pass is this many times slower than the best takes none.
+    double field = std::numeric_limits<double>::infinity();
+};
+
+class Comparison {
+public:
+    /// `parameters`: the deck's, with its own components.
+    Comparison(const Deck& deck, const Parameters& parameters, const std::vector<Candidate>& candidates,
+               const CompareRules& rules, CompareProgress& progress);
+
+    void run();
+    const std::vector<Trial>& trials() const { return trials_; }  ///< in the candidates' order
+    const SystemPrint& print() const { return print_; }
+    std::vector<std::string> warnings() const { return foundation_.problem->warnings(); }
+    const SystemShape& shape() const { return foundation_.problem->shape(); }
+    const Context& context() const { return foundation_.context; }
+    std::string device() const { return describe(foundation_.context); }
+    /// Memory did not hold all candidates at once.
+    bool one_at_a_time() const { return one_at_a_time_; }
+
+private:
+    /// A candidate at work.
+    struct Entrant {
+        std::optional<Case> a_case;  ///< none: refused
+        bool warm = false;           ///< set up before, so that its memory is there
+    };
+    /// The system in one layout.
+    struct Prepared {
+        Layout layout;
+        LinearSystem system;
+        Vector u, du;
+        std::map<std::string, Index> memory;  ///< bytes by label
+    };
+    struct Pass {
+        SetupReport setup;
+        SolveReport report;
+        double setup_seconds = 0.0, solve_seconds = 0.0;
+        double total() const { return setup_seconds + solve_seconds; }
+    };
+
+    Case build(std::size_t at) const;
+    void build_all();
+    void warm_up(std::size_t at);
+    void take_turn(std::size_t at);
+    void record(std::size_t at);
+    double fastest(std::size_t at) const;
+    bool in_the_field(std::size_t at) const;
+    /// Set-up and solve from x = 0. With `timers` the operators are timed too.
+    Pass pass(std::size_t at, History& history, TimerTree* timers);
+    Pass recorded_pass(std::size_t at, History& history);
+    void keep(std::size_t at, const Pass& pass, const History& history);
+    void check_repeated(std::size_t at, const SolveReport& report);
+    void release(std::size_t at);
+    Prepared& system_for(const Case& a_case);
+    /// Runs `work`; an Error becomes the trial's outcome.
+    template <class Work>
+    void attempt(std::size_t at, const Work& work);
+
+    const Deck& deck_;
+    const std::vector<Candidate>& candidates_;
+    CompareRules rules_;
+    CompareProgress& progress_;
+    Foundation foundation_;
+    std::map<std::string, Index> problem_memory_;
+    SystemPrint print_;
+    std::vector<std::unique_ptr<Prepared>> systems_;  ///< one a layout
+    std::vector<double> b_;                           ///< where A is singular: b in natural order
+    std::vector<Entrant> entrants_;
+    std::vector<Trial> trials_;
+    bool one_at_a_time_ = false;
+    double best_total_ = std::numeric_limits<double>::infinity();  ///< seconds, of the warm-ups
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,156 @@
+#include "apps/compare/data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "apps/build_info.hpp"
+#include "apps/compare/text.hpp"
+#include "apps/environment.hpp"
+#include "apps/run/fingerprint.hpp"
+#include "apps/run/verdict.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string criterion_text(const Parameters& parameters) {
+    const auto text = [&](const char* key) { return parameters.text("solver", key); };
+    const std::string relative = text("rtol") + " ||b||";
+    return fmt::format(
+        "||b - A x|| <= {}, at most {} iterations, from x0 = 0",
+        parameters.real("solver", "atol") > 0.0 ? fmt::format("max({}, {})", relative, text("atol")) : relative,
+        text("max_iterations"));
+}
+
+std::map<std::string, std::string> system_text(const Comparison& comparison, const Parameters& parameters,
+                                               const CompareRules& rules) {
+    const SystemShape& shape = comparison.shape();
+    const Grid& grid = shape.grid;
+    const SystemPrint& print = comparison.print();
+    std::map<std::string, std::string> text = {
+        {"problem", parameters.text("problem", "name")},
+        {"cells", fmt::format("{} x {} x {}", grid.nx, grid.ny, grid.nz)},
+        {"unknowns", fmt::format("{}", grid.points() * shape.dof)},
+        {"stencil", shape.stencil.name()},
+        {"criterion", criterion_text(parameters)},
+        {"device", comparison.device()},
+        {"turns", fmt::format("{}", rules.turns)},
+        {"memory", comparison.one_at_a_time() ? "holds one candidate at a time, made anew for each turn"
+                                              : "holds all candidates at once"},
+        {"fingerprint", in_hex(print.all())},
+        {"fingerprint_a", in_hex(print.a)},
+        {"fingerprint_b", in_hex(print.b)},
+        {"fingerprint_x0", in_hex(print.x0)},
+        {"fingerprint_criterion", in_hex(print.criterion)},
+    };
+    if (shape.separate_preconditioner_matrix) text["fingerprint_p"] = in_hex(print.p);
+    return text;
+}
+
+ComparisonRow row_of(const Trial& trial) {
+    ComparisonRow row;
+    row.name = trial.name;
+    row.solver = trial.solver;
+    row.preconditioner = trial.preconditioner;
+    row.outcome = trial.outcome;
+    row.reason = trial.reason;
+    row.exit_code = int(trial.code);
+    row.predicted = trial.predicted;
+    if (!trial.solved) return row;
+    const SolveReport& report = trial.row.report;
+    row.iterations = report.iterations;
+    row.relative_residual = report.b_norm > 0.0 ? report.true_residual / report.b_norm : report.true_residual;
+    row.turns = trial.converged() ? Index(trial.setup.size()) : 0;
+    row.setup = trial.setup_time();
+    row.solve = trial.solve_time();
+    row.total = trial.total_time();
+    row.per_iteration = trial.per_iteration();
+    row.preconditioner_share = trial.preconditioner_share();
+    row.peak = trial.peak;
+    row.repeatable = trial.repeatable;
+    return row;
+}
+
+RecordData record_of(const Trial& trial, const Candidate& candidate, const Comparison& comparison, const Deck& deck,
+                     const std::string& path) {
+    const SystemShape& shape = comparison.shape();
+    RecordData record =
+        begin_record(path, {.code_version = build_info().version,
+                            .git_sha = build_info().git_sha,
+                            .deck_file = deck.file,
+                            .deck_source = deck.source,
+                            .deck_resolved = to_ini(candidate.parameters),
+                            .overrides = candidate.overrides,
+                            .environment = environment(comparison.context(), comparison.device(), trial.varies),
+                            .grid = shape.grid,
+                            .layout = trial.layout,
+                            .stencil = shape.stencil.name(),
+                            .dof = shape.dof});
+    record.status = status_of(trial.code);
+    record.exit_code = int(trial.code);
+    record.message = trial.reason;
+    record.peak_by_label = trial.peak_by_label;
+    record.peak_total = trial.peak;
+    record.predicted_total = trial.predicted;
+    record.timers = trial.timers.rows();
+    if (trial.solved) {
+        record.solves = {trial.row};
+        record.histories = {trial.history};
+    }
+    return record;
+}
+
+/// Turns in which `best` was faster: candidates' turns are paired, so what slowed the machine slowed both.
+Index turns_behind(const Trial& trial, const Trial& best) {
+    Index behind = 0;
+    for (std::size_t t = 0; t < std::min(trial.setup.size(), best.setup.size()); ++t)
+        behind += best.setup[t] + best.solve[t] < trial.setup[t] + trial.solve[t];
+    return behind;
+}
+
+/// Converged, failed after a solve, no solve; by time within the first two.
+auto rank(const Trial& trial) {
+    return std::tuple(trial.converged() ? 0 : trial.solved ? 1 : 2, trial.total_time().median);
+}
+
+}  // namespace
+
+ComparisonData summarise(const Comparison& comparison, const Deck& deck, const std::vector<Candidate>& candidates,
+                         const CompareRules& rules, const ComparisonSetting& setting) {
+    ComparisonData data;
+    data.path = setting.path;
+    data.code_version = build_info().version;
+    data.git_sha = build_info().git_sha;
+    data.deck_file = deck.file;
+    data.baseline = setting.baseline;
+    data.system = system_text(comparison, candidates.front().parameters, rules);
+
+    const std::vector<Trial>& trials = comparison.trials();
+    std::vector<std::size_t> order;
+    for (std::size_t at = 0; at < trials.size(); ++at) {
+        const bool unfit = trials[at].outcome == "refused" || trials[at].outcome == "no_device";
+        if (setting.automatic && unfit && !trials[at].solved)
+            data.left_out.push_back({trials[at].name, trials[at].reason});
+        else
+            order.push_back(at);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return rank(trials[a]) < rank(trials[b]); });
+    double baseline = 0.0;
+    for (std::size_t at : order) {
+        data.rows.push_back(row_of(trials[at]));
+        if (trials[at].converged()) data.rows.back().beaten = turns_behind(trials[at], trials[order.front()]);
+        data.records.push_back(record_of(trials[at], candidates[at], comparison, deck, setting.path));
+        if (trials[at].name == setting.baseline && trials[at].converged()) baseline = data.rows.back().total.median;
+    }
+    for (ComparisonRow& row : data.rows)
+        if (row.converged() && baseline > 0.0) row.ratio = row.total.median / baseline;
+    const bool any = !data.rows.empty() && data.rows.front().converged();
+    if (any) data.best = data.rows.front().name;
+    data.exit_code = int(any ? ExitCode::ok : ExitCode::not_converged);
+    if (setting.automatic) data.recommendation = recommend(data);
+    return data;
+}
+
+}  // namespace hyperplane

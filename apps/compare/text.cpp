@@ -1,0 +1,197 @@
+#include "apps/compare/text.hpp"
+
+#include <fmt/color.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/run/case.hpp"
+#include "apps/run/verdict.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string item(const std::string& label, const std::string& text) {
+    return fmt::format("{:<13} {}\n", label, text);
+}
+
+std::string in_ms(double seconds) {
+    return seconds < 0.9995 ? fmt::format("{:.4g}", seconds * 1e3) : fmt::format("{:.0f}", seconds * 1e3);
+}
+
+std::string heading(const ComparisonData& c) {
+    const auto get = [&](const char* key) {
+        const auto at = c.system.find(key);
+        return at == c.system.end() ? std::string("--") : at->second;
+    };
+    std::string text = item("system", fmt::format("{}: {} on {}, {} unknowns, {}; the first linear system", c.deck_file,
+                                                  get("problem"), get("cells"), get("unknowns"), get("stencil"))) +
+                       item("criterion", get("criterion"));
+    text += item("fingerprint",
+                 fmt::format("{} = A {}, {}b {}, x0 {}, criterion {}", get("fingerprint"), get("fingerprint_a"),
+                             c.system.count("fingerprint_p") ? "P " + get("fingerprint_p") + ", " : "",
+                             get("fingerprint_b"), get("fingerprint_x0"), get("fingerprint_criterion")));
+    text += item("timing", fmt::format("median of {} turn{} after a warm-up, on {}", get("turns"),
+                                       get("turns") == "1" ? "" : "s", get("device")));
+    return text + item("memory", get("memory"));
+}
+
+/// Column widths that fit the longest entry.
+struct Widths {
+    std::size_t name = 9, outcome = 9;
+};
+
+/// Whichever criterion was met is in the JSON.
+std::string outcome(const ComparisonRow& row) {
+    return row.converged() ? "converged" : row.outcome;
+}
+
+Widths widths_of(const ComparisonData& c) {
+    Widths widths;
+    for (const ComparisonRow& row : c.rows) {
+        widths.name = std::max(widths.name, row.name.size());
+        widths.outcome = std::max(widths.outcome, outcome(row).size());
+    }
+    return widths;
+}
+
+std::string table_head(const Widths& widths) {
+    return fmt::format("  {:<{}}  {:<{}} {:>6} {:>9} {:>9} {:>9} {:>6} {:>8} {:>7} {:>9} {:>6}\n", "candidate",
+                       widths.name, "outcome", widths.outcome, "its", "set-up ms", "solve ms", "total ms", "spread",
+                       "ms/it", "precond", "MiB", "ratio");
+}
+
+std::string table_row(const ComparisonRow& row, const Widths& widths, bool best) {
+    const std::string begin = fmt::format("{} {:<{}}  ", best ? '*' : ' ', row.name, widths.name);
+    if (row.total.median == 0.0) return begin + outcome(row);
+    return begin + fmt::format("{:<{}}", outcome(row), widths.outcome) +
+           fmt::format(
+               " {:>6} {:>9} {:>9} {:>9} {:>6} {:>8} {:>7} {:>9.1f} {:>6}", row.iterations, in_ms(row.setup.median),
+               in_ms(row.solve.median), in_ms(row.total.median),
+               row.turns > 1 ? fmt::format("{:.0f} %", 100 * row.total.spread()) : "--", in_ms(row.per_iteration),
+               std::isfinite(row.preconditioner_share) ? fmt::format("{:.0f} %", 100 * row.preconditioner_share) : "--",
+               double(row.peak) / (1 << 20), row.ratio > 0.0 ? fmt::format("{:.2f}", row.ratio) : "--");
+}
+
+/// "label  a, b: reason", a line for each reason in the order they come.
+class Grouped {
+public:
+    void add(const std::string& reason, const std::string& name) {
+        for (auto& [known, names] : groups_)
+            if (known == reason) {
+                names += ", " + name;
+                return;
+            }
+        groups_.emplace_back(reason, name);
+    }
+    std::string text(const std::string& label) const {
+        std::string text;
+        for (const auto& [reason, names] : groups_) text += item(label, fmt::format("{}: {}", names, reason));
+        return text;
+    }
+
+private:
+    std::vector<std::pair<std::string, std::string>> groups_;
+};
+
+std::string remarks(const ComparisonData& c) {
+    Grouped failed, varied, left_out;
+    for (const ComparisonRow& row : c.rows) {
+        if (!row.converged()) failed.add(row.reason, row.name);
+        if (!row.repeatable) varied.add("passes differed in iterations or residual", row.name);
+    }
+    for (const LeftOut& pair : c.left_out) left_out.add(pair.reason, pair.name);
+    return failed.text("failed") + varied.text("varied") + left_out.text("left out");
+}
+
+nlohmann::json row_json(const ComparisonRow& row) {
+    nlohmann::json json = {{"name", row.name},
+                           {"solver", row.solver},
+                           {"preconditioner", row.preconditioner},
+                           {"converged", row.converged()},
+                           {"outcome", row.outcome},
+                           {"reason", row.reason},
+                           {"exit_code", row.exit_code},
+                           {"turns", row.turns},
+                           {"memory", {{"peak", row.peak}, {"predicted", row.predicted}}}};
+    if (row.total.median == 0.0) return json;
+    json["iterations"] = row.iterations;
+    json["relative_residual"] = row.relative_residual;
+    json["setup_seconds"] = to_json(row.setup);
+    json["solve_seconds"] = to_json(row.solve);
+    json["total_seconds"] = to_json(row.total);
+    json["seconds_per_iteration"] = row.per_iteration;
+    json["preconditioner_share"] = row.preconditioner_share;
+    json["beaten"] = row.beaten;
+    json["repeatable"] = row.repeatable != 0;
+    if (row.ratio > 0.0) json["ratio"] = row.ratio;
+    return json;
+}
+
+}  // namespace
+
+std::string comparison_text(const ComparisonData& c, bool bold) {
+    const Widths widths = widths_of(c);
+    std::string text = heading(c) + "\n" + table_head(widths);
+    for (const ComparisonRow& row : c.rows) {
+        const bool best = row.name == c.best;
+        const std::string shown = table_row(row, widths, best);
+        text += (best && bold ? fmt::format(fmt::emphasis::bold, "{}", shown) : shown) + "\n";
+    }
+    const bool ratios = std::any_of(c.rows.begin(), c.rows.end(), [](auto& row) { return row.ratio > 0.0; });
+    text += "\n" + item("ratio", ratios ? "total ms over that of " + c.baseline
+                                        : fmt::format("none: the baseline, {}, did not converge", c.baseline));
+    if (c.best.empty()) text += item("best", "none: no candidate converged");
+    return text + remarks(c) + c.recommendation;
+}
+
+nlohmann::json comparison_json(const ComparisonData& c) {
+    nlohmann::json json = {{"deck", c.deck_file},
+                           {"code_version", c.code_version},
+                           {"git_sha", c.git_sha},
+                           {"exit_code", c.exit_code},
+                           {"system", c.system},
+                           {"baseline", c.baseline},
+                           {"best", c.best.empty() ? nlohmann::json() : nlohmann::json(c.best)},
+                           {"recommendation", c.recommendation},
+                           {"record", c.path},
+                           {"candidates", nlohmann::json::array()},
+                           {"left_out", nlohmann::json::array()}};
+    for (const ComparisonRow& row : c.rows) json["candidates"].push_back(row_json(row));
+    for (const LeftOut& pair : c.left_out) json["left_out"].push_back({{"name", pair.name}, {"reason", pair.reason}});
+    return json;
+}
+
+std::string recommend(const ComparisonData& c) {
+    const auto converged = std::count_if(c.rows.begin(), c.rows.end(), [](auto& row) { return row.converged(); });
+    if (converged == 0)
+        return item("recommended", fmt::format("none: none of the {} pairs tried converged; raise "
+                                               "solver.max_iterations or try --preconditioners with parameters",
+                                               c.rows.size()));
+    const ComparisonRow& best = c.rows.front();
+    std::string text =
+        item("recommended", fmt::format("solver {}, preconditioner {}", best.solver, best.preconditioner));
+    text += item("because", fmt::format("{} ms for set-up and solve, {} iterations, is the least of the {} pair{} that "
+                                        "converged, of {} tried",
+                                        in_ms(best.total.median), best.iterations, converged, converged == 1 ? "" : "s",
+                                        c.rows.size()));
+    if (converged > 1) {
+        const ComparisonRow& next = c.rows[1];
+        const std::string evidence =
+            fmt::format("the best was faster in {} of {} turn{}{}", next.beaten, next.turns, next.turns == 1 ? "" : "s",
+                        next.beaten < next.turns ? ", so the difference may be chance" : "");
+        text += item("next", fmt::format("{}, {} ms: {:.2f} times as long; {}", next.name, in_ms(next.total.median),
+                                         next.total.median / best.total.median, evidence));
+    }
+    const auto least =
+        std::min_element(c.rows.begin(), c.rows.begin() + converged, [](auto& a, auto& b) { return a.peak < b.peak; });
+    text += item("its memory",
+                 least->peak == best.peak
+                     ? fmt::format("{}, the least of those that converged", in_mib(best.peak))
+                     : fmt::format("{}; the least is {}, {}", in_mib(best.peak), in_mib(least->peak), least->name));
+    return text;
+}
+
+}  // namespace hyperplane

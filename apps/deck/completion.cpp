@@ -1,0 +1,251 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "apps/deck/schema.hpp"
+#include "apps/run/reference.hpp"
+#include "apps/shell.hpp"
+#include "apps/verbs.hpp"
+
+namespace hyperplane {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// The part that knows bash. Words are put together again that bash has cut at '=' and ':', and what comes out
+// is cut as bash wants it back.
+constexpr const char* machinery = R"bash(
+_hyperplane_files() {  # ENDING: files with this ending, and folders
+    compopt -o filenames 2>/dev/null
+    _hyperplane_lines < <(compgen -d -- "$current"; [[ $1 == / ]] || compgen -f -X "!*$1" -- "$current")
+}
+
+_hyperplane_lines() {
+    local line
+    while IFS= read -r line; do
+        [[ " ${COMPREPLY[*]} " == *" $line "* ]] || COMPREPLY+=("$line")  # a folder may have the ending too
+    done
+}
+
+_hyperplane_words() {  # PREFIX WORD...: those that begin with what was typed; none if it ends with '='
+    local prefix=$1 word
+    shift
+    for word in "$@"; do [[ $prefix$word == "$current"* ]] && COMPREPLY+=("$prefix$word"); done
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+    return 0
+}
+
+_hyperplane_setting() {  # SECTION.KEY=VALUE
+    if [[ $current == *=* ]]; then
+        _hyperplane_words "${current%%=*}=" $(_hyperplane_values "${current%%=*}")
+    else
+        _hyperplane_words "" $_hyperplane_keys
+    fi
+}
+
+_hyperplane_components() {  # SECTION: NAME[:KEY=VALUE]...,...
+    local last=${current##*,} key
+    local before=${current%"$last"}
+    key=${last##*:} key=${key%%=*}
+    case $last in
+        *:*=*) _hyperplane_words "$before${last%=*}=" $(_hyperplane_values "$1.$key") ;;
+        *:*) _hyperplane_words "$before${last%:*}:" $(_hyperplane_own "$1:${last%%:*}") ;;
+        *) _hyperplane_words "$before" $(_hyperplane_values "$1.name") ;;
+    esac
+    compopt -o nospace 2>/dev/null
+}
+
+_hyperplane() {
+    local words=() word current="" verb="" position=0 at awaited=""
+    COMPREPLY=()
+    for ((at = 1; at <= COMP_CWORD; at++)); do
+        word=${COMP_WORDS[at]}
+        if ((${#words[@]} > 1)) && [[ $word == [=:]* || ${words[-1]} == *[=:] ]]; then
+            words[-1]+=$word
+        else
+            words+=("$word")
+        fi
+    done
+    ((${#words[@]})) || words=("")
+    verb=${words[0]} current=${words[-1]}
+    if ((${#words[@]} == 1)); then
+        _hyperplane_words "" $_hyperplane_verbs --help --version
+        return
+    fi
+    for ((at = 1; at < ${#words[@]} - 1; at++)); do  # what stands before the word under the cursor
+        word=${words[at]}
+        if [[ $awaited ]]; then awaited=""
+        elif [[ $word == -* ]]; then awaited=$(_hyperplane_awaits "$verb" "$word")
+        else ((++position))
+        fi
+    done
+    if [[ $current == --*=* ]]; then
+        awaited=$(_hyperplane_awaits "$verb" "${current%%=*}")
+        current=${current#*=}
+    elif [[ ! $awaited && $current == -* ]]; then
+        _hyperplane_words "" $(_hyperplane_options "$verb")
+        return
+    fi
+    [[ $awaited ]] || awaited=$(_hyperplane_awaits "$verb" "$position")
+    [[ $awaited ]] || awaited=$(_hyperplane_awaits "$verb" rest)
+    for word in $awaited; do
+        case $word in
+            @set) _hyperplane_setting ;;
+            @components:*) _hyperplane_components "${word#*:}" ;;
+            @files:*) _hyperplane_files "${word#*:}" ;;
+            @nothing) ;;
+            *) _hyperplane_words "" "$word" ;;
+        esac
+    done
+    # bash puts back only what follows the last '=' or ':' it has cut at.
+    local cut=$current
+    [[ $COMP_WORDBREAKS == *=* ]] || cut=${cut//=/-}
+    [[ $COMP_WORDBREAKS == *:* ]] || cut=${cut//:/-}
+    local kept=${cut%"${cut##*[=:]}"}
+    ((${#kept})) && for at in "${!COMPREPLY[@]}"; do COMPREPLY[at]=${COMPREPLY[at]:${#kept}}; done
+    return 0
+}
+
+complete -F _hyperplane hyperplane
+)bash";
+
+/// What completes a word of a usage line, "DECK", "FILE.h5...", "[a|b|c]", "KEY=VALUE": words as they are,
+/// @set, @files:ENDING (/: folders alone); empty: nothing is known of it.
+std::string awaited_for(std::string word) {
+    std::erase_if(word, [](char c) { return c == '[' || c == ']'; });
+    if (const auto dots = word.find("..."); dots != std::string::npos) word.erase(dots);
+    Words items;
+    std::istringstream parts(word);
+    for (std::string part; std::getline(parts, part, '|');) {
+        const auto ending = part.find('.');
+        const std::string stem = part.substr(0, ending);
+        if (part == "KEY=VALUE")
+            items.push_back("@set");
+        else if (part == "DIR")
+            items.push_back("@files:/");
+        else if (part == "DECK" || part == "STUDY")
+            items.push_back("@files:.ini");
+        else if (std::any_of(stem.begin(), stem.end(), [](char c) { return c >= 'a' && c <= 'z'; }))
+            items.push_back(part);
+        else if (part == "FILE" || ending != std::string::npos)
+            items.push_back("@files:" + (part == "FILE" ? "" : part.substr(ending)));
+    }
+    return fmt::format("{}", fmt::join(items, " "));
+}
+
+Words topics_of_help() {
+    Words words = deck_sections();
+    for (const Verb& verb : verbs()) words.push_back(verb.name);
+    words.push_back("exit-codes");
+    for (const std::string& section : deck_sections())
+        for (const ParameterSpec& spec : common_keys(section)) words.push_back(spec.name());
+    for (const ComponentEntry& entry : registered_components()) {
+        words.push_back(entry.name);
+        words.insert(words.end(), entry.aliases.begin(), entry.aliases.end());
+        for (const ParameterSpec& spec : entry.parameters) words.push_back(spec.name());
+    }
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    return words;
+}
+
+/// "preconditioner" for --preconditioners and so on; empty where the option names no components.
+std::string component_section(const std::string& option) {
+    for (const ComponentEntry& entry : registered_components())
+        if (option == entry.section + "s") return entry.section;
+    return "";
+}
+
+void add_value(std::map<std::string, Words>& values, const ParameterSpec& spec) {
+    Words& known = values[spec.name()];
+    Words more = spec.choices;
+    if (spec.type == ParameterType::boolean) more = {"true", "false"};
+    for (const std::string& word : more)
+        if (std::find(known.begin(), known.end(), word) == known.end()) known.push_back(word);
+}
+
+/// Every key and the words it may be set to, none where it takes numbers or text.
+std::map<std::string, Words> values_of_keys() {
+    std::map<std::string, Words> values;
+    for (const ParameterSpec& spec : deck_schema().common) add_value(values, spec);
+    std::map<std::string, Words> names;
+    for (const ComponentEntry& entry : registered_components()) {
+        for (const ParameterSpec& spec : entry.parameters) add_value(values, spec);
+        names[entry.section + ".name"].push_back(entry.name);
+    }
+    for (const auto& [key, words] : names) values[key] = words;
+    return values;
+}
+
+std::string function(const std::string& name, const std::string& on, const std::string& cases) {
+    return fmt::format("\n_hyperplane_{}() {{\n    case {} in\n{}    esac\n}}\n", name, on, cases);
+}
+
+std::string one_case(const std::string& pattern, const std::string& words) {
+    return words.empty() ? "" : fmt::format("        {}) echo {} ;;\n", pattern, quoted(words));
+}
+
+std::string awaits_of(const Verb& verb) {
+    std::string cases;
+    for (const Option& option : verb.options) {
+        if (option.value.empty()) continue;
+        const std::string section = component_section(option.name);
+        std::string awaited = section.empty() ? awaited_for(option.value) : "@components:" + section;
+        if (awaited.empty()) awaited = "@nothing";
+        std::string pattern = fmt::format("{}:--{}", verb.name, option.name);
+        if (option.letter) pattern += fmt::format("|{}:-{}", verb.name, option.letter);
+        cases += one_case(pattern, awaited);
+    }
+    std::istringstream arguments(verb.arguments);
+    int position = 0;
+    for (std::string word; arguments >> word; ++position) {
+        const bool topics = word.find("VERB") != word.npos;
+        const std::string awaited = topics ? fmt::format("{}", fmt::join(topics_of_help(), " ")) : awaited_for(word);
+        cases += one_case(fmt::format("{}:{}", verb.name, position), awaited);
+        if (word.find("...") != word.npos) cases += one_case(verb.name + ":rest", awaited);
+    }
+    return cases;
+}
+
+}  // namespace
+
+std::string quoted(const std::string& word) {
+    std::string text = "'";
+    for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+std::string bash_completion() {
+    Words names, keys;
+    std::string options, awaits, values, own;
+    for (const Verb& verb : verbs()) {
+        names.push_back(verb.name);
+        Words words{"--help"};
+        for (const Option& option : verb.options) words.push_back("--" + option.name);
+        options += one_case(verb.name, fmt::format("{}", fmt::join(words, " ")));
+        awaits += awaits_of(verb);
+    }
+    for (const auto& [key, words] : values_of_keys()) {
+        keys.push_back(key + "=");
+        values += one_case(key, fmt::format("{}", fmt::join(words, " ")));
+    }
+    for (const ComponentEntry& entry : registered_components()) {
+        Words mine;
+        for (const ParameterSpec& spec : entry.parameters)
+            if (spec.section == entry.section) mine.push_back(spec.key + "=");
+        own += one_case(fmt::format("{}:{}", entry.section, entry.name), fmt::format("{}", fmt::join(mine, " ")));
+    }
+    return "# bash completion of hyperplane, made from its tables by `hyperplane help --completion bash`. Put it into\n"
+           "#   ~/.local/share/bash-completion/completions/hyperplane\n"
+           "# or into ~/.bashrc:  source <(hyperplane help --completion bash)\n" +
+           fmt::format("\n_hyperplane_verbs={}\n_hyperplane_keys={}\n",
+                       quoted(fmt::format("{}", fmt::join(names, " "))),
+                       quoted(fmt::format("{}", fmt::join(keys, " ")))) +
+           function("options", "$1", options) + function("awaits", "$1:$2", awaits) + function("values", "$1", values) +
+           function("own", "$1", own) + machinery;
+}
+
+}  // namespace hyperplane

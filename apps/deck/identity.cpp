@@ -1,0 +1,50 @@
+#include "apps/deck/identity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/crc.hpp>
+#include <map>
+
+#include "io/deck.hpp"
+
+namespace hyperplane {
+namespace {
+
+bool holds(const Sections& sections, const std::string& section) {
+    return std::find(sections.begin(), sections.end(), section) != sections.end();
+}
+
+}  // namespace
+
+std::vector<std::string> deck_differences(const Parameters& parameters, const std::string& resolved,
+                                          const Sections& ignored) {
+    std::map<std::string, std::string> before;
+    for (const DeckEntry& entry : parse_deck(resolved, "resolved deck").entries)
+        if (!holds(ignored, entry.section)) before[entry.name()] = entry.value;
+
+    std::vector<std::string> differences;
+    for (const auto& [spec, text, provenance] : parameters.all()) {
+        if (holds(ignored, spec.section)) continue;
+        const auto at = before.find(spec.name());
+        const std::string known = at == before.end() ? spec.default_value : at->second;
+        if (text != known)
+            differences.push_back(fmt::format("{} is {}, was {}", spec.name(), text.empty() ? "unset" : text,
+                                              known.empty() ? "unset" : known));
+        if (at != before.end()) before.erase(at);
+    }
+    for (const auto& [name, value] : before) differences.push_back(fmt::format("{} was {}, is gone", name, value));
+    return differences;
+}
+
+std::string deck_hash(const Parameters& parameters, const Sections& ignored) {
+    std::vector<std::string> keys;
+    for (const auto& [spec, text, provenance] : parameters.all())
+        if (!text.empty() && !holds(ignored, spec.section)) keys.push_back(fmt::format("{}={}\n", spec.name(), text));
+    std::sort(keys.begin(), keys.end());
+    boost::crc_32_type crc;
+    for (const std::string& key : keys) crc.process_bytes(key.data(), key.size());
+    return fmt::format("{:08x}", crc.checksum());
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,221 @@
+#include "apps/deck/schema.hpp"
+
+#include <map>
+
+#include "precond/registry.hpp"
+#include "problems/registry.hpp"
+#include "solvers/march_parameters.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+ParameterTable device_parameters() {
+    return {
+        {.section = "device",
+         .key = "backend",
+         .type = ParameterType::choice,
+         .default_value = "auto",
+         .description =
+             "where the run takes place, assembly and solve: cpu; cuda, an NVIDIA GPU, and where there is none "
+             "the run ends with exit code 9; auto, a GPU where there is one, and the run says what it took",
+         .choices = {"auto", "cpu", "cuda"}},
+        {.section = "device",
+         .key = "gpu",
+         .type = ParameterType::integer,
+         .default_value = "0",
+         .description = "which GPU, as hyperplane list devices numbers them",
+         .minimum = Bound{0}},
+        {.section = "device",
+         .key = "threads",
+         .type = ParameterType::integer,
+         .default_value = "0",
+         .description =
+             "OpenMP threads; 0 leaves it to OpenMP (OMP_NUM_THREADS, else one a core). Results do not depend on it",
+         .minimum = Bound{0},
+         .maximum = Bound{4096}},
+        {.section = "device",
+         .key = "layout",
+         .type = ParameterType::choice,
+         .default_value = "auto",
+         .description = "how points are ordered in memory; auto takes what the preconditioner asks for",
+         .choices = {"auto", "natural", "hyperplane"}},
+        {.section = "device",
+         .key = "memory_limit",
+         .type = ParameterType::real,
+         .default_value = "",
+         .description = "most memory the run may hold, on a GPU of the GPU's; beyond it the run ends with exit code 6. "
+                        "Unset: what "
+                        "there is",
+         .unit = "MiB",
+         .minimum = Bound{0, true}},
+    };
+}
+
+ParameterTable output_parameters() {
+    return {
+        {.section = "output",
+         .key = "file",
+         .type = ParameterType::path,
+         .default_value = "",
+         .description = "the HDF5 record; unset: the deck's name with .h5, in the current directory"},
+        {.section = "output",
+         .key = "fields",
+         .type = ParameterType::boolean,
+         .default_value = "false",
+         .description = "also write the final state as VTKHDF for ParaView, beside the record with .vtkhdf"},
+        {.section = "output",
+         .key = "measure_limit",
+         .type = ParameterType::boolean,
+         .default_value = "false",
+         .description = "after the run, measure what the memory delivers to a copy as large as the run, so that the "
+                        "report can set the achieved bandwidth against it; takes some 50 ms"},
+        {.section = "output",
+         .key = "checkpoint_every",
+         .type = ParameterType::integer,
+         .default_value = "0",
+         .description = "time steps between checkpoints, which are kept in two slots beside the record with "
+                        ".0.checkpoint and .1.checkpoint until the run has ended well; run --restart goes on from "
+                        "them. 0: none",
+         .minimum = Bound{0}},
+        {.section = "output",
+         .key = "checkpoint_minutes",
+         .type = ParameterType::real,
+         .default_value = "",
+         .description = "minutes between checkpoints, which are then also made within a solve, between two iterations",
+         .minimum = Bound{0, true}},
+    };
+}
+
+ParameterSpec expected(std::string key, ParameterType type, std::string description, double minimum) {
+    return {.section = "expect",
+            .key = std::move(key),
+            .type = type,
+            .default_value = "",
+            .description = std::move(description),
+            .minimum = Bound{minimum}};
+}
+
+ParameterTable expect_parameters() {
+    return {
+        expected("iterations", ParameterType::integer, "every linear solve takes exactly so many iterations", 0),
+        expected("max_iterations", ParameterType::integer, "no linear solve takes more iterations", 0),
+        expected("min_iterations", ParameterType::integer, "no linear solve takes fewer iterations", 0),
+        expected("max_relative_residual", ParameterType::real,
+                 "every solve ends with ||b - A x|| at most this times ||b||", 0),
+        {.section = "expect",
+         .key = "error_norm",
+         .type = ParameterType::text,
+         .default_value = "max",
+         .description = "the error norm that max_error and min_error are about"},
+        expected("max_error", ParameterType::real, "the error norm is at most this", 0),
+        expected("min_error", ParameterType::real, "the error norm is at least this", 0),
+        {.section = "expect",
+         .key = "diagnostic",
+         .type = ParameterType::text,
+         .default_value = "",
+         .description = "the diagnostic that max_diagnostic and min_diagnostic are about, e.g. energy"},
+        {.section = "expect",
+         .key = "max_diagnostic",
+         .type = ParameterType::real,
+         .default_value = "",
+         .description = "the diagnostic is at most this at the end"},
+        {.section = "expect",
+         .key = "min_diagnostic",
+         .type = ParameterType::real,
+         .default_value = "",
+         .description = "the diagnostic is at least this at the end"},
+        expected("max_newton_iterations", ParameterType::integer, "no nonlinear solve takes more Newton steps", 0),
+        expected("steps", ParameterType::integer, "exactly so many time steps are accepted", 0),
+        expected("max_steps", ParameterType::integer, "no more time steps are accepted", 0),
+        expected("max_steady_residual", ParameterType::real,
+                 "||F|| after the last pseudo-transient step is at most this", 0),
+        {.section = "expect",
+         .key = "max_drift",
+         .type = ParameterType::text,
+         .default_value = "",
+         .description =
+             "NAME BOUND, NAME BOUND, ...: at no step a diagnostic lies further from what it began with than "
+             "its bound times the largest of its values"},
+        {.section = "expect",
+         .key = "never_rising",
+         .type = ParameterType::text,
+         .default_value = "",
+         .description = "NAME, NAME, ...: diagnostics that no step raises, but for 1e-9 of their value"},
+        {.section = "expect",
+         .key = "end",
+         .type = ParameterType::choice,
+         .default_value = "",
+         .description = "how the run ends; where it is a failure that happens, the run exits with 0",
+         .choices = {"solved", "steps_taken", "end_time_reached", "steady_state", "steps_used_up", "step_not_solved",
+                     "forbidden_state", "too_many_rejections", "step_too_small"}},
+        {.section = "expect",
+         .key = "stop_reason",
+         .type = ParameterType::choice,
+         .default_value = "",
+         .description = "the last solve ends for this reason; where it is a failure that happens, the run exits with 0",
+         .choices = {"converged_rtol", "converged_atol", "max_iterations", "diverged", "breakdown",
+                     "indefinite_operator", "indefinite_preconditioner", "not_finite", "false_convergence"}},
+        {.section = "expect",
+         .key = "exit_code",
+         .type = ParameterType::choice,
+         .default_value = "",
+         .description = "the run would end with this exit code; where it does, it exits with 0",
+         .choices = {"0", "3", "4", "5", "6", "7"}},
+    };
+}
+
+void append(ParameterTable& table, const ParameterTable& more) {
+    table.insert(table.end(), more.begin(), more.end());
+}
+
+template <class Rows>
+void add_components(DeckSchema& schema, const std::string& section, const Rows& rows) {
+    for (const auto& row : rows) schema.components.push_back({section, row.name, row.aliases, row.parameters});
+}
+
+}  // namespace
+
+ParameterTable program_parameters() {
+    ParameterTable table = device_parameters();
+    append(table, output_parameters());
+    append(table, expect_parameters());
+    return table;
+}
+
+DeckSchema deck_schema() {
+    DeckSchema schema;
+    schema.common = common_problem_parameters();
+    append(schema.common, march_parameters());
+    append(schema.common, newton_parameters());
+    append(schema.common, common_solver_parameters());
+    append(schema.common, common_preconditioner_parameters());
+    append(schema.common, program_parameters());
+    add_components(schema, "problem", problems());
+    add_components(schema, "solver", solvers());
+    add_components(schema, "preconditioner", preconditioners());
+    return schema;
+}
+
+std::string explain_section(const std::string& section) {
+    static const std::map<std::string, std::string> explained = {
+        {"problem", "The PDE, or the matrix, to solve. Which keys apply depends on problem.name."},
+        {"grid", "The structured grid."},
+        {"time", "Time steps, of transient problems and towards steady states."},
+        {"newton", "Newton's method, for nonlinear problems."},
+        {"solver", "The Krylov method and when it stops: ||b - A x|| <= max(rtol ||b||, atol), the true residual."},
+        {"preconditioner", "What the Krylov method is preconditioned with."},
+        {"device", "Where the work is done, in which memory layout and how much memory it may take."},
+        {"output", "What is written."},
+        {"expect", "What the run must show; anything else ends with exit code 8. This makes a deck a test."},
+        {"sweep",
+         "What a study varies: section.key = VALUE, VALUE, ..., where a value may also be a range: 0..3, 1..2 step "
+         "0.25, "
+         "1e-8..1e-2 factor 100. With this section a deck is a study (hyperplane help study, docs/study.md)."},
+        {"slurm", "How hyperplane study submit asks Slurm for the cases of a study."},
+    };
+    const auto at = explained.find(section);
+    return at == explained.end() ? "" : at->second;
+}
+
+}  // namespace hyperplane

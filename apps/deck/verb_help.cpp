@@ -1,0 +1,75 @@
+// hyperplane help [VERB|SECTION|SECTION.KEY|COMPONENT|exit-codes] [--markdown|--man|--completion bash]
+
+#include <fmt/format.h>
+
+#include "apps/deck/schema.hpp"
+#include "apps/exit_codes.hpp"
+#include "apps/run/reference.hpp"
+#include "apps/shell.hpp"
+#include "apps/verbs.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string explain_exit_codes() {
+    std::string text;
+    for (const ExitCodeRow& row : exit_codes())
+        text += fmt::format("{:>4}  {}{}\n", int(row.code), row.meaning,
+                            row.advice.empty() ? "" : fmt::format("\n      {}", row.advice));
+    return text;
+}
+
+[[noreturn]] void unknown(const std::string& word) {
+    std::vector<std::string> known{"exit-codes"};
+    const DeckSchema schema = deck_schema();
+    for (const Verb& verb : verbs()) known.push_back(verb.name);
+    for (const ParameterSpec& spec : schema.common) known.insert(known.end(), {spec.section, spec.name()});
+    for (const auto& component : schema.components) {
+        known.push_back(component.name);
+        for (const ParameterSpec& spec : component.parameters) known.push_back(spec.name());
+    }
+    const std::string near = nearest(word, known);
+    throw UsageError(fmt::format("nothing is called '{}'{} (hyperplane --help, hyperplane list)", word,
+                                 near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+}
+
+}  // namespace
+
+int help_verb(const Invocation& invocation) {
+    if (invocation.has("markdown")) {
+        fmt::print("{}", deck_reference());
+        return 0;
+    }
+    if (invocation.has("man")) {
+        fmt::print("{}", man_page());
+        return 0;
+    }
+    if (invocation.has("completion")) {
+        if (invocation.value("completion") != "bash")
+            throw UsageError(
+                fmt::format("--completion: there is a script for bash, none for '{}'; zsh reads bash's after "
+                            "autoload bashcompinit && bashcompinit",
+                            invocation.value("completion")));
+        fmt::print("{}", bash_completion());
+        return 0;
+    }
+    if (invocation.arguments.empty()) {
+        fmt::print("{}\nhyperplane help SECTION, SECTION.KEY or COMPONENT explains what a deck may hold.\n",
+                   program_usage());
+        return 0;
+    }
+    // A word may be more than one of these, as "problem.name" never is but a verb and a section could be.
+    const std::string& word = invocation.arguments[0];
+    std::string text;
+    for (const Verb& verb : verbs())
+        if (verb.name == word) text += usage(verb);
+    if (word == "exit-codes") text += explain_exit_codes();
+    for (const auto& found : {explain_section_keys(word), explain_key(word), explain_component(word)})
+        if (found) text += (text.empty() ? "" : "\n") + *found;
+    if (text.empty()) unknown(word);
+    fmt::print("{}", text);
+    return 0;
+}
+
+}  // namespace hyperplane

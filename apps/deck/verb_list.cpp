@@ -1,0 +1,129 @@
+// hyperplane list [problems|solvers|preconditioners|stencils|devices]
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/environment.hpp"
+#include "apps/verbs.hpp"
+#include "apps/run/verdict.hpp"
+#include "core/error.hpp"
+#include "io/deck.hpp"
+#include "precond/multicolor/colouring.hpp"
+#include "precond/registry.hpp"
+#include "problems/registry.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+struct Line {
+    std::string name, summary;
+    std::vector<std::string> more = {};  ///< lines for one who asks for this list alone
+};
+
+template <class Rows>
+std::vector<Line> lines_of(const Rows& rows) {
+    std::vector<Line> lines;
+    for (const auto& row : rows) lines.push_back({row.name, row.summary});
+    return lines;
+}
+
+/// Keys of its own, a deck to begin with, and a picture.
+std::vector<Line> problem_lines() {
+    std::vector<Line> lines;
+    for (const auto& row : problems()) {
+        Line line{row.name, row.summary};
+        std::string keys = "keys:";
+        for (const ParameterSpec& spec : row.parameters) {
+            if (keys.size() + spec.key.size() > 84) line.more.push_back(std::exchange(keys, "     "));
+            keys += " " + spec.key;
+        }
+        line.more.push_back(keys);
+        const Showing showing = showing_of(row.name);
+        line.more.push_back("deck: " + showing.deck);
+        if (!showing.picture.empty()) line.more.push_back("picture: " + showing.picture);
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+std::vector<Line> preconditioner_lines() {
+    std::vector<Line> lines;
+    for (const PreconditionerRow& row : preconditioners()) {
+        lines.push_back({row.name, row.summary});
+        if (!row.storages.empty()) lines.back().more.push_back("storage: " + list_of(row.storages));
+    }
+    return lines;
+}
+
+std::vector<Line> stencil_lines() {
+    std::vector<Line> lines;
+    for (const Stencil& stencil : Stencil::ready_made()) {
+        const LevelMap levels = stencil.level_map();
+        std::vector<Int3> offsets = stencil.offsets();
+        std::erase(offsets, Int3{});
+        lines.push_back({stencil.name(), fmt::format("{} entries, radius {}, levels i + {} j + {} k, {} colours",
+                                                     stencil.size(), stencil.radius(), levels.y, levels.z,
+                                                     linear_colourings(offsets).front().colours)});
+    }
+    return lines;
+}
+
+std::vector<Line> device_lines() {
+    std::vector<Line> lines{
+        {"cpu", fmt::format("{}, {} threads, {}", processor_name(), omp_get_num_procs(), in_gib(machine_memory()))}};
+    for (const device::Properties& gpu : device::all())
+        lines.push_back({fmt::format("cuda, gpu = {}", gpu.ordinal), describe(gpu)});
+    if (const std::string why = device::unavailable(); !why.empty()) lines.push_back({"cuda", "not available: " + why});
+    return lines;
+}
+
+struct Topic {
+    std::string name;
+    std::vector<Line> (*lines)();
+};
+
+const std::vector<Topic>& topics() {
+    static const std::vector<Topic> table = {
+        {"problems", problem_lines},
+        {"solvers", [] { return lines_of(solvers()); }},
+        {"preconditioners", preconditioner_lines},
+        {"stencils", stencil_lines},
+        {"devices", device_lines},
+    };
+    return table;
+}
+
+}  // namespace
+
+int list_verb(const Invocation& invocation) {
+    const std::string wanted = invocation.arguments.empty() ? "" : invocation.arguments[0];
+    nlohmann::json json = nlohmann::json::object();
+    std::string text, known;
+    for (const Topic& topic : topics()) {
+        known += (known.empty() ? "" : ", ") + topic.name;
+        if (!wanted.empty() && wanted != topic.name) continue;
+        text += (text.empty() ? "" : "\n") + topic.name + "\n";
+        for (const Line& line : topic.lines()) {
+            text += fmt::format("  {:<24} {}\n", line.name, line.summary);
+            if (!wanted.empty())
+                for (const std::string& more : line.more) text += fmt::format("  {:<24} {}\n", "", more);
+            json[topic.name][line.name] = line.summary;
+        }
+    }
+    if (text.empty()) {
+        std::vector<std::string> names;
+        for (const Topic& topic : topics()) names.push_back(topic.name);
+        const std::string near = nearest(wanted, names);
+        throw UsageError(fmt::format("list: '{}' is none of {}{}", wanted, known,
+                                     near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    }
+    if (wanted == "problems") text += "\nhyperplane help NAME explains a problem and each of its keys.\n";
+    fmt::print("{}", invocation.has("json") ? to_text(json) : text);
+    return 0;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,47 @@
+// hyperplane export DECK [-o DIR]
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+
+#include "apps/run/linear_system.hpp"
+#include "apps/verbs.hpp"
+#include "io/matrix_market.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::filesystem::path make_folder(const std::string& name) {
+    std::error_code error;
+    std::filesystem::create_directories(name, error);
+    if (!std::filesystem::is_directory(name))
+        throw FileError(fmt::format("{} is no folder and cannot be made one: {}", name, error.message()));
+    return name;
+}
+
+}  // namespace
+
+int export_verb(const Invocation& invocation) {
+    const Case a_case = read_case(invocation);
+    const auto folder = make_folder(invocation.value("output", "."));
+    Vector u = a_case.make_vector("state"), x = a_case.make_vector("correction");
+    LinearSystem system = make_system(a_case);
+    assemble_first(a_case, u, system);
+    set_up(*a_case.preconditioner, system);
+    const SolverOperators operators = operators_of(a_case, system.a);
+    History history;
+    const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
+
+    std::optional<StructMatrix> copy;
+    write_matrix_market(folder / "A.mtx", on_host(system.a, copy).to_csr(), a_case.shape().symmetric);
+    write_matrix_market(folder / "b.mtx", to_natural(system.b));
+    write_matrix_market(folder / "x.mtx", to_natural(x));
+    fmt::print("{}, b.mtx and x.mtx: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
+               (folder / "A.mtx").string(), system.a.unknowns(), system.a.nonzeros(), report.iterations,
+               to_string(report.reason));
+    if (!converged(report.reason)) spdlog::error("x is not the solution: {}", explain(report.reason));
+    return int(exit_code(report.reason));
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,109 @@
+#include "apps/run/beginning.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <tuple>
+
+#include "apps/deck/identity.hpp"
+#include "io/checkpoint.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Sections that do not change what is computed.
+const Sections no_matter = {"output", "expect", "device"};
+
+std::vector<std::string> differences(const Case& a_case, const RecordData& record) {
+    return deck_differences(a_case.parameters, record.deck_resolved, no_matter);
+}
+
+/// The record this run will write over.
+std::optional<RecordData> earlier_record(const Case& a_case) {
+    const std::string path = a_case.record_path();
+    if (!std::filesystem::exists(path)) return std::nullopt;
+    try {
+        return read_record(path);
+    } catch (const FileError& error) {
+        throw FileError(
+            fmt::format("{} exists and would be written over, but is not a record: {}\nRemove it, or set output.file "
+                        "to another name",
+                        path, error.what()));
+    }
+}
+
+std::optional<RecordData> preempted_record(const Case& a_case) {
+    auto record = earlier_record(a_case);
+    if (!record || record->status != "preempted" || !record->has_state) return std::nullopt;
+    if (const auto differing = differences(a_case, *record); !differing.empty())
+        throw UsageError(
+            fmt::format("{} holds a preempted run of a different deck ({}); give --fresh to start over, or another "
+                        "output.file to keep it",
+                        record->path, fmt::join(differing, "; ")));
+    return record;
+}
+
+/// The newest usable checkpoint of this deck; its damaged neighbour is told of.
+std::optional<RecordData> newest_checkpoint(const Case& a_case, bool required) {
+    CheckpointSlots::Found found = CheckpointSlots(a_case.record_path()).read();
+    for (const std::string& damaged : found.damaged) {
+        if (found.valid.empty())
+            spdlog::warn("{}", damaged);
+        else
+            spdlog::warn("{}; taking the other slot, {}", damaged, found.valid.front().path);
+    }
+    std::string other_deck;
+    for (RecordData& record : found.valid) {
+        const auto differing = differences(a_case, record);
+        if (differing.empty()) return std::move(record);
+        other_deck =
+            fmt::format("{} is a checkpoint of a different deck ({})", record.path, fmt::join(differing, "; "));
+    }
+    if (!required) return std::nullopt;
+    if (!other_deck.empty())
+        throw UsageError(other_deck + "; leave --restart out to start over, or set output.file to another name");
+    if (!found.damaged.empty())
+        throw FileError(fmt::format("no checkpoint can be used:\n{}\nLeave --restart out to start over",
+                                    fmt::join(found.damaged, "\n")));
+    throw FileError(
+        fmt::format("there is nothing to restart from: {} has neither a checkpoint beside it nor a "
+                    "preempted state; output.checkpoint_every makes checkpoints",
+                    a_case.record_path()));
+}
+
+void announce(const Case& a_case, const RecordData& from, Restart restart) {
+    spdlog::info("{} {}: going on from step {}, {}iteration {}{}", from.path,
+                 from.status == "preempted" ? "was preempted" : "is a checkpoint", from.state.step + 1,
+                 a_case.shape().linear ? "" : fmt::format("Newton step {}, ", from.state.newton + 1),
+                 from.state.iterations, restart == Restart::preempted ? " (--fresh starts over)" : "");
+    const auto backend = from.environment.find("backend");
+    const bool other_device =
+        backend != from.environment.end() && backend->second != to_string(a_case.context.backend());
+    if (other_device || from.layout != to_string(a_case.layout.kind()))
+        spdlog::warn("{} is of another device or layout ({}, {}): the result will be the same but for rounding",
+                     from.path, other_device ? backend->second : a_case.device, from.layout);
+}
+
+}  // namespace
+
+std::optional<RecordData> find_beginning(const Case& a_case, Restart restart) {
+    if (restart == Restart::never) return std::nullopt;
+    auto found = preempted_record(a_case);
+    if (restart == Restart::preempted) {
+        if (!found && CheckpointSlots(a_case.record_path()).exist())
+            spdlog::warn("starting over, though there are checkpoints beside {}: --restart goes on from them",
+                         a_case.record_path());
+    } else {
+        auto checkpoint = newest_checkpoint(a_case, restart == Restart::required && !found);
+        const auto reached = [](const RecordData& r) {
+            return std::tie(r.state.step, r.state.newton, r.state.iterations);
+        };
+        if (checkpoint && (!found || reached(*found) < reached(*checkpoint))) found = std::move(checkpoint);
+    }
+    if (found) announce(a_case, *found, restart);
+    return found;
+}
+
+}  // namespace hyperplane

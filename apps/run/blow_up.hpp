@@ -1,0 +1,20 @@
+// Where a state went wrong.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/interfaces/problem.hpp"
+
+namespace hyperplane {
+
+/// A value that physics forbids, or one that is not finite, of a state wherever it lies; its quantity is then the
+/// unknown's name.
+std::optional<BadState> find_bad_state(const Problem& problem, const Vector& u);
+/// The first value that is not finite; `prefix` stands before the unknown's name.
+std::optional<BadState> find_not_finite(const SystemShape& shape, const Vector& x, const std::string& prefix = "");
+
+/// "density is -0.3 at point (4, 5, 6)"; "cell" for cell-centred grids.
+std::string describe(const BadState& bad, const Grid& grid);
+
+}  // namespace hyperplane

@@ -1,0 +1,240 @@
+#include "apps/run/case.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "apps/deck/schema.hpp"
+#include "io/matrix_market.hpp"
+#include "problems/registry.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Runs each step; the UsageErrors of all of them become one.
+class Contradictions {
+public:
+    template <class Step>
+    void collect(const Step& step) {
+        try {
+            step();
+        } catch (const UsageError& error) {
+            text_ += (text_.empty() ? "" : "\n") + std::string(error.what());
+        }
+    }
+    void add(const std::string& message) { text_ += (text_.empty() ? "" : "\n") + message; }
+    void report() const {
+        if (!text_.empty()) throw UsageError(text_);
+    }
+
+private:
+    std::string text_;
+};
+
+/// Files of a deck are named relative to its folder.
+InputFiles files_beside(const std::string& deck) {
+    const auto folder = std::filesystem::path(deck).parent_path();
+    const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
+    return {
+        .matrix = [resolve](const std::string& path) { return read_matrix_market(resolve(path)); },
+        .vector = [resolve](const std::string& path) { return read_matrix_market_vector(resolve(path)); },
+        .doubles = [resolve](const std::string& path, Index count) { return read_doubles(resolve(path), count); },
+    };
+}
+
+Layout choose_layout(const Parameters& parameters, const PreconditionerPlan& plan) {
+    const std::string& asked = parameters.text("device", "layout");
+    if (asked == "auto" || asked == to_string(plan.layout.kind())) return plan.layout;
+    return {asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, plan.layout.grid(),
+            plan.layout.levels()};
+}
+
+void check_expectations(const Parameters& p, Contradictions& found) {
+    const auto given = [&](const char* key) { return p.is_set("expect", key); };
+    if (given("min_iterations") && given("max_iterations") &&
+        p.integer("expect", "min_iterations") > p.integer("expect", "max_iterations"))
+        found.add(p.where("expect", "min_iterations") + ": is above expect.max_iterations; no run can meet both");
+    if (given("iterations") && (given("min_iterations") || given("max_iterations")))
+        found.add(p.where("expect", "iterations") + ": give it, or expect.min_iterations and max_iterations, not both");
+    if (given("min_error") && given("max_error") && p.real("expect", "min_error") > p.real("expect", "max_error"))
+        found.add(p.where("expect", "min_error") + ": is above expect.max_error; no run can meet both");
+}
+
+void check_checkpoints(const Parameters& p, const Problem& problem) {
+    if (problem.shape().regime != Regime::steady) return;
+    if (p.is_given("output", "checkpoint_every"))
+        throw UsageError(
+            fmt::format("{}: {} is steady, so there are no time steps to count; "
+                        "output.checkpoint_minutes makes checkpoints within a solve",
+                        p.where("output", "checkpoint_every"), p.text("problem", "name")));
+}
+
+std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
+    return find_row(problems(), "problem", parameters.text("problem", "name"))
+        .create(parameters, context, files_beside(deck.file));
+}
+
+/// Makes solver and preconditioner; without a problem the preconditioner stays unmade. Throws what was found.
+Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
+              Contradictions& found) {
+    const Context& context = foundation.context;
+    const std::shared_ptr<const Problem>& problem = foundation.problem;
+    std::unique_ptr<Solver> solver;
+    std::unique_ptr<Preconditioner> preconditioner;
+    PreconditionerPlan plan;
+    NewtonOptions newton;
+    TimeOptions time;
+    const auto& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    found.collect(
+        [&] { solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context); });
+    if (problem) {
+        found.collect([&] { newton = newton_options(parameters, problem->shape()); });
+        found.collect([&] { time = time_options(parameters, problem->shape()); });
+        found.collect([&] {
+            const SystemShape& shape = problem->shape();
+            const PreconditionerSetting setting{context, shape.grid, shape.stencil, shape.dof, shape.symmetric};
+            check_storage(row, parameters);
+            plan = row.plan(parameters, setting);
+            preconditioner = row.create(parameters, setting);
+        });
+    }
+    if (solver && preconditioner)
+        found.collect([&] {
+            solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);
+            solver->check(row.name, plan.traits);
+        });
+    found.report();
+
+    Layout layout = choose_layout(parameters, plan);
+    const StopCriteria criteria = stop_criteria(parameters);
+    return {std::move(deck),
+            overrides,
+            std::move(parameters),
+            context,
+            describe(context),
+            problem,
+            layout,
+            plan,
+            std::move(preconditioner),
+            std::move(solver),
+            criteria,
+            newton,
+            time};
+}
+
+/// Names the section where --set has a key, or a section, alone.
+void check_section(const std::string& text) {
+    const std::string word = text.substr(0, text.find('=')), rest = text.substr(word.size());
+    if (word.empty() || word.find('.') != word.npos) return;
+    std::vector<std::string> meant;
+    const auto look_at = [&](const ParameterSpec& spec) {
+        if (spec.key == word || (spec.section == word && spec.key == "name"))
+            if (std::find(meant.begin(), meant.end(), spec.name()) == meant.end()) meant.push_back(spec.name());
+    };
+    const DeckSchema schema = deck_schema();
+    for (const ParameterSpec& spec : schema.common) look_at(spec);
+    for (const auto& component : schema.components)
+        for (const ParameterSpec& spec : component.parameters) look_at(spec);
+    if (meant.empty()) return;
+    for (std::string& name : meant) name += rest;
+    throw UsageError(
+        fmt::format("--set '{}': expected section.key=value; did you mean {}?", text, fmt::join(meant, " or ")));
+}
+
+}  // namespace
+
+Index MemoryPlan::total() const {
+    Index sum = 0;
+    for (const auto& [label, bytes] : by_label) sum += bytes;
+    return sum;
+}
+
+std::string MemoryPlan::table() const {
+    MemoryLedger ledger;
+    for (const auto& [label, bytes] : by_label) ledger.add(label, bytes);
+    return ledger.table();
+}
+
+std::optional<Index> Case::steps() const {
+    if (shape().regime == Regime::steady) return 1;
+    return time.steps > 0 ? std::optional(time.steps) : std::nullopt;
+}
+
+MemoryPlan Case::memory_plan(bool solved_before) const {
+    const Index vector = layout.slots() * shape().dof * Index(sizeof(double));
+    const Index blocks = shape().symmetric ? shape().stencil.diagonal() + 1 : shape().stencil.size();
+    const Index matrix = StructMatrix::bytes(blocks * shape().dof * shape().dof, layout.slots());
+    MemoryPlan memory;
+    memory.by_label["matrix"] = matrix;
+    if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;
+    memory.by_label["preconditioner " + name("preconditioner")] = plan.bytes;
+    const Index krylov = solver->work_vectors() * vector;
+    memory.by_label["Krylov vectors"] = krylov;
+    // A first set-up comes before a solver has vectors.
+    const bool set_up_once = !solved_before && shape().linear && steps() == 1;
+    if (const Index more = plan.setup_bytes - (set_up_once ? krylov : 0); more > 0)
+        memory.by_label["set-up of preconditioner " + name("preconditioner")] = more;
+    memory.by_label["state, b, correction"] = 3 * vector;
+    const Newton::Vectors held = Newton::vectors(shape(), newton);
+    if (held.trial > 0) memory.by_label["trial state"] = held.trial * vector;
+    if (held.setup > 0) memory.by_label["state of the set-up"] = held.setup * vector;
+    if (time.vectors() > 0) memory.by_label["states before"] = time.vectors() * vector;
+    if (const Index held = context.ledger().held()) memory.by_label["problem data"] = held;
+    return memory;
+}
+
+std::string Case::record_path() const {
+    if (parameters.is_set("output", "file")) return parameters.text("output", "file");
+    return std::filesystem::path(deck.file).stem().string() + ".h5";
+}
+
+std::vector<std::string> deck_overrides(const Invocation& invocation) {
+    std::vector<std::string> overrides = invocation.values("set");
+    for (const std::string& text : overrides) check_section(text);
+    if (invocation.has("threads"))
+        overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
+    if (invocation.has("backend")) overrides.push_back("device.backend=" + invocation.value("backend"));
+    return overrides;
+}
+
+Case read_case(const Invocation& invocation) {
+    const std::vector<std::string> overrides = deck_overrides(invocation);
+    Deck deck = read_deck(invocation.arguments.at(0));
+    for (const DeckLine& section : deck.sections)
+        if (section.text == "sweep")
+            throw UsageError(
+                fmt::format("{0}:{1}: with a section [sweep] this is a study: hyperplane study run {0} runs "
+                            "its cases, hyperplane run {0} --case NAME one of them",
+                            deck.file, section.line));
+    return build_case(std::move(deck), overrides);
+}
+
+Case build_case(Deck deck, const std::vector<std::string>& overrides) {
+    std::vector<DeckEntry> entries;
+    for (const std::string& text : overrides) entries.push_back(parse_override(text));
+    Parameters parameters = resolve(deck, entries, deck_schema());
+    Contradictions found;
+    check_expectations(parameters, found);
+    Foundation foundation{make_context(parameters), nullptr};
+    found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
+    if (foundation.problem) found.collect([&] { check_checkpoints(parameters, *foundation.problem); });
+    return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
+}
+
+Foundation build_foundation(const Deck& deck, const Parameters& parameters) {
+    const Context context = make_context(parameters);
+    return {context, make_problem(deck, parameters, context)};
+}
+
+Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
+                const Foundation& foundation) {
+    Contradictions found;
+    return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,32 @@
+#include "apps/run/checkpoints.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <ratio>
+
+namespace hyperplane {
+
+void Checkpoints::begin(Index step) {
+    step_ = step;
+    time_ = Clock::now();
+}
+
+bool Checkpoints::due_after(Index step) const {
+    const Index every = case_.parameters.integer("output", "checkpoint_every");
+    return (every > 0 && step - step_ >= every) || due_by_clock();
+}
+
+bool Checkpoints::due_by_clock() const {
+    using Minutes = std::chrono::duration<double, std::ratio<60>>;
+    return case_.parameters.is_set("output", "checkpoint_minutes") &&
+           Clock::now() - time_ >= Minutes(case_.parameters.real("output", "checkpoint_minutes"));
+}
+
+void Checkpoints::write(const RunState& state) {
+    slots_.write(record_, state);
+    spdlog::debug("checkpoint in step {}, Newton step {}, iteration {}", state.step + 1, state.newton,
+                  state.iterations);
+    begin(state.step);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,31 @@
+// When a run makes checkpoints: [output] checkpoint_every and checkpoint_minutes.
+#pragma once
+
+#include <chrono>
+
+#include "apps/run/case.hpp"
+#include "io/checkpoint.hpp"
+
+namespace hyperplane {
+
+class Checkpoints {
+public:
+    Checkpoints(const Case& a_case, RecordWriter& record)
+        : case_(a_case), record_(record), slots_(a_case.record_path()) {}
+
+    /// The run begins after `step` steps.
+    void begin(Index step);
+    bool due_after(Index step) const;
+    bool due_by_clock() const;
+    void write(const RunState& state);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    const Case& case_;
+    RecordWriter& record_;
+    CheckpointSlots slots_;
+    Index step_ = 0;          ///< of the newest checkpoint, or where this run began
+    Clock::time_point time_;  ///< of the newest checkpoint, or when this run began
+};
+
+}  // namespace hyperplane

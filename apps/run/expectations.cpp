@@ -1,0 +1,194 @@
+#include "apps/run/expectations.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+namespace hyperplane {
+namespace {
+
+/// "a b, c" as {{"a", "b"}, {"c"}}
+std::vector<std::vector<std::string>> lists(const std::string& text) {
+    std::vector<std::vector<std::string>> found(1);
+    std::istringstream stream(text);
+    for (std::string word; stream >> word;) {
+        const bool last = word.back() == ',';
+        if (last) word.pop_back();
+        if (!word.empty()) found.back().push_back(word);
+        if (last) found.emplace_back();
+    }
+    if (found.back().empty()) found.pop_back();
+    return found;
+}
+
+/// Reads the keys of [expect] that are given and notes those the outcome does not meet.
+class Judge {
+public:
+    explicit Judge(const Parameters& parameters) : p_(parameters) {}
+
+    bool given(const char* key) const { return p_.is_set("expect", key); }
+
+    void require(const char* key, bool met, const std::string& found) {
+        ++result_.checked;
+        if (met || ++unmet_[key] > most_told) return;
+        result_.unmet.push_back(
+            fmt::format("{} = {}, found {}", p_.where("expect", key), p_.text("expect", key), found));
+    }
+
+    void iterations(const Outcome& outcome) {
+        for (const SolveRow& row : outcome.solves) {
+            const Index n = row.report.iterations;
+            const std::string found = fmt::format("{} iterations in step {}", n, row.step);
+            if (given("iterations")) require("iterations", n == p_.integer("expect", "iterations"), found);
+            if (given("max_iterations")) require("max_iterations", n <= p_.integer("expect", "max_iterations"), found);
+            if (given("min_iterations")) require("min_iterations", n >= p_.integer("expect", "min_iterations"), found);
+        }
+    }
+
+    void residuals(const Outcome& outcome) {
+        if (!given("max_relative_residual")) return;
+        const double bound = p_.real("expect", "max_relative_residual");
+        for (const SolveRow& row : outcome.solves)
+            require("max_relative_residual", row.report.true_residual <= bound * row.report.b_norm,
+                    fmt::format("||b - A x|| = {:.4e}, ||b|| = {:.4e} in step {}", row.report.true_residual,
+                                row.report.b_norm, row.step));
+    }
+
+    void error(const Outcome& outcome) {
+        const std::string& name = p_.text("expect", "error_norm");
+        for (const ErrorNorm& norm : outcome.errors)
+            if (norm.name == name) return bounds("min_error", "max_error", norm.value);
+        no_bounds("min_error", "max_error",
+                  outcome.errors.empty() ? "no exact solution to compare with" : "no error norm called " + name);
+    }
+
+    void diagnostic(const Outcome& outcome) {
+        const DiagnosticSeries* series = find(outcome.diagnostics, p_.text("expect", "diagnostic"));
+        if (series && !series->values.empty()) return bounds("min_diagnostic", "max_diagnostic", series->values.back());
+        no_bounds("min_diagnostic", "max_diagnostic", no_such(outcome.diagnostics, {p_.text("expect", "diagnostic")}));
+    }
+
+    void steps(const Outcome& outcome) {
+        Index accepted = 0;
+        for (const StepRow& row : outcome.steps) {
+            accepted += row.accepted;
+            if (given("max_newton_iterations"))
+                require("max_newton_iterations", row.newton_steps <= p_.integer("expect", "max_newton_iterations"),
+                        fmt::format("{} Newton steps in step {}", row.newton_steps, row.step));
+        }
+        const std::string found = fmt::format("{}", accepted);
+        if (given("steps")) require("steps", accepted == p_.integer("expect", "steps"), found);
+        if (given("max_steps")) require("max_steps", accepted <= p_.integer("expect", "max_steps"), found);
+        if (!given("max_steady_residual")) return;
+        const double residual = outcome.steps.empty() ? not_known : outcome.steps.back().steady_residual;
+        require("max_steady_residual", residual <= p_.real("expect", "max_steady_residual"),
+                fmt::format("{:.4e}", residual));
+    }
+
+    void diagnostics(const Outcome& outcome) {
+        if (given("max_drift"))
+            for (const auto& words : lists(p_.text("expect", "max_drift"))) drift(outcome.diagnostics, words);
+        if (given("never_rising"))
+            for (const auto& words : lists(p_.text("expect", "never_rising"))) falling(outcome.diagnostics, words);
+    }
+
+    void ending(const Outcome& outcome) {
+        if (given("end")) require("end", outcome.end == p_.text("expect", "end"), outcome.end);
+        if (given("stop_reason")) {
+            const std::string found =
+                outcome.solves.empty() ? "no solve" : to_string(outcome.solves.back().report.reason);
+            require("stop_reason", found == p_.text("expect", "stop_reason"), found);
+        }
+        if (given("exit_code"))
+            require("exit_code", int(outcome.code) == p_.integer("expect", "exit_code"),
+                    fmt::format("{}", int(outcome.code)));
+    }
+
+    Judgement finish(ExitCode code) {
+        result_.code = code;
+        for (const auto& [key, count] : unmet_)
+            if (count > most_told)
+                result_.unmet.push_back(
+                    fmt::format("{}: not met {} times more", p_.where("expect", key), count - most_told));
+        const bool failure_asked_for = given("exit_code") || given("stop_reason") || given("end");
+        if (!result_.unmet.empty() && (code == ExitCode::ok || failure_asked_for)) result_.code = ExitCode::expectation;
+        if (result_.unmet.empty() && failure_asked_for) result_.code = ExitCode::ok;
+        return result_;
+    }
+
+private:
+    static constexpr int most_told = 5;  // of one key
+
+    void bounds(const char* least, const char* most, double value) {
+        const std::string found = fmt::format("{:.5e}", value);
+        if (given(least)) require(least, value >= p_.real("expect", least), found);
+        if (given(most)) require(most, value <= p_.real("expect", most), found);
+    }
+    void no_bounds(const char* least, const char* most, const std::string& why) {
+        for (const char* key : {least, most})
+            if (given(key)) require(key, false, why);
+    }
+
+    static const DiagnosticSeries* find(const DiagnosticTable& table, const std::string& name) {
+        for (const DiagnosticSeries& series : table.series)
+            if (series.name == name) return &series;
+        return nullptr;
+    }
+
+    void drift(const DiagnosticTable& table, const std::vector<std::string>& words) {
+        const DiagnosticSeries* series = words.size() == 2 ? find(table, words[0]) : nullptr;
+        if (!series) return require("max_drift", false, no_such(table, words));
+        double largest = 0.0, furthest = 0.0;
+        for (double value : series->values) {
+            largest = std::max(largest, std::abs(value));
+            furthest = std::max(furthest, std::abs(value - series->values.front()));
+        }
+        const ParameterSpec bound{"expect", "max_drift", ParameterType::real, "", ""};
+        const bool number = !check_value(bound, words[1]);
+        require("max_drift", number && furthest <= std::stod(words[1]) * largest,
+                number ? fmt::format("{} of {}", furthest / largest, words[0]) : "no number: " + words[1]);
+    }
+
+    void falling(const DiagnosticTable& table, const std::vector<std::string>& words) {
+        constexpr double rounding = 1e-9;
+        const DiagnosticSeries* series = words.size() == 1 ? find(table, words[0]) : nullptr;
+        if (!series) return require("never_rising", false, no_such(table, words));
+        for (std::size_t at = 1; at < series->values.size(); ++at) {
+            const double before = series->values[at - 1], now = series->values[at];
+            require("never_rising", now <= before + rounding * std::abs(before),
+                    fmt::format("{} {:.10g} after {:.10g} in step {}", words[0], now, before, table.step[at]));
+        }
+    }
+
+    static std::string no_such(const DiagnosticTable& table, const std::vector<std::string>& words) {
+        std::string names;
+        for (const DiagnosticSeries& series : table.series) names += (names.empty() ? "" : ", ") + series.name;
+        return fmt::format("no diagnostic to go with '{}'; there are: {}", fmt::join(words, " "),
+                           names.empty() ? "none" : names);
+    }
+
+    const Parameters& p_;
+    std::map<std::string, int> unmet_;  ///< times, by key
+    Judgement result_{};
+};
+
+}  // namespace
+
+Judgement judge(const Parameters& parameters, const Outcome& outcome) {
+    if (outcome.code == ExitCode::checkpointed) return {outcome.code, 0, {}};
+    Judge judge(parameters);
+    judge.iterations(outcome);
+    judge.residuals(outcome);
+    judge.steps(outcome);
+    judge.diagnostics(outcome);
+    judge.error(outcome);
+    judge.diagnostic(outcome);
+    judge.ending(outcome);
+    return judge.finish(outcome.code);
+}
+
+}  // namespace hyperplane

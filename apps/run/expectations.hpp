@@ -1,0 +1,22 @@
+// [expect]: what makes a deck a test.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/run/outcome.hpp"
+#include "core/parameters/parameters.hpp"
+
+namespace hyperplane {
+
+struct Judgement {
+    ExitCode code;                   ///< the run's final one
+    int checked = 0;                 ///< expectations that applied
+    std::vector<std::string> unmet;  ///< a sentence each
+};
+
+/// Compares an outcome with [expect]. Unmet expectations give ExitCode::expectation; a failure that
+/// expect.exit_code, expect.stop_reason or expect.end asks for gives ok; a preempted run is not judged.
+Judgement judge(const Parameters& parameters, const Outcome& outcome);
+
+}  // namespace hyperplane

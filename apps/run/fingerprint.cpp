@@ -1,0 +1,52 @@
+#include "apps/run/fingerprint.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <optional>
+
+#include "core/random.hpp"
+#include "core/device/threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::uint64_t term(Index k, double value) {
+    return scramble(scramble(std::uint64_t(k) + 1) ^ std::bit_cast<std::uint64_t>(value));
+}
+
+}  // namespace
+
+std::uint64_t fingerprint(const StructMatrix& matrix) {
+    std::optional<StructMatrix> copy;
+    const StructMatrix& a = on_host(matrix, copy);
+    const Grid& grid = a.grid();
+    const int entries = a.stencil().size(), dof = a.dof();
+    std::uint64_t sum = 0;
+#pragma omp parallel for schedule(static) num_threads(threads_for(a.unknowns())) reduction(+ : sum)
+    for (Index row = 0; row < grid.points(); ++row) {
+        const Int3 point = grid.point(row);
+        Index k = row * entries * dof * dof;
+        for (int e = 0; e < entries; ++e)
+            for (int i = 0; i < dof; ++i)
+                for (int j = 0; j < dof; ++j) sum += term(k++, a.at(point, e, i, j));
+    }
+    return sum;
+}
+
+std::uint64_t fingerprint(const Vector& x) {
+    Vector copy;
+    const Vector& host = on_host(x, copy);
+    const Grid& grid = x.layout().grid();
+    std::uint64_t sum = 0;
+#pragma omp parallel for schedule(static) num_threads(threads_for(x.size())) reduction(+ : sum)
+    for (Index row = 0; row < grid.points(); ++row)
+        for (int c = 0; c < x.dof(); ++c) sum += term(row * x.dof() + c, host(grid.point(row), c));
+    return sum;
+}
+
+std::string in_hex(std::uint64_t bits) {
+    return fmt::format("{:016x}", bits);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,76 @@
+#include "apps/run/linear_solves.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "apps/signals.hpp"
+
+namespace hyperplane {
+
+void LinearSolves::resume(SolverItems state, Index iterations) {
+    state_ = std::move(state);
+    iterations_ = iterations;
+}
+
+void LinearSolves::add_time_before(const SolveRow& so_far) {
+    setup_before_ += so_far.setup_seconds;
+    solve_before_ += so_far.solve_seconds;
+}
+
+SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, const std::string& title) {
+    const LinearSystem& system = task.system;
+    if (task.refreshed && task.setup.pivots_modified > 0) {
+        progress_.end_line();
+        spdlog::warn("{}: {} pivots modified, shift {:g}", case_.name("preconditioner"), task.setup.pivots_modified,
+                     task.setup.shift);
+    }
+    if (task.refreshed && task.setup.values_flushed > 0) {
+        progress_.end_line();
+        spdlog::warn("{}: {} values of the factors are too small for preconditioner.storage = {} and became zero",
+                     case_.name("preconditioner"), task.setup.values_flushed,
+                     case_.parameters.text("preconditioner", "storage"));
+    }
+    const TimerTree& timers = outcome_.timers;
+    const double solve_before = timers.seconds("solve");
+    History history;
+    SolveRow row{.step = step,
+                 .newton = task.newton,
+                 .unknowns = system.a.unknowns(),
+                 .stored_entries = system.a.bytes() / Index(sizeof(double)),
+                 .report = run(task, step, title, history),
+                 .setup = task.setup};
+    row.setup_seconds = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +
+                        std::exchange(setup_before_, 0.0);
+    row.solve_seconds = timers.seconds("solve") - solve_before + std::exchange(solve_before_, 0.0);
+    record_.add_solve(row, history.entries());
+    outcome_.solves.push_back(row);
+    return row.report;
+}
+
+SolveReport LinearSolves::run(const Newton::LinearTask& task, Index step, const std::string& title, History& history) {
+    SolverState state;
+    for (const auto& [name, values] : std::exchange(state_, {})) state.put(name, values);
+    iterations_ = 0;
+    history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
+    history.set_interrupt([this] { return stop_signal() != 0 || checkpoints_.due_by_clock(); });
+    progress_.begin(title, task.rtol, step);
+    case_.solver->set_rtol(task.rtol);
+
+    const TimedOperator a(task.a, outcome_.timers, "solve/spmv"), m(task.m, outcome_.timers, "solve/preconditioner");
+    TimerScope scope(outcome_.timers, "solve");
+    SolveReport report;
+    while (true) {
+        SolverState reached;
+        const StateStore* from = state.items().empty() ? nullptr : &state;
+        report = case_.solver->solve(a, m, task.system.b, task.du, history, {.save = &reached, .from = from});
+        state = std::move(reached);
+        if (report.reason != StopReason::interrupted || stop_signal()) break;
+        keep_(report.iterations, state.items());
+    }
+    progress_.end(report.b_norm > 0.0 ? report.true_residual / report.b_norm : report.true_residual);
+    if (report.reason == StopReason::interrupted) resume(state.items(), report.iterations);
+    return report;
+}
+
+}  // namespace hyperplane

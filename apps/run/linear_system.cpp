@@ -1,0 +1,30 @@
+#include "apps/run/linear_system.hpp"
+
+namespace hyperplane {
+
+LinearSystem make_system(const Case& a_case) {
+    return make_system(a_case.shape(), a_case.context, a_case.layout);
+}
+
+TimeLevel first_level(const Case& a_case, const Vector& u) {
+    if (a_case.shape().regime == Regime::steady) return {.step = 1};
+    const double dt = a_case.problem->time_step(u);
+    TimeLevel level = implicit_euler(1, dt, dt, u);
+    level.pseudo = a_case.time.pseudo();
+    return level;
+}
+
+void assemble_first(const Case& a_case, Vector& u, LinearSystem& system) {
+    const Problem& problem = *a_case.problem;
+    problem.initial_state(u);
+    const TimeLevel level = first_level(a_case, u);
+    assemble_operator(problem, u, level, system);
+    assemble_preconditioned(problem, u, level, system);
+    assemble_right_hand_side(problem, u, level, system);
+}
+
+SolverOperators operators_of(const Case& a_case, const LinearOperator& a) {
+    return {a_case.shape(), a_case.context, a, *a_case.preconditioner};
+}
+
+}  // namespace hyperplane

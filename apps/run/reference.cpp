@@ -1,0 +1,158 @@
+#include "apps/run/reference.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "apps/deck/schema.hpp"
+#include "apps/study/slurm.hpp"
+#include "apps/study/sweep.hpp"
+#include "precond/registry.hpp"
+#include "problems/registry.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+template <class Rows>
+void append(std::vector<ComponentEntry>& entries, const std::string& section, const Rows& rows) {
+    for (const auto& row : rows)
+        entries.push_back({section, row.name, row.aliases, row.summary, row.explanation, row.parameters});
+}
+
+/// Keys that belong to no component: of any deck, then of a study.
+ParameterTable keys_of_all() {
+    ParameterTable keys = deck_schema().common;
+    for (const ParameterTable& table : {sweep_parameters(), slurm_parameters()})
+        keys.insert(keys.end(), table.begin(), table.end());
+    return keys;
+}
+
+std::string key_text(const ParameterSpec& spec) {
+    return fmt::format("  {} = {}; {}\n      {}.\n", spec.key, describe_domain(spec), default_text(spec),
+                       describe(spec));
+}
+
+std::string keys_text(const ParameterTable& keys) {
+    std::string text;
+    for (const ParameterSpec& spec : keys) text += key_text(spec);
+    return text;
+}
+
+std::string escaped(std::string text) {
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
+    return text;
+}
+
+std::string markdown_table(const ParameterTable& keys) {
+    if (keys.empty()) return "";
+    std::string text = "| key | value | default | meaning |\n|---|---|---|---|\n";
+    for (const ParameterSpec& spec : keys)
+        text += fmt::format("| `{}` | {} | {} | {} |\n", spec.key, escaped(describe_domain(spec)),
+                            spec.required                ? "required"
+                            : spec.default_value.empty() ? ""
+                                                         : "`" + spec.default_value + "`",
+                            escaped(describe(spec)));
+    return text + "\n";
+}
+
+std::string markdown_component(const ComponentEntry& entry) {
+    std::string text = fmt::format("### {}: `{}`\n\n", entry.section, entry.name);
+    if (!entry.aliases.empty()) text += fmt::format("Also called `{}`. ", fmt::join(entry.aliases, "`, `"));
+    return text + entry.summary + ".\n\n" + entry.explanation + "\n\n" + markdown_table(entry.parameters);
+}
+
+}  // namespace
+
+std::string default_text(const ParameterSpec& spec) {
+    if (spec.required) return "required";
+    return spec.default_value.empty() ? "unset" : "default " + spec.default_value;
+}
+
+std::vector<ComponentEntry> registered_components() {
+    std::vector<ComponentEntry> entries;
+    append(entries, "problem", problems());
+    append(entries, "solver", solvers());
+    append(entries, "preconditioner", preconditioners());
+    return entries;
+}
+
+const std::vector<std::string>& deck_sections() {
+    static const std::vector<std::string> order = {"problem", "grid",   "time",   "newton", "solver", "preconditioner",
+                                                   "device",  "output", "expect", "sweep",  "slurm"};
+    return order;
+}
+
+ParameterTable common_keys(const std::string& section) {
+    ParameterTable keys;
+    for (const ParameterSpec& spec : keys_of_all())
+        if (spec.section == section) keys.push_back(spec);
+    return keys;
+}
+
+std::optional<std::string> explain_section_keys(const std::string& section) {
+    if (std::find(deck_sections().begin(), deck_sections().end(), section) == deck_sections().end())
+        return std::nullopt;
+    std::string text =
+        fmt::format("[{}]\n{}\n\n{}", section, explain_section(section), keys_text(common_keys(section)));
+    for (const ComponentEntry& entry : registered_components())
+        if (entry.section == section && !entry.parameters.empty())
+            text += fmt::format("\nwith name = {} ({}):\n{}", entry.name, entry.summary, keys_text(entry.parameters));
+    return text;
+}
+
+std::optional<std::string> explain_key(const std::string& name) {
+    std::string text;
+    const auto meant = [&](const ParameterSpec& spec) { return spec.name() == name || spec.key == name; };
+    const auto components = registered_components();
+    for (const ParameterSpec& spec : keys_of_all()) {
+        if (!meant(spec)) continue;
+        text += fmt::format("[{}]\n{}", spec.section, key_text(spec));
+        if (spec.key != "name") continue;
+        for (const ComponentEntry& entry : components)
+            if (entry.section == spec.section) text += fmt::format("        {:<24} {}\n", entry.name, entry.summary);
+    }
+    for (const ComponentEntry& entry : components)
+        for (const ParameterSpec& spec : entry.parameters)
+            if (meant(spec))
+                text +=
+                    fmt::format("[{}] with {}.name = {}\n{}", spec.section, entry.section, entry.name, key_text(spec));
+    return text.empty() ? std::nullopt : std::optional(text);
+}
+
+std::optional<std::string> explain_component(const std::string& name) {
+    for (const ComponentEntry& entry : registered_components()) {
+        if (entry.name != name && std::find(entry.aliases.begin(), entry.aliases.end(), name) == entry.aliases.end())
+            continue;
+        std::string text = fmt::format("{} {}", entry.section, entry.name);
+        if (!entry.aliases.empty()) text += fmt::format(" (also {})", fmt::join(entry.aliases, ", "));
+        text += fmt::format("\n{}.\n\n{}\n", entry.summary, entry.explanation);
+        if (!entry.parameters.empty())
+            text += fmt::format("\n[{}] keys of its own:\n{}", entry.section, keys_text(entry.parameters));
+        return text;
+    }
+    return std::nullopt;
+}
+
+std::string deck_reference() {
+    std::string text =
+        "# The deck\n\n"
+        "Generated from the program's own tables by `hyperplane help --markdown`; do not edit.\n\n"
+        "A deck is an INI file. `;` and `#` begin a comment at the start of a line or after white space; a value in "
+        "double quotes may hold them. Lists are written with blanks or commas. Integers may be written `1e3`. "
+        "A key that does not apply is an error. `hyperplane run DECK --set section.key=value` overrides a key; "
+        "the last one wins. File names are relative to the deck's folder, those in [output] to the current "
+        "directory.\n\n";
+    for (const std::string& section : deck_sections()) {
+        text +=
+            fmt::format("## [{}]\n\n{}\n\n{}", section, explain_section(section), markdown_table(common_keys(section)));
+        for (const ComponentEntry& entry : registered_components())
+            if (entry.section == section) text += markdown_component(entry);
+    }
+    while (text.size() > 1 && text[text.size() - 2] == '\n') text.pop_back();
+    return text;
+}
+
+}  // namespace hyperplane

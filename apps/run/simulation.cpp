@@ -1,0 +1,245 @@
+#include "apps/run/simulation.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "apps/run/blow_up.hpp"
+#include "apps/run/results.hpp"
+#include "apps/signals.hpp"
+
+namespace hyperplane {
+
+Simulation::Simulation(const Case& a_case, RecordWriter& record, Progress progress)
+    : case_(a_case),
+      record_(record),
+      checkpoints_(a_case, record),
+      solves_(a_case, record, outcome_, checkpoints_, std::move(progress),
+              [this](Index iterations, const SolverItems& krylov) {
+                  checkpoints_.write(state(true, iterations, krylov));
+              }) {}
+
+void Simulation::resume(RecordData before) {
+    outcome_.resumed = true;
+    outcome_.steps = before.steps;
+    outcome_.newton = before.newton;
+    outcome_.diagnostics = before.diagnostics;
+    for (const StepRow& row : before.steps) record_.add_step(row);
+    for (const NewtonRow& row : before.newton) record_.add_newton(row);
+    record_.set_diagnostics(before.diagnostics);
+    for (std::size_t s = 0; s < before.solves.size(); ++s) {
+        const SolveRow& row = before.solves[s];
+        if (row.report.reason == StopReason::interrupted) {  // this run ends it, and its row will tell of all of it
+            solves_.add_time_before(row);
+            continue;
+        }
+        record_.add_solve(row, before.histories[s]);
+        outcome_.solves.push_back(row);
+    }
+    before_ = std::move(before.state);
+}
+
+Outcome Simulation::run() {
+    outcome_.predicted = case_.memory_plan().total();
+    try {
+        march();
+    } catch (const Error& error) {
+        outcome_.code = error.code();
+        outcome_.message = error.what();
+    } catch (const std::bad_alloc&) {
+        outcome_.code = ExitCode::out_of_memory;
+        outcome_.message = "out of memory; held so far:\n" + case_.context.ledger().table();
+    }
+    solves_.end_line();
+    const MemoryLedger& ledger = case_.context.ledger();
+    outcome_.peak = ledger.peak();
+    outcome_.peak_by_label = ledger.peak_by_label();
+    record_.set_performance(outcome_.timers, outcome_.peak_by_label, outcome_.peak, outcome_.predicted);
+    return outcome_;
+}
+
+void Simulation::march() {
+    allocate();
+    start();
+    auto published = std::chrono::steady_clock::now();
+    checkpoints_.begin(stepper_->steps_done());
+    while (!stepper_->ended()) {
+        if (stop_signal() && !within_) return preempt(false);
+        if (!attempt()) return;
+        if (!stepper_->ended() && checkpoints_.due_after(stepper_->steps_done()))
+            checkpoints_.write(state(false, 0, {}));
+        if (const auto now = std::chrono::steady_clock::now(); now - published > std::chrono::seconds(5)) {
+            record_.publish();
+            published = now;
+        }
+    }
+    end(*stepper_->ended());
+    const double time = stepper_->time();
+    newton_.reset(), stepper_.reset();  // given back before the output takes its own
+    write_results(case_, u_, time, record_, outcome_);
+}
+
+void Simulation::allocate() {
+    newton_.emplace(*case_.problem, case_.newton, *case_.preconditioner, case_.context, case_.layout, outcome_.timers);
+    u_ = case_.make_vector("state");
+    stepper_.emplace(*case_.problem, case_.time, case_.context, case_.layout);
+}
+
+void Simulation::start() {
+    if (!before_) {
+        case_.problem->initial_state(u_);
+        if (!case_.shape().linear)
+            if (const auto bad = find_bad_state(*case_.problem, u_))
+                throw UsageError(
+                    fmt::format("the initial state is not possible: {}", describe(*bad, case_.shape().grid)));
+        stepper_->begin(case_.time.pseudo() ? newton_->residual_norm(u_, stepper_->at_rest(u_)) : 0.0);
+        return add_diagnostics();
+    }
+    RunState before = *std::exchange(before_, std::nullopt);
+    from_natural(before.u, u_);
+    SolverState store;
+    SolverItems krylov;
+    for (auto& [name, values] : before.solver) {
+        const bool ours = name.starts_with("time/") || name.starts_with("newton/") || name.starts_with("run/");
+        ours ? store.put(name, values) : void(krylov[name] = std::move(values));
+    }
+    within_ = store.get("run/within").at(0) != 0.0;
+    stepper_->resume(store);
+    newton_->resume(store, u_, within_ ? *stepper_->under_way(u_) : TimeLevel{}, within_);
+    solves_.resume(std::move(krylov), before.iterations);
+}
+
+bool Simulation::attempt() {
+    const bool within = std::exchange(within_, false);
+    const TimeLevel level = within ? *stepper_->under_way(u_) : stepper_->next(u_);
+    StepRow row = stepper_->row();
+    try {
+        if (!within) newton_->begin(u_, level);
+        if (!solve_step(level, row)) return false;
+        conclude(row);
+    } catch (const SetupError& error) {
+        if (!case_.time.repeats()) throw;
+        failure_code_ = error.code();
+        fail(row, EndReason::too_many_rejections, error.what());
+    }
+    record_.add_step(row);
+    outcome_.steps.push_back(row);
+    return true;
+}
+
+bool Simulation::solve_step(const TimeLevel& level, StepRow& row) {
+    while (newton_->going()) {
+        if (stop_signal()) return preempt(true), false;
+        newton_step(level, row);
+        if (!newton_->going() && newton_->reason() == NewtonReason::interrupted) return preempt(true), false;
+    }
+    row.newton_steps = newton_->taken();
+    row.newton_reason = newton_->reason();
+    if (case_.newton.judged) row.first_residual = newton_->first_norm(), row.residual = newton_->norm();
+    return true;
+}
+
+NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
+    const std::string title = step_title(case_, row, newton_->taken());
+    NewtonStep done =
+        newton_->step(u_, level, [&](const Newton::LinearTask& task) { return solves_.solve(task, row.step, title); });
+    linear_reason_ = done.linear.reason;
+    if (case_.shape().linear || linear_reason_ == StopReason::interrupted) return done;
+    done.row.step = row.step;
+    done.row.attempt = row.attempt;
+    record_.add_newton(done.row);
+    outcome_.newton.push_back(done.row);
+    return done;
+}
+
+void Simulation::conclude(StepRow& row) {
+    const SystemShape& shape = case_.shape();
+    if (!solved(row.newton_reason)) {
+        const bool linear = row.newton_reason == NewtonReason::linear_solve;
+        std::string why = linear ? fmt::format("{}: {}", to_string(linear_reason_), explain(linear_reason_))
+                                 : fmt::format("{}: {}", to_string(row.newton_reason), explain(row.newton_reason));
+        why += culprit(row.newton_reason);
+        failure_code_ = linear ? exit_code(linear_reason_) : exit_code(row.newton_reason);
+        return fail(row, EndReason::step_not_solved, why);
+    }
+    if (!shape.linear)
+        if (const auto bad = find_bad_state(*case_.problem, u_)) {
+            failure_code_ = ExitCode::diverged;
+            return fail(row, EndReason::forbidden_state, describe(*bad, shape.grid));
+        }
+    const double norm = case_.time.pseudo() ? newton_->residual_norm(u_, stepper_->at_rest(u_)) : 0.0;
+    if (stepper_->judge(u_, norm, newton_->work(), row)) return add_diagnostics();
+    failure_code_ = ExitCode::diverged;
+    failure_ = fmt::format("step {}, {:g} long: the estimated error of {:.3g} is above time.tolerance", row.step,
+                           row.dt, row.error_estimate);
+}
+
+std::string Simulation::culprit(NewtonReason reason) {
+    const Problem& problem = *case_.problem;
+    const bool linear = reason == NewtonReason::linear_solve, judged = case_.newton.judged;
+    if (reason == NewtonReason::not_finite || (linear && linear_reason_ == StopReason::not_finite)) {
+        auto bad = find_bad_state(problem, linear || !judged ? u_ : newton_->refused_state());
+        if (!bad) bad = find_not_finite(problem.shape(), newton_->refused_residual(), "F of ");
+        return bad ? "; " + describe(*bad, problem.shape().grid) : "";
+    }
+    if (linear || !judged) return "";
+    const auto bad = find_bad_state(problem, newton_->uncut_state(u_));
+    return bad ? "; Newton's whole correction leads to where " + describe(*bad, problem.shape().grid) : "";
+}
+
+void Simulation::fail(const StepRow& row, EndReason reason, const std::string& why) {
+    failure_ = case_.shape().regime == Regime::steady ? why : fmt::format("step {}: {}", row.step, why);
+    if (!stepper_->reject(u_, reason)) return;
+    solves_.end_line();
+    spdlog::warn("{}; repeated with a step a quarter as long", failure_);
+}
+
+void Simulation::add_diagnostics() {
+    const std::vector<Diagnostic> row = case_.problem->diagnostics(u_);
+    if (row.empty()) return;
+    outcome_.diagnostics.add(stepper_->steps_done(), stepper_->time(), row);
+    record_.add_diagnostics(stepper_->steps_done(), stepper_->time(), row);
+}
+
+void Simulation::end(EndReason reason) {
+    outcome_.end = to_string(reason);
+    outcome_.code = exit_code(reason);
+    outcome_.message = fmt::format("{}: {}", to_string(reason), explain(reason));
+    const bool failed = outcome_.code == ExitCode::diverged;
+    if (failed) outcome_.code = failure_code_;
+    if (case_.shape().linear && !case_.time.controlled()) {  // what the last linear solve came to says it all
+        outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain(linear_reason_));
+    } else if (failed) {
+        outcome_.message = fmt::format("{} ({})", failure_, to_string(reason));
+    }
+    if (outcome_.code != ExitCode::ok && stepper_->steps_done() > 0) record_.set_state(state(false, 0, {}));
+}
+
+RunState Simulation::state(bool within, Index iterations, const SolverItems& krylov) const {
+    SolverState store;
+    stepper_->save(store);
+    newton_->save(store);
+    store.put("run/within", std::vector<double>{within ? 1.0 : 0.0});
+    RunState state{.step = stepper_->steps_done(),
+                   .time = stepper_->time(),
+                   .newton = within ? newton_->taken() : 0,
+                   .iterations = iterations,
+                   .u = to_natural(u_),
+                   .solver = store.items()};
+    state.solver.insert(krylov.begin(), krylov.end());
+    return state;
+}
+
+void Simulation::preempt(bool within) {
+    outcome_.code = ExitCode::checkpointed;
+    outcome_.end = to_string(EndReason::interrupted);
+    outcome_.message =
+        fmt::format("stopped by signal {} in step {} after {} iterations; run the same deck again to go on",
+                    stop_signal(), stepper_->steps_done() + 1, solves_.iterations());
+    record_.set_state(state(within, solves_.iterations(), solves_.state()));
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,78 @@
+// hyperplane check DECK
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/run/estimate.hpp"
+#include "apps/verbs.hpp"
+#include "apps/run/verdict.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string steps_text(const Case& a_case) {
+    const auto steps = a_case.steps();
+    if (!steps) return fmt::format("steps up to t = {:g}", a_case.time.end_time);
+    return fmt::format("{}{} step{}", a_case.time.pseudo() ? "at most " : "", *steps, *steps == 1 ? "" : "s");
+}
+
+std::string estimate_text(const Case& a_case, const Estimate& time) {
+    const Index steps = a_case.steps().value_or(1);
+    return fmt::format(
+        "time it will take, from the memory it moves:\n"
+        "  an iteration     {} or more: {:.3g} MiB at the {:.3g} GB/s of a copy as large as this run, just now\n"
+        "  {}{} iterations  {} or more; solver.max_iterations allows no more, how many it needs the run will tell\n"
+        "  assembly and set-up come on top\n",
+        in_words(time.iteration_seconds), time.iteration_bytes / (1 << 20), time.rate * 1e-9,
+        steps > 1 ? fmt::format("{} steps of ", steps) : "", a_case.criteria.max_iterations,
+        in_words(time.most_seconds));
+}
+
+}  // namespace
+
+int check_verb(const Invocation& invocation) {
+    const Case a_case = read_case(invocation);
+    const MemoryPlan memory = a_case.memory_plan();
+    const Index room = available_memory(a_case.parameters);
+    const bool fits = memory.total() <= room;
+    for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
+
+    const SystemShape& shape = a_case.shape();
+    const Index unknowns = shape.grid.points() * shape.dof;
+    std::optional<Estimate> time;
+    if (fits) time = estimate(a_case);
+    if (invocation.has("json")) {
+        nlohmann::json json = {{"problem", a_case.name("problem")},
+                               {"solver", a_case.name("solver")},
+                               {"preconditioner", a_case.name("preconditioner")},
+                               {"layout", to_string(a_case.layout.kind())},
+                               {"device", a_case.device},
+                               {"unknowns", unknowns},
+                               {"record", a_case.record_path()},
+                               {"memory", {{"predicted", memory.total()}, {"by_label", memory.by_label}}},
+                               {"memory_left", room},
+                               {"fits", fits}};
+        if (const auto steps = a_case.steps()) json["steps"] = *steps;
+        if (time)
+            json["estimate"] = {{"iteration_bytes", time->iteration_bytes},
+                                {"memory_rate", time->rate},
+                                {"seconds_per_iteration", time->iteration_seconds},
+                                {"seconds_of_max_iterations", time->most_seconds}};
+        fmt::print("{}", to_text(json));
+    } else {
+        if (invocation.has("verbose")) fmt::print("{}\n", to_ini(a_case.parameters));
+        fmt::print("{} is valid: {} on {} x {} x {}, {} unknowns, {}\n", a_case.deck.file, a_case.name("problem"),
+                   shape.grid.nx, shape.grid.ny, shape.grid.nz, unknowns, steps_text(a_case));
+        fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
+                   to_string(a_case.layout.kind()), a_case.device, a_case.record_path());
+        fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), fits ? "fits" : "does not fit",
+                   in_mib(room));
+        if (time) fmt::print("{}", estimate_text(a_case, *time));
+    }
+    return int(fits ? ExitCode::ok : ExitCode::out_of_memory);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,133 @@
+// hyperplane run DECK
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/run/beginning.hpp"
+#include "apps/build_info.hpp"
+#include "apps/environment.hpp"
+#include "apps/run/estimate.hpp"
+#include "apps/run/expectations.hpp"
+#include "apps/signals.hpp"
+#include "apps/run/simulation.hpp"
+#include "apps/study/one_case.hpp"
+#include "apps/verbs.hpp"
+#include "apps/run/verdict.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Refuses to write over what is not a record.
+void check_record_path(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+        throw FileError(fmt::format("{} is not a regular file; set output.file to another name", path));
+}
+
+Restart restart_asked(const Invocation& invocation) {
+    if (invocation.has("fresh") && invocation.has("restart"))
+        throw UsageError("--fresh starts over and --restart goes on from a checkpoint; give one of them");
+    if (invocation.has("fresh")) return Restart::never;
+    if (invocation.has("case")) return Restart::possible;
+    return invocation.has("restart") ? Restart::required : Restart::preempted;
+}
+
+void check_memory(const Case& a_case) {
+    const MemoryPlan plan = a_case.memory_plan();
+    const Backend backend = a_case.context.backend();
+    const Index available = available_memory(backend);
+    if (plan.total() > available)
+        throw OutOfMemory(fmt::format("the run needs {}, {} has {} left:\n{}", in_mib(plan.total()),
+                                      backend == Backend::cpu ? "this machine" : device::properties().name,
+                                      in_mib(available), plan.table()));
+}
+
+RecordHeader header_of(const Case& a_case) {
+    const SystemShape& shape = a_case.shape();
+    return {
+        .code_version = build_info().version,
+        .git_sha = build_info().git_sha,
+        .deck_file = a_case.deck.file,
+        .deck_source = a_case.deck.source,
+        .deck_resolved = to_ini(a_case.parameters),
+        .overrides = a_case.overrides,
+        .environment = environment(a_case.context, a_case.device, a_case.plan.traits.varies),
+        .grid = shape.grid,
+        .layout = to_string(a_case.layout.kind()),
+        .stencil = shape.stencil.name(),
+        .dof = shape.dof,
+    };
+}
+
+/// Closes the record. A file error that ended the run already is not reported a second time.
+void finish(RecordWriter& record, const Outcome& outcome, const Judgement& judgement) {
+    try {
+        record.finish(status_of(judgement.code), judgement.code, outcome.message);
+    } catch (const FileError&) {
+        if (outcome.code != ExitCode::file) throw;
+    }
+}
+
+void measure_limit(const Case& a_case, const Outcome& outcome, RecordWriter& record) {
+    try {
+        record.set_memory_limit(memory_rate(a_case.context, outcome.peak) * 1e-9);
+    } catch (const OutOfMemory&) {
+        spdlog::warn("output.measure_limit: no memory is left for a copy as large as the run; nothing was measured");
+    }
+}
+
+void announce(const Case& a_case) {
+    if (a_case.parameters.text("device", "backend") == "auto")
+        spdlog::info("device.backend = auto takes {}", a_case.device);
+    for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
+    spdlog::debug("resolved deck:\n{}", to_ini(a_case.parameters));
+}
+
+/// `labels` go into the record's environment.
+int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation) {
+    check_memory(a_case);
+    announce(a_case);
+    check_record_path(a_case.record_path());
+    std::optional<RecordData> before = find_beginning(a_case, restart_asked(invocation));
+
+    RecordHeader header = header_of(a_case);
+    header.environment.insert(labels.begin(), labels.end());
+    RecordWriter record(a_case.record_path(), header);
+    record.publish();
+    Simulation simulation(a_case, record, {Progress::style_for_stderr(invocation.has("quiet")), a_case.criteria});
+    if (before) simulation.resume(std::move(*before));
+    const Outcome outcome = simulation.run();
+    const Judgement judgement = judge(a_case.parameters, outcome);
+    if (a_case.parameters.boolean("output", "measure_limit")) measure_limit(a_case, outcome, record);
+
+    if (outcome.code != ExitCode::ok)
+        spdlog::log(judgement.code == ExitCode::ok ? spdlog::level::info : spdlog::level::err, "{}", outcome.message);
+    for (const std::string& unmet : judgement.unmet) spdlog::error("{}", unmet);
+    finish(record, outcome, judgement);
+    if (judgement.code == ExitCode::ok) CheckpointSlots(a_case.record_path()).remove();
+    if (invocation.has("json"))
+        fmt::print("{}", to_text(verdict_json(a_case, outcome, judgement)));
+    else
+        fmt::print("{}", verdict_text(a_case, outcome, judgement));
+    return int(judgement.code);
+}
+
+}  // namespace
+
+int run_verb(const Invocation& invocation) {
+    catch_stop_signals();
+    if (!invocation.has("case")) return run_case(read_case(invocation), {}, invocation);
+    const OneCase taken = take_case(invocation);
+    if (taken.ended) {
+        spdlog::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
+        return *taken.ended;
+    }
+    return run_case(build_case(taken.deck, {}), {{"study", taken.study}, {"case", taken.name}}, invocation);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,203 @@
+#include "apps/run/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "io/atomic_file.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string line(const std::string& label, const std::string& text) {
+    return fmt::format("{:<13} {}\n", label, text);
+}
+
+std::string grid_text(const SystemShape& shape) {
+    const Grid& g = shape.grid;
+    return fmt::format("{} x {} x {} {}, {} unknowns, {}{}", g.nx, g.ny, g.nz, g.cell_centred ? "cells" : "points",
+                       g.points() * shape.dof, shape.stencil.name(),
+                       shape.dof > 1 ? fmt::format(", {} a point", shape.dof) : "");
+}
+
+Index total_iterations(const Outcome& outcome) {
+    Index sum = 0;
+    for (const SolveRow& row : outcome.solves) sum += row.report.iterations;
+    return sum;
+}
+
+/// GB/s of a timer's row; 0 where its bytes or time are unknown.
+double gigabytes_a_second(const TimerTree& timers, const std::string& name) {
+    for (const TimerRow& row : timers.rows())
+        if (row.name == name && row.seconds > 0.0) return double(row.bytes) / row.seconds * 1e-9;
+    return 0.0;
+}
+
+/// Iterations timed in this run, those of a run it goes on from left out; 0 on a GPU, where an iteration's parts are
+/// not timed.
+Index timed_iterations(const TimerTree& timers) {
+    for (const TimerRow& row : timers.rows())
+        if (row.name == "solve/preconditioner") return row.calls;
+    return 0;
+}
+
+std::string iterations_text(const Outcome& outcome) {
+    if (outcome.solves.size() == 1) return fmt::format("{} iterations", outcome.solves[0].report.iterations);
+    const auto [low, high] = std::minmax_element(outcome.solves.begin(), outcome.solves.end(), [](auto& a, auto& b) {
+        return a.report.iterations < b.report.iterations;
+    });
+    return fmt::format("{} iterations in {} solves, {} to {} each", total_iterations(outcome), outcome.solves.size(),
+                       low->report.iterations, high->report.iterations);
+}
+
+/// Steps and Newton steps, where either is more than one; nothing else.
+std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
+    if (a_case.shape().linear && outcome.steps.size() < 2) return "";
+    Index accepted = 0, newton = 0;
+    for (const StepRow& row : outcome.steps) accepted += row.accepted, newton += row.newton_steps;
+    std::string text = fmt::format("{} accepted", accepted);
+    if (const Index rejected = Index(outcome.steps.size()) - accepted) text += fmt::format(", {} rejected", rejected);
+    if (!a_case.shape().linear) text += fmt::format(", {} Newton steps", newton);
+    if (!outcome.steps.empty()) {
+        const StepRow& last = outcome.steps.back();
+        if (a_case.time.pseudo())
+            text += fmt::format("; CFL {:.4g}, ||F|| {:.3e} at the end", last.cfl, last.steady_residual);
+        else if (a_case.shape().regime == Regime::transient)
+            text += fmt::format("; t = {:.6g}", last.time);
+    }
+    std::string lines = line("steps", text);
+    for (const DiagnosticSeries& series : outcome.diagnostics.series)
+        lines +=
+            line(series.name, fmt::format("{:.10g}, began with {:.10g}", series.values.back(), series.values.front()));
+    return lines;
+}
+
+std::string residual_text(const SolveReport& report) {
+    const double scale = report.b_norm > 0.0 ? report.b_norm : 1.0;
+    return fmt::format("{:.3e} of ||b|| (true), {:.3e} (recurrence)", report.true_residual / scale,
+                       report.recurrence_residual / scale);
+}
+
+std::string time_text(const Outcome& outcome) {
+    const TimerTree& t = outcome.timers;
+    const Index timed = timed_iterations(t),
+                applies = std::max<Index>(1, timed > 0 ? timed : total_iterations(outcome));
+    return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration",
+                       t.seconds("assemble"), t.seconds("setup"), t.seconds("solve"),
+                       1e3 * t.seconds("solve") / double(applies));
+}
+
+std::string judgement_text(const Judgement& judgement) {
+    if (judgement.checked == 0) return "";
+    if (judgement.unmet.empty()) return line("[expect]", fmt::format("all {} met", judgement.checked));
+    std::string text;
+    for (const std::string& unmet : judgement.unmet) text += line("[expect]", "NOT MET: " + unmet);
+    return text;
+}
+
+}  // namespace
+
+std::string status_of(ExitCode code) {
+    if (code == ExitCode::ok) return "ok";
+    return code == ExitCode::checkpointed ? "preempted" : "failed";
+}
+
+std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
+    const char* varies = a_case.plan.traits.varies;
+    std::string text =
+        line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
+        line("method", fmt::format("{} with {}, {} layout, {}{}", a_case.name("solver"), a_case.name("preconditioner"),
+                                   to_string(a_case.layout.kind()), a_case.device,
+                                   *varies ? fmt::format("; not deterministic: {}", varies) : ""));
+    text += line("ended", outcome.message);
+    if (!outcome.solves.empty()) {
+        text += line("iterations", iterations_text(outcome));
+        text += line("residual", residual_text(outcome.solves.back().report));
+    }
+    text += line_of_steps(a_case, outcome);
+    for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
+    text += line("time", time_text(outcome));
+    if (timed_iterations(outcome.timers) > 0)
+        text += line("speed", fmt::format("SpMV {:.1f} GB/s, preconditioner {:.1f} GB/s",
+                                          gigabytes_a_second(outcome.timers, "solve/spmv"),
+                                          gigabytes_a_second(outcome.timers, "solve/preconditioner")));
+    text +=
+        line("memory", fmt::format("{} at the peak, {} predicted", in_mib(outcome.peak), in_mib(outcome.predicted)));
+    text +=
+        line("record", a_case.record_path() + (outcome.fields_file.empty() ? "" : ", fields " + outcome.fields_file));
+    return text + judgement_text(judgement) +
+           line("verdict", fmt::format("{} (exit code {})", status_of(judgement.code), int(judgement.code)));
+}
+
+nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
+    const SystemShape& shape = a_case.shape();
+    nlohmann::json json = {
+        {"status", status_of(judgement.code)},
+        {"exit_code", int(judgement.code)},
+        {"message", outcome.message},
+        {"problem", a_case.name("problem")},
+        {"cells", {shape.grid.nx, shape.grid.ny, shape.grid.nz}},
+        {"dof", shape.dof},
+        {"unknowns", shape.grid.points() * shape.dof},
+        {"stencil", shape.stencil.name()},
+        {"solver", a_case.name("solver")},
+        {"preconditioner", a_case.name("preconditioner")},
+        {"layout", to_string(a_case.layout.kind())},
+        {"device", a_case.device},
+        {"record", a_case.record_path()},
+        {"fields", outcome.fields_file},
+        {"resumed", outcome.resumed},
+        {"iterations", total_iterations(outcome)},
+        {"memory", {{"peak", outcome.peak}, {"predicted", outcome.predicted}, {"by_label", outcome.peak_by_label}}},
+        {"expect", {{"checked", judgement.checked}, {"unmet", judgement.unmet}}},
+    };
+    for (const SolveRow& row : outcome.solves)
+        json["solves"].push_back({{"step", row.step},
+                                  {"newton", row.newton},
+                                  {"iterations", row.report.iterations},
+                                  {"stop_reason", to_string(row.report.reason)},
+                                  {"b_norm", row.report.b_norm},
+                                  {"recurrence_residual", row.report.recurrence_residual},
+                                  {"true_residual", row.report.true_residual},
+                                  {"pivots_modified", row.setup.pivots_modified},
+                                  {"values_flushed", row.setup.values_flushed},
+                                  {"setup_seconds", row.setup_seconds},
+                                  {"solve_seconds", row.solve_seconds}});
+    json["end"] = outcome.end;
+    for (const StepRow& row : outcome.steps)
+        json["steps"].push_back({{"step", row.step},
+                                 {"attempt", row.attempt},
+                                 {"accepted", row.accepted},
+                                 {"time", row.time},
+                                 {"dt", row.dt},
+                                 {"cfl", row.cfl},
+                                 {"error_estimate", row.error_estimate},
+                                 {"steady_residual", row.steady_residual},
+                                 {"newton_steps", row.newton_steps},
+                                 {"newton_reason", to_string(row.newton_reason)},
+                                 {"residual", row.residual}});
+    for (const DiagnosticSeries& series : outcome.diagnostics.series)
+        json["diagnostics"][series.name] = {{"first", series.values.front()}, {"last", series.values.back()}};
+    for (const ErrorNorm& norm : outcome.errors) json["errors"][norm.name] = norm.value;
+    for (const TimerRow& row : outcome.timers.rows())
+        json["timers"][row.name] = {{"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}};
+    return json;
+}
+
+void write_json(const std::string& path, const nlohmann::json& json) {
+    if (path == "-")
+        fmt::print("{}", to_text(json));
+    else
+        write_atomically(path, to_text(json));
+}
+
+nlohmann::json to_json(const Timing& timing) {
+    return {{"median", timing.median}, {"least", timing.least}, {"most", timing.most}};
+}
+
+std::string to_text(const nlohmann::json& json) {
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hyperplane

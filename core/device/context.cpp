@@ -1,0 +1,106 @@
+#include "core/device/context.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr std::size_t huge_page = std::size_t(2) << 20;
+
+/// Memory whose whole huge pages the system is asked to back by such: fewer address translations.
+void* allocate_aligned(std::size_t bytes) {
+    if (bytes < 2 * huge_page) return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* memory = std::aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
+    if (memory) madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
+    return memory;
+}
+
+std::string in_mib(Index bytes) {
+    return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20));
+}
+
+}  // namespace
+
+std::string to_string(Backend backend) {
+    return backend == Backend::cpu ? "cpu" : "cuda";
+}
+
+void MemoryLedger::add(const std::string& label, Index bytes) {
+    by_label_[label] += bytes;
+    held_ += bytes;
+    if (held_ > peak_) {
+        peak_ = held_;
+        peak_by_label_ = by_label_;
+    }
+}
+
+void MemoryLedger::remove(const std::string& label, Index bytes) {
+    by_label_[label] -= bytes;
+    held_ -= bytes;
+}
+
+void MemoryLedger::forget_peak() {
+    peak_ = held_;
+    peak_by_label_ = by_label_;
+}
+
+std::string MemoryLedger::table() const {
+    std::vector<std::pair<std::string, Index>> rows(by_label_.begin(), by_label_.end());
+    std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.second > b.second; });
+    std::string text;
+    for (const auto& [label, bytes] : rows)
+        if (bytes > 0) text += fmt::format("  {:<28} {:>14}\n", label, in_mib(bytes));
+    return text + fmt::format("  {:<28} {:>14}\n", "total", in_mib(held_));
+}
+
+Context::Context(Backend backend, int threads)
+    : backend_(backend),
+      threads_(threads),
+      ledger_(std::make_shared<MemoryLedger>()),
+      gate_(std::make_shared<AllocationGate>()) {}
+
+Context Context::cpu(int threads) {
+    if (threads > 0) omp_set_num_threads(threads);
+    return Context(Backend::cpu, threads > 0 ? threads : omp_get_max_threads());
+}
+
+Context Context::cuda(int ordinal) {
+    device::require(ordinal);
+    return Context(Backend::cuda, omp_get_max_threads());
+}
+
+void* Context::allocate(const std::string& label, Index bytes) const {
+    const bool allowed = !*gate_ || (*gate_)(label, bytes);
+    const auto anew = [&] {
+        return backend_ == Backend::cuda ? device::allocate(bytes)
+                                         : allocate_aligned(std::size_t(std::max<Index>(bytes, 1)));
+    };
+    void* memory = allowed ? anew() : nullptr;
+    if (!memory)
+        throw OutOfMemory(
+            fmt::format("out of {}memory: {} for {} could not be allocated. Held so far:\n{}"
+                        "Use a smaller grid, a lower fill_level or a shorter restart "
+                        "(hyperplane check predicts what a deck needs).",
+                        backend_ == Backend::cuda ? "device " : "", in_mib(bytes), label, ledger_->table()));
+    ledger_->add(label, bytes);
+    return memory;
+}
+
+void Context::release(const std::string& label, void* memory, Index bytes) const {
+    if (backend_ == Backend::cuda)
+        device::release(memory);
+    else
+        std::free(memory);
+    ledger_->remove(label, bytes);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,154 @@
+// Context: where the work happens, and the ledger of every byte it holds there. Passed explicitly.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device/device.hpp"
+#include "core/device/threads.hpp"
+
+namespace hyperplane {
+
+enum class Backend { cpu, cuda };
+
+std::string to_string(Backend backend);
+
+/// What is held now, and the most that was ever held, in bytes by label.
+class MemoryLedger {
+public:
+    void add(const std::string& label, Index bytes);
+    void remove(const std::string& label, Index bytes);
+    Index held() const { return held_; }
+    Index peak() const { return peak_; }
+    /// From now on the peak is that of what follows.
+    void forget_peak();
+    const std::map<std::string, Index>& by_label() const { return by_label_; }            ///< held now
+    const std::map<std::string, Index>& peak_by_label() const { return peak_by_label_; }  ///< at the total's peak
+    /// A table "label  bytes", largest first; for messages.
+    std::string table() const;
+
+private:
+    std::map<std::string, Index> by_label_, peak_by_label_;
+    Index held_ = 0, peak_ = 0;
+};
+
+/// The backend, its threads and its memory. Copies share one ledger.
+class Context {
+public:
+    /// A CPU context that uses `threads` OpenMP threads (0: as many as OpenMP would).
+    static Context cpu(int threads = 0);
+    /// A GPU's context; throws DeviceError when there is no GPU `ordinal`. Its ledger counts device memory.
+    static Context cuda(int ordinal = 0);
+
+    Backend backend() const { return backend_; }
+    /// Where the host prepares what belongs here: the context itself, or for a GPU the CPU, with a ledger of its own.
+    Context host() const { return backend_ == Backend::cpu ? *this : cpu(); }
+    int threads() const { return threads_; }
+    MemoryLedger& ledger() const { return *ledger_; }
+
+    /// Waits for work that is queued; throws the errors it met.
+    void synchronize() const {
+        if (backend_ == Backend::cuda) device::synchronize();
+    }
+
+    /// 64-byte aligned memory of the backend, uninitialised; throws OutOfMemory with the ledger in its message.
+    void* allocate(const std::string& label, Index bytes) const;
+    void release(const std::string& label, void* memory, Index bytes) const;
+
+    /// Refuses allocations for tests and for --memory-limit: called with the label and bytes before
+    /// each one, false means "out of memory".
+    using AllocationGate = std::function<bool(const std::string& label, Index bytes)>;
+    void set_allocation_gate(AllocationGate gate) const { *gate_ = std::move(gate); }
+
+private:
+    Context(Backend backend, int threads);
+
+    Backend backend_;
+    int threads_;
+    std::shared_ptr<MemoryLedger> ledger_;
+    std::shared_ptr<AllocationGate> gate_;
+};
+
+/// Owns `size` values of T in a context's memory, zero at first. Movable, not copyable. On a GPU the addresses
+/// are the device's; the host cannot follow them.
+template <class T>
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(const Context& context, std::string label, Index size);
+    Buffer(Buffer&& other) noexcept { swap(other); }
+    Buffer& operator=(Buffer&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~Buffer() {
+        if (data_) context_->release(label_, data_, size_ * Index(sizeof(T)));
+    }
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    Index size() const { return size_; }
+    Backend backend() const { return context_ ? context_->backend() : Backend::cpu; }
+    T& operator[](Index at) { return data_[at]; }
+    const T& operator[](Index at) const { return data_[at]; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+    const T* begin() const { return data_; }
+    const T* end() const { return data_ + size_; }
+
+private:
+    void swap(Buffer& other) noexcept {
+        std::swap(context_, other.context_);
+        std::swap(label_, other.label_);
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+    }
+
+    std::shared_ptr<const Context> context_;
+    std::string label_;
+    T* data_ = nullptr;
+    Index size_ = 0;
+};
+
+/// Sets [data, data + size) to zero with the threads that will use it (first touch).
+template <class T>
+void fill_zero(T* data, Index size) {
+#pragma omp parallel for schedule(static) num_threads(threads_for(size))
+    for (Index at = 0; at < size; ++at) data[at] = T{};
+}
+
+template <class T>
+Buffer<T>::Buffer(const Context& context, std::string label, Index size)
+    : context_(std::make_shared<const Context>(context)), label_(std::move(label)), size_(size) {
+    data_ = static_cast<T*>(context.allocate(label_, size * Index(sizeof(T))));
+    if (context.backend() == Backend::cuda)
+        device::zero(data_, size_ * Index(sizeof(T)));
+    else
+        fill_zero(data_, size_);
+}
+
+/// A copy of `values` in a context's memory.
+template <class T>
+Buffer<T> copied_to(const Context& context, const std::string& label, const std::vector<T>& values) {
+    Buffer<T> copy(context, label, Index(values.size()));
+    if (context.backend() == Backend::cuda)
+        device::copy(values.data(), copy.data(), copy.size() * Index(sizeof(T)));
+    else
+        std::copy(values.begin(), values.end(), copy.begin());
+    return copy;
+}
+
+/// `made` in a context's memory: itself where it lies there already, else a copy.
+template <class T>
+Buffer<T> moved_to(const Context& context, const std::string& label, Buffer<T> made) {
+    if (made.backend() == context.backend()) return made;
+    Buffer<T> moved(context, label, made.size());
+    device::copy(made.data(), moved.data(), made.size() * Index(sizeof(T)));
+    return moved;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,56 @@
+// Loops over points on either backend: the body is written once, for host and device.
+//
+// A body is a struct, copied by value,
+//     HYPERPLANE_HD void operator()(Int3 point, Index slot) const;
+// that holds plain values and pointers into memory of the backend it runs on (core/matrix/views.hpp). One with a type
+// `few_points`, because its points are too large for more than 2^31 of them, is compiled once; one with `unknowns()` is
+// shared out on a CPU as core/grid/layout.hpp says. Files with such loops are named under BOTH in their room's
+// CMakeLists.txt: compiled as CUDA where the CUDA backend is built.
+#pragma once
+
+#include "core/grid/layout.hpp"
+#include "core/vector/vector.hpp"
+
+#ifdef __CUDACC__
+#include "core/device/cuda.hpp"
+#elif HYPERPLANE_CUDA_BUILT
+#error "name this file under BOTH in its CMakeLists.txt, so that its loops exist on the device too"
+#endif
+
+namespace hyperplane {
+
+#ifdef __CUDACC__
+/// One thread a slot. `Count` is as narrow as the slots allow: divisions of 64 bits are slow on a GPU.
+template <class Count, class Body>
+__global__ void visit_points(const __grid_constant__ Layout layout, const __grid_constant__ Body body) {
+    const Count slot = Count(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (slot < Count(layout.slots())) body(layout.point(slot), Index(slot));
+}
+
+template <class Body>
+void launch_for_each_point(const Layout& layout, const char* name, const Body& body) {
+    constexpr int threads = 256;
+    const unsigned blocks = cuda::blocks_for(layout.slots(), threads);
+    constexpr bool few_points = requires {
+        typename Body::few_points;
+    };
+    if (few_points || layout.slots() <= Index(1) << 31)
+        visit_points<unsigned><<<blocks, threads, 0, cuda::stream()>>>(layout, body);
+    else if constexpr (!few_points)
+        visit_points<Index><<<blocks, threads, 0, cuda::stream()>>>(layout, body);
+    cuda::launched(name);
+}
+#endif
+
+/// Calls body(point, slot) once for every point: over OpenMP's threads, or queued on the device. `name` is what
+/// an error of the device is told with.
+template <class Body>
+void for_each_point([[maybe_unused]] Backend backend, const Layout& layout, [[maybe_unused]] const char* name,
+                    const Body& body) {
+#ifdef __CUDACC__
+    if (backend == Backend::cuda) return launch_for_each_point(layout, name, body);
+#endif
+    for_each_point(layout, body);
+}
+
+}  // namespace hyperplane

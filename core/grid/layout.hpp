@@ -1,0 +1,159 @@
+// Layout: the only map between grid points and slots of memory.
+//
+//   natural      slot = i + nx (j + ny k)
+//                a run of neighbouring slots is a line of points along x
+//
+//   hyperplane   slot = ((l mod nx) nz + k) ny + j     with the level l = i + y j + z k
+//                a run is a row (j, j+1, ...) of points of one level and one k, i falling by y
+//                each step. i, j, k follow from the slot, since i = (l - y j - z k) mod nx:
+//                the wrap costs no memory (StructILU paper, section 4.4).
+//
+// Walking a run, every neighbour's slot advances by one as well, so all streams are contiguous.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "core/grid/grid.hpp"
+#include "core/grid/stencil.hpp"
+#include "core/device/threads.hpp"
+
+namespace hyperplane {
+
+enum class LayoutKind { natural, hyperplane };
+
+std::string to_string(LayoutKind kind);
+
+/// Consecutive slots whose points lie along the layout's run direction.
+struct Run {
+    Int3 first;  ///< point of the first slot
+    int count;   ///< points
+    Index slot;  ///< first slot
+};
+
+/// The part [begin, end) of a run whose neighbours at one offset lie inside the grid, empty when
+/// begin >= end, and the slot of the neighbour of position t, `slot + t`.
+struct RunNeighbours {
+    int begin, end;
+    Index slot;
+};
+
+/// A small value; kernels take it by value.
+class Layout {
+public:
+    Layout() = default;
+    /// `levels` counts only for the hyperplane layout.
+    Layout(LayoutKind kind, const Grid& grid, LevelMap levels) : kind_(kind), grid_(grid), levels_(levels) {}
+
+    LayoutKind kind() const { return kind_; }
+    HYPERPLANE_HD const Grid& grid() const { return grid_; }
+    HYPERPLANE_HD LevelMap levels() const { return levels_; }
+    HYPERPLANE_HD Index slots() const { return grid_.points(); }
+
+    /// Slot of a point. Outside the grid the formula is continued, so that the neighbours of a run
+    /// can be located even where its first point has none.
+    HYPERPLANE_HD Index slot(Int3 p) const {
+        if (kind_ == LayoutKind::natural) return p.x + Index(grid_.nx) * (p.y + Index(grid_.ny) * p.z);
+        const int plane = levels_.level(p) % grid_.nx;
+        return (Index(plane < 0 ? plane + grid_.nx : plane) * grid_.nz + p.z) * grid_.ny + p.y;
+    }
+    /// Slot of p + offset minus that of p, modulo the slots, in [0, slots()); the same for every p whose
+    /// neighbour lies inside the grid. Adding it is one to one, so from a point whose neighbour lies outside
+    /// it leads to a point that has no neighbour at -offset either.
+    Index slot_delta(Int3 offset) const {
+        const Index ahead = kind_ == LayoutKind::natural
+                                ? offset.x + Index(grid_.nx) * (offset.y + Index(grid_.ny) * offset.z)
+                                : (Index(levels_.level(offset)) * grid_.nz + offset.z) * grid_.ny + offset.y;
+        return (ahead % slots() + slots()) % slots();
+    }
+    /// Point of a slot. Count is any integer type that holds it; on a GPU narrow ones divide faster.
+    template <class Count>
+    HYPERPLANE_HD Int3 point(Count slot) const {
+        if (kind_ == LayoutKind::natural) return grid_.point(slot);
+        const Count ny = Count(grid_.ny), nz = Count(grid_.nz);
+        Int3 p{0, int(slot % ny), int(slot / ny % nz)};
+        const int i = (int(slot / (ny * nz)) - levels_.level(p)) % grid_.nx;
+        p.x = i < 0 ? i + grid_.nx : i;
+        return p;
+    }
+    /// From a point of a run to the next.
+    HYPERPLANE_HD Int3 step() const { return kind_ == LayoutKind::natural ? Int3{1, 0, 0} : Int3{-levels_.y, 1, 0}; }
+
+    /// Levels of the grid; 1 + the level of the last point.
+    HYPERPLANE_HD int level_count() const { return 1 + levels_.level({grid_.nx - 1, grid_.ny - 1, grid_.nz - 1}); }
+    /// The line of points along x through (0, j, k): the runs of the natural layout.
+    Run line(int j, int k) const { return {{0, j, k}, grid_.nx, slot({0, j, k})}; }
+    /// The points of level `level` in plane k: the runs of the hyperplane layout; may be empty.
+    Run level_run(int level, int k) const;
+    /// Planes [first, last] that hold points of a level.
+    int level_first_plane(int level) const;
+    int level_last_plane(int level) const;
+
+    /// Where the neighbours of a run at `offset` are; wrapping is left to the caller.
+    RunNeighbours neighbours(const Run& run, Int3 offset) const {
+        const Int3 p = run.first + offset;
+        RunNeighbours range{0, run.count, slot(p)};
+        clip(range, p.x, step().x, grid_.nx);
+        clip(range, p.y, step().y, grid_.ny);
+        clip(range, p.z, 0, grid_.nz);
+        return range;
+    }
+
+    friend bool operator==(const Layout& a, const Layout& b) {
+        return a.kind_ == b.kind_ && a.grid_.nx == b.grid_.nx && a.grid_.ny == b.grid_.ny && a.grid_.nz == b.grid_.nz &&
+               (a.kind_ == LayoutKind::natural || a.levels_ == b.levels_);
+    }
+
+private:
+    /// Narrows [begin, end) to the positions t with 0 <= first + step t < extent, for steps up to 1.
+    static void clip(RunNeighbours& range, int first, int step, int extent) {
+        if (step == 1) {
+            range.begin = std::max(range.begin, -first);
+            range.end = std::min(range.end, extent - first);
+        } else if (first < 0 || (step == 0 && first >= extent)) {
+            range.end = range.begin;
+        } else if (step < 0) {
+            range.begin = std::max(range.begin, (first - extent - step) / -step);
+            range.end = std::min(range.end, first / -step + 1);
+        }
+    }
+
+    LayoutKind kind_ = LayoutKind::natural;
+    Grid grid_;
+    LevelMap levels_;
+};
+
+/// Calls body(run) once for every run of the layout, shared out over OpenMP's threads where points
+/// with `dof` unknowns each are worth it. The runs a thread gets do not depend on their content, and no
+/// two runs share a slot.
+template <class Body>
+void for_each_run(const Layout& layout, int dof, const Body& body) {
+    const Grid& grid = layout.grid();
+    const int threads = threads_for(layout.slots() * dof);
+    if (layout.kind() == LayoutKind::natural) {
+        const Index lines = Index(grid.ny) * grid.nz;
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (Index line = 0; line < lines; ++line) body(layout.line(int(line % grid.ny), int(line / grid.ny)));
+    } else {
+        const int levels = layout.level_count();
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int level = 0; level < levels; ++level)
+            for (int k = layout.level_first_plane(level); k <= layout.level_last_plane(level); ++k)
+                if (const Run run = layout.level_run(level, k); run.count > 0) body(run);
+    }
+}
+
+/// Calls body(point, slot) once for every point, over OpenMP's threads. A body whose points are as much work as several
+/// unknowns says so: `int unknowns() const`.
+template <class Body>
+void for_each_point(const Layout& layout, const Body& body) {
+    const Int3 step = layout.step();
+    int unknowns = 1;
+    if constexpr (requires { body.unknowns(); }) unknowns = body.unknowns();
+    for_each_run(layout, unknowns, [&](const Run& run) {
+        Int3 p = run.first;
+        for (int t = 0; t < run.count; ++t, p = p + step) body(p, run.slot + t);
+    });
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,26 @@
+// The files a problem may read, offered by io through this interface since the two rooms do not
+// know each other. File names in a deck are relative to the deck's folder.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane {
+
+/// A square real matrix; a symmetric file's other triangle is filled in.
+struct InputMatrix {
+    CsrMatrix csr;
+    bool declared_symmetric = false;
+};
+
+/// Each function throws FileError naming file and line.
+struct InputFiles {
+    std::function<InputMatrix(const std::string& path)> matrix;                        ///< Matrix Market coordinate
+    std::function<std::vector<double>(const std::string& path)> vector;                ///< Matrix Market array
+    std::function<std::vector<double>(const std::string& path, Index count)> doubles;  ///< raw float64, `count` of them
+};
+
+}  // namespace hyperplane

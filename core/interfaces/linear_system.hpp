@@ -1,0 +1,56 @@
+// The linear system of one Newton step: A du = b = -F(u), and the matrix to precondition with.
+#pragma once
+
+#include <optional>
+
+#include "core/interfaces/null_space.hpp"
+#include "core/interfaces/problem.hpp"
+
+namespace hyperplane {
+
+struct LinearSystem {
+    StructMatrix a;
+    std::optional<StructMatrix> p;  ///< where the problem gives another one than A
+    Vector b;
+    double suggested_shift = 0.0;  ///< Problem::suggested_shift
+
+    const StructMatrix& preconditioned() const { return p ? *p : a; }
+    StructMatrix& preconditioned() { return p ? *p : a; }
+};
+
+/// Half of a symmetric matrix is stored.
+inline MatrixStorage storage_of(const SystemShape& shape) {
+    return shape.symmetric ? MatrixStorage::lower : MatrixStorage::full;
+}
+
+/// All zero.
+LinearSystem make_system(const SystemShape& shape, const Context& context, const Layout& layout);
+
+/// A = F'(u)
+void assemble_operator(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system);
+/// The matrix to precondition with, and the shift that the problem suggests; A must be assembled where it is A itself.
+void assemble_preconditioned(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system);
+/// b = -F(u), orthogonal to constants where A is singular.
+void assemble_right_hand_side(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system);
+
+/// Sets up a preconditioner for the system.
+SetupReport set_up(Preconditioner& preconditioner, const LinearSystem& system);
+
+/// A and M as a solver sees them: constants projected out where A is singular. Refers to both.
+class SolverOperators {
+public:
+    SolverOperators(const SystemShape& shape, const Context& context, const LinearOperator& a, const LinearOperator& m)
+        : a_(a), m_(m) {
+        if (!shape.constant_null_space) return;
+        free_a_.emplace(context, shape.dof, a_);
+        free_m_.emplace(context, shape.dof, m_);
+    }
+    const LinearOperator& a() const { return free_a_ ? *free_a_ : a_; }
+    const LinearOperator& m() const { return free_m_ ? *free_m_ : m_; }
+
+private:
+    const LinearOperator &a_, &m_;
+    std::optional<MeanFreeOperator> free_a_, free_m_;
+};
+
+}  // namespace hyperplane

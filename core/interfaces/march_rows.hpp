@@ -1,0 +1,39 @@
+// What nonlinear solves and time steps leave behind: rows of a record.
+#pragma once
+
+#include <limits>
+
+#include "core/interfaces/stop_reason.hpp"
+#include "core/types.hpp"
+
+namespace hyperplane {
+
+inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+
+/// A Newton step.
+struct NewtonRow {
+    Index step = 0, attempt = 1;  ///< the time step it belongs to
+    Index newton = 0;             ///< number within the nonlinear solve, from 0
+    bool refreshed = false;       ///< the preconditioner was set up for it
+    double forcing = 0.0;         ///< eta: the linear solve's rtol
+    double before = not_known;    ///< ||F|| before the step; not known where that is not judged
+    double after = not_known;     ///< ||F|| after it
+    double length = 0.0;          ///< s in u + s du; 0: no step could be taken
+    int halvings = 0;             ///< by the line search
+};
+
+/// An attempt at a time step; the one step of a steady problem.
+struct StepRow {
+    Index step = 0, attempt = 1;  ///< both from 1
+    double time = 0.0, dt = 0.0;  ///< time at its end, length
+    bool accepted = false;
+    double cfl = not_known;              ///< of a pseudo-transient step
+    double error_estimate = not_known;   ///< ||e|| / ||u|| of an error-controlled step
+    double steady_residual = not_known;  ///< ||F|| without the time term after a pseudo-transient step
+    Index newton_steps = 0;
+    NewtonReason newton_reason = NewtonReason::step_taken;
+    double first_residual = not_known;  ///< ||F|| at the first guess
+    double residual = not_known;        ///< ||F|| at the end
+};
+
+}  // namespace hyperplane

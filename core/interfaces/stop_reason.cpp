@@ -1,0 +1,144 @@
+#include "core/interfaces/stop_reason.hpp"
+
+namespace hyperplane {
+
+const char* to_string(StopReason reason) {
+    switch (reason) {
+        case StopReason::converged_rtol: return "converged_rtol";
+        case StopReason::converged_atol: return "converged_atol";
+        case StopReason::max_iterations: return "max_iterations";
+        case StopReason::diverged: return "diverged";
+        case StopReason::breakdown: return "breakdown";
+        case StopReason::indefinite_operator: return "indefinite_operator";
+        case StopReason::indefinite_preconditioner: return "indefinite_preconditioner";
+        case StopReason::not_finite: return "not_finite";
+        case StopReason::false_convergence: return "false_convergence";
+        case StopReason::interrupted: return "interrupted";
+    }
+    return "unknown";
+}
+
+const char* explain(StopReason reason) {
+    switch (reason) {
+        case StopReason::converged_rtol: return "the true residual is at most rtol times the right-hand side";
+        case StopReason::converged_atol: return "the true residual is at most atol";
+        case StopReason::max_iterations:
+            return "the iterations allowed were not enough; raise solver.max_iterations, or try a stronger "
+                   "preconditioner (preconditioner.fill_level = 1) or a longer solver.restart";
+        case StopReason::diverged:
+            return "the residual grew far beyond the right-hand side; try gmres, or a preconditioner.shift above 0";
+        case StopReason::breakdown:
+            return "the method divided by zero; try another solver (gmres does not break down this way)";
+        case StopReason::indefinite_operator:
+            return "cg met a direction p with p^T A p <= 0: A is not positive definite; use gmres or bicgstab";
+        case StopReason::indefinite_preconditioner:
+            return "cg met r^T M^-1 r <= 0: the preconditioner is not positive definite; use "
+                   "preconditioner.pivot_policy = shift, or gmres";
+        case StopReason::not_finite: return "a NaN or an infinity appeared; check the coefficients and right-hand side";
+        case StopReason::false_convergence:
+            return "the recurrence says converged, the true residual does not: rtol is below what rounding allows";
+        case StopReason::interrupted: return "a signal asked to stop; run again to go on";
+    }
+    return "";
+}
+
+ExitCode exit_code(StopReason reason) {
+    switch (reason) {
+        case StopReason::converged_rtol:
+        case StopReason::converged_atol: return ExitCode::ok;
+        case StopReason::max_iterations: return ExitCode::not_converged;
+        case StopReason::interrupted: return ExitCode::checkpointed;
+        default: return ExitCode::diverged;
+    }
+}
+
+const char* to_string(NewtonReason reason) {
+    switch (reason) {
+        case NewtonReason::converged_rtol: return "converged_rtol";
+        case NewtonReason::converged_atol: return "converged_atol";
+        case NewtonReason::step_taken: return "step_taken";
+        case NewtonReason::max_iterations: return "max_iterations";
+        case NewtonReason::line_search: return "line_search";
+        case NewtonReason::linear_solve: return "linear_solve";
+        case NewtonReason::not_finite: return "not_finite";
+        case NewtonReason::interrupted: return "interrupted";
+    }
+    return "unknown";
+}
+
+const char* explain(NewtonReason reason) {
+    switch (reason) {
+        case NewtonReason::converged_rtol: return "||F|| is at most newton.rtol times ||F|| of the first guess";
+        case NewtonReason::converged_atol: return "||F|| is at most newton.atol";
+        case NewtonReason::step_taken: return "the one Newton step asked for is taken";
+        case NewtonReason::max_iterations:
+            return "the Newton steps allowed were not enough; raise newton.max_iterations, lower solver.rtol, or take "
+                   "shorter time steps";
+        case NewtonReason::line_search:
+            return "no step along Newton's correction lowers ||F|| enough; lower solver.rtol, allow more "
+                   "newton.line_search_halvings, or take shorter time steps";
+        case NewtonReason::linear_solve: return "the linear solve of a Newton step failed";
+        case NewtonReason::not_finite:
+            return "F is NaN or infinite along Newton's correction; take shorter time steps, or a better first guess";
+        case NewtonReason::interrupted: return "a signal asked to stop; run again to go on";
+    }
+    return "";
+}
+
+ExitCode exit_code(NewtonReason reason) {
+    if (solved(reason)) return ExitCode::ok;
+    if (reason == NewtonReason::max_iterations) return ExitCode::not_converged;
+    return reason == NewtonReason::interrupted ? ExitCode::checkpointed : ExitCode::diverged;
+}
+
+const char* to_string(EndReason reason) {
+    switch (reason) {
+        case EndReason::solved: return "solved";
+        case EndReason::steps_taken: return "steps_taken";
+        case EndReason::end_time_reached: return "end_time_reached";
+        case EndReason::steady_state: return "steady_state";
+        case EndReason::steps_used_up: return "steps_used_up";
+        case EndReason::step_not_solved: return "step_not_solved";
+        case EndReason::forbidden_state: return "forbidden_state";
+        case EndReason::too_many_rejections: return "too_many_rejections";
+        case EndReason::step_too_small: return "step_too_small";
+        case EndReason::interrupted: return "interrupted";
+    }
+    return "unknown";
+}
+
+const char* explain(EndReason reason) {
+    switch (reason) {
+        case EndReason::solved: return "the steady problem is solved";
+        case EndReason::steps_taken: return "the time steps asked for are taken";
+        case EndReason::end_time_reached: return "time.end_time is reached";
+        case EndReason::steady_state: return "||F|| is at most time.steady_rtol times that of the initial state";
+        case EndReason::steps_used_up:
+            return "no steady state within the steps allowed; raise time.steps or time.cfl_max, or loosen "
+                   "time.steady_rtol";
+        case EndReason::step_not_solved: return "Newton's method does not solve the step";
+        case EndReason::forbidden_state: return "the step ends in a state that physics forbids; take shorter steps";
+        case EndReason::too_many_rejections:
+            return "the step was rejected again and again, each time shorter; start with shorter steps, or loosen "
+                   "time.tolerance";
+        case EndReason::step_too_small:
+            return "a step as short as time.smallest_step, or as rounding allows, was rejected; lower that, or loosen "
+                   "time.tolerance";
+        case EndReason::interrupted: return "a signal asked to stop; run again to go on";
+    }
+    return "";
+}
+
+ExitCode exit_code(EndReason reason) {
+    switch (reason) {
+        case EndReason::solved:
+        case EndReason::steps_taken:
+        case EndReason::end_time_reached:
+        case EndReason::steady_state: return ExitCode::ok;
+        case EndReason::steps_used_up: return ExitCode::not_converged;
+        case EndReason::interrupted: return ExitCode::checkpointed;
+        default: return ExitCode::diverged;
+    }
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,255 @@
+#include "core/matrix/struct_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/vector/run_kernel.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
+#include "core/device/threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Points of a piece of a flat product.
+constexpr Index piece = 2048;
+
+void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
+    if (dof < 1 || dof > max_dof) throw UsageError(fmt::format("dof must lie in 1..{}, not {}", max_dof, dof));
+    const int diameter = 2 * stencil.radius() + 1;
+    const int extents[3] = {grid.nx, grid.ny, grid.nz};
+    for (int axis = 0; axis < 3; ++axis)
+        if (grid.periodic[axis] && extents[axis] < diameter)
+            throw UsageError(
+                fmt::format("grid.cells: {} points along periodic axis {} are too few for stencil {}; "
+                            "it needs {} or more",
+                            extents[axis], "xyz"[axis], stencil.name(), diameter));
+}
+
+}  // namespace
+
+StructMatrix::StructMatrix(const Context& context, const Layout& layout, Stencil stencil, int dof,
+                           MatrixStorage storage, std::string label)
+    : context_(context),
+      layout_(layout),
+      stencil_(std::move(stencil)),
+      dof_(dof),
+      storage_(storage),
+      stride_(stride(layout.slots())) {
+    check_shape(layout_.grid(), stencil_, dof_);
+    values_ = Buffer<double>(context_, std::move(label), Index(stored_entries()) * dof_ * dof_ * stride_);
+}
+
+Index StructMatrix::nonzeros() const {
+    const Grid& g = grid();
+    Index blocks = 0;
+    for (Int3 o : stencil_.offsets()) {
+        const Index x = g.periodic[0] ? g.nx : std::max(0, g.nx - std::abs(o.x));
+        const Index y = g.periodic[1] ? g.ny : std::max(0, g.ny - std::abs(o.y));
+        const Index z = g.periodic[2] ? g.nz : std::max(0, g.nz - std::abs(o.z));
+        blocks += x * y * z;
+    }
+    return blocks * dof_ * dof_;
+}
+
+void StructMatrix::set_zero(int entry) {
+    const Index size = Index(dof_) * dof_ * stride_;
+    if (backend() == Backend::cuda)
+        device::zero(values(entry), size * Index(sizeof(double)));
+    else
+        fill_zero(values(entry), size);
+}
+
+void StructMatrix::assign(const StructMatrix& other) {
+    if (backend() == Backend::cuda || other.backend() == Backend::cuda)
+        device::copy(other.values_.data(), values_.data(), bytes());
+    else
+        std::copy(other.values_.begin(), other.values_.end(), values_.begin());
+}
+
+double StructMatrix::at(Int3 point, int entry, int row, int col) const {
+    const Int3 neighbour = grid().wrapped(point + stencil_[entry]);
+    if (!grid().contains(neighbour)) return 0.0;
+    return stores(entry) ? values(entry, row, col)[layout_.slot(point)]
+                         : values(stencil_.mirror(entry), col, row)[layout_.slot(neighbour)];
+}
+
+Index StructMatrix::bytes_per_apply() const {
+    return bytes() + 2 * unknowns() * Index(sizeof(double));
+}
+
+const StructMatrixCuda& StructMatrix::cuda() const {
+    if constexpr (cuda_built)
+        if (!cuda_) cuda_ = std::make_shared<StructMatrixCuda>(*this);
+    return *cuda_;
+}
+
+void StructMatrix::apply(const Vector& x, Vector& y) const {
+    if constexpr (cuda_built)
+        if (backend() == Backend::cuda) return cuda().apply(*this, x, y);
+    if (is_flat()) return apply_flat(x, y, [](Index, Index, int) {});
+    apply_runs(x, y);
+    if (grid().any_periodic()) apply_wrapped(x, y);
+}
+
+void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const {
+    if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y, product);
+    std::vector<double> partial(std::size_t(layout_.slots() / piece + 1));
+    apply_flat(x, y, [&](Index at, Index first, int count) {
+        for (int c = 0; c < dof_; ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
+    });
+    *product = std::accumulate(partial.begin(), partial.end(), 0.0);
+}
+
+template <class Done>
+void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
+    const Index slots = layout_.slots();
+#pragma omp parallel for schedule(static, 1) num_threads(threads_for(unknowns()))
+    for (Index first = 0; first < slots; first += piece) {
+        const int count = int(std::min(piece, slots - first));
+        thread_local std::vector<RunTerm> terms;
+        for (int row = 0; row < dof_; ++row) {
+            terms.clear();
+            for (int e = 0; e < stencil_.size(); ++e) {
+                const RunNeighbours near{0, 0, first + layout_.slot(stencil_[e])};
+                const int begin = int(std::clamp<Index>(-near.slot, 0, count));
+                const int end = int(std::clamp<Index>(slots - near.slot, begin, count));
+                for (int col = 0; col < dof_; ++col)
+                    terms.push_back(
+                        {along({{}, count, first}, near, e, row, col), x.component(col) + near.slot, begin, end});
+            }
+            accumulate<+1>(terms, nullptr, y.component(row) + first, count);
+        }
+        done(first / piece, first, count);
+    }
+}
+
+void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
+    for_each_run(layout_, dof_, [&](const Run& run) {
+        thread_local std::vector<RunNeighbours> near;  // kept: an allocation costs more than a short run
+        thread_local std::vector<RunTerm> terms;
+        near.resize(stencil_.size());
+        for (int e = 0; e < stencil_.size(); ++e) near[e] = layout_.neighbours(run, stencil_[e]);
+        for (int row = 0; row < dof_; ++row) {
+            terms.clear();
+            for (int e = 0; e < stencil_.size(); ++e) {
+                if (near[e].begin >= near[e].end) continue;
+                for (int col = 0; col < dof_; ++col)
+                    terms.push_back({along(run, near[e], e, row, col), x.component(col) + near[e].slot, near[e].begin,
+                                     near[e].end});
+            }
+            accumulate<+1>(terms, nullptr, y.component(row) + run.slot, run.count);
+        }
+    });
+}
+
+/// Calls body(t, entry, neighbour) for every position of a run whose neighbour lies across a periodic boundary.
+template <class Body>
+void StructMatrix::for_wrapped(const Run& run, const Body& body) const {
+    const Int3 step = layout_.step();
+    for (int e = 0; e < stencil_.size(); ++e) {
+        const RunNeighbours inside = layout_.neighbours(run, stencil_[e]);
+        for (int t = 0; t < run.count; ++t) {
+            if (t == inside.begin && inside.begin < inside.end) t = inside.end;
+            if (t >= run.count) break;
+            const Int3 point = run.first + Int3{t * step.x, t * step.y, t * step.z};
+            const Int3 neighbour = grid().wrapped(point + stencil_[e]);
+            if (grid().contains(neighbour)) body(t, e, neighbour);
+        }
+    }
+}
+
+void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
+    for_each_run(layout_, dof_, [&](const Run& run) {
+        for_wrapped(run, [&](int t, int e, Int3 neighbour) {
+            const RunNeighbours near{t, t + 1, layout_.slot(neighbour) - t};
+            for (int row = 0; row < dof_; ++row)
+                for (int col = 0; col < dof_; ++col)
+                    y.component(row)[run.slot + t] +=
+                        along(run, near, e, row, col)[t] * x.component(col)[near.slot + t];
+        });
+    });
+}
+
+void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
+    if constexpr (cuda_built)
+        if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
+    for_each_run(layout_, dof_, [&](const Run& run) {
+        thread_local std::vector<RunTerm> terms;
+        thread_local std::vector<double> low;
+        low.resize(run.count);
+        for (int row = 0; row < dof_; ++row) {
+            terms.clear();
+            const auto add = [&](int e, const RunNeighbours& near) {
+                for (int col = 0; col < dof_; ++col)
+                    terms.push_back(
+                        {along(run, near, e, row, col), x.component(col) + near.slot, near.begin, near.end});
+            };
+            for (int e = 0; e < stencil_.size(); ++e)
+                if (const auto near = layout_.neighbours(run, stencil_[e]); near.begin < near.end) add(e, near);
+            if (grid().any_periodic())
+                for_wrapped(run, [&](int t, int e, Int3 neighbour) {
+                    add(e, {t, t + 1, layout_.slot(neighbour) - t});
+                });
+            subtract_exactly(terms, b.component(row) + run.slot, r.component(row) + run.slot, low.data(), run.count);
+        }
+    });
+}
+
+CsrMatrix StructMatrix::to_csr() const {
+    CsrMatrix csr;
+    csr.rows = unknowns();
+    csr.row_begin.reserve(csr.rows + 1);
+    csr.row_begin.push_back(0);
+    std::vector<std::pair<Index, int>> columns;  // first column of a block, entry
+    for (Index at_row = 0; at_row < grid().points(); ++at_row) {
+        const Int3 point = grid().point(at_row);
+        columns.clear();
+        for (int e = 0; e < stencil_.size(); ++e) {
+            const Int3 neighbour = grid().wrapped(point + stencil_[e]);
+            if (grid().contains(neighbour)) columns.emplace_back(grid().row(neighbour) * dof_, e);
+        }
+        std::sort(columns.begin(), columns.end());
+        for (int row = 0; row < dof_; ++row) {
+            for (const auto& [column, e] : columns)
+                for (int col = 0; col < dof_; ++col) {
+                    csr.column.push_back(column + col);
+                    csr.value.push_back(at(point, e, row, col));
+                }
+            csr.row_begin.push_back(Index(csr.column.size()));
+        }
+    }
+    return csr;
+}
+
+void StructMatrix::assign(const CsrMatrix& csr) {
+    if (csr.rows != unknowns())
+        throw UsageError(fmt::format("a matrix of {} rows does not fit {} x {} x {} points with {} unknowns each",
+                                     csr.rows, grid().nx, grid().ny, grid().nz, dof_));
+    std::fill(values_.begin(), values_.end(), 0.0);
+    for (Index row = 0; row < csr.rows; ++row) {
+        const Int3 point = grid().point(row / dof_);
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
+            const Int3 neighbour = grid().point(csr.column[at] / dof_);
+            int entry = stencil_.find(neighbour + -point);
+            for (int e = 0; entry < 0 && grid().any_periodic() && e < stencil_.size(); ++e)
+                if (grid().wrapped(point + stencil_[e]) == neighbour) entry = e;
+            if (entry < 0)
+                throw UsageError(fmt::format("entry at row {}, column {} does not fit stencil {}", row + 1,
+                                             csr.column[at] + 1, stencil_.name()));
+            if (stores(entry))
+                values(entry, int(row % dof_), int(csr.column[at] % dof_))[layout_.slot(point)] += csr.value[at];
+        }
+    }
+}
+
+const StructMatrix& on_host(const StructMatrix& a, std::optional<StructMatrix>& copy) {
+    if (a.backend() == Backend::cpu) return a;
+    copy.emplace(Context::cpu(), a.layout(), a.stencil(), a.dof(), a.storage(), "host copy");
+    copy->assign(a);
+    return *copy;
+}
+
+}  // namespace hyperplane

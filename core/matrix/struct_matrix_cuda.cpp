@@ -1,0 +1,94 @@
+#include "core/matrix/struct_matrix_cuda.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/grid/grid_point.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText grid_grid_point_cuh, matrix_spmv_cuh;
+}
+
+namespace {
+
+rtc::Texts texts() {
+    return {rtc::grid_grid_point_cuh, rtc::matrix_spmv_cuh};
+}
+
+/// Rows a thread has: all of a small block, else few, so that enough threads ask for memory.
+int rows_of(int dof) {
+    return dof <= 5 ? dof : dof == 6 ? 3 : 2;
+}
+
+rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage, bool exact) {
+    const auto n = [](int value) { return std::to_string(value); };
+    rtc::Definitions all = grid_point_definitions(layout, stencil.offsets());
+    all.insert({{"DOF", n(dof)},
+                {"ENTRIES", n(stencil.size())},
+                {"STORED", n(storage == MatrixStorage::lower ? stencil.diagonal() + 1 : stencil.size())},
+                {"ROWS", n(rows_of(dof))},
+                {"PERIODIC", n(layout.grid().any_periodic())},
+                {"EXACT", n(exact)}});
+    return all;
+}
+
+/// spmv.cuh's Arguments but for the array at its end.
+struct Arguments {
+    const double *a, *x, *b;
+    double* y;
+    int slots, stride, nx, ny, nz, periodic[3];
+};
+
+}  // namespace
+
+StructMatrixCuda::StructMatrixCuda(const StructMatrix& a)
+    : apply_(rtc::load(texts(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv")),
+      residual_(rtc::load(texts(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv")) {
+    if (a.layout().slots() > std::numeric_limits<int>::max())
+        throw UsageError(fmt::format("a GPU takes grids of up to {} points, this one has {}",
+                                     std::numeric_limits<int>::max(), a.layout().slots()));
+}
+
+void StructMatrixCuda::apply(const StructMatrix& a, const Vector& x, Vector& y) const {
+    launch(apply_, a, nullptr, x, y);
+}
+
+void StructMatrixCuda::residual(const StructMatrix& a, const Vector& b, const Vector& x, Vector& r) const {
+    launch(residual_, a, &b, x, r);
+}
+
+void StructMatrixCuda::launch(const rtc::Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x,
+                              Vector& y) const {
+    constexpr unsigned threads = 256;
+    const Grid& g = a.grid();
+    const int slots = int(a.layout().slots());
+    const Arguments head{a.values(0),
+                         x.data(),
+                         b ? b->data() : nullptr,
+                         y.data(),
+                         slots,
+                         int(a.stride()),
+                         g.nx,
+                         g.ny,
+                         g.nz,
+                         {g.periodic[0], g.periodic[1], g.periodic[2]}};
+    const int rows = rows_of(a.dof());
+    kernel.launch({(unsigned(slots) + threads - 1) / threads, unsigned((a.dof() + rows - 1) / rows)}, threads, 0,
+                  rtc::argument(head, slot_deltas(a.layout(), a.stencil().offsets())).data());
+}
+
+std::vector<rtc::KernelResources> StructMatrixCuda::compile(const Layout& layout, const Stencil& stencil, int dof,
+                                                            MatrixStorage storage, const std::string& architecture) {
+    std::vector<rtc::KernelResources> all, one;
+    for (const bool exact : {false, true}) {
+        rtc::compile(texts(), definitions(layout, stencil, dof, storage, exact), architecture, &one);
+        for (auto& row : one) row.name = exact ? "residual" : "spmv", all.push_back(row);
+    }
+    return all;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,33 @@
+// Products of a StructMatrix on a GPU; spmv.cuh is the kernel's text.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device/rtc.hpp"
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane {
+
+/// The kernels of matrices of one shape.
+class StructMatrixCuda {
+public:
+    explicit StructMatrixCuda(const StructMatrix& a);
+
+    /// y = A x
+    void apply(const StructMatrix& a, const Vector& x, Vector& y) const;
+    /// r = b - A x, in twice the working precision.
+    void residual(const StructMatrix& a, const Vector& b, const Vector& x, Vector& r) const;
+
+    /// Compiles both for an architecture, without a device.
+    static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
+                                                     MatrixStorage storage, const std::string& architecture);
+
+private:
+    void launch(const rtc::Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x, Vector& y) const;
+
+    rtc::Kernel apply_, residual_;
+};
+
+}  // namespace hyperplane

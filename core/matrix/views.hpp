@@ -1,0 +1,55 @@
+// Views: where the values of a vector or a matrix lie, and how to find one. Small values that point
+// formulas and kernels take by value; they last as long as the owner, and belong to its device.
+#pragma once
+
+#include <type_traits>
+
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane {
+
+/// values[component][slot] of a Vector; T is double or const double.
+template <class T>
+struct BasicVectorView {
+    Layout layout;
+    T* values = nullptr;
+
+    HYPERPLANE_HD T& at(Index slot, int c = 0) const { return values[c * layout.slots() + slot]; }
+    /// `point` lies inside the grid.
+    HYPERPLANE_HD T& operator()(Int3 point, int c = 0) const { return at(layout.slot(point), c); }
+};
+
+using VectorView = BasicVectorView<double>;
+using ConstVectorView = BasicVectorView<const double>;
+
+inline VectorView view(Vector& x) {
+    return {x.layout(), x.data()};
+}
+inline ConstVectorView view(const Vector& x) {
+    return {x.layout(), x.data()};
+}
+
+/// values[entry][row][col][slot] of a StructMatrix, the entries it stores; T as above.
+template <class T>
+struct BasicMatrixView {
+    T* values = nullptr;
+    Index stride = 0;  ///< from a coefficient's first slot to the next one's
+    int dof = 1;
+    int stored_entries = 0;
+
+    HYPERPLANE_HD T& at(int entry, int row, int col, Index slot) const {
+        return values[(Index(entry * dof + row) * dof + col) * stride + slot];
+    }
+};
+
+using MatrixView = BasicMatrixView<double>;
+using ConstMatrixView = BasicMatrixView<const double>;
+
+inline MatrixView view(StructMatrix& a) {
+    return {a.values(0), a.stride(), a.dof(), a.stored_entries()};
+}
+inline ConstMatrixView view(const StructMatrix& a) {
+    return {a.values(0), a.stride(), a.dof(), a.stored_entries()};
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,234 @@
+#include "core/parameters/parameters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::vector<std::string> split_list(const std::string& text) {
+    std::vector<std::string> parts;
+    std::string part;
+    for (char c : text + " ") {
+        if (c != ' ' && c != '\t' && c != ',') {
+            part += c;
+        } else if (!part.empty()) {
+            parts.push_back(part);
+            part.clear();
+        }
+    }
+    return parts;
+}
+
+/// The whole of `text` as a finite number; locale does not matter.
+std::optional<double> parse_real(const std::string& text) {
+    const bool signed_twice = text.size() > 1 && text[0] == '+' && text[1] == '-';
+    if (signed_twice) return std::nullopt;
+    const char* begin = text.data() + (!text.empty() && text[0] == '+' ? 1 : 0);
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+    return value;
+}
+
+/// Plain digits, or a real such as 1e3 that is a whole number up to 2^53.
+std::optional<Index> parse_integer(const std::string& text) {
+    Index value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && end == text.data() + text.size()) return value;
+    const auto real = parse_real(text);
+    if (!real || *real != std::floor(*real) || std::abs(*real) > 9007199254740992.0) return std::nullopt;
+    return Index(*real);
+}
+
+std::optional<bool> parse_boolean(const std::string& text) {
+    if (text == "true" || text == "yes" || text == "on") return true;
+    if (text == "false" || text == "no" || text == "off") return false;
+    return std::nullopt;
+}
+
+std::optional<std::string> check_range(const ParameterSpec& spec, double value, const std::string& text) {
+    const auto& low = spec.minimum;
+    const auto& high = spec.maximum;
+    const bool below = low && (low->open ? value <= low->value : value < low->value);
+    const bool above = high && (high->open ? value >= high->value : value > high->value);
+    if (!below && !above) return std::nullopt;
+    return fmt::format("{} is out of range; expected {}", text, describe_domain(spec));
+}
+
+std::optional<std::string> check_number(const ParameterSpec& spec, bool whole, const std::string& text) {
+    const auto integer = whole ? parse_integer(text) : std::nullopt;
+    const auto real = whole ? std::optional<double>() : parse_real(text);
+    if (!integer && !real)
+        return fmt::format("expected {}, got '{}'",
+                           !spec.choices.empty() ? describe_domain(spec)
+                           : whole               ? "an integer"
+                                                 : "a finite number",
+                           text);
+    return check_range(spec, integer ? double(*integer) : *real, text);
+}
+
+[[noreturn]] void misuse(const std::string& name) {
+    throw Error(ExitCode::internal, "parameter " + name + " is read but belongs to no table");
+}
+
+}  // namespace
+
+const char* to_string(ParameterType type) {
+    switch (type) {
+        case ParameterType::boolean: return "true or false";
+        case ParameterType::integer: return "integer";
+        case ParameterType::real: return "real";
+        case ParameterType::choice: return "one of";
+        case ParameterType::text: return "text";
+        case ParameterType::path: return "file name";
+        case ParameterType::integers: return "integers";
+        case ParameterType::reals: return "reals";
+    }
+    return "";
+}
+
+bool has_key(const ParameterTable& table, const std::string& section, const std::string& key) {
+    return std::any_of(table.begin(), table.end(),
+                       [&](const ParameterSpec& spec) { return spec.section == section && spec.key == key; });
+}
+
+std::string describe(const ParameterSpec& spec) {
+    return spec.description + (spec.only_with ? "; only with " + spec.only_with->text() : "");
+}
+
+std::string describe_domain(const ParameterSpec& spec) {
+    std::string text = spec.count > 0 ? fmt::format("{} {}", spec.count, to_string(spec.type)) : to_string(spec.type);
+    const bool words = !spec.choices.empty(), choice = spec.type == ParameterType::choice;
+    if (words && choice) text += fmt::format(" {}", fmt::join(spec.choices, " | "));
+    if (spec.minimum) text += fmt::format(" {} {:g}", spec.minimum->open ? ">" : ">=", spec.minimum->value);
+    if (spec.maximum)
+        text +=
+            fmt::format("{} {} {:g}", spec.minimum ? " and" : "", spec.maximum->open ? "<" : "<=", spec.maximum->value);
+    if (words && !choice) text += fmt::format(" or {}", fmt::join(spec.choices, " or "));
+    if (!spec.unit.empty()) text += fmt::format(", in {}", spec.unit);
+    return text;
+}
+
+std::string Provenance::text() const {
+    switch (source) {
+        case Source::built_in: return "default";
+        case Source::deck: return fmt::format("{}:{}", file, line);
+        case Source::command_line: return file.empty() ? "--set" : file;
+    }
+    return "";
+}
+
+std::optional<std::string> check_value(const ParameterSpec& spec, const std::string& text) {
+    const bool word = std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end();
+    if (word) return std::nullopt;
+    switch (spec.type) {
+        case ParameterType::boolean:
+            if (!parse_boolean(text)) return fmt::format("expected true or false, got '{}'", text);
+            return std::nullopt;
+        case ParameterType::integer: return check_number(spec, true, text);
+        case ParameterType::real: return check_number(spec, false, text);
+        case ParameterType::choice: return fmt::format("'{}' is none of {}", text, fmt::join(spec.choices, " | "));
+        case ParameterType::text:
+        case ParameterType::path: return std::nullopt;
+        case ParameterType::integers:
+        case ParameterType::reals: {
+            const auto parts = split_list(text);
+            if (parts.empty() || (spec.count > 0 && int(parts.size()) != spec.count))
+                return fmt::format("expected {}, got {} values", describe_domain(spec), parts.size());
+            for (const std::string& part : parts)
+                if (auto error = check_number(spec, spec.type == ParameterType::integers, part)) return error;
+            return std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+Parameters::Parameters(const ParameterTable& table) {
+    add(table);
+}
+
+void Parameters::add(const ParameterTable& table) {
+    for (const ParameterSpec& spec : table)
+        if (values_.try_emplace(spec.name(), Value{spec, spec.default_value, {}}).second) order_.push_back(spec.name());
+}
+
+void Parameters::set(const std::string& section, const std::string& key, const std::string& text,
+                     Provenance provenance) {
+    const auto at = values_.find(section + "." + key);
+    if (at == values_.end()) throw UsageError(fmt::format("{}: unknown key {}.{}", provenance.text(), section, key));
+    if (const auto error = check_value(at->second.spec, text))
+        throw UsageError(fmt::format("{}: {}.{}: {}", provenance.text(), section, key, *error));
+    at->second.text = text;
+    at->second.provenance = std::move(provenance);
+}
+
+bool Parameters::has(const std::string& section, const std::string& key) const {
+    return values_.count(section + "." + key) > 0;
+}
+
+bool Parameters::is_given(const std::string& section, const std::string& key) const {
+    return value(section, key).provenance.source != Provenance::Source::built_in;
+}
+
+const Parameters::Value& Parameters::value(const std::string& section, const std::string& key) const {
+    const auto at = values_.find(section + "." + key);
+    if (at == values_.end()) misuse(section + "." + key);
+    return at->second;
+}
+
+bool Parameters::boolean(const std::string& section, const std::string& key) const {
+    const auto parsed = parse_boolean(value(section, key).text);
+    return parsed ? *parsed : throw UsageError(where(section, key) + ": no value is set");
+}
+
+Index Parameters::integer(const std::string& section, const std::string& key) const {
+    const auto parsed = parse_integer(value(section, key).text);
+    return parsed ? *parsed : throw UsageError(where(section, key) + ": no value is set");
+}
+
+double Parameters::real(const std::string& section, const std::string& key) const {
+    const auto parsed = parse_real(value(section, key).text);
+    return parsed ? *parsed : throw UsageError(where(section, key) + ": no value is set");
+}
+
+const std::string& Parameters::text(const std::string& section, const std::string& key) const {
+    return value(section, key).text;
+}
+
+std::vector<Index> Parameters::integers(const std::string& section, const std::string& key) const {
+    std::vector<Index> numbers;
+    for (const std::string& part : split_list(value(section, key).text)) numbers.push_back(*parse_integer(part));
+    return numbers;
+}
+
+std::vector<double> Parameters::reals(const std::string& section, const std::string& key) const {
+    std::vector<double> numbers;
+    for (const std::string& part : split_list(value(section, key).text)) numbers.push_back(*parse_real(part));
+    return numbers;
+}
+
+const Condition* Parameters::unmet(const std::string& section, const std::string& key) const {
+    const std::optional<Condition>& condition = value(section, key).spec.only_with;
+    if (!condition) return nullptr;
+    if (const Condition* before = unmet(section, condition->key)) return before;
+    return text(section, condition->key) == condition->value ? nullptr : &*condition;
+}
+
+std::vector<Parameters::Value> Parameters::all() const {
+    std::vector<Value> values;
+    for (const std::string& name : order_) values.push_back(values_.at(name));
+    return values;
+}
+
+std::string Parameters::where(const std::string& section, const std::string& key) const {
+    return fmt::format("{}: {}.{}", value(section, key).provenance.text(), section, key);
+}
+
+}  // namespace hyperplane

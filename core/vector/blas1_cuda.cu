@@ -1,0 +1,304 @@
+#include <algorithm>
+
+#include "core/vector/blas1_cuda.hpp"
+#include "core/device/cuda.hpp"
+#include "core/vector/reduce_cuda.cuh"
+
+namespace hyperplane::cuda {
+namespace {
+
+constexpr int max_sums = 2, max_blocks = 2048, blocks_per_multiprocessor = 4;
+
+__device__ double partial[max_blocks * max_sums];
+__device__ unsigned arrived;
+__device__ double host_scalar;
+
+/// An operation on arrays, element by element. Bit k of `read` and `written`: array k is.
+template <int arrays_, int sums_, unsigned read_, unsigned written_>
+struct Operation {
+    static constexpr int arrays = arrays_, sums = sums_;
+    static constexpr unsigned read = read_, written = written_;
+
+    const double* array[arrays];
+    double* result[sums + 1];
+
+    /// Takes the coefficients; false where there is nothing to do.
+    __device__ bool prepare() { return true; }
+};
+
+template <int width, class Op>
+__device__ void load(const Op& op, Index at, Values<width> (&values)[Op::arrays]) {
+#pragma unroll
+    for (int k = 0; k < Op::arrays; ++k)
+        if (Op::read >> k & 1) values[k] = reinterpret_cast<const Values<width>*>(op.array[k])[at];
+}
+
+template <int width, class Op>
+__device__ void apply(const Op& op, Index at, Values<width> (&values)[Op::arrays], double* sum) {
+#pragma unroll
+    for (int lane = 0; lane < width; ++lane) {
+        double element[Op::arrays];
+#pragma unroll
+        for (int k = 0; k < Op::arrays; ++k) element[k] = values[k].at[lane];
+        op(element, sum);
+#pragma unroll
+        for (int k = 0; k < Op::arrays; ++k) values[k].at[lane] = element[k];
+    }
+#pragma unroll
+    for (int k = 0; k < Op::arrays; ++k)
+        if (Op::written >> k & 1) reinterpret_cast<Values<width>*>(const_cast<double*>(op.array[k]))[at] = values[k];
+}
+
+template <class Op>
+constexpr int unroll = Op::arrays <= 2 ? 4 : 2;
+
+template <int width, class Op>
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) pass(Op op, Index size) {
+    if (!op.prepare()) return;
+    double sum[Op::sums + 1] = {};
+    const Index stride = Index(gridDim.x) * block_threads, chunks = size / width;
+    Index at = Index(blockIdx.x) * block_threads + threadIdx.x;
+    if (width > 1 && at == 0 && size % width) {
+        Values<1> values[Op::arrays];
+        load(op, size - 1, values);
+        apply(op, size - 1, values, sum);
+    }
+    for (; at + (unroll<Op> - 1) * stride < chunks; at += unroll<Op> * stride) {
+        Values<width> values[unroll<Op>][Op::arrays];
+#pragma unroll
+        for (int u = 0; u < unroll<Op>; ++u) load(op, at + u * stride, values[u]);
+#pragma unroll
+        for (int u = 0; u < unroll<Op>; ++u) apply(op, at + u * stride, values[u], sum);
+    }
+    for (; at < chunks; at += stride) {
+        Values<width> values[Op::arrays];
+        load(op, at, values);
+        apply(op, at, values, sum);
+    }
+    if constexpr (Op::sums > 0) {
+        for (int s = 0; s < Op::sums; ++s) {
+            const double total = block_sum(sum[s]);
+            if (threadIdx.x == 0) partial[blockIdx.x * Op::sums + s] = total;
+        }
+        if (!is_last_block(&arrived)) return;
+        for (int s = 0; s < Op::sums; ++s) {
+            double total = 0.0;
+            for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
+                total += __ldcg(&partial[block * Op::sums + s]);
+            total = block_sum(total);
+            if (threadIdx.x == 0) *op.result[s] = total;
+        }
+    }
+}
+
+template <class Op>
+void run(const char* name, const Op& op, Index size) {
+    bool aligned = true;
+    for (const double* address : op.array) aligned = aligned && reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
+    const Index work = (size + (aligned ? 1 : 0)) / (aligned ? 2 : 1);
+    Index blocks = std::max<Index>(1, (work + block_threads * unroll<Op> - 1) / (block_threads * unroll<Op>));
+    if (Op::sums > 0)
+        blocks = std::min<Index>({blocks, Index(multiprocessors()) * blocks_per_multiprocessor, max_blocks});
+    if (aligned)
+        pass<2><<<unsigned(blocks), block_threads, 0, stream()>>>(op, size);
+    else
+        pass<1><<<unsigned(blocks), block_threads, 0, stream()>>>(op, size);
+    launched(name);
+}
+
+// In the operations v[k] is the element of array k.
+
+struct Fill : Operation<1, 0, 0, 1> {
+    double value;
+    __device__ void operator()(double* v, double*) const { v[0] = value; }
+};
+
+struct Copy : Operation<2, 0, 0b01, 0b10> {
+    __device__ void operator()(double* v, double*) const { v[1] = v[0]; }
+};
+
+/// An operation with a coefficient a; `skips`: nothing is to be done where it is 0.
+template <int arrays, int sums, unsigned read, unsigned written, bool skips>
+struct WithRatio : Operation<arrays, sums, read, written> {
+    Ratio ratio;
+    double a;
+    __device__ bool prepare() {
+        a = ratio.value();
+        return !skips || a != 0.0;
+    }
+};
+
+struct Scale : WithRatio<1, 0, 1, 1, false> {
+    __device__ void operator()(double* v, double*) const { v[0] *= a; }
+};
+
+struct DivideByRoot : Operation<1, 0, 1, 1> {
+    const double* square;
+    double a;
+    __device__ bool prepare() {
+        a = 1.0 / sqrt(*square);
+        return *square != 0.0;
+    }
+    __device__ void operator()(double* v, double*) const { v[0] *= a; }
+};
+
+struct Axpy : WithRatio<2, 0, 0b11, 0b10, true> {
+    __device__ void operator()(double* v, double*) const { v[1] = fma(a, v[0], v[1]); }
+};
+
+struct Xpby : WithRatio<2, 0, 0b11, 0b10, false> {
+    __device__ void operator()(double* v, double*) const { v[1] = a == 0.0 ? v[0] : fma(a, v[1], v[0]); }
+};
+
+struct Add : WithRatio<3, 0, 0b011, 0b100, true> {
+    __device__ void operator()(double* v, double*) const { v[2] = fma(a, v[1], v[0]); }
+};
+
+struct Direction : Operation<3, 0, 0b111, 0b100> {
+    Ratio of_c, of_o;
+    double c, inverse;
+    __device__ bool prepare() {
+        c = of_c.value();
+        inverse = 1.0 / of_o.value();
+        return true;
+    }
+    __device__ void operator()(double* v, double*) const {
+        v[2] = c == 0.0 ? v[0] : fma(c, fma(inverse, v[2], -v[1]), v[0]);
+    }
+};
+
+struct Dot : Operation<2, 1, 0b11, 0> {
+    __device__ void operator()(double* v, double* sum) const { sum[0] = fma(v[0], v[1], sum[0]); }
+};
+
+struct Square : Operation<1, 1, 1, 0> {
+    __device__ void operator()(double* v, double* sum) const { sum[0] = fma(v[0], v[0], sum[0]); }
+};
+
+struct DotNorm2 : Operation<2, 2, 0b11, 0> {
+    __device__ void operator()(double* v, double* sum) const {
+        sum[0] = fma(v[0], v[1], sum[0]);
+        sum[1] = fma(v[1], v[1], sum[1]);
+    }
+};
+
+struct AxpyNorm2 : WithRatio<2, 1, 0b11, 0b10, false> {
+    __device__ void operator()(double* v, double* sum) const {
+        if (a != 0.0) v[1] = fma(a, v[0], v[1]);
+        sum[0] = fma(v[1], v[1], sum[0]);
+    }
+};
+
+struct AxpyNorm2Dot : WithRatio<3, 2, 0b111, 0b010, false> {
+    __device__ void operator()(double* v, double* sum) const {
+        if (a != 0.0) v[1] = fma(a, v[0], v[1]);
+        sum[0] = fma(v[1], v[1], sum[0]);
+        sum[1] = fma(v[2], v[1], sum[1]);
+    }
+};
+
+struct AxpyXpby : Operation<3, 0, 0b111, 0b101> {
+    Ratio of_a, of_b;
+    double a, b;
+    __device__ bool prepare() {
+        a = of_a.value();
+        b = of_b.value();
+        return true;
+    }
+    __device__ void operator()(double* v, double*) const {  // x, z, p
+        if (a != 0.0) v[0] = fma(a, v[2], v[0]);
+        v[2] = b == 0.0 ? v[1] : fma(b, v[2], v[1]);
+    }
+};
+
+struct Sum : Operation<1, 1, 1, 0> {
+    __device__ void operator()(double* v, double* sum) const { sum[0] += v[0]; }
+};
+
+struct AddConstant : WithRatio<1, 0, 1, 1, true> {
+    __device__ void operator()(double* v, double*) const { v[0] += a; }
+};
+
+struct CountNotFinite : Operation<1, 1, 1, 0> {
+    __device__ void operator()(double* v, double* sum) const { sum[0] += isfinite(v[0]) ? 0.0 : 1.0; }
+};
+
+}  // namespace
+
+double* scratch() {
+    static double* address = [] {
+        void* symbol = nullptr;
+        check(cudaGetSymbolAddress(&symbol, host_scalar), "cudaGetSymbolAddress");
+        return static_cast<double*>(symbol);
+    }();
+    return address;
+}
+
+void fill(Vector& x, double value) {
+    run("fill", Fill{{{x.data()}, {}}, value}, x.size());
+}
+
+void copy(const Vector& x, Vector& y) {
+    run("copy", Copy{{{x.data(), y.data()}, {}}}, x.size());
+}
+
+void scale(const Ratio& a, Vector& x) {
+    run("scale", Scale{{{{x.data()}, {}}, a, 0.0}}, x.size());
+}
+
+void divide_by_root(const double* square, Vector& x) {
+    run("divide_by_root", DivideByRoot{{{x.data()}, {}}, square, 0.0}, x.size());
+}
+
+void axpy(const Ratio& a, const Vector& x, Vector& y) {
+    run("axpy", Axpy{{{{x.data(), y.data()}, {}}, a, 0.0}}, x.size());
+}
+
+void xpby(const Vector& x, const Ratio& b, Vector& y) {
+    run("xpby", Xpby{{{{x.data(), y.data()}, {}}, b, 0.0}}, x.size());
+}
+
+void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
+    run("add", Add{{{{x.data(), y.data(), z.data()}, {}}, a, 0.0}}, x.size());
+}
+
+void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p) {
+    run("direction", Direction{{{r.data(), v.data(), p.data()}, {}}, c, o, 0.0, 0.0}, r.size());
+}
+
+void dot(const Vector& x, const Vector& y, double* product) {
+    if (&x == &y)
+        run("square", Square{{{x.data()}, {product}}}, x.size());
+    else
+        run("dot", Dot{{{x.data(), y.data()}, {product}}}, x.size());
+}
+
+void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
+    run("dot_norm2", DotNorm2{{{x.data(), y.data()}, {xy, yy}}}, x.size());
+}
+
+void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
+    run("axpy_norm2", AxpyNorm2{{{{x.data(), y.data()}, {yy}}, a, 0.0}}, x.size());
+}
+
+void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy) {
+    run("axpy_norm2_dot", AxpyNorm2Dot{{{{x.data(), y.data(), u.data()}, {yy, uy}}, a, 0.0}}, x.size());
+}
+
+void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
+    run("axpy_xpby", AxpyXpby{{{x.data(), z.data(), p.data()}, {}}, a, b, 0.0, 0.0}, x.size());
+}
+
+void sum(const Vector& x, int component, double* total) {
+    run("sum", Sum{{{x.component(component)}, {total}}}, x.layout().slots());
+}
+
+void add_constant(Vector& x, int component, const Ratio& value) {
+    run("add_constant", AddConstant{{{{x.component(component)}, {}}, value, 0.0}}, x.layout().slots());
+}
+
+void count_not_finite(const Vector& x, double* count) {
+    run("count_not_finite", CountNotFinite{{{x.data()}, {count}}}, x.size());
+}
+
+}  // namespace hyperplane::cuda

@@ -1,0 +1,41 @@
+// The operations of core/vector/blas1.hpp on vectors in a GPU's memory; they mean the same there.
+//
+// Each is one pass over memory, in 16-byte loads. Sums are deterministic: a fixed number of blocks each sum a
+// fixed share, and the last one to finish adds up what they found, in order.
+#pragma once
+
+#include "core/vector/blas1.hpp"
+
+namespace hyperplane::cuda {
+
+void fill(Vector& x, double value);
+void copy(const Vector& x, Vector& y);
+void scale(const Ratio& a, Vector& x);
+void divide_by_root(const double* square, Vector& x);
+void axpy(const Ratio& a, const Vector& x, Vector& y);
+void xpby(const Vector& x, const Ratio& b, Vector& y);
+void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z);
+void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p);
+
+void dot(const Vector& x, const Vector& y, double* product);
+void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy);
+void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy);
+void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy);
+void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p);
+
+void dots(Columns v, const Vector& w, double* h);
+void add_combination(double sign, const double* c, Columns v, Vector& w);
+void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww);
+void add_combination_dots(double sign, const double* c, Columns v, Vector& w, double* h);
+
+void sum(const Vector& x, int component, double* total);
+void add_constant(Vector& x, int component, const Ratio& value);
+void count_not_finite(const Vector& x, double* count);
+
+/// The first of values[slot] in the order of comes_before (core/vector/point_values.hpp); waits.
+void smallest(const Layout& layout, const double* values, double* value, Index* slot);
+
+/// A scalar on the GPU for results the host is about to read.
+double* scratch();
+
+}  // namespace hyperplane::cuda

@@ -1,0 +1,271 @@
+// Operations on many columns V and one vector w, so that V and w cross the memory once, whether they are combined,
+// multiplied, or both. Up to 32 columns a thread takes two rows of all of them into its registers; of more, a block
+// brings a chunk of the rows into shared memory and works on it there.
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+
+#include "core/vector/blas1_cuda.hpp"
+#include "core/device/cuda.hpp"
+#include "core/vector/reduce_cuda.cuh"
+
+namespace hyperplane::cuda {
+namespace {
+
+constexpr int max_columns = 64, max_in_registers = 32, max_blocks = 1024, blocks_per_multiprocessor = 3;
+constexpr int columns_per_warp = max_columns / block_warps;
+
+__device__ double partial[max_blocks * max_columns];
+__device__ unsigned arrived;
+
+enum class Reduce { nothing, norm, dots };
+
+struct Arguments {
+    const double* v[max_columns];
+    int columns;
+    double* w;
+    double sign;
+    const double* c;
+    double* result;
+    Index size;
+    int chunk;  ///< rows at a time, a multiple of 64
+};
+
+/// Rows [first, first + chunk) of a column, zero beyond `rows`.
+__device__ void stage(const double* from, double* to, int rows, int chunk) {
+    for (int at = threadIdx.x % 32 * 2; at < chunk; at += 64) {
+        if (at + 1 < rows) {
+            __pipeline_memcpy_async(to + at, from + at, 16);
+        } else {
+            to[at] = at < rows ? from[at] : 0.0;
+            to[at + 1] = 0.0;
+        }
+    }
+}
+
+/// Partial sums of blocks, `columns` each, added up in the order of the blocks.
+__device__ void add_up(int columns, double* result) {
+    if (!is_last_block(&arrived)) return;
+    for (int m = threadIdx.x / 32; m < columns; m += block_warps) {
+        double total = 0.0;
+#pragma unroll 8
+        for (int block = threadIdx.x % 32; block < gridDim.x; block += 32)
+            total += __ldcg(&partial[block * max_columns + m]);
+        total = warp_sum(total);
+        if (threadIdx.x % 32 == 0) result[m] = total;
+    }
+}
+
+/// w += sign V c where `combine`, then w^T w or V^T w.
+template <bool combine, Reduce reduce>
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) columns_pass(const Arguments a) {
+    extern __shared__ double staged[];
+    __shared__ double c[max_columns];
+    double* const w = staged + a.columns * a.chunk;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (combine && threadIdx.x < a.columns) c[threadIdx.x] = a.sign * a.c[threadIdx.x];
+    double product[columns_per_warp] = {}, square = 0.0;
+
+    for (Index first = Index(blockIdx.x) * a.chunk; first < a.size; first += Index(gridDim.x) * a.chunk) {
+        const int rows = int(min(Index(a.chunk), a.size - first));
+        __syncthreads();  // the chunk before has been read
+        for (int m = warp; m <= a.columns; m += block_warps)
+            stage((m < a.columns ? a.v[m] : a.w) + first, staged + m * a.chunk, rows, a.chunk);
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        if (combine) {
+            for (int at = threadIdx.x; at < rows; at += block_threads) {
+                double value = w[at];
+                for (int m = 0; m < a.columns; ++m) value = fma(c[m], staged[m * a.chunk + at], value);
+                a.w[first + at] = value;
+                if (reduce == Reduce::norm) square = fma(value, value, square);
+                if (reduce == Reduce::dots) w[at] = value;
+            }
+        }
+        if (reduce == Reduce::dots) {
+            if (combine) __syncthreads();
+            for (int at = lane; at < rows; at += 32) {
+                const double value = w[at];
+#pragma unroll
+                for (int turn = 0; turn < columns_per_warp; ++turn)
+                    if (const int m = warp + turn * block_warps; m < a.columns)
+                        product[turn] = fma(staged[m * a.chunk + at], value, product[turn]);
+            }
+        }
+    }
+
+    if (reduce == Reduce::norm) {
+        square = block_sum(square);
+        if (threadIdx.x == 0) partial[blockIdx.x * max_columns] = square;
+        add_up(1, a.result);
+    }
+    if (reduce == Reduce::dots) {
+#pragma unroll
+        for (int turn = 0; turn < columns_per_warp; ++turn) {
+            const int m = warp + turn * block_warps;
+            const double total = warp_sum(product[turn]);
+            if (lane == 0 && m < a.columns) partial[blockIdx.x * max_columns + m] = total;
+        }
+        add_up(a.columns, a.result);
+    }
+}
+
+/// How a kernel for at most `most` columns is shaped: pairs of rows that a thread has under way, so that few columns
+/// keep the memory busy too, and what registers then leave room for.
+template <int most>
+struct InRegisters {
+    static constexpr int pairs = most <= 4 ? 4 : most <= 8 ? 2 : 1, blocks = most <= 16 ? 2 : 1;
+};
+
+/// `width` neighbouring rows of V and w: w += V c where `combine`, then their part of the sums.
+template <int most, bool combine, Reduce reduce, int width>
+struct Rows {
+    Values<width> v[most], w;
+
+    __device__ void load(const Arguments& a, Index at, bool inside) {
+#pragma unroll
+        for (int m = 0; m < most; ++m)
+            v[m] = inside && m < a.columns ? reinterpret_cast<const Values<width>*>(a.v[m])[at] : Values<width>{};
+        w = inside ? reinterpret_cast<const Values<width>*>(a.w)[at] : Values<width>{};
+    }
+    __device__ void use(const Arguments& a, Index at, bool inside, const double (&c)[most], double (&sum)[most]) {
+#pragma unroll
+        for (int row = 0; row < width; ++row) {
+            double& value = w.at[row];
+            if (combine) {
+#pragma unroll
+                for (int m = 0; m < most; ++m) value = fma(c[m], v[m].at[row], value);
+            }
+            if (reduce == Reduce::norm) sum[0] = fma(value, value, sum[0]);
+            if (reduce == Reduce::dots) {
+#pragma unroll
+                for (int m = 0; m < most; ++m) sum[m] = fma(v[m].at[row], value, sum[m]);
+            }
+        }
+        if (combine && inside) reinterpret_cast<Values<width>*>(a.w)[at] = w;
+    }
+};
+
+/// The same as columns_pass, of at most `most` columns.
+template <int most, bool combine, Reduce reduce>
+__global__ void __launch_bounds__(block_threads, InRegisters<most>::blocks)
+    few_columns_pass(const __grid_constant__ Arguments a) {
+    constexpr int pairs = InRegisters<most>::pairs;
+    __shared__ double c[most], of_warps[block_warps][most];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (combine && threadIdx.x < most) c[threadIdx.x] = threadIdx.x < a.columns ? a.sign * a.c[threadIdx.x] : 0.0;
+    __syncthreads();
+    double sum[most] = {};
+
+    const Index stride = Index(gridDim.x) * block_threads, size = a.size / 2;
+    const Index begin = Index(blockIdx.x) * block_threads + threadIdx.x;
+    if (begin == 0 && a.size % 2) {
+        Rows<most, combine, reduce, 1> last;
+        last.load(a, a.size - 1, true);
+        last.use(a, a.size - 1, true, c, sum);
+    }
+    for (Index at = begin; at < size; at += pairs * stride) {
+        Rows<most, combine, reduce, 2> rows[pairs];
+#pragma unroll
+        for (int u = 0; u < pairs; ++u) rows[u].load(a, at + u * stride, at + u * stride < size);
+#pragma unroll
+        for (int u = 0; u < pairs; ++u) rows[u].use(a, at + u * stride, at + u * stride < size, c, sum);
+    }
+
+    if (reduce == Reduce::nothing) return;
+    const int sums = reduce == Reduce::norm ? 1 : a.columns;
+#pragma unroll
+    for (int m = 0; m < (reduce == Reduce::norm ? 1 : most); ++m) {
+        const double total = warp_sum(sum[m]);
+        if (lane == 0) of_warps[warp][m] = total;
+    }
+    __syncthreads();
+    if (threadIdx.x < sums) {
+        double total = 0.0;
+        for (int of = 0; of < block_warps; ++of) total += of_warps[of][threadIdx.x];
+        partial[blockIdx.x * max_columns + threadIdx.x] = total;
+    }
+    add_up(sums, a.result);
+}
+
+template <int most, bool combine, Reduce reduce>
+void run_in_registers(const char* name, const Arguments& a) {
+    constexpr int rows = 2 * InRegisters<most>::pairs * block_threads;
+    const Index blocks = std::min<Index>({std::max<Index>(1, (a.size + rows - 1) / rows),
+                                          Index(multiprocessors()) * InRegisters<most>::blocks, max_blocks});
+    few_columns_pass<most, combine, reduce><<<unsigned(blocks), block_threads, 0, stream()>>>(a);
+    launched(name);
+}
+
+template <bool combine, Reduce reduce>
+void run_staged(const char* name, Arguments& a) {
+    // What a multiprocessor has is shared by its blocks, beside a KiB that each takes for itself and `c`.
+    const Index memory = device::properties().shared_per_block / blocks_per_multiprocessor - 2048;
+    const Index room = memory / Index(sizeof(double)) / Index(a.columns + 1);
+    a.chunk = int(std::clamp<Index>(room / 64 * 64, 64, 2048));
+    const Index shared = Index(a.columns + 1) * a.chunk * Index(sizeof(double));
+    const auto kernel = columns_pass<combine, reduce>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
+          "cudaFuncSetAttribute");
+    const Index blocks = std::min<Index>({std::max<Index>(1, (a.size + a.chunk - 1) / a.chunk),
+                                          Index(multiprocessors()) * blocks_per_multiprocessor, max_blocks});
+    kernel<<<unsigned(blocks), block_threads, std::size_t(shared), stream()>>>(a);
+    launched(name);
+}
+
+template <bool combine, Reduce reduce>
+void run(const char* name, Columns v, Vector& w, double sign, const double* c, double* result) {
+    Arguments a{};
+    a.columns = int(v.size());
+    for (int m = 0; m < a.columns; ++m) a.v[m] = v[m]->data();
+    a.w = w.data();
+    a.sign = sign;
+    a.c = c;
+    a.result = result;
+    a.size = w.size();
+    if (a.columns <= 4) return run_in_registers<4, combine, reduce>(name, a);
+    if (a.columns <= 8) return run_in_registers<8, combine, reduce>(name, a);
+    if (a.columns <= 16) return run_in_registers<16, combine, reduce>(name, a);
+    if (a.columns <= max_in_registers) return run_in_registers<max_in_registers, combine, reduce>(name, a);
+    run_staged<combine, reduce>(name, a);
+}
+
+/// body(columns, first) for groups of columns that one kernel takes; once where there are none.
+template <class Body>
+void for_groups(Columns v, const Body& body) {
+    for (std::size_t first = 0; first == 0 || first < v.size(); first += max_columns)
+        body(v.subspan(first, std::min<std::size_t>(max_columns, v.size() - first)), first);
+}
+
+}  // namespace
+
+void dots(Columns v, const Vector& w, double* h) {
+    Vector& read_only = const_cast<Vector&>(w);
+    for_groups(v, [&](Columns group, std::size_t first) {
+        run<false, Reduce::dots>("dots", group, read_only, 0.0, nullptr, h + first);
+    });
+}
+
+void add_combination(double sign, const double* c, Columns v, Vector& w) {
+    for_groups(v, [&](Columns group, std::size_t first) {
+        run<true, Reduce::nothing>("add_combination", group, w, sign, c + first, nullptr);
+    });
+}
+
+void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww) {
+    for_groups(v, [&](Columns group, std::size_t first) {
+        if (first + group.size() < v.size())
+            run<true, Reduce::nothing>("add_combination", group, w, sign, c + first, nullptr);
+        else
+            run<true, Reduce::norm>("add_combination, norm", group, w, sign, c + first, ww);
+    });
+}
+
+void add_combination_dots(double sign, const double* c, Columns v, Vector& w, double* h) {
+    if (v.size() <= max_columns) return run<true, Reduce::dots>("add_combination, dots", v, w, sign, c, h);
+    cuda::add_combination(sign, c, v, w);
+    cuda::dots(v, w, h);
+}
+
+}  // namespace hyperplane::cuda

@@ -1,0 +1,40 @@
+#include "core/vector/point_values.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/vector/blas1.hpp"
+#include "core/vector/blas1_cuda.hpp"
+
+namespace hyperplane {
+
+PointValue PointValues::smallest(const Layout& layout) const {
+    Index slot = 0;
+    if constexpr (cuda_built)
+        if (values_.backend() == Backend::cuda) {
+            double value;
+            cuda::smallest(layout, values_.data(), &value, &slot);
+            return {value, layout.point(slot)};
+        }
+    constexpr Index block = 4096;
+    const Index blocks = (layout.slots() + block - 1) / block;
+    const double* values = values_.data();
+    std::vector<Index> best(blocks);
+#pragma omp parallel for schedule(static) num_threads(threads_for(layout.slots()))
+    for (Index b = 0; b < blocks; ++b) {
+        const Index end = std::min(layout.slots(), (b + 1) * block);
+        best[b] = b * block;
+        for (Index at = b * block + 1; at < end; ++at)
+            if (comes_before(layout, values[at], at, values[best[b]], best[b])) best[b] = at;
+    }
+    slot = best[0];
+    for (Index at : best)
+        if (comes_before(layout, values[at], at, values[slot], slot)) slot = at;
+    return {values[slot], layout.point(slot)};
+}
+
+double PointValues::sum() const {
+    return hyperplane::sum(values_, 0);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,29 @@
+// Compiled without contraction of a * b + c: the error terms below must be what they say.
+#include <algorithm>
+#include <cmath>
+
+#include "core/vector/run_kernel.hpp"
+
+namespace hyperplane {
+
+void subtract_exactly(std::span<const RunTerm> terms, const double* in, double* out, double* low, int count) {
+    std::copy_n(in, count, out);
+    std::fill_n(low, count, 0.0);
+    for (const RunTerm& term : terms) {
+        const double *a = term.a, *x = term.x;
+        const int end = std::min(term.end, count);
+#pragma omp simd
+        for (int t = term.begin; t < end; ++t) {
+            const double product = -a[t] * x[t];
+            const double product_error = std::fma(-a[t], x[t], -product);
+            const double sum = out[t] + product;
+            const double part = sum - out[t];
+            const double sum_error = (out[t] - (sum - part)) + (product - part);
+            out[t] = sum;
+            low[t] += sum_error + product_error;
+        }
+    }
+    for (int t = 0; t < count; ++t) out[t] += low[t];
+}
+
+}  // namespace hyperplane

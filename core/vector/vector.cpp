@@ -1,0 +1,49 @@
+#include "core/vector/vector.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+
+void transfer(const Vector& from, Vector& to) {
+    const Index bytes = from.size() * Index(sizeof(double));
+    if (from.backend() == Backend::cuda || to.backend() == Backend::cuda)
+        device::copy(from.data(), to.data(), bytes);
+    else
+        std::memcpy(to.data(), from.data(), std::size_t(bytes));
+}
+
+const Vector& on_host(const Vector& x, Vector& copy) {
+    if (x.backend() == Backend::cpu) return x;
+    copy = Vector(Context::cpu(), x.layout(), x.dof(), "host copy");
+    transfer(x, copy);
+    return copy;
+}
+
+std::vector<double> to_natural(const Vector& x) {
+    Vector copy;
+    const Vector& readable = on_host(x, copy);
+    const Grid& grid = x.layout().grid();
+    std::vector<double> values;
+    values.reserve(x.size());
+    for (Index row = 0; row < grid.points(); ++row)
+        for (int c = 0; c < x.dof(); ++c) values.push_back(readable(grid.point(row), c));
+    return values;
+}
+
+void from_natural(std::span<const double> values, Vector& x) {
+    if (Index(values.size()) != x.size())
+        throw FileError(fmt::format("a saved vector has {} values, this system's have {}", values.size(), x.size()));
+    Vector copy;
+    if (x.backend() == Backend::cuda) copy = Vector(Context::cpu(), x.layout(), x.dof(), "host copy");
+    Vector& writable = x.backend() == Backend::cuda ? copy : x;
+    const Grid& grid = x.layout().grid();
+    for (Index row = 0; row < grid.points(); ++row)
+        for (int c = 0; c < x.dof(); ++c) writable(grid.point(row), c) = values[row * x.dof() + c];
+    if (&writable != &x) transfer(copy, x);
+}
+
+}  // namespace hyperplane

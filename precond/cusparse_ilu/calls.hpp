@@ -1,0 +1,61 @@
+// cuSPARSE's objects as owned values, its errors as this program's. Files that include this one are built where the
+// toolkit has the incomplete factorisations.
+#pragma once
+
+#define DISABLE_CUSPARSE_DEPRECATED
+#include <cusparse.h>
+
+#include "precond/cusparse_ilu/compressed_rows.hpp"
+
+namespace hyperplane::cusparse {
+
+/// Throws OutOfMemory or DeviceError, naming the routine: `what`, with `part` behind it.
+void check(cusparseStatus_t status, const char* what, const char* part = "");
+
+/// One of cuSPARSE's objects; made by passing the address on, destroyed at the end.
+template <class T, auto destroy>
+class Owned {
+public:
+    Owned() = default;
+    ~Owned() {
+        if (value_) destroy(value_);
+    }
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+    T* address() { return &value_; }
+    operator T() const { return value_; }
+
+private:
+    T value_{};
+};
+
+using Handle = Owned<cusparseHandle_t, cusparseDestroy>;
+using Description = Owned<cusparseMatDescr_t, cusparseDestroyMatDescr>;
+using Sparse = Owned<cusparseSpMatDescr_t, cusparseDestroySpMat>;
+using Dense = Owned<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
+using SpSV = Owned<cusparseSpSVDescr_t, cusparseSpSV_destroyDescr>;
+
+/// T is double or float.
+template <class T>
+inline constexpr T one = 1;
+template <class T>
+inline constexpr T zero = 0;
+template <class T>
+inline constexpr cudaDataType value_type = sizeof(T) == sizeof(double) ? CUDA_R_64F : CUDA_R_32F;
+inline constexpr cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
+inline constexpr cusparseDirection_t by_rows = CUSPARSE_DIRECTION_ROW;
+inline constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
+/// A handle on the program's stream.
+void open(Handle& handle);
+void describe(Description& description, cusparseFillMode_t fill, cusparseDiagType_t diagonal);
+/// Rows with `values` of a type.
+void describe(Sparse& sparse, const CompressedRows& rows, void* values, cudaDataType type);
+void describe(Dense& dense, void* values, Index size, cudaDataType type);
+
+/// Work space.
+Buffer<char> buffer(const Context& context, std::size_t bytes);
+/// The same where cuSPARSE gave the size in 32 bits, in which large ones wrap around: UsageError naming `what`.
+Buffer<char> buffer(const Context& context, int bytes, const char* what);
+
+}  // namespace hyperplane::cusparse

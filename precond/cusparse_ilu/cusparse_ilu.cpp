@@ -1,0 +1,105 @@
+#include "precond/cusparse_ilu/cusparse_ilu.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+const ParameterTable& cusparse_parameters() {
+    using enum ParameterType;
+    const std::string section = "preconditioner";
+    static const ParameterTable table{
+        {section, "fill_level", integer, "0",
+         "ILU(k): the matrix is padded with zeros to the stencil's pattern of level k", "", Bound{0}, Bound{3}},
+        {section,
+         "format",
+         choice,
+         "csr",
+         "how cuSPARSE keeps the matrix: scalars (csr) or dof x dof blocks (bsr)",
+         "",
+         {},
+         {},
+         {"csr", "bsr"}}};
+    return table;
+}
+
+CusparseOptions read_options(const Parameters& parameters) {
+    const std::string section = "preconditioner";
+    return {parameters.text(section, "format") == "bsr" ? RowFormat::bsr : RowFormat::csr,
+            int(parameters.integer(section, "fill_level")), factor_storage(parameters)};
+}
+
+void require_cusparse(const Context& context) {
+    if (const std::string why = cusparse_unavailable(); !why.empty())
+        throw DeviceError(fmt::format("preconditioner.name: cusparse_ilu cannot be used: {}; use struct_ilu", why));
+    if (context.backend() != Backend::cuda)
+        throw DeviceError(
+            "preconditioner.name: cusparse_ilu runs on a GPU only; set device.backend = cuda, or use "
+            "struct_ilu");
+}
+
+PreconditionerPlan plan_cusparse(const Parameters& parameters, const PreconditionerSetting& setting) {
+    require_cusparse(setting.context);
+    const CusparseOptions options = read_options(parameters);
+    const Stencil pattern = setting.stencil.filled(options.fill_level);
+    PreconditionerPlan plan;
+    plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+    const RowPart part = options.part(setting.symmetric);
+    const Index unknowns = setting.grid.points() * setting.dof, value = bytes_of(options.storage);
+    plan.bytes =
+        CompressedRows::bytes(setting.grid, pattern, setting.dof, options.format, part, value) + 3 * unknowns * value;
+    if (is_narrow(options.storage)) {
+        plan.bytes += Index(sizeof(double));  // the norm of what is solved for
+        plan.setup_bytes = CompressedRows::scalars(setting.grid, pattern, setting.dof, part) * Index(sizeof(double));
+    }
+    plan.bytes_per_apply = CusparseIlu::fewest_bytes(pattern, setting.dof, setting.grid.points(), options.storage);
+    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+    return plan;
+}
+
+}  // namespace
+
+Index CusparseIlu::fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage) {
+    const Index unknowns = points * dof, value = bytes_of(storage);
+    return (2 * pattern.lower_size() + 1) * unknowns * dof * value + 2 * unknowns * (value + Index(sizeof(double)));
+}
+
+#if !HYPERPLANE_CUSPARSE_BUILT
+std::string cusparse_unavailable() {
+    return cuda_built ? "this program was built without cuSPARSE's incomplete factorisations, which the CUDA toolkit "
+                        "it was built with does not have"
+                      : device::unavailable();
+}
+#endif
+
+PreconditionerRow cusparse_ilu_row() {
+    PreconditionerRow row;
+    row.name = "cusparse_ilu";
+    row.summary = "ILU(k), or IC(k) of a symmetric matrix, by cuSPARSE: the baseline on a GPU";
+    row.explanation =
+        "NVIDIA's csrilu02, csric02 and SpSV, or bsrilu02 and bsrsv2, on the matrix in natural order; a point's "
+        "unknowns are neighbours. With storage = single the solves are cuSPARSE's in single precision, vectors and "
+        "arithmetic too. It needs analysis and buffers that struct_ilu does without; memory predictions leave the "
+        "buffers out, because only cuSPARSE knows their size. Needs device.backend = cuda. "
+        "Source: cuSPARSE library, NVIDIA, sections on incomplete factorisation and SpSV.";
+    row.parameters = cusparse_parameters();
+    row.storages = {FactorStorage::double_precision, FactorStorage::single_precision};
+    row.storage_note =
+        "cuSPARSE solves in the precision that they are kept in, and has no triangular solves in half precision";
+    row.create = [](const Parameters& parameters,
+                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+        require_cusparse(setting.context);
+#if HYPERPLANE_CUSPARSE_BUILT
+        return std::make_unique<CusparseIlu>(setting.context, read_options(parameters));
+#else
+        (void)parameters;
+        return nullptr;
+#endif
+    };
+    row.plan = &plan_cusparse;
+    return row;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,96 @@
+// cusparse_ilu: NVIDIA's own incomplete factorisations and triangular solves, the baseline on a GPU.
+//
+//     csr   csrilu02 and SpSV; csric02 and SpSV for a symmetric matrix
+//     bsr   bsrilu02 and bsrsv2, blocks of dof x dof; a symmetric matrix is factored as any other
+//
+// With storage = single the factors are computed as they always are, then rounded, and solved with in single precision,
+// arithmetic and vectors: r and z are converted on the way.
+//
+// The matrix is copied to compressed rows in natural order (compressed_rows.hpp), which is the order cuSPARSE's
+// analysis finds its levels in. CUDA 13 marks the factorisations for removal: files with precond/cusparse_ilu/calls.hpp alone call
+// cuSPARSE, and where the toolkit has them no more the program is built without them and says so.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "precond/cusparse_ilu/compressed_rows.hpp"
+#include "precond/registry.hpp"
+
+namespace hyperplane {
+
+/// Empty when cuSPARSE's factorisations can be used, else why not.
+std::string cusparse_unavailable();
+
+/// What cuSPARSE needs before it can factor and solve.
+struct CusparseCosts {
+    double conversion = 0.0;  ///< seconds to make the compressed rows
+    double analysis = 0.0;    ///< seconds: of the factorisation's pattern, and of both triangles
+    Index work_bytes = 0;     ///< buffers, besides rows and vectors
+};
+
+struct CusparseOptions {
+    RowFormat format = RowFormat::csr;
+    int fill_level = 0;  ///< the matrix is padded with zeros to the stencil's pattern of this level
+    FactorStorage storage = FactorStorage::double_precision;  ///< or single; cuSPARSE has no solves with halves
+
+    /// Of a symmetric matrix CSR keeps one triangle, for csric02.
+    bool cholesky(bool symmetric) const { return symmetric && format == RowFormat::csr; }
+    RowPart part(bool symmetric) const { return cholesky(symmetric) ? RowPart::lower : RowPart::full; }
+};
+
+class CusparseIlu : public Preconditioner {
+public:
+    CusparseIlu(const Context& context, const CusparseOptions& options);
+    ~CusparseIlu() override;
+
+    SetupReport setup(const StructMatrix& a) override;
+    void apply(const Vector& r, Vector& z) const override;
+    PreconditionerTraits traits() const override;
+    Index bytes_per_apply() const override;
+
+    /// Of one application: factors once, r and z, and what passes from one solve to the other.
+    static Index fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage);
+
+    const CusparseCosts& costs() const;
+
+    /// The parts of setup and apply, for benchmarks; queued on the device.
+    void restore(const StructMatrix& a);  ///< the rows hold the matrix again
+    void factorise();                     ///< in place, once after each restore
+    void load(const Vector& r) const;     ///< converts r to natural order
+    void lower_solve() const;             ///< of what was loaded
+    void upper_solve() const;             ///< of the lower solve's result
+    void store(Vector& z) const;          ///< converts the result back
+
+private:
+    struct Device;
+    Context context_;
+    CusparseOptions options_;
+    std::unique_ptr<Device> device_;
+};
+
+/// y = A x by cuSPARSE: cusparseSpMV on CSR, bsrmv on BSR. `a` gives the true residual and must outlive this.
+class CusparseProduct : public LinearOperator {
+public:
+    CusparseProduct(const Context& context, const StructMatrix& a, RowFormat format);
+    ~CusparseProduct() override;
+
+    void apply(const Vector& x, Vector& y) const override;
+    void residual(const Vector& b, const Vector& x, Vector& r) const override { a_.residual(b, x, r); }
+    Index bytes_per_apply() const override { return a_.bytes_per_apply(); }
+
+    /// apply's parts, for benchmarks.
+    void load(const Vector& x) const;
+    void multiply() const;
+    void store(Vector& y) const;
+
+private:
+    struct Device;
+    const StructMatrix& a_;
+    std::unique_ptr<Device> device_;
+};
+
+PreconditionerRow cusparse_ilu_row();
+
+}  // namespace hyperplane

@@ -1,0 +1,25 @@
+// cuSPARSE's incomplete factorisations.
+#pragma once
+
+#include <memory>
+
+#include "precond/cusparse_ilu/calls.hpp"
+
+namespace hyperplane::cusparse {
+
+/// An incomplete factorisation in place of compressed rows: A ~ L U, or L L^T in the lower triangle alone.
+class Factorisation {
+public:
+    virtual ~Factorisation() = default;
+    virtual int work_bytes(CompressedRows& rows) = 0;
+    virtual void analyse(CompressedRows& rows, void* work) = 0;
+    virtual void factorise(CompressedRows& rows, void* work) = 0;
+    /// Row, or block row, of the first pivot that is missing or zero; -1: none. Waits for the device.
+    virtual int zero_pivot() = 0;
+    virtual const char* name() const = 0;
+};
+
+/// csrilu02 or bsrilu02 as the format asks, csric02 of a lower triangle. `handle` must outlive it.
+std::unique_ptr<Factorisation> make_factorisation(const Handle& handle, RowFormat format, bool cholesky);
+
+}  // namespace hyperplane::cusparse

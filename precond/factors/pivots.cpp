@@ -1,0 +1,188 @@
+#include "precond/factors/pivots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/known_dof.hpp"
+
+namespace hyperplane {
+namespace {
+
+double largest_entry(const double* block, int size) {
+    double largest = 0.0;
+    for (int at = 0; at < size; ++at) largest = std::max(largest, std::abs(block[at]));
+    return largest;
+}
+
+bool earlier(const Grid& grid, const PivotEvent& a, const PivotEvent& b) {
+    return std::pair(grid.row(a.cell), a.component) < std::pair(grid.row(b.cell), b.component);
+}
+
+}  // namespace
+
+void PivotInverter::fail(PivotEvent event) {
+    const std::lock_guard lock(mutex_);
+    if (failures_++ == 0 || earlier(grid_, event, first_failure_)) first_failure_ = event;
+}
+
+void PivotInverter::note(const PivotRatio& smallest) {
+    const std::lock_guard lock(mutex_);
+    smallest_.take(smallest.value, smallest.row);
+}
+
+void PivotInverter::invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
+    const int size = dof_ * dof_;
+    const double scale = std::max(largest_entry(diagonal, size), largest_entry(block, size));
+    double ratio = 1.0;
+    const auto accept = [&](int row, double pivot) {
+        const double own = diagonal[row * dof_ + row];
+        const bool wrong_sign = definite_ && pivot * own < 0.0;
+        if (own != 0.0 && std::isfinite(pivot)) ratio = std::min(ratio, wrong_sign ? 0.0 : std::abs(pivot / own));
+        if (std::isfinite(pivot) && std::abs(pivot) > rules_.tolerance * scale && !wrong_sign) return pivot;
+        const bool mendable = std::isfinite(pivot) && std::isfinite(scale) && scale > 0.0;
+        if (rules_.policy != PivotPolicy::boost || !mendable) {
+            fail({cell, row, pivot});
+            return 0.0;
+        }
+        const std::lock_guard lock(mutex_);
+        ++boosts_;
+        boosted_.push_back({cell, row, pivot});
+        return std::copysign(rules_.boost * scale, wrong_sign || pivot == 0.0 ? own : pivot);
+    };
+    const int given_up = with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
+        dof_, [&](auto m) { return invert_in_place(m.value > 0 ? m.value : dof_, block, accept); });
+    if (given_up >= 0) std::fill_n(block, size, 0.0);
+    smallest.take(ratio, grid_.row(cell));
+}
+
+void PivotInverter::adopt(Index failures, PivotEvent first_failure, Index boosts, std::vector<PivotEvent> first_boosts,
+                          const PivotRatio& smallest) {
+    failures_ = failures;
+    first_failure_ = first_failure;
+    boosts_ = boosts;
+    boosted_ = std::move(first_boosts);
+    smallest_ = smallest;
+}
+
+void PivotInverter::adopt(const PivotLog& log, const PivotRatio& smallest) {
+    const auto event = [&](unsigned long long row, double value) {
+        return PivotEvent{grid_.point(Index(row / dof_)), int(row % dof_), value};
+    };
+    std::vector<PivotEvent> boosted;
+    for (int at = 0; at < log.boosted_size; ++at) boosted.push_back(event(log.boosted[at], log.boosted_value[at]));
+    adopt(Index(log.failures), log.failures ? event(log.failed[0], log.failed_value[0]) : PivotEvent{},
+          Index(log.boosts), std::move(boosted), smallest);
+}
+
+bool PivotInverter::not_finite() const {
+    return failures_ > 0 && !std::isfinite(first_failure_.value);
+}
+
+std::string PivotInverter::explain() const {
+    const auto& [cell, component, value] = first_failure_;
+    const char* kind = not_finite()   ? "not a finite number"
+                       : value == 0.0 ? "zero"
+                       : definite_    ? "not positive enough for incomplete Cholesky"
+                                      : "too small";
+    const char* advice =
+        not_finite() ? "The matrix holds a NaN or an infinity, which no pivot_policy mends; check the coefficients."
+        : rules_.policy == PivotPolicy::boost
+            ? "Its whole block is zero, so there is no scale to boost it to; give the cell a diagonal entry."
+            : "Try preconditioner.pivot_policy = shift or boost, or a preconditioner.shift above 0.";
+    return fmt::format("the pivot at cell ({},{},{}), component {}, is {:g}, {} ({} such pivots in all). {}", cell.x,
+                       cell.y, cell.z, component, value, kind, failures_, advice);
+}
+
+void PivotInverter::add_failures_to(SetupReport& report) const {
+    report.pivots_modified += failures_;
+    report.modified.push_back(first_failure_);
+}
+
+void PivotInverter::add_to(SetupReport& report) const {
+    auto events = boosted_;
+    std::sort(events.begin(), events.end(), [&](auto& a, auto& b) { return earlier(grid_, a, b); });
+    report.pivots_modified += boosts_;
+    events.resize(std::min(events.size(), SetupReport::max_events - report.modified.size()));
+    report.modified.insert(report.modified.end(), events.begin(), events.end());
+    report.smallest_pivot_ratio = smallest_.value;
+    report.smallest_pivot_cell = grid_.point(smallest_.row);
+}
+
+PivotLog empty_pivot_log() {
+    PivotLog log{};
+    std::fill_n(log.boosted, int(PivotLog::capacity), ~0ull);
+    log.failed[0] = ~0ull;
+    return log;
+}
+
+const ParameterTable& pivot_parameters() {
+    using enum ParameterType;
+    const std::string section = "preconditioner";
+    static const ParameterTable table{
+        {section,
+         "shift",
+         real,
+         "auto",
+         "alpha: A + alpha diag(A) is factored; A itself never changes. auto: what the problem suggests for its step, "
+         "which is 0 for most",
+         "",
+         Bound{0},
+         {},
+         {"auto"}},
+        {section,
+         "pivot_policy",
+         choice,
+         "fail",
+         "what a pivot that cannot be used leads to: an error with its cell (fail), a growing shift of the whole "
+         "diagonal (shift), or a replaced pivot (boost); each modified pivot is counted and located",
+         "",
+         {},
+         {},
+         {"fail", "shift", "boost"}},
+        {section, "pivot_tolerance", real, "1e-14",
+         "a pivot cannot be used below this fraction of its block's largest entry", "", Bound{0}, Bound{1, true}},
+        {section, "pivot_boost", real, "1e-3", "size of a boosted pivot as a fraction of its block's largest entry", "",
+         Bound{0, true}, Bound{1}},
+    };
+    return table;
+}
+
+PivotOptions pivot_options(const Parameters& parameters) {
+    const std::string section = "preconditioner";
+    PivotOptions options;
+    options.shift_is_auto = parameters.text(section, "shift") == "auto";
+    if (!options.shift_is_auto) options.shift = parameters.real(section, "shift");
+    const std::string& policy = parameters.text(section, "pivot_policy");
+    options.rules.policy = policy == "shift"   ? PivotPolicy::shift
+                           : policy == "boost" ? PivotPolicy::boost
+                                               : PivotPolicy::fail;
+    options.rules.tolerance = parameters.real(section, "pivot_tolerance");
+    options.rules.boost = parameters.real(section, "pivot_boost");
+    return options;
+}
+
+SetupReport factor_with_policy(const StructMatrix& a, const PivotRules& rules, double shift, const std::string& name,
+                               const std::function<void(double, PivotInverter&)>& build, const std::string& remark) {
+    constexpr double first_shift = 1e-3, last_shift = 10.0;
+    SetupReport report;
+    for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
+        PivotInverter inverter(rules, a.grid(), a.dof(), a.symmetric());
+        build(alpha, inverter);
+        report.shift = alpha;
+        if (inverter.failures() == 0) {
+            inverter.add_to(report);
+            return report;
+        }
+        const bool mendable = rules.policy == PivotPolicy::shift && !inverter.not_finite();
+        if (!mendable || alpha > last_shift)
+            throw SetupError(fmt::format("{}: {}{}{}", name, inverter.explain(), remark,
+                                         mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""));
+        if (report.pivots_modified == 0) inverter.add_failures_to(report);
+    }
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,230 @@
+#include "precond/factors/reduced.hpp"
+
+#include "core/device/for_each_point.hpp"
+#include "precond/walks/for_each_element.hpp"
+#include "precond/factors/known_dof.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Values of an entry. A GPU copies four bytes at a time, from an even place on.
+Index entry_values(BlockPlaces places, Index slots, int dof) {
+    if (places == BlockPlaces::apart) return StructMatrix::stride(slots) * dof * dof;
+    return (dof == 1 ? (slots + 1) / 2 * 2 : slots) * dof * dof;
+}
+
+int kept_entries(int entries, bool symmetric) {
+    return symmetric ? entries / 2 + 1 : entries;
+}
+
+/// Whole words; a GPU copies 16 bytes at a time, so that the last ones may begin within the array.
+Index value_words(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof, bool symmetric) {
+    const Index values = kept_entries(entries, symmetric) * entry_values(places, slots, dof);
+    return (values * bytes_of(storage) + 3) / 4 + 4;
+}
+
+/// Exponents of a part; on a GPU words of four of them are copied.
+Index exponents_of_part(Index slots, int dof) {
+    return (slots * dof + 3) / 4 * 4;
+}
+
+/// No rows of W and G, and no exponents of theirs.
+bool has_pivots_alone(BlockPlaces places, int entries) {
+    return places == BlockPlaces::apart && entries == 1;
+}
+
+Index exponent_bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof) {
+    if (storage != FactorStorage::half_scaled) return 0;
+    return (has_pivots_alone(places, entries) ? 1 : 3) * exponents_of_part(slots, dof);
+}
+
+/// Rounds a row of W, D^-1 or G (parts 0, 2 and 1), elements 0, 1 and 2 from `first_element` on.
+template <class T>
+struct RoundRow {
+    FactorView from;
+    BasicBlockView<T> to;
+    RowExponentView exponents[3];
+    RoundingLog* log;
+    int dof;
+    bool rows_first;  ///< threads side by side have the rows of a point, not slots, side by side
+    int first_element;
+
+    HYPERPLANE_HD static int part_of(int element) { return element == 0 ? 0 : element == 1 ? 2 : 1; }
+
+    /// Calls body(entry, column, value) for a row's coefficients of entries [first, last); zero outside the grid.
+    template <class Body>
+    HYPERPLANE_HD void for_each(int first, int last, Int3 p, Index slot, int r, const Body& body) const {
+        for (int e = first; e < last; ++e) {
+            const Int3 q = p + from.offsets[e];
+            const bool inside = from.layout.grid().contains(q);
+            const Index there = inside && !from.unit ? from.layout.slot(q) : slot;
+            for (int c = 0; c < dof; ++c) body(e, c, inside ? from.unit_at(e, slot, there, r, c, dof) : 0.0);
+        }
+    }
+
+    HYPERPLANE_HD void operator()(int at, int counted) const {
+        const int element = first_element + counted;
+        const int slots = int(from.layout.slots()), part = part_of(element);
+        const int slot = rows_first ? at / dof : at % slots, r = rows_first ? at % dof : at / slots;
+        const Int3 p = from.layout.point(slot);
+        const int first = part == 0 ? 0 : part == 2 ? from.lower : from.lower + 1;
+        const int last = part == 2 ? first + 1 : first + from.lower;
+        RowRounding<T> row;
+        if constexpr (RowRounding<T>::scales) {
+            for_each(first, last, p, slot, r, [&](int, int, double value) { row.see(value); });
+            const RowExponent exponent = row.settle();
+            exponents[part].at(slot, r) = exponent;
+            if (part == 0 && from.symmetric) exponents[1].at(slot, r) = exponent;
+        }
+        for_each(first, last, p, slot, r,
+                 [&](int e, int c, double value) { to.at(e, slot, r, c) = row.rounded(value); });
+        row.tell(*log, 3 * (unsigned long long)(from.layout.grid().row(p) * dof + r) + element);
+    }
+};
+
+/// z = D^-1 r at a point; m is the dof where the compiler knows it.
+template <int m, class T>
+struct InverseProduct {
+    BasicBlockView<const T> inverse;  ///< entry 0
+    RowExponentView exponents;
+    const double* in;
+    double* out;
+    Index slots;
+    int dof;
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        const int size = m > 0 ? m : dof;
+        double own[m > 0 ? m : max_dof];
+        for (int c = 0; c < size; ++c) own[c] = in[c * slots + slot];
+        for (int r = 0; r < size; ++r) {
+            double sum = 0.0;
+            for (int c = 0; c < size; ++c) sum += widened(inverse.at(0, slot, r, c)) * own[c];
+            if constexpr (RowRounding<T>::scales) sum *= scale_of(exponents.at(slot, r));
+            out[r * slots + slot] = sum;
+        }
+    }
+};
+
+}  // namespace
+
+NarrowFactors::NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout,
+                             const std::vector<Int3>& offsets, int dof, bool symmetric, BlockPlaces places)
+    : context_(context),
+      places_(places),
+      storage_(storage),
+      layout_(layout),
+      host_offsets_(offsets),
+      dof_(dof),
+      symmetric_(symmetric),
+      offsets_(copied_to(context, "factor", offsets)),
+      values_(context, "factor", value_words(storage, places, layout.slots(), int(offsets.size()), dof, symmetric)) {
+    const Index entry = entry_values(places, layout.slots(), dof), size = dof * dof, stride = entry / size;
+    strides_ = places == BlockPlaces::apart ? ConstBlockView{nullptr, entry, 1, dof * stride, stride}
+                                            : ConstBlockView{nullptr, entry, size, dof, 1};
+    if (storage == FactorStorage::half_scaled)
+        exponents_ =
+            Buffer<RowExponent>(context, "factor", exponent_bytes(storage, places, layout.slots(), entries(), dof));
+}
+
+bool NarrowFactors::serves(FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets, int dof,
+                           bool symmetric) const {
+    return storage == storage_ && layout == layout_ && offsets == host_offsets_ && dof == dof_ &&
+           symmetric == symmetric_;
+}
+
+Index NarrowFactors::bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof,
+                           bool symmetric) {
+    return 4 * value_words(storage, places, slots, entries, dof, symmetric) +
+           exponent_bytes(storage, places, slots, entries, dof) + entries * Index(sizeof(Int3));
+}
+
+Index NarrowFactors::bytes_of_sweeps(FactorStorage storage, Index slots, int entries, int dof) {
+    const Index exponents = storage == FactorStorage::half_scaled ? 3 * slots * dof : 0;
+    return entries * dof * dof * slots * bytes_of(storage) + exponents;
+}
+
+RowExponentView NarrowFactors::exponents(int part) const {
+    if (storage_ != FactorStorage::half_scaled) return {};
+    const Index slots = layout_.slots(), size = exponents_of_part(slots, dof_);
+    RowExponent* const values = exponents_.data();
+    if (has_pivots_alone(places_, entries())) return {values, 1, slots};
+    if (places_ == BlockPlaces::apart) return {values + part * size, 1, slots};
+    if (part == 0) return {values, dof_, 1};
+    return {values + size + (part - 1), 2 * dof_, 2};
+}
+
+template <class T>
+void NarrowFactors::round_to(const FactorView& factors, RoundingLog* log) {
+    const int first = has_pivots_alone(places_, entries()) ? 1 : 0, end = symmetric_ || first > 0 ? 2 : 3;
+    RoundRow<T> row{
+        factors, {}, {exponents(0), exponents(1), exponents(2)}, log, dof_, places_ == BlockPlaces::together, first};
+    row.from.offsets = offsets_.data();
+    row.to = {reinterpret_cast<T*>(values_.data()), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
+              strides_.col_stride};
+    for_each_element(context_.backend(), layout_.slots() * dof_, end - first, "rounding of factors", row);
+}
+
+Rounding NarrowFactors::round(const FactorView& factors) {
+    return rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
+        storage_ == FactorStorage::single_precision ? round_to<float>(factors, log) : round_to<Half>(factors, log);
+    });
+}
+
+template <int m, class T>
+void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
+    BasicBlockView<const T> inverse = values<T>();
+    inverse.values += lower() * inverse.entry_stride;
+    const InverseProduct<m, T> body{inverse, of_inverse(), r.data(), z.data(), layout_.slots(), dof_};
+    for_each_point(context_.backend(), layout_, "product with pivots", body);
+}
+
+template <class T>
+void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(dof_, [&](auto m) { inverse_product<m.value, T>(r, z); });
+}
+
+void NarrowFactors::apply_inverse(const Vector& r, Vector& z) const {
+    storage_ == FactorStorage::single_precision ? inverse_product<float>(r, z) : inverse_product<Half>(r, z);
+}
+
+Index NarrowFactors::bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof) {
+    const Index unknowns = slots * dof, scales = storage == FactorStorage::half_scaled ? unknowns : 0;
+    return unknowns * dof * bytes_of(storage) + scales + 2 * unknowns * Index(sizeof(double));
+}
+
+template <class T>
+void NarrowFactors::widen_to(StructMatrix& host) const {
+    std::vector<std::uint32_t> words(values_.size());
+    std::vector<RowExponent> exponents(exponents_.size());
+    const auto fetch = [&](const auto& from, auto& to) {
+        if (context_.backend() == Backend::cuda)
+            device::copy(from.data(), to.data(), from.size() * Index(sizeof(*to.data())));
+        else
+            std::copy(from.begin(), from.end(), to.begin());
+    };
+    fetch(values_, words);
+    fetch(exponents_, exponents);
+    BasicBlockView<const T> from = values<T>();
+    from.values = reinterpret_cast<const T*>(words.data());
+    for (int e = 0; e < host.stored_entries(); ++e) {
+        RowExponentView scales = this->exponents(e < lower() ? 0 : e > lower() ? 1 : 2);
+        if (scales.values) scales.values = exponents.data() + (scales.values - exponents_.data());
+        for (int row = 0; row < dof_; ++row)
+            for (int col = 0; col < dof_; ++col)
+                for (Index slot = 0; slot < layout_.slots(); ++slot)
+                    host.values(e, row, col)[slot] = hyperplane::widened(from.at(e, slot, row, col)) *
+                                                     (scales.values ? scale_of(scales.at(slot, row)) : 1.0);
+    }
+}
+
+StructMatrix NarrowFactors::widened() const {
+    StructMatrix host(Context::cpu(), layout_, Stencil("factor", host_offsets_), dof_,
+                      symmetric_ ? MatrixStorage::lower : MatrixStorage::full, "factor");
+    if (storage_ == FactorStorage::single_precision)
+        widen_to<float>(host);
+    else
+        widen_to<Half>(host);
+    return host;
+}
+
+}  // namespace hyperplane

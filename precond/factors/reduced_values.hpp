@@ -1,0 +1,145 @@
+// Values of factors in fewer bits than arithmetic has: IEEE single precision, or half precision with a power of two for
+// each row (OCP Microscaling Formats, 2023, section 5.4: E8M0 scales, here of a row's own length).
+//
+//     half_scaled     x = h 2^k        h binary16, k one byte a row, so chosen that the row's largest |h| is in
+//                                      [2^14, 2^15): nothing overflows, and 2^-29 of the largest is still rounded to
+//                                      11 bits, 2^-39 of it to one
+//
+// Rounding is to nearest, ties to even; relative errors are at most 2^-24 and 2^-11. Scales are powers of two, so that
+// widening is exact.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "precond/factors/pivot_log.cuh"
+
+namespace hyperplane {
+
+/// IEEE binary16, by its bits.
+struct Half {
+    std::uint16_t bits;
+};
+
+/// 2^k of a row, kept as k + 127.
+using RowExponent = std::uint8_t;
+
+HYPERPLANE_HD inline double power_of_two(int k) {
+    const std::uint64_t bits = std::uint64_t(k + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+HYPERPLANE_HD inline double scale_of(RowExponent kept) {
+    return power_of_two(int(kept) - 127);
+}
+
+HYPERPLANE_HD inline double widened(double x) {
+    return x;
+}
+HYPERPLANE_HD inline double widened(float x) {
+    return x;
+}
+/// The bits of a half, moved, are those of a float 2^112 times smaller; subnormal ones, too.
+HYPERPLANE_HD inline double widened(Half x) {
+    const std::uint32_t bits = std::uint32_t(x.bits & 0x7fffu) << 13 | std::uint32_t(x.bits & 0x8000u) << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return double(value * 0x1p112f);
+}
+
+/// |x| < 65520.
+HYPERPLANE_HD inline Half half_of(double x) {
+    std::uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const std::uint64_t sign = bits >> 63, magnitude = bits & ~(std::uint64_t(1) << 63);
+    std::uint64_t rounded;
+    if (fabs(x) < 0x1p-14) {
+        const double units = (fabs(x) * 0x1p24 + 0x1p52) - 0x1p52;  // to a whole number, ties to even
+        rounded = std::uint64_t(units);
+    } else {
+        const std::uint64_t to_even = 0x1ffffffffffu + (magnitude >> 42 & 1);
+        rounded = ((magnitude + to_even) >> 42) - (std::uint64_t(1023 - 15) << 10);
+    }
+    return {std::uint16_t(sign << 15 | rounded)};
+}
+
+/// Widens consecutive values of a run, halves with the exponents of their rows.
+inline void widen(const float* from, const RowExponent*, int count, double* to) {
+#pragma omp simd
+    for (int t = 0; t < count; ++t) to[t] = from[t];
+}
+inline void widen(const Half* from, const RowExponent* exponents, int count, double* to) {
+#pragma omp simd
+    for (int t = 0; t < count; ++t) to[t] = widened(from[t]) * scale_of(exponents[t]);
+}
+
+/// What rounding has met; threads share one.
+struct RoundingLog {
+    PivotLog overflows;  ///< "failures": values that are no number, or larger than T holds
+    unsigned long long flushed;
+};
+
+/// Rounds a row: `see` all its values, `settle` its scale, round each, and in the end `tell` what was met.
+template <class T>
+class RowRounding {
+public:
+    static constexpr bool scales = sizeof(T) < sizeof(float);
+
+    HYPERPLANE_HD void see(double value) {
+        const double size = fabs(value);
+        if (size > largest_ && PivotJudge::is_number(size)) largest_ = size;
+    }
+    HYPERPLANE_HD RowExponent settle() {
+        if (!scales || largest_ == 0.0) return 127;
+        int exponent;
+        frexp(largest_, &exponent);
+        exponent -= 15;
+        exponent = exponent < -126 ? -126 : exponent > 127 ? 127 : exponent;
+        inverse_scale_ = power_of_two(-exponent);
+        return RowExponent(exponent + 127);
+    }
+    HYPERPLANE_HD T rounded(double value) {
+        const double scaled = scales ? value * inverse_scale_ : value;
+        const double most = scales ? 65504.0 : double(std::numeric_limits<float>::max());
+        if (!(fabs(scaled) <= most)) {
+            refuse(value);
+            return T{};
+        }
+        const T result = narrowed(scaled, T{});
+        flushed_ += value != 0.0 && widened(result) == 0.0;
+        return result;
+    }
+    /// Tells of a value that fits, but not what is done with it.
+    HYPERPLANE_HD void refuse(double value) {
+        if (!overflows_) bad_ = value;
+        overflows_ = true;
+    }
+    /// `row`: a number of its own for each row, in the order in which the first one is told.
+    HYPERPLANE_HD void tell(RoundingLog& log, unsigned long long row) const {
+        if (overflows_) record_apart(&log.overflows, false, row, bad_);
+        if (flushed_ == 0) return;
+#ifdef __CUDA_ARCH__
+        atomicAdd(&log.flushed, flushed_);
+#else
+#pragma omp atomic
+        log.flushed += flushed_;
+#endif
+    }
+
+private:
+    HYPERPLANE_HD static float narrowed(double x, float) {
+        return float(x);
+    }
+    HYPERPLANE_HD static Half narrowed(double x, Half) {
+        return half_of(x);
+    }
+
+    double largest_ = 0.0, inverse_scale_ = 1.0, bad_ = 0.0;
+    unsigned long long flushed_ = 0;
+    bool overflows_ = false;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,81 @@
+#include "precond/factors/storage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "precond/factors/pivots.hpp"
+
+namespace hyperplane {
+
+std::string to_string(FactorStorage storage) {
+    switch (storage) {
+        case FactorStorage::double_precision: return "double";
+        case FactorStorage::single_precision: return "single";
+        case FactorStorage::half_scaled: return "half_scaled";
+    }
+    return "";
+}
+
+std::string list_of(const std::vector<FactorStorage>& storages) {
+    std::string text;
+    for (std::size_t at = 0; at < storages.size(); ++at)
+        text += (at == 0 ? "" : at + 1 < storages.size() ? ", " : " or ") + to_string(storages[at]);
+    return text;
+}
+
+ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages, const std::string& note) {
+    ParameterSpec spec{"preconditioner", "storage", ParameterType::choice, "double", ""};
+    if (storages.size() == 1)
+        spec.description = "how factors are kept; this preconditioner takes " + list_of(storages) + " alone";
+    else
+        spec.description = "how factors are kept, " + list_of(storages) + "; " +
+                           (note.empty() ? "they are widened when read, vectors and arithmetic stay double" : note);
+    if (std::find(storages.begin(), storages.end(), FactorStorage::half_scaled) != storages.end())
+        spec.description += ". half_scaled is half precision with a power of two for each row of each triangle";
+    for (const FactorStorage storage : all_factor_storages) spec.choices.push_back(to_string(storage));
+    return spec;
+}
+
+FactorStorage factor_storage(const Parameters& parameters) {
+    if (!parameters.has("preconditioner", "storage")) return FactorStorage::double_precision;
+    const std::string& text = parameters.text("preconditioner", "storage");
+    for (const FactorStorage storage : all_factor_storages)
+        if (text == to_string(storage)) return storage;
+    return FactorStorage::double_precision;
+}
+
+Rounding rounding_by(const Context& context, const Grid& grid, int dof, int parts,
+                     const std::function<void(RoundingLog*)>& round) {
+    RoundingLog met{empty_pivot_log(), 0};
+    Buffer<RoundingLog> log = copied_to(context, "factor", std::vector<RoundingLog>{met});
+    round(log.data());
+    if (context.backend() == Backend::cuda)
+        device::copy(log.data(), &met, sizeof met);
+    else
+        met = log[0];
+    Rounding result{.flushed = Index(met.flushed), .overflows = Index(met.overflows.failures)};
+    if (result.overflows > 0) {
+        const Index row = Index(met.overflows.failed[0]) / parts;
+        result.overflow = {grid.point(row / dof), int(row % dof), met.overflows.failed_value[0]};
+    }
+    return result;
+}
+
+void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report,
+           bool takes_half) {
+    if (rounding.overflows > 0) {
+        const auto& [cell, component, value] = rounding.overflow;
+        const bool single = storage == FactorStorage::single_precision;
+        throw SetupError(
+            fmt::format("{}: a value of the factors at cell ({},{},{}), component {}, is {:g}, which {} cannot hold "
+                        "({} such rows of coefficients in all). Use preconditioner.storage = {}double.",
+                        name, cell.x, cell.y, cell.z, component, value,
+                        single ? "single precision" : "half precision with a scale from 2^-126 to 2^127",
+                        rounding.overflows, single && takes_half ? "half_scaled, which scales each row, or " : ""));
+    }
+    report.values_flushed = rounding.flushed;
+}
+
+}  // namespace hyperplane

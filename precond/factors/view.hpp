@@ -1,0 +1,71 @@
+// Where the factors of an incomplete factorisation lie, for loops over points on either backend.
+//
+//     M = (D + E) D^-1 (D + F)        or, `unit`,        M = (I + W) D (I + G),  W = E D^-1,  G = D^-1 F
+//
+// A symmetric M keeps E (or W) alone: F_u(p) is the transpose of the mirrored block at p + u.
+#pragma once
+
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane {
+
+/// Places of the coefficients of blocks: entry, slot, row and column each have a stride.
+template <class T>
+struct BasicBlockView {
+    T* values = nullptr;
+    Index entry_stride = 0, slot_stride = 0, row_stride = 0, col_stride = 0;
+
+    HYPERPLANE_HD T& at(int entry, Index slot, int row, int col) const {
+        return values[entry * entry_stride + slot * slot_stride + row * row_stride + col * col_stride];
+    }
+};
+
+using BlockView = BasicBlockView<double>;
+using ConstBlockView = BasicBlockView<const double>;
+
+inline ConstBlockView readable(const BlockView& v) {
+    return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
+}
+
+/// Of a matrix's own entries, from `first` on.
+inline BlockView block_view(StructMatrix& a, int first = 0) {
+    const Index stride = a.stride(), dof = a.dof();
+    return {a.values(first), dof * dof * stride, 1, dof * stride, stride};
+}
+inline ConstBlockView block_view(const StructMatrix& a, int first = 0) {
+    const Index stride = a.stride(), dof = a.dof();
+    return {a.values(first), dof * dof * stride, 1, dof * stride, stride};
+}
+
+struct FactorView {
+    Layout layout;
+    ConstBlockView triangles;       ///< E and F, or W and G, by entry; D in between
+    ConstBlockView inverse;         ///< D^-1, entry 0
+    const Int3* offsets = nullptr;  ///< by entry; entry e and 2 lower - e mirror each other
+    int lower = 0;           ///< entries of the lower triangle; as many are in the upper one, behind the diagonal
+    bool symmetric = false;  ///< the lower triangle alone is stored
+    bool unit = false;
+
+    HYPERPLANE_HD double inverse_at(Index slot, int row, int col) const { return inverse.at(0, slot, row, col); }
+    /// Coefficient of `entry` that couples the point at `slot` to its neighbour at `there`.
+    HYPERPLANE_HD double at(int entry, Index slot, Index there, int row, int col) const {
+        return *place(entry, slot, there, row, col);
+    }
+    /// Where it lies.
+    HYPERPLANE_HD const double* place(int entry, Index slot, Index there, int row, int col) const {
+        if (symmetric && entry > lower) return &triangles.at(2 * lower - entry, there, col, row);
+        return &triangles.at(entry, slot, row, col);
+    }
+    /// Of W, D^-1 or G, of which `entry` is stored, whichever form of M this is.
+    HYPERPLANE_HD double unit_at(int entry, Index slot, Index there, int row, int col, int dof) const {
+        if (entry == lower) return inverse.at(0, slot, row, col);
+        if (unit) return triangles.at(entry, slot, row, col);
+        double sum = 0.0;
+        for (int k = 0; k < dof; ++k)
+            sum += entry < lower ? triangles.at(entry, slot, row, k) * inverse.at(0, there, k, col)
+                                 : inverse.at(0, slot, row, k) * triangles.at(entry, slot, k, col);
+        return sum;
+    }
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,93 @@
+// What FGBILU's kernels have in common: Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119,
+// 2015, are precond/fgbilu/factor.cuh and precond/fgbilu/solve.cuh; equations in fgbilu.hpp.
+//
+// A block of threads has points of a hyperplane side by side. Threads follow memory, so that a warp reads consecutive
+// values: a point's coefficients lie together (TOGETHER) and its threads are side by side, or a coefficient's slots do
+// and the same threads of all points are.
+//
+// Definitions: those of core/grid/grid_point.cuh, of all 2 LOWER + 1 entries; STORAGE (precond/factors/reduced_values.cuh; 0 where points are
+// factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots must have A's sign), SHARES (E and F are A's and stay
+// as they are), UNIT (solves have W = E D^-1 and G = D^-1 F), TOGETHER (not of SYMMETRIC).
+
+typedef long long Index;
+
+struct Arguments {
+    Hyperplane plane;
+    int base;  // slot of column (0, 0), were it in the level; natural: 0
+    int nx, ny, nz, slots;
+    Index stride, a_stride;  // of a coefficient of the factors, of A's
+    Value* inverse;          // D^-1 [row][col][stride]; TOGETHER [stride][row][col]
+    Value* triangles;        // E and F, or W and G, [entry] of the same; SHARES: A's [entry][row][col][a_stride]
+    const double* diagonal;  // A's [row][col][a_stride]
+    const double* r;         // [row][slots]
+    double* z;
+    PivotRatio* ratios;  // [column]
+    PivotLog* log;
+    double tolerance, boost;
+    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents (precond/fgbilu/solve.cuh)
+    int delta[2 * LOWER + 2];                       // grid_point.cuh's; the last one is no entry's
+};
+
+// offset_x of grid_point.cuh and its like, for entries that are not known when kernels are compiled.
+__constant__ const int entry_x[] = OFFSET_X;
+__constant__ const int entry_y[] = OFFSET_Y;
+__constant__ const int entry_z[] = OFFSET_Z;
+
+/// A point of a level; where a column has none, or is none, `exists` is false and what is read of slot 0 counts for
+/// nothing.
+struct Point {
+    GridPoint at;
+    int slot;
+    bool exists;
+
+    __device__ __forceinline__ Point(const Arguments& a, int column) {
+        a.plane.find(a.nx, LEVEL_Y, LEVEL_Z, column, &at.i, &at.j, &at.k);
+        exists = column < a.plane.columns && at.in_grid(a);
+        const int line = at.j + a.ny * at.k;
+        slot = !exists ? 0 : NATURAL ? at.i + a.nx * line : a.base + line;
+    }
+    /// Slot of the neighbour at offset e, -1 where there is none.
+    __device__ __forceinline__ int neighbour(const Arguments& a, int e) const {
+        const GridPoint end = {at.i + entry_x[e], at.j + entry_y[e], at.k + entry_z[e]};
+        return exists && end.in_grid(a) ? neighbour_slot(a, slot, e) : -1;
+    }
+    /// The same where the compiler knows e, without branches.
+    __device__ __forceinline__ int known_neighbour(const Arguments& a, int e) const {
+        const bool inside = exists & (unsigned(at.i + offset_x[e]) < unsigned(a.nx)) &
+                            (unsigned(at.j + offset_y[e]) < unsigned(a.ny)) &
+                            (unsigned(at.k + offset_z[e]) < unsigned(a.nz));
+        const int there = neighbour_slot(a, slot, e);
+        return inside ? there : -1;
+    }
+    __device__ Index row(const Arguments& a) const { return at.i + a.nx * (at.j + Index(a.ny) * at.k); }
+};
+
+constexpr int block = DOF * DOF, lowers = LOWER > 0 ? LOWER : 1;
+
+__device__ __forceinline__ Index triangle_stride(const Arguments& a) {
+    return SHARES ? a.a_stride : a.stride;
+}
+/// Place of coefficient (row, col) of an entry's block.
+__device__ __forceinline__ Index place(Index stride, int entry, int slot, int row, int col) {
+    const int element = row * DOF + col;
+    return TOGETHER ? (entry * stride + slot) * block + element : (entry * block + element) * stride + slot;
+}
+/// Where coefficient (row, col) of `entry` lies that couples `slot` to `there`.
+__device__ __forceinline__ Value* coefficient(const Arguments& a, int entry, int slot, int there, int row, int col) {
+    const Index stride = triangle_stride(a);
+    if (SYMMETRIC && entry > LOWER) return a.triangles + place(stride, 2 * LOWER - entry, there, col, row);
+    return a.triangles + place(stride, entry, slot, row, col);
+}
+__device__ __forceinline__ Value* inverse_at(const Arguments& a, int slot, int row, int col) {
+    return a.inverse + place(a.stride, 0, slot, row, col);
+}
+
+/// Which point of the block, and which of its threads, this is.
+template <int POINTS, int THREADS>
+struct Share {
+    const int point, thread;
+
+    __device__ Share()
+        : point(TOGETHER ? threadIdx.x / THREADS : threadIdx.x % POINTS),
+          thread(TOGETHER ? threadIdx.x % THREADS : threadIdx.x / POINTS) {}
+};

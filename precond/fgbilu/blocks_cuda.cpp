@@ -1,0 +1,216 @@
+#include "precond/fgbilu/blocks_cuda.hpp"
+
+#include <algorithm>
+
+#include "core/grid/grid_point.hpp"
+#include "precond/fgbilu/by_element.hpp"
+#include "precond/factors/reduced.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText factors_reduced_values_cuh, factors_pivot_log_cuh, grid_grid_point_cuh, walks_hyperplane_cuh, fgbilu_blocks_cuh, fgbilu_factor_cuh,
+    fgbilu_solve_cuh;
+}
+
+namespace {
+
+const rtc::Texts& texts() {
+    static const rtc::Texts all{rtc::factors_reduced_values_cuh, rtc::factors_pivot_log_cuh, rtc::grid_grid_point_cuh,
+                                rtc::walks_hyperplane_cuh,    rtc::fgbilu_blocks_cuh,    rtc::fgbilu_factor_cuh,
+                                rtc::fgbilu_solve_cuh};
+    return all;
+}
+
+/// Points of a thread block: whole 32-byte sectors of a coefficient where a point leaves room for more than one.
+struct Shape {
+    int factor_points, unit_points, solve_points, parts, pause;
+    bool ahead;
+
+    Shape(const FgBiluSystem& system, const FgBiluTuning& tuning) {
+        const bool together = system.together(tuning);
+        const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
+        factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
+        unit_points = 256 / dof;
+        pause = dof == 3 || dof == 4 ? 150 : 100;  // as measured: docs/performance-log.md
+        const int rows = dof > 16 ? 8 : lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
+        parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
+        // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks; of
+        // A's coefficients, which lie apart, whole sectors.
+        const int threads = dof * parts;
+        const int of_many = system.shares && !together ? 512 / threads / 4 * 4 : 256 / threads;
+        const int lying_together = parts > 1 ? 4 : is_narrow(system.storage) ? 16 : 8;
+        const int lying_apart = std::max(16, 128 / threads / 8 * 8);
+        const int wanted = dof == 1       ? 256
+                           : threads > 16 ? std::max(4, of_many)
+                           : together     ? lying_together
+                                          : lying_apart;
+        // Static shared memory holds a vector of every column and one more, one of the point and one of each part.
+        const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);
+        solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));
+        const int block_threads = threads * solve_points, share = (dof + parts - 1) / parts;
+        ahead = lower * share <= (block_threads > 512 ? 14 : block_threads > 256 ? 26 : 56);
+    }
+};
+
+/// Of the factorisation, which is that of double precision, or of the solves.
+rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tuning, bool solves) {
+    const FactorStorage storage = solves ? system.storage : FactorStorage::double_precision;
+    const Shape shape(system, tuning);
+    const EliminationOrder order(system.stencil, system.symmetric, system.shares);
+    std::vector<std::vector<EliminationOrder::Pair>> pairs(system.stencil.lower_size());
+    for (const EliminationOrder::Group& group : order.groups)
+        for (const EliminationOrder::Pair& pair : group.pairs) pairs[group.lower[pair.l]].push_back(pair);
+    std::vector<int> begin{0}, u, e;
+    for (const auto& of_l : pairs) {
+        for (const EliminationOrder::Pair& pair : of_l) u.push_back(pair.u), e.push_back(pair.e);
+        begin.push_back(int(u.size()));
+    }
+    if (u.empty()) u = e = {0};
+    const auto number = [](int value) { return std::to_string(value); };
+    rtc::Definitions all = grid_point_definitions(system.layout, system.stencil.offsets());
+    all.insert({{"DOF", number(system.dof)},
+                {"LOWER", number(system.stencil.lower_size())},
+                {"SYMMETRIC", number(system.symmetric)},
+                {"SHARES", number(system.shares && !is_narrow(storage))},
+                {"UNIT", number(is_narrow(storage) || system.becomes_unit())},
+                {"TOGETHER", number(solves ? system.together(tuning) : system.made_together(tuning))},
+                {"PAIR_BEGIN", rtc::braces(begin)},
+                {"PAIR_U", rtc::braces(u)},
+                {"PAIR_E", rtc::braces(e)},
+                {"FACTOR_POINTS", number(shape.factor_points)},
+                {"UNIT_POINTS", number(shape.unit_points)},
+                {"SOLVE_POINTS", number(shape.solve_points)},
+                {"PARTS", number(shape.parts)},
+                {"PAUSE", number(shape.pause)},
+                {"AHEAD", number(shape.ahead)},
+                {"OVERLAPPED", number(tuning.overlapped)},
+                {"STORAGE", number(int(storage))}});
+    return all;
+}
+
+/// precond/fgbilu/blocks.cuh's.
+struct Arguments {
+    Hyperplane plane;
+    int base = 0, nx, ny, nz, slots;
+    long long stride = 0, a_stride = 0;
+    const void *inverse = nullptr, *triangles = nullptr;
+    const double *diagonal = nullptr, *r = nullptr;
+    double* z = nullptr;
+    PivotRatio* ratios = nullptr;
+    PivotLog* log = nullptr;
+    double tolerance = 0.0, boost = 0.0;
+    const RowExponent *of_triangle = nullptr, *of_inverse = nullptr;
+
+    explicit Arguments(const Layout& layout)
+        : plane(hyperplane_of(layout, 0)),
+          nx(layout.grid().nx),
+          ny(layout.grid().ny),
+          nz(layout.grid().nz),
+          slots(int(layout.slots())) {}
+};
+
+Arguments arguments_of(const FgBiluFactors& f, bool together) {
+    Arguments arguments(f.view.layout);
+    arguments.stride = together ? arguments.slots : f.inverse.col_stride;
+    arguments.a_stride = f.diagonal.col_stride;
+    arguments.inverse = f.inverse.values;
+    arguments.triangles = f.view.triangles.values;
+    arguments.diagonal = f.diagonal.values;
+    return arguments;
+}
+
+Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f, bool together) {
+    Arguments arguments(system.layout);
+    const auto* values = reinterpret_cast<const char*>(f.values<float>().values);
+    arguments.stride = together ? arguments.slots : f.values<float>().col_stride;
+    arguments.triangles = values;
+    arguments.inverse = values + system.stencil.diagonal() * f.entry_stride() * bytes_of(system.storage);
+    arguments.of_inverse = f.of_inverse().values;
+    return arguments;
+}
+
+/// A kernel of one level after the other.
+struct LevelKernel {
+    const rtc::Kernel& kernel;
+    const Layout& layout;
+    int points, lanes;  ///< of a block; threads of a point
+    std::vector<int> deltas;
+
+    LevelKernel(const rtc::Kernel& k, const FgBiluSystem& system, int points_of_block, int lanes_of_point)
+        : kernel(k),
+          layout(system.layout),
+          points(points_of_block),
+          lanes(lanes_of_point),
+          deltas(slot_deltas(system.layout, system.stencil.offsets())) {}
+
+    void launch(Arguments& head, int level, bool early) const {
+        const Grid& grid = layout.grid();
+        head.plane = hyperplane_of(layout, level);
+        head.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
+        const unsigned blocks = unsigned((head.plane.columns + points - 1) / points);
+        if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, rtc::argument(head, deltas).data(), early);
+    }
+};
+
+/// All levels, one way or the other.
+void sweep(const rtc::Kernel& kernel, bool lower, const FgBiluSystem& system, const FgBiluTuning& tuning,
+           Arguments& arguments, const double* r, double* z) {
+    const Shape shape(system, tuning);
+    const LevelKernel of_level(kernel, system, shape.solve_points, system.dof * shape.parts);
+    const bool can_overlap = tuning.overlapped && device::properties().major >= 9;
+    const int levels = system.layout.level_count();
+    arguments.r = r;
+    arguments.z = z;
+    for (int at = 0; at < levels; ++at)
+        // The first one reads at once what came before this sweep.
+        of_level.launch(arguments, lower ? at : levels - 1 - at, can_overlap && at > 0);
+}
+
+}  // namespace
+
+FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
+    : system_(system),
+      tuning_(tuning),
+      factor_(rtc::load(texts(), definitions(system, tuning, false), "fgbilu_factor")),
+      lower_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_lower")),
+      upper_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_upper")) {
+    if (system.becomes_unit())
+        unit_triangles_ = rtc::load(texts(), definitions(system, tuning, false), "fgbilu_unit_triangles");
+}
+
+void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
+    const LevelKernel of_level(factor_, system_, Shape(system_, tuning_).factor_points, system_.dof * system_.dof);
+    Arguments arguments = arguments_of(factors, made_together());
+    arguments.ratios = scratch.ratios();
+    arguments.log = scratch.log();
+    arguments.tolerance = rules.tolerance;
+    arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
+    for (int level = 0; level < system_.layout.level_count(); ++level) of_level.launch(arguments, level, false);
+    if (!unit_triangles_) return;
+    const unsigned points = unsigned(Shape(system_, tuning_).unit_points), slots = unsigned(arguments.slots);
+    unit_triangles_.launch({(slots + points - 1) / points}, points * system_.dof, 0,
+                           rtc::argument(arguments, of_level.deltas).data());
+}
+
+void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
+    Arguments arguments = arguments_of(factors, made_together());
+    sweep(lower_, true, system_, tuning_, arguments, r, z);
+    sweep(upper_, false, system_, tuning_, arguments, r, z);
+}
+
+void FgBiluCuda::solve(const NarrowFactors& factors, const double* r, double* z) const {
+    Arguments arguments = arguments_of(system_, factors, system_.together(tuning_));
+    arguments.of_triangle = factors.of_lower().values;
+    sweep(lower_, true, system_, tuning_, arguments, r, z);
+    arguments.of_triangle = factors.of_upper().values;
+    sweep(upper_, false, system_, tuning_, arguments, r, z);
+}
+
+std::vector<rtc::KernelResources> FgBiluCuda::compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
+                                                      const std::string& architecture) {
+    std::vector<rtc::KernelResources> rows;
+    rtc::compile(texts(), definitions(system, tuning, true), architecture, &rows);
+    return rows;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,81 @@
+// FGBILU's style blocks on a GPU, a kernel a hyperplane; precond/fgbilu/blocks.cuh is the kernels' text, compiled for one stencil and
+// dof. In a program without CUDA there is none.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device/rtc.hpp"
+#include "core/matrix/struct_matrix.hpp"
+#include "precond/factors/storage.hpp"
+#include "precond/factors/pivots.hpp"
+
+namespace hyperplane {
+
+struct FgBiluFactors;
+class FgBiluScratch;
+class NarrowFactors;
+
+/// How work is cut; every choice gives the same result. 0 leaves a choice to the program.
+struct FgBiluTuning {
+    int parts = 0;           ///< threads that share a column in the solves; dof: an element a thread (Algorithm 10)
+    int points = 0;          ///< of a thread block in the solves
+    bool together = true;    ///< the coefficients of a point's block lie side by side
+    bool overlapped = true;  ///< a level's kernel begins, and reads its coefficients, before the one before it ends
+};
+
+/// What kernels are made for.
+struct FgBiluSystem {
+    Layout layout;
+    Stencil stencil;
+    int dof = 1;
+    bool symmetric = false;                                   ///< one triangle is stored
+    bool shares = false;                                      ///< E and F are the matrix's
+    FactorStorage storage = FactorStorage::double_precision;  ///< that solves read
+
+    /// Whether E and F, once made, become W = E D^-1 and G = D^-1 F: where they are the factors' own, and kept. Of one
+    /// unknown the product that this takes out of a level's way is a number's.
+    bool becomes_unit() const { return !shares && !is_narrow(storage) && dof > 1; }
+    /// Whether what solves read lies as [entry][slot][row][col]. Blocks of one triangle are read transposed, too, and
+    /// lie apart; of four unknowns and fewer those are as fast. Of fewer bits nothing is the matrix's.
+    bool together(const FgBiluTuning& tuning) const {
+        return can_lie_together(tuning) && (!shares || is_narrow(storage));
+    }
+    /// Whether the factors that are made do, in double precision.
+    bool made_together(const FgBiluTuning& tuning) const { return can_lie_together(tuning) && !shares; }
+    friend bool operator==(const FgBiluSystem& a, const FgBiluSystem& b) {
+        return a.layout == b.layout && a.stencil.offsets() == b.stencil.offsets() && a.dof == b.dof &&
+               a.symmetric == b.symmetric && a.shares == b.shares && a.storage == b.storage;
+    }
+
+private:
+    bool can_lie_together(const FgBiluTuning& tuning) const { return tuning.together && dof > 4 && !symmetric; }
+};
+
+class FgBiluCuda {
+public:
+    FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning);
+
+    bool serves(const FgBiluSystem& system) const { return system_ == system; }
+    bool made_together() const { return system_.made_together(tuning_); }
+    bool makes_unit() const { return system_.becomes_unit(); }
+    /// Algorithm 9 on X; then W and G in place of E and F where they become so.
+    void factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const;
+    /// Algorithm 10; with W and G v = r - W v and z = D^-1 v - G z.
+    void solve(const FgBiluFactors& factors, const double* r, double* z) const;
+    /// The same in storage of fewer bits; blocks lie as FgBiluSystem::together says.
+    void solve(const NarrowFactors& factors, const double* r, double* z) const;
+
+    /// Compiles every kernel for an architecture, without a device; in storage of fewer bits those that double
+    /// precision does not have.
+    static std::vector<rtc::KernelResources> compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
+                                                     const std::string& architecture);
+
+private:
+    FgBiluSystem system_;
+    FgBiluTuning tuning_;
+    rtc::Kernel factor_, lower_, upper_, unit_triangles_;  ///< the last one only where factors become W and G
+};
+
+}  // namespace hyperplane

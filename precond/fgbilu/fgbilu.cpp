@@ -1,0 +1,253 @@
+#include "precond/fgbilu/fgbilu.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "precond/triangular/jacobi/preconditioner.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Of one application: the factors, each value once for each triangle that it stands for, and r, y; y, z.
+Index fewest_bytes(const Stencil& stencil, int dof, Index points, FactorStorage storage) {
+    return NarrowFactors::bytes_of_sweeps(storage, points, stencil.size(), dof) +
+           4 * dof * points * Index(sizeof(double));
+}
+
+const Stencil& point_stencil() {
+    static const Stencil point("point", {{0, 0, 0}});
+    return point;
+}
+
+/// The same slots on a grid that does not wrap, with the stencil's levels where the layout has none of its own.
+Layout levels_of(const Layout& layout, const Stencil& stencil) {
+    Grid grid = layout.grid();
+    grid.periodic = {false, false, false};
+    return Layout(layout.kind(), grid, layout.kind() == LayoutKind::natural ? stencil.level_map() : layout.levels());
+}
+
+ParameterTable fgbilu_parameters() {
+    ParameterTable table{
+        {"preconditioner",
+         "style",
+         ParameterType::choice,
+         "blocks",
+         "how the work of a hyperplane is shared out. kernels: a parallel loop, on a GPU a launch, for each step over "
+         "all elements of all blocks. blocks: a thread block takes points through all steps, one launch a hyperplane; "
+         "on a CPU threads take lines of points, as struct_ilu does",
+         "",
+         {},
+         {},
+         {"kernels", "blocks"}}};
+    table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
+    const ParameterTable solves = triangular_solve_parameters();
+    table.insert(table.end(), solves.begin(), solves.end());
+    return table;
+}
+
+FgBiluOptions fgbilu_options(const Parameters& parameters) {
+    FgBiluOptions options;
+    options.style =
+        parameters.text("preconditioner", "style") == "kernels" ? FgBiluStyle::kernels : FgBiluStyle::blocks;
+    options.pivots = pivot_options(parameters);
+    options.storage = factor_storage(parameters);
+    return options;
+}
+
+/// Style blocks on a CPU: struct_ilu, whose threads take lines of points through all steps.
+bool is_struct_ilu(const FgBiluOptions& options, const PreconditionerSetting& setting) {
+    return options.style == FgBiluStyle::blocks && setting.context.backend() == Backend::cpu;
+}
+
+StructIluOptions struct_ilu_of(const FgBiluOptions& options) {
+    StructIluOptions same;
+    same.shift = options.pivots.shift;
+    same.shift_is_auto = options.pivots.shift_is_auto;
+    same.pivots = options.pivots.rules;
+    same.storage = options.storage;
+    same.name = "fgbilu";
+    return same;
+}
+
+/// Of factors of fewer bits.
+BlockPlaces places_of(const FgBiluOptions& options, const FgBiluSystem& system, Backend backend) {
+    const bool kernels = options.style == FgBiluStyle::blocks && backend == Backend::cuda;
+    return kernels && system.together(options.tuning) ? BlockPlaces::together : BlockPlaces::apart;
+}
+
+}  // namespace
+
+PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const PreconditionerSetting& setting) {
+    const Stencil& stencil = setting.stencil;
+    const bool shares = !stencil.eliminates_off_diagonal();
+    const int entries = shares ? 1 : setting.symmetric ? stencil.diagonal() + 1 : stencil.size();
+    const Index points = setting.grid.points(), block = Index(setting.dof) * setting.dof;
+    PreconditionerPlan plan;
+    plan.layout = Layout(LayoutKind::hyperplane, setting.grid, stencil.level_map());
+    const Index factors = StructMatrix::bytes(entries * block, points);
+    plan.bytes = factors + FgBiluScratch::bytes(levels_of(plan.layout, stencil), stencil, setting.dof,
+                                                setting.symmetric, shares, options.style == FgBiluStyle::kernels);
+    if (is_narrow(options.storage)) {
+        plan.setup_bytes = factors;
+        const FgBiluSystem system{plan.layout, stencil, setting.dof, setting.symmetric, shares, options.storage};
+        const BlockPlaces places = places_of(options, system, setting.context.backend());
+        plan.bytes +=
+            NarrowFactors::bytes(options.storage, places, points, stencil.size(), setting.dof, setting.symmetric) -
+            factors;
+    }
+    plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points, options.storage);
+    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+    return plan;
+}
+
+void FgBilu::prepare(const StructMatrix& a) {
+    a_ = &a;
+    const Stencil& stencil = a.stencil();
+    if (a.layout().kind() == LayoutKind::hyperplane) {
+        const LevelMap have = a.layout().levels(), need = stencil.level_map();
+        if (have.y < need.y || have.z < need.z)
+            throw UsageError(fmt::format(
+                "fgbilu: stencil {} needs levels i + {} j + {} k, the matrix's layout has i + {} j + {} k; build the "
+                "matrix in the layout that plan() returns",
+                stencil.name(), need.y, need.z, have.y, have.z));
+    }
+    const bool shares = !stencil.eliminates_off_diagonal();
+    layout_ = levels_of(a.layout(), stencil);
+    const auto fits = [&](const std::optional<StructMatrix>& m, const Stencil& of) {
+        return m && m->layout() == layout_ && m->dof() == a.dof() && m->stencil().offsets() == of.offsets();
+    };
+    if (shares) {
+        factor_.reset();
+        if (!fits(inverse_, point_stencil()))
+            inverse_.emplace(context_, layout_, point_stencil(), a.dof(), MatrixStorage::full, "factor");
+    } else if (inverse_.reset(); !fits(factor_, stencil) || factor_->storage() != a.storage()) {
+        factor_.reset();
+        factor_.emplace(context_, layout_, stencil, a.dof(), a.storage(), "factor");
+    }
+    const bool kernels = options_.style == FgBiluStyle::kernels;
+    if (!scratch_ || !scratch_->serves(layout_, a, shares)) {
+        scratch_.reset();
+        scratch_ = std::make_unique<FgBiluScratch>(context_, layout_, a, shares, kernels);
+    }
+    if constexpr (cuda_built)
+        if (const FgBiluSystem system{layout_, stencil, a.dof(), a.symmetric(), shares, options_.storage};
+            !kernels && context_.backend() == Backend::cuda && !(cuda_ && cuda_->serves(system)))
+            cuda_ = std::make_shared<FgBiluCuda>(system, options_.tuning);
+}
+
+FgBiluFactors FgBilu::factors() const {
+    // The view is written to by build alone, which is not const.
+    StructMatrix& held = const_cast<StructMatrix&>(factor_ ? *factor_ : *inverse_);
+    FgBiluFactors f;
+    BlockView own = block_view(held);
+    if (const Index dof = a_->dof(); cuda_ && cuda_->made_together())
+        own = {held.values(0), dof * dof * layout_.slots(), dof * dof, dof, 1};
+    f.inverse = own;
+    if (factor_) {
+        f.triangles = own;
+        f.inverse.values += held.stencil().diagonal() * own.entry_stride;
+    }
+    f.view = {layout_, factor_ ? readable(own) : block_view(*a_), readable(f.inverse), scratch_->offsets()};
+    f.view.lower = a_->stencil().lower_size();
+    f.view.symmetric = a_->symmetric();
+    f.view.unit = cuda_ && cuda_->makes_unit();  // once they are made
+    f.diagonal = block_view(*a_, a_->stencil().diagonal());
+    f.dof = a_->dof();
+    return f;
+}
+
+void FgBilu::build(double alpha, PivotInverter& inverter) {
+    const FgBiluFactors f = factors();
+    const Backend backend = context_.backend();
+    fgbilu_copy(backend, *a_, f, !factor_, alpha);
+    scratch_->reset();
+    if constexpr (cuda_built)
+        if (cuda_) cuda_->factor(f, *scratch_, options_.pivots.rules);
+    if (!cuda_) fgbilu_factor_by_steps(backend, f, *scratch_, options_.pivots.rules);
+    scratch_->report(inverter);
+}
+
+SetupReport FgBilu::setup(const StructMatrix& a) {
+    prepare(a);
+    SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "fgbilu",
+                                            [&](double alpha, PivotInverter& inverter) { build(alpha, inverter); });
+    if (is_narrow(options_.storage)) narrow(report);
+    report.factor_bytes = narrow_ ? narrow_->bytes() : factor_ ? factor_->bytes() : inverse_->bytes();
+    return report;
+}
+
+void FgBilu::narrow(SetupReport& report) {
+    const StructMatrix& a = *a_;
+    if (!narrow_ || !narrow_->serves(options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric())) {
+        narrow_.reset();
+        const FgBiluSystem system{layout_, a.stencil(), a.dof(), a.symmetric(), !factor_, options_.storage};
+        narrow_.emplace(context_, options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric(),
+                        places_of(options_, system, context_.backend()));
+    }
+    judge(narrow_->round(factors().view), options_.storage, "fgbilu", report);
+    factor_.reset();
+    inverse_.reset();
+}
+
+void FgBilu::apply(const Vector& r, Vector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_)
+            return narrow_ ? cuda_->solve(*narrow_, r.data(), z.data()) : cuda_->solve(factors(), r.data(), z.data());
+    narrow_ ? fgbilu_solve_by_steps(*narrow_, r, z)
+            : fgbilu_solve_by_steps(context_.backend(), factors(), *scratch_, r.data(), z.data());
+}
+
+TriangleShape FgBilu::triangle_shape(const PreconditionerSetting& setting) const {
+    return {Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), setting.stencil.offsets(),
+            setting.dof, setting.symmetric, true};
+}
+
+void FgBilu::copy_triangles(const TriangleCopy& to) const {
+    hyperplane::copy_triangles(factors().view, to);
+}
+
+Index FgBilu::bytes_per_apply() const {
+    return fewest_bytes(a_->stencil(), a_->dof(), a_->layout().slots(), options_.storage);
+}
+
+PreconditionerRow fgbilu_row() {
+    PreconditionerRow row;
+    row.name = "fgbilu";
+    row.summary = "block ILU(0) or IC(0), a hyperplane at a time, a thread for each element of a block";
+    row.explanation =
+        "Equal to struct_ilu of fill level 0 and to sequential block ILU(0) to rounding, for every stencil and 1 to 32 "
+        "unknowns a point. The points of a hyperplane do not depend on each other: all elements of their blocks are "
+        "worked on at once, one hyperplane after the other, and diagonal blocks are inverted in place by Gauss-Jordan "
+        "elimination. With solver richardson it is the paper's linear solver. Symmetric matrices store and read one "
+        "triangle. Source: Luo, Edwards, Luo, Mueller, A fine-grained block ILU scheme on regular structures for "
+        "GPGPUs, Computers & Fluids 119, 2015.";
+    row.parameters = fgbilu_parameters();
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.create = [](const Parameters& parameters,
+                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+        const FgBiluOptions options = fgbilu_options(parameters);
+        if (sweeps_triangles(parameters)) {
+            if (!is_struct_ilu(options, setting))
+                return create_swept(std::make_unique<FgBilu>(setting.context, in_double(options)), "fgbilu", parameters,
+                                    setting);
+            return std::make_unique<JacobiSweeps>(setting.context, struct_ilu_of(options),
+                                                  triangular_solve_options(parameters));
+        }
+        if (is_struct_ilu(options, setting))
+            return std::make_unique<StructIlu>(setting.context, struct_ilu_of(options));
+        return std::make_unique<FgBilu>(setting.context, options);
+    };
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        const FgBiluOptions options = fgbilu_options(parameters);
+        if (sweeps_triangles(parameters))
+            return is_struct_ilu(options, setting)
+                       ? JacobiSweeps::plan(struct_ilu_of(options), triangular_solve_options(parameters), setting)
+                       : plan_swept(FgBilu(setting.context, options), FgBilu::plan(in_double(options), setting),
+                                    parameters, setting);
+        return is_struct_ilu(options, setting) ? StructIlu::plan(struct_ilu_of(options), setting)
+                                               : FgBilu::plan(options, setting);
+    };
+    return row;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,92 @@
+// FGBILU: block incomplete LU without fill, hyperplane by hyperplane, a thread for each element of a block.
+//
+// Luo, Edwards, Luo, Mueller, "A fine-grained block ILU scheme on regular structures for GPGPUs", Computers & Fluids
+// 119, 2015. M is struct_ilu's of fill level 0,
+//
+//     M = (D + E) D^-1 (D + F)
+//     X_e(p) = A_e(p) - sum over l + u = e of E_l(p) D^-1(p+l) F_u(p+l)             (1), for any stencil
+//     D^-1(p) = inverse of X_0(p)                                                    by Gauss-Jordan elimination
+//     y(p) = D^-1(p) (r(p) - sum_l E_l(p) y(p+l)),   z(p) = y(p) - D^-1(p) sum_u F_u(p) z(p+u)
+//
+// and levels l = i + b j + c k of the stencil take the place of the paper's p = i + j + k (star7's are these). The
+// difference is how the work of a level is shared out, `style`:
+//
+//     kernels    a loop over all elements of all points for each step (Algorithms 4 and 6). (1) takes one pair of
+//                steps for entries l that do not change each other, all of star7's; one for what pivots are judged
+//                by; three for each row of D.
+//     blocks     whoever has a point takes it through all steps (Algorithms 9 and 10): a thread block on a GPU
+//                (precond/fgbilu/blocks_cuda.hpp), which keeps W_l(p) = E_l(p) D^-1(p+l) and G_u(p) = D^-1(p) F_u(p) in place
+//                of E and F, so that D^-1 v is there before a level's turn has come:
+//                    v(p) = r(p) - sum_l W_l(p) v(p+l),   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)
+//                On a CPU it is struct_ilu, which the row makes: threads have runs of points (Algorithms 2 and 3), a
+//                line along x each. Runs of a hyperplane's points would leave the blocks of a row far apart in memory.
+//
+// In Algorithm 6 (b) line 2 the b is one too many: z = F x, as in Algorithm 10. The correction iteration (3),
+// x += M^-1 (b - A x), whose residual is Algorithm 7, is solver richardson.
+//
+// For star7 elimination changes the diagonal alone: D^-1 is all that is stored, E and F are the matrix's. A matrix
+// with `lower` storage gives incomplete Cholesky: F = E^T is read from E.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "precond/fgbilu/blocks_cuda.hpp"
+#include "precond/fgbilu/by_element.hpp"
+#include "precond/factors/reduced.hpp"
+#include "precond/factors/pivots.hpp"
+#include "precond/registry.hpp"
+#include "precond/triangular/jacobi/source.hpp"
+
+namespace hyperplane {
+
+enum class FgBiluStyle { kernels, blocks };
+
+struct FgBiluOptions {
+    FgBiluStyle style = FgBiluStyle::blocks;
+    PivotOptions pivots;
+    FgBiluTuning tuning;  ///< of style blocks on a GPU
+    FactorStorage storage = FactorStorage::double_precision;
+};
+
+/// On a CPU style kernels whatever the options say.
+class FgBilu : public CopiableFactorisation {
+public:
+    FgBilu(const Context& context, const FgBiluOptions& options) : context_(context), options_(options) {
+        if (context.backend() == Backend::cpu) options_.style = FgBiluStyle::kernels;
+    }
+
+    SetupReport setup(const StructMatrix& a) override;
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
+    void apply(const Vector& r, Vector& z) const override;
+    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
+    Index bytes_per_apply() const override;
+
+    TriangleShape triangle_shape(const PreconditionerSetting& setting) const override;
+    void copy_triangles(const TriangleCopy& to) const override;
+
+    static PreconditionerPlan plan(const FgBiluOptions& options, const PreconditionerSetting& setting);
+
+private:
+    void prepare(const StructMatrix& a);
+    FgBiluFactors factors() const;
+    void build(double alpha, PivotInverter& inverter);
+    /// Rounds the factors and releases them.
+    void narrow(SetupReport& report);
+
+    Context context_;
+    FgBiluOptions options_;
+    const StructMatrix* a_ = nullptr;
+    Layout layout_;                        ///< A's, not wrapping, with the levels to be swept
+    std::optional<StructMatrix> factor_;   ///< E, D^-1 and F; none where E and F are the matrix's
+    std::optional<StructMatrix> inverse_;  ///< then D^-1
+    std::optional<NarrowFactors> narrow_;  ///< in place of both once set up, where storage asks for it
+    std::unique_ptr<FgBiluScratch> scratch_;
+    std::shared_ptr<FgBiluCuda> cuda_;  ///< of style blocks on a GPU
+};
+
+PreconditionerRow fgbilu_row();
+
+}  // namespace hyperplane

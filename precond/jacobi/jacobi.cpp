@@ -1,0 +1,130 @@
+#include "precond/jacobi/jacobi.hpp"
+
+#include <array>
+
+#include "core/vector/blas1.hpp"
+#include "core/error.hpp"
+#include "precond/jacobi/jacobi_cuda.hpp"
+#include "precond/factors/pivots.hpp"
+
+namespace hyperplane {
+namespace {
+
+const Stencil& point_stencil() {
+    static const Stencil point("point", {{0, 0, 0}});
+    return point;
+}
+
+void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules, PivotInverter& inverter) {
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda) return invert_diagonal_cuda(a, inverse, rules, inverter);
+    const int m = a.dof(), diagonal = a.stencil().diagonal();
+    for_each_run(a.layout(), m, [&](const Run& run) {
+        std::array<double, max_dof * max_dof> own, block;
+        const Int3 step = a.layout().step();
+        Int3 point = run.first;
+        PivotRatio smallest;
+        for (Index slot = run.slot; slot < run.slot + run.count; ++slot, point = point + step) {
+            for (int row = 0; row < m; ++row)
+                for (int col = 0; col < m; ++col)
+                    own[row * m + col] = block[row * m + col] = a.values(diagonal, row, col)[slot];
+            inverter.invert(point, own.data(), block.data(), smallest);
+            for (int row = 0; row < m; ++row)
+                for (int col = 0; col < m; ++col) inverse.values(0, row, col)[slot] = block[row * m + col];
+        }
+        inverter.note(smallest);
+    });
+}
+
+}  // namespace
+
+SetupReport Jacobi::setup(const StructMatrix& a) {
+    symmetric_ = a.symmetric();
+    if (!inverse_ || !(inverse_->layout() == a.layout()) || inverse_->dof() != a.dof()) {
+        inverse_.reset();
+        inverse_.emplace(context_, a.layout(), point_stencil(), a.dof(), MatrixStorage::full, "factor");
+    }
+    const PivotRules rules;
+    PivotInverter inverter(rules, a.grid(), a.dof(), false);
+    invert_diagonal(a, *inverse_, rules, inverter);
+    if (inverter.failures() > 0) throw SetupError("jacobi: " + inverter.explain());
+    SetupReport report;
+    inverter.add_to(report);
+    report.factor_bytes = inverse_->bytes();
+    if (is_narrow(storage_)) narrow(report);
+    return report;
+}
+
+void Jacobi::narrow(SetupReport& report) {
+    const StructMatrix& d = *inverse_;
+    if (!narrow_ || !narrow_->serves(storage_, d.layout(), d.stencil().offsets(), d.dof(), false)) {
+        narrow_.reset();
+        narrow_.emplace(context_, storage_, d.layout(), d.stencil().offsets(), d.dof(), false, BlockPlaces::apart);
+    }
+    judge(narrow_->round({d.layout(), block_view(d), block_view(d)}), storage_, "jacobi", report);
+    report.factor_bytes = narrow_->bytes();
+    inverse_.reset();
+}
+
+void Jacobi::apply(const Vector& r, Vector& z) const {
+    narrow_ ? narrow_->apply_inverse(r, z) : inverse_->apply(r, z);
+}
+
+Index Jacobi::bytes_per_apply() const {
+    return narrow_ ? narrow_->bytes_of_apply_inverse() : inverse_->bytes_per_apply();
+}
+
+SetupReport NoPreconditioner::setup(const StructMatrix& a) {
+    unknowns_ = a.unknowns();
+    return {};
+}
+
+void NoPreconditioner::apply(const Vector& r, Vector& z) const {
+    if (r.backend() == Backend::cuda) return transfer(r, z);
+    copy(r, z);
+}
+
+PreconditionerRow jacobi_row() {
+    PreconditionerRow row;
+    row.name = "jacobi";
+    row.summary = "block diagonal of the matrix";
+    row.explanation = "M is the block diagonal of A; its dof x dof blocks are inverted by Gauss-Jordan elimination.";
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return std::unique_ptr<Preconditioner>(new Jacobi(setting.context, factor_storage(parameters)));
+    };
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        PreconditionerPlan plan;
+        plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+        plan.bytes = StructMatrix::bytes(Index(setting.dof) * setting.dof, setting.grid.points());
+        if (const FactorStorage storage = factor_storage(parameters); is_narrow(storage)) {
+            plan.setup_bytes = plan.bytes;
+            plan.bytes =
+                NarrowFactors::bytes(storage, BlockPlaces::apart, setting.grid.points(), 1, setting.dof, false);
+            plan.bytes_per_apply = NarrowFactors::bytes_of_apply_inverse(storage, setting.grid.points(), setting.dof);
+        }
+        plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+        return plan;
+    };
+    return row;
+}
+
+PreconditionerRow none_row() {
+    PreconditionerRow row;
+    row.name = "none";
+    row.summary = "no preconditioner, M is the identity";
+    row.explanation = "M is the identity.";
+    row.storages = {};
+    row.create = [](const Parameters&, const PreconditionerSetting&) {
+        return std::unique_ptr<Preconditioner>(new NoPreconditioner());
+    };
+    row.plan = [](const Parameters&, const PreconditionerSetting& setting) {
+        PreconditionerPlan plan;
+        plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+        plan.traits = {.fixed = true, .symmetric = true};
+        return plan;
+    };
+    return row;
+}
+
+}  // namespace hyperplane

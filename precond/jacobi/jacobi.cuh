@@ -1,0 +1,120 @@
+// Inverses of a matrix's diagonal blocks on a GPU: Gauss-Jordan elimination (FGBILU paper, Algorithm 8) under the pivot
+// rules of precond/factors/pivots.hpp, policy fail.
+//
+// The rows of a point are lanes of one warp, each in registers; warps side by side have slots side by side. What is
+// told of pivots is a minimum in natural order or a count, so it does not depend on how points are shared out.
+//
+// Definitions: DOF, THREADS (of a block).
+
+struct Pivots {
+    double ratio;        // smallest |pivot| / |diagonal of A|
+    long long point;     // the first in natural order that has it
+    long long failures;  // pivots that cannot be used
+    long long failed;    // the first of them: point * DOF + component
+    double value;        // and what it was
+
+    __device__ void take_ratio(double other, long long at) {
+        if (other < ratio || (other == ratio && at < point)) ratio = other, point = at;
+    }
+    __device__ void take_failure(long long count, long long at, double pivot) {
+        failures += count;
+        if (at < failed) failed = at, value = pivot;
+    }
+};
+
+struct Arguments {
+    const double* a;  // A's diagonal blocks [row][col][a_stride]
+    double* inverse;  // [row][col][inverse_stride]
+    Pivots* met;      // [block]
+    double tolerance;
+    long long slots, a_stride, inverse_stride;
+    int nx, ny, nz, natural, level_y, level_z;
+};
+
+constexpr int warp_points = 32 / DOF;
+__device__ constexpr Pivots none{1.0, 0, 0, ~0ull >> 1, 0.0};
+
+/// A slot's point in natural order.
+__device__ long long point_of(const Arguments& a, long long slot) {
+    if (a.natural) return slot;
+    const int j = int(slot % a.ny), k = int(slot / a.ny % a.nz);
+    int i = int((slot / ((long long)a.ny * a.nz) - (long long)a.level_y * j - (long long)a.level_z * k) % a.nx);
+    if (i < 0) i += a.nx;
+    return i + a.nx * (j + (long long)a.ny * k);
+}
+
+/// A value that lane `at` has.
+__device__ __forceinline__ double from_lane(double value, int at) {
+    return __shfl_sync(~0u, value, at & 31);
+}
+
+/// x, a row of the block at `slot` whose row 0 is lane `first`, becomes that row of the inverse; zero where a pivot
+/// cannot be used. Every lane of the warp comes here.
+__device__ __forceinline__ void invert(const Arguments& a, long long slot, bool active, int row, int first,
+                                       double (&x)[DOF], Pivots& met) {
+    double largest_here = 0.0, own = 0.0;
+#pragma unroll
+    for (int c = 0; c < DOF; ++c) {
+        largest_here = fmax(largest_here, fabs(x[c]));
+        if (c == row) own = x[c];
+    }
+    double scale = 0.0, ratio = 1.0, unusable = 0.0;
+    for (int r = 0; r < DOF; ++r) scale = fmax(scale, from_lane(largest_here, first + r));
+    int usable = active ? DOF : 0;  // pivots, before the first that is not
+#pragma unroll(DOF <= 8 ? DOF : 1)
+    for (int p = 0; p < DOF; ++p) {
+        double factor = 0.0;
+#pragma unroll
+        for (int c = 0; c < DOF; ++c)
+            if (c == p) factor = x[c];
+        const double pivot = from_lane(factor, first + p), diagonal = from_lane(own, first + p);
+        if (p < usable) {
+            if (diagonal != 0.0 && isfinite(pivot)) ratio = fmin(ratio, fabs(pivot / diagonal));
+            if (!isfinite(pivot) || fabs(pivot) <= a.tolerance * scale) usable = p, unusable = pivot;
+        }
+        const double inverse = 1.0 / (p < usable ? pivot : 1.0);
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) {
+            const double scaled = from_lane(c == p ? 1.0 : x[c], first + p) * inverse;
+            x[c] = row == p ? scaled : (c == p ? 0.0 : x[c]) - factor * scaled;
+        }
+    }
+    const bool failed = active && usable < DOF;
+    if (failed)
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) x[c] = 0.0;
+    if (failed || (ratio < 1.0 && ratio <= met.ratio)) {
+        const long long point = point_of(a, slot);
+        if (ratio < 1.0) met.take_ratio(ratio, point);
+        if (failed) met.take_failure(1, point * DOF + usable, unusable);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) invert_diagonal(const __grid_constant__ Arguments a) {
+    __shared__ Pivots all[THREADS];
+    const int thread = threadIdx.x, lane = thread % 32, row = lane % DOF, first = lane - row;
+    const long long step = (long long)gridDim.x * (THREADS / 32) * warp_points;
+    Pivots met = none;
+    // The same number of turns for every lane of a warp.
+    for (long long base = ((long long)blockIdx.x * (THREADS / 32) + thread / 32) * warp_points; base < a.slots;
+         base += step) {
+        const long long slot = base + lane / DOF;
+        const bool active = lane < warp_points * DOF && slot < a.slots;
+        double x[DOF];
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) x[c] = active ? a.a[(row * DOF + c) * a.a_stride + slot] : 0.0;
+        invert(a, slot, active, row, first, x, met);
+        if (!active) continue;
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) a.inverse[(row * DOF + c) * a.inverse_stride + slot] = x[c];
+    }
+    all[thread] = row == 0 ? met : none;  // the rows of a point met the same
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread >= half) continue;
+        const Pivots other = all[thread + half];
+        all[thread].take_ratio(other.ratio, other.point);
+        all[thread].take_failure(other.failures, other.failed, other.value);
+    }
+    if (thread == 0) a.met[blockIdx.x] = all[0];
+}

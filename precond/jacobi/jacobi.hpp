@@ -1,0 +1,49 @@
+// Block Jacobi: M is the block diagonal of A. `none`: M is the identity.
+#pragma once
+
+#include <optional>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/struct_matrix.hpp"
+#include "precond/factors/reduced.hpp"
+#include "precond/registry.hpp"
+
+namespace hyperplane {
+
+/// z(p) = A_pp^-1 r(p). Blocks are inverted by Gauss-Jordan elimination; a block that cannot be is a
+/// SetupError naming its cell.
+class Jacobi : public Preconditioner {
+public:
+    explicit Jacobi(const Context& context, FactorStorage storage = FactorStorage::double_precision)
+        : context_(context), storage_(storage) {}
+    SetupReport setup(const StructMatrix& a) override;
+    void apply(const Vector& r, Vector& z) const override;
+    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
+    Index bytes_per_apply() const override;
+
+private:
+    void narrow(SetupReport& report);
+
+    Context context_;
+    FactorStorage storage_;
+    std::optional<StructMatrix> inverse_;
+    std::optional<NarrowFactors> narrow_;  ///< in place of inverse_ once set up, where storage_ asks for it
+    bool symmetric_ = false;
+};
+
+/// z = r.
+class NoPreconditioner : public Preconditioner {
+public:
+    SetupReport setup(const StructMatrix& a) override;
+    void apply(const Vector& r, Vector& z) const override;
+    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = true}; }
+    Index bytes_per_apply() const override { return 2 * unknowns_ * Index(sizeof(double)); }
+
+private:
+    Index unknowns_ = 0;
+};
+
+PreconditionerRow jacobi_row();
+PreconditionerRow none_row();
+
+}  // namespace hyperplane

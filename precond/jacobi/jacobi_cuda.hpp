@@ -1,0 +1,20 @@
+// Block Jacobi's set-up on a GPU; jacobi.cuh is the kernel's text.
+#pragma once
+
+#include <string>
+
+#include "core/device/rtc.hpp"
+#include "core/matrix/struct_matrix.hpp"
+#include "precond/factors/pivots.hpp"
+
+namespace hyperplane {
+
+/// `inverse`, a matrix of A's layout and dof on the diagonal alone, becomes A_pp^-1 at every point, zero where a pivot
+/// is too small or not finite. `inverter` learns what pivots were met.
+void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules,
+                          PivotInverter& inverter);
+
+/// Compiles the kernel for an architecture, without a device.
+rtc::KernelResources compile_invert_diagonal(int dof, const std::string& architecture);
+
+}  // namespace hyperplane

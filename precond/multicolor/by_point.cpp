@@ -1,0 +1,337 @@
+#include "precond/multicolor/by_point.hpp"
+
+#include <cmath>
+
+#include "core/device/for_each_point.hpp"
+#include "precond/factors/view.hpp"
+#include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/known_dof.hpp"
+#include "precond/factors/pivot_log.cuh"
+
+namespace hyperplane::multicolor {
+namespace {
+
+using Place = ColouredView::Place;
+
+/// A row of A where it lies.
+struct MatrixRows {
+    Layout layout;
+    ConstBlockView blocks;
+    int diagonal, stored;
+    const Index* entry;  ///< of each offset of the colouring
+
+    HYPERPLANE_HD double at(Int3 p, Int3 q, int e, int row, int col) const {
+        if (entry[e] < stored) return blocks.at(int(entry[e]), layout.slot(p), row, col);
+        return blocks.at(2 * diagonal - int(entry[e]), layout.slot(q), col, row);
+    }
+};
+
+/// Coefficients of W where the neighbour's colour is an earlier one, of G where it is a later one.
+struct Triangles {
+    ColouredView points;
+    const double* values;
+    int dof;
+
+    HYPERPLANE_HD double at(int entry, Int3 p, Int3 q, int row, int col) const {
+        const Place own = points.place(p), there = points.place(q);
+        if (entry == points.entries) return values[points.inverse_coefficient(own, row, col, dof)];
+        const bool of_w = entry < points.entries;
+        if (of_w != (there.colour < own.colour)) return 0.0;
+        return values[points.coefficient(own, of_w ? entry : entry - points.entries - 1, there, row, col, dof)];
+    }
+};
+
+/// The factorisation at a point, all earlier colours done; m is the dof where the compiler knows it.
+template <int m>
+struct FactorPoint {
+    ColouredView points;
+    MatrixRows a;
+    double* values;
+    int dof, colour;
+    Index count;
+    double alpha, tolerance, boost;
+    bool definite;
+    Met met;
+
+    static constexpr int room = m > 0 ? m : max_dof;
+    using few_points = void;  // ColouredShape sees to that
+
+    HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
+    /// For each coefficient at least one.
+    int unknowns() const { return (points.entries + 1) * dof * dof; }
+    HYPERPLANE_HD double& x(Place own, int e, Place there, int row, int col) const {
+        return values[points.coefficient(own, e, there, row, col, size())];
+    }
+    HYPERPLANE_HD double& diagonal(Place own, int row, int col) const {
+        return values[points.inverse_coefficient(own, row, col, size())];
+    }
+
+    HYPERPLANE_HD void operator()(Int3, Index at) const {
+        if (at >= count) return;
+        const Place own{colour, at};
+        const Int3 p = points.point(colour, at);
+        if (!points.grid.contains(p)) return;
+        begin(own, p);
+        for (int earlier = 0; earlier < colour; ++earlier)
+            for (int l = 0; l < points.entries; ++l) {
+                if (!points.grid.contains(p + points.offsets[l])) continue;
+                const Place q = points.neighbour(own, p, l);
+                if (q.colour == earlier) eliminate(own, p, l, q);
+            }
+        invert(own, p);
+        scale(own, p);
+    }
+
+    /// X = A + alpha diag(A).
+    HYPERPLANE_HD void begin(Place own, Int3 p) const {
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c)
+                diagonal(own, r, c) = (r == c ? 1.0 + alpha : 1.0) * a.blocks.at(a.diagonal, a.layout.slot(p), r, c);
+        for (int e = 0; e < points.entries; ++e) {
+            if (!points.keeps(colour, e)) continue;
+            const Int3 q = p + points.offsets[e];
+            const bool inside = points.grid.contains(q);
+            for (int r = 0; r < size(); ++r)
+                for (int c = 0; c < size(); ++c) x(own, e, own, r, c) = inside ? a.at(p, q, e, r, c) : 0.0;
+        }
+    }
+
+    /// W_l(p) = E_l(p) D^-1(q), and X_e(p) -= E_l(p) G_u(q) for all u to later colours and e = l + u.
+    HYPERPLANE_HD void eliminate(Place own, Int3 p, int l, Place q) const {
+        const int back = points.entries - 1 - l;
+        const bool mirrored = !points.keeps(q.colour, back);  // G of q is W^T of p, which is made here
+        double row[room];
+        for (int r = 0; r < size(); ++r) {
+            product_with_pivot(own, l, q, r, row);
+            for (int c = 0; c < size(); ++c) {
+                double sum = 0.0;
+                for (int k = 0; k < size(); ++k)
+                    sum += mirrored ? row[k] * x(own, l, q, c, k) : x(own, l, q, r, k) * x(q, back, own, k, c);
+                diagonal(own, r, c) -= sum;
+            }
+        }
+        for (int e = 0; e < points.entries; ++e) {
+            const int u = int(points.sum[e * points.entries + l]);
+            if (u < 0 || !points.keeps(colour, e) || !points.grid.contains(p + points.offsets[e])) continue;
+            const Place end = points.neighbour(own, p, e);
+            if (end.colour <= q.colour) continue;
+            for (int r = 0; r < size(); ++r)
+                for (int c = 0; c < size(); ++c) {
+                    double sum = 0.0;
+                    for (int k = 0; k < size(); ++k) sum += x(own, l, q, r, k) * x(q, u, end, k, c);
+                    x(own, e, end, r, c) -= sum;
+                }
+        }
+        for (int r = 0; r < size(); ++r) {
+            product_with_pivot(own, l, q, r, row);
+            for (int c = 0; c < size(); ++c) x(own, l, q, r, c) = row[c];
+        }
+    }
+    /// Row r of E_l(p) D^-1(q).
+    HYPERPLANE_HD void product_with_pivot(Place own, int l, Place q, int r, double (&row)[room]) const {
+        for (int c = 0; c < size(); ++c) {
+            row[c] = 0.0;
+            for (int k = 0; k < size(); ++k) row[c] += x(own, l, q, r, k) * diagonal(q, k, c);
+        }
+    }
+
+    /// D^-1 in D's place, zero where a pivot cannot be used (precond/factors/pivots.hpp).
+    HYPERPLANE_HD void invert(Place own, Int3 p) const {
+        double block[room * room], scale = 0.0, smallest = 1.0;
+        const Index slot = a.layout.slot(p), row_of_p = points.grid.row(p), rows = points.grid.points();
+        for (int r = 0; r < size(); ++r) {
+            met.kind[r * rows + row_of_p] = 0.0;
+            for (int c = 0; c < size(); ++c) {
+                const double value = diagonal(own, r, c), given = std::abs(a.blocks.at(a.diagonal, slot, r, c));
+                block[r * size() + c] = value;
+                scale = scale < given ? given : scale;
+                scale = scale < std::abs(value) ? std::abs(value) : scale;
+            }
+        }
+        met.event[row_of_p] = 0.0;
+        const PivotJudge judge{nullptr, tolerance, 0.0, definite}, mending{nullptr, tolerance, boost, definite};
+        const int given_up = invert_in_place(size(), block, [&](int r, double pivot) {
+            const double given = a.blocks.at(a.diagonal, slot, r, r);
+            const double ratio = judge.ratio(pivot, given);
+            smallest = ratio < smallest ? ratio : smallest;
+            if (judge.usable(pivot, given, scale, 0, false) != 0.0) return pivot;
+            const double used = mending.usable(pivot, given, scale, 0, false);
+            met.event[row_of_p] = 1.0;
+            met.kind[r * rows + row_of_p] = used != 0.0 ? 1.0 : 2.0;
+            met.value[r * rows + row_of_p] = pivot;
+            return used;
+        });
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) diagonal(own, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
+        met.ratio[row_of_p] = smallest;
+    }
+
+    /// G = D^-1 F.
+    HYPERPLANE_HD void scale(Place own, Int3 p) const {
+        double column[room];
+        for (int e = 0; e < points.entries; ++e) {
+            if (!points.keeps(colour, e) || !points.grid.contains(p + points.offsets[e])) continue;
+            const Place q = points.neighbour(own, p, e);
+            if (q.colour < colour) continue;
+            for (int c = 0; c < size(); ++c) {
+                for (int k = 0; k < size(); ++k) column[k] = x(own, e, q, k, c);
+                for (int r = 0; r < size(); ++r) {
+                    double sum = 0.0;
+                    for (int k = 0; k < size(); ++k) sum += diagonal(own, r, k) * column[k];
+                    x(own, e, q, r, c) = sum;
+                }
+            }
+        }
+    }
+};
+
+/// Places as points of a made-up grid, so that loops have many lines to share out.
+Layout places(Index count) {
+    constexpr Index line = 256;
+    Grid grid;
+    grid.nx = int(line);
+    grid.ny = int((count + line - 1) / line);
+    return Layout(LayoutKind::natural, grid, {});
+}
+
+template <int m>
+void run(Backend backend, const FactorPoint<0>& f) {
+    const FactorPoint<m> body{f.points, f.a,         f.values, f.dof,      f.colour, f.count,
+                              f.alpha,  f.tolerance, f.boost,  f.definite, f.met};
+    for_each_point(backend, places(f.count), "multicolour factorisation", body);
+}
+
+/// Rounds a point's values, row by row of W, D^-1 and G.
+template <class T>
+struct RoundPoint {
+    ColouredView points;
+    const double* values;
+    T* rounded;
+    RowExponent* exponents;
+    RoundingLog* log;
+    int dof, parts, colour;
+    Index count, slots;
+
+    using few_points = void;
+
+    HYPERPLANE_HD int part_of(int e) const {
+        return e < 0 ? 1 : points.next[colour * points.entries + e] < colour ? 0 : 2;
+    }
+    /// Calls body(place) for the coefficients of a row's part.
+    template <class Body>
+    HYPERPLANE_HD void for_each(Place own, int part, int r, const Body& body) const {
+        for (int e = -1; e < points.entries; ++e) {
+            if (part_of(e) != part || (e >= 0 && !points.keeps(colour, e))) continue;
+            for (int c = 0; c < dof; ++c)
+                body(e < 0 ? points.inverse_coefficient(own, r, c, dof) : points.coefficient(own, e, own, r, c, dof));
+        }
+    }
+
+    HYPERPLANE_HD void operator()(Int3, Index at) const {
+        if (at >= count) return;
+        const Place own{colour, at};
+        const Int3 p = points.point(colour, at);
+        const bool inside = points.grid.contains(p);
+        for (int part = 0; part < parts; ++part)
+            for (int r = 0; r < dof; ++r) {
+                RowRounding<T> row;
+                if constexpr (RowRounding<T>::scales) {
+                    if (inside) for_each(own, part, r, [&](Index place) { row.see(values[place]); });
+                    exponents[(part * dof + r) * slots + points.slot(own)] = row.settle();
+                }
+                for_each(own, part, r,
+                         [&](Index place) { rounded[place] = inside ? row.rounded(values[place]) : T{}; });
+                if (inside) row.tell(*log, 3 * (unsigned long long)(points.grid.row(p) * dof + r) + part);
+            }
+    }
+};
+
+/// A step of a sweep at a point, under a colouring that is looked up.
+template <bool down>
+struct SweepPoint {
+    Sweep s;
+    int colour;
+    Index count;
+
+    using few_points = void;
+
+    HYPERPLANE_HD void operator()(Int3, Index at) const {
+        if (at >= count) return;
+        const ColouredView& points = s.points;
+        const Place own{colour, at};
+        const Int3 p = points.point(colour, at);
+        if (!points.grid.contains(p)) return;
+        const Index slots = points.grid.points(), slot = points.slot(own), home = s.r.layout.slot(p);
+        double sum[max_dof];
+        for (int r = 0; r < s.dof; ++r) {
+            sum[r] = down ? s.r.at(home, r) : 0.0;
+            for (int c = 0; !down && c < s.dof; ++c)
+                sum[r] += s.values[points.inverse_coefficient(own, r, c, s.dof)] * s.v[c * slots + slot];
+        }
+        const double* x = down ? s.v : s.w;
+        for (int e = 0; e < points.entries; ++e) {
+            const Int3 q = p + points.offsets[e];
+            if (!points.grid.contains(q)) continue;
+            const Index there = points.slot_of[points.grid.row(q)];
+            if ((there < points.begin[colour]) != down) continue;
+            for (int r = 0; r < s.dof; ++r)
+                for (int c = 0; c < s.dof; ++c)
+                    sum[r] -= s.values[points.coefficient(own, e, own, r, c, s.dof)] * x[c * slots + there];
+        }
+        for (int r = 0; r < s.dof; ++r) {
+            (down ? s.v : s.w)[r * slots + slot] = sum[r];
+            if (!down) s.z.at(home, r) = sum[r];
+        }
+    }
+};
+
+}  // namespace
+
+void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
+            const PivotRules& rules, const Met& met, double* values) {
+    FactorPoint<0> f{};
+    f.points = points.view();
+    f.a = {a.layout(), block_view(a), a.stencil().diagonal(), a.stored_entries(), a_entry};
+    f.values = values;
+    f.dof = a.dof();
+    f.alpha = alpha;
+    f.tolerance = rules.tolerance;
+    f.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
+    f.definite = a.symmetric();
+    f.met = met;
+    for (f.colour = 0; f.colour < points.colours(); ++f.colour) {
+        f.count = points.count(f.colour);
+        if (f.count == 0) continue;
+        with_known_dof<1, 2, 3, 4, 5, 6, 8>(f.dof, [&](auto m) { run<m.value>(a.backend(), f); });
+    }
+}
+
+template <class T>
+void round(Backend backend, const ColouredPoints& points, int dof, bool symmetric, const double* values, T* rounded,
+           RowExponent* exponents, RoundingLog* log) {
+    const ColouredShape& shape = points.shape();
+    const int parts = shape.halved(symmetric) ? 2 : 3;
+    for (int colour = 0; colour < points.colours(); ++colour)
+        if (const Index count = points.count(colour); count > 0)
+            for_each_point(
+                backend, places(count), "rounding of factors",
+                RoundPoint<T>{points.view(), values, rounded, exponents, log, dof, parts, colour, count, shape.slots});
+}
+template void round(Backend, const ColouredPoints&, int, bool, const double*, float*, RowExponent*, RoundingLog*);
+template void round(Backend, const ColouredPoints&, int, bool, const double*, Half*, RowExponent*, RoundingLog*);
+
+void lower(Backend backend, const Sweep& sweep, int colour, Index count) {
+    if (count == 0) return;
+    for_each_point(backend, places(count), "multicolour lower sweep", SweepPoint<true>{sweep, colour, count});
+}
+
+void upper(Backend backend, const Sweep& sweep, int colour, Index count) {
+    if (count == 0) return;
+    for_each_point(backend, places(count), "multicolour upper sweep", SweepPoint<false>{sweep, colour, count});
+}
+
+void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to) {
+    copy_triangles_of(Triangles{points, values, to.dof}, to);
+}
+
+}  // namespace hyperplane::multicolor

@@ -1,0 +1,142 @@
+#include "precond/multicolor/coloured_points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// The least number >= `least` with that remainder.
+Index at_least(Index least, int remainder, int modulus) {
+    const Index behind = (least - remainder) % modulus;
+    return behind == 0 ? least : least + (behind < 0 ? -behind : modulus - behind);
+}
+
+Index table_size(Index colours, Index entries) {
+    return colours + 1 + 3 * colours * entries + entries * entries + colours;
+}
+
+}  // namespace
+
+ColouredShape::ColouredShape(const Grid& g, const Stencil& stencil, ColourRule r)
+    : grid(g), rule(r), offsets(coupling_offsets(g, stencil)) {
+    constexpr Index most = std::numeric_limits<int>::max();
+    if (!is_linear()) {
+        colours = rule == ColourRule::greedy ? most_greedy_colours(offsets) : most_hashed_colours(offsets);
+        slots = grid.points();
+        stride = StructMatrix::stride(slots);
+    }
+    for (const ColourMap one : is_linear() ? linear_colourings(offsets) : std::vector<ColourMap>{}) {
+        const Index of_line = at_least(grid.nx, one.y, one.colours);
+        const Index of_plane = at_least(of_line * (grid.ny - 1) + grid.nx, one.z, one.colours);
+        if (plane > 0 && of_plane >= plane) continue;
+        map = one;
+        colours = one.colours;
+        line = of_line;
+        plane = of_plane;
+        const Index numbers = plane * (grid.nz - 1) + line * (grid.ny - 1) + grid.nx;
+        // 32 times an odd number: the values of a warp fill whole lines of a GPU's cache, in single precision, too.
+        stride = 4 * StructMatrix::stride(((numbers + colours - 1) / colours + 3) / 4);
+        slots = colours * stride;
+    }
+    if (slots > most)
+        throw UsageError(fmt::format("multicolor: {} points need {} slots, it takes up to {}; use struct_ilu",
+                                     grid.points(), slots, most));
+}
+
+Index ColouredShape::bytes() const {
+    const Index tables = table_size(colours, entries()) * Index(sizeof(Index)) + entries() * Index(sizeof(Int3));
+    return tables + (is_linear() ? 0 : 2 * grid.points() * Index(sizeof(int)));
+}
+
+ColouredPoints::ColouredPoints(const Context& context, const ColouredShape& shape, int dof, bool symmetric)
+    : shape_(shape),
+      colours_(shape.colours),
+      pitch_(shape.stride),
+      host_tables_(std::size_t(table_size(shape.colours, shape.entries()))) {
+    if (!shape_.is_linear())
+        sort_points(context);
+    else
+        for (int colour = 0; colour <= colours_; ++colour) host_tables_[colour] = colour * shape_.stride;
+    fill(dof, symmetric);
+    tables_ = copied_to(context, "colours", host_tables_);
+    offsets_ = copied_to(context, "colours", shape_.offsets);
+    host_ = view_at(host_tables_.data(), shape_.offsets.data());
+}
+
+ColouredView ColouredPoints::view_at(const Index* tables, const Int3* offsets) const {
+    const Index colours = shape_.colours, entries = shape_.entries();
+    ColouredView v{};
+    v.grid = shape_.grid;
+    v.colours = colours_;
+    v.entries = int(entries);
+    v.line = shape_.line;
+    v.plane = shape_.plane;
+    v.offsets = offsets;
+    v.begin = tables;
+    v.next = v.begin + colours + 1;
+    v.shift = v.next + colours * entries;
+    v.block = v.shift + colours * entries;
+    v.sum = v.block + colours * entries;
+    v.inverse = v.sum + entries * entries;
+    v.pitch = pitch_;
+    v.slot_of = slot_of_.size() > 0 ? slot_of_.data() : nullptr;
+    v.row_of = row_of_.size() > 0 ? row_of_.data() : nullptr;
+    return v;
+}
+
+void ColouredPoints::sort_points(const Context& context) {
+    const std::vector<int> colour = shape_.rule == ColourRule::greedy ? greedy_colours(shape_.grid, shape_.offsets)
+                                                                      : hashed_colours(shape_.grid, shape_.offsets);
+    colours_ = 1 + *std::max_element(colour.begin(), colour.end());
+    std::vector<Index> at(std::size_t(shape_.colours) + 1);
+    for (int c : colour) ++at[std::size_t(c) + 1];
+    for (std::size_t c = 1; c < at.size(); ++c) at[c] += at[c - 1];
+    std::copy(at.begin(), at.end(), host_tables_.begin());
+    std::vector<int> slot_of(colour.size()), row_of(colour.size());
+    for (std::size_t row = 0; row < colour.size(); ++row) {
+        slot_of[row] = int(at[std::size_t(colour[row])]++);
+        row_of[std::size_t(slot_of[row])] = int(row);
+    }
+    slot_of_ = copied_to(context, "colours", slot_of);
+    row_of_ = copied_to(context, "colours", row_of);
+}
+
+void ColouredPoints::fill(int dof, bool symmetric) {
+    const auto& offsets = shape_.offsets;
+    const Index entries = shape_.entries(), size = Index(dof) * dof * pitch_;
+    const ColouredView v = view_at(host_tables_.data(), offsets.data());
+    const auto writable = [&](const Index* table) { return host_tables_.data() + (table - v.begin); };
+    Index *next = writable(v.next), *shift = writable(v.shift), *block = writable(v.block),
+          *inverse = writable(v.inverse), *sum = writable(v.sum);
+    Index held = 0;
+    for (int colour = 0; colour < colours_; ++colour) {
+        for (Index e = 0; e < entries; ++e) {
+            const Index at = colour * entries + e;
+            if (!shape_.is_linear()) {
+                block[at] = e * size + v.begin[colour];
+                continue;
+            }
+            const Index n = colour + offsets[e].x + shape_.line * offsets[e].y + shape_.plane * offsets[e].z;
+            next[at] = (n % colours_ + colours_) % colours_;
+            shift[at] = (n - next[at]) / colours_;
+            const bool kept = !symmetric || next[at] < colour;
+            block[at] = kept ? held : -1;
+            held += kept ? size : 0;
+        }
+        inverse[colour] = shape_.is_linear() ? held : entries * size + v.begin[colour];
+        held += shape_.is_linear() ? size : 0;
+    }
+    for (Index e = 0; e < entries; ++e)
+        for (Index l = 0; l < entries; ++l) {
+            const auto found = std::find(offsets.begin(), offsets.end(), offsets[e] + -offsets[l]);
+            sum[e * entries + l] = found == offsets.end() ? -1 : found - offsets.begin();
+        }
+}
+
+}  // namespace hyperplane

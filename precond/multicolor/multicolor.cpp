@@ -1,0 +1,284 @@
+#include "precond/multicolor/multicolor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "precond/triangular/jacobi/preconditioner.hpp"
+
+namespace hyperplane {
+namespace {
+
+ParameterTable multicolor_parameters() {
+    ParameterTable table = pivot_parameters();
+    table.push_back(
+        {"preconditioner",
+         "colours",
+         ParameterType::choice,
+         "stencil",
+         "stencil: the fewest colours of a linear colouring (i + y j + z k) mod C, which follows from the "
+         "stencil alone. Two others, looked up in tables and much slower, to compare with: greedy, points in "
+         "natural order, each with the least colour that no neighbour has; hashed, random numbers as in "
+         "cuSPARSE's csrcolor, many more colours and fewer iterations",
+         "",
+         {},
+         {},
+         {"stencil", "greedy", "hashed"}});
+    const ParameterTable solves = triangular_solve_parameters();
+    table.insert(table.end(), solves.begin(), solves.end());
+    return table;
+}
+
+MulticolorOptions multicolor_options(const Parameters& parameters) {
+    const std::string& rule = parameters.text("preconditioner", "colours");
+    const MulticolorOptions options{rule == "greedy"   ? ColourRule::greedy
+                                    : rule == "hashed" ? ColourRule::hashed
+                                                       : ColourRule::stencil,
+                                    pivot_options(parameters), factor_storage(parameters)};
+    if (is_narrow(options.storage) && options.colours != ColourRule::stencil && !sweeps_triangles(parameters))
+        throw UsageError(parameters.where("preconditioner", "storage") +
+                         ": colours that are looked up have factors of double precision alone; leave it out, or set "
+                         "preconditioner.colours = stencil");
+    return options;
+}
+
+bool is_scaled(FactorStorage storage) {
+    return storage == FactorStorage::half_scaled;
+}
+
+/// Values of fewer bits, in whole words.
+Index narrow_words(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
+    return (shape.coefficients(dof, symmetric) * bytes_of(storage) + 3) / 4;
+}
+
+/// What is held of the factors.
+Index factor_bytes(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
+    if (!is_narrow(storage)) return shape.coefficients(dof, symmetric) * Index(sizeof(double));
+    return 4 * narrow_words(shape, dof, symmetric, storage) +
+           (is_scaled(storage) ? shape.exponents(dof, symmetric) : 0);
+}
+
+/// Fewest bytes of one application: E, F and D^-1 once; r and z once, v written and read at all but the first and the
+/// last colour, whose v is r and whose z is D^-1 v at once. Scaled rows of W, D^-1 and G have an exponent each.
+Index fewest_bytes(const ColouredShape& shape, int dof, FactorStorage storage) {
+    const Index points = shape.grid.points(), colours = shape.colours;
+    const Index kept = !shape.is_linear() ? 2 * points : colours < 3 ? 0 : 2 * points * (colours - 2) / colours;
+    return ((shape.entries() + 1) * points * dof * bytes_of(storage) + (is_scaled(storage) ? 3 * points : 0) +
+            (2 * points + kept) * Index(sizeof(double))) *
+           dof;
+}
+
+/// A vector of coloured order, which also holds what is told of pivots.
+Index vector_size(const ColouredShape& shape, int dof) {
+    return shape.slots * dof;
+}
+
+/// Whether the factorisation goes point by point, and tells of pivots by point.
+bool by_point(const ColouredShape& shape, Backend backend) {
+    return backend == Backend::cuda || !shape.is_linear();
+}
+
+/// The first values of a buffer.
+void copy_to_host(const Buffer<double>& from, std::vector<double>& to) {
+    if (from.backend() == Backend::cuda)
+        device::copy(from.data(), to.data(), Index(to.size() * sizeof(double)));
+    else
+        std::copy_n(from.data(), to.size(), to.begin());
+}
+
+}  // namespace
+
+PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const PreconditionerSetting& setting) {
+    const ColouredShape shape(setting.grid, setting.stencil, options.colours);
+    PreconditionerPlan plan;
+    plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+    const Index told = by_point(shape, setting.context.backend()) ? 2 * setting.grid.points() : 0;
+    const Index doubles = 2 * vector_size(shape, setting.dof) + told;
+    plan.bytes = factor_bytes(shape, setting.dof, setting.symmetric, options.storage) +
+                 doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index));
+    if (is_narrow(options.storage))
+        plan.setup_bytes = factor_bytes(shape, setting.dof, setting.symmetric, FactorStorage::double_precision);
+    plan.bytes_per_apply = fewest_bytes(shape, setting.dof, options.storage);
+    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+    return plan;
+}
+
+void Multicolor::prepare(const StructMatrix& a) {
+    if (a.stencil().radius() > 2)
+        throw UsageError(fmt::format("multicolor: stencil {} has radius {}, the largest it takes is 2",
+                                     a.stencil().name(), a.stencil().radius()));
+    const bool served = points_ && a.layout() == layout_ && a.stencil().offsets() == stencil_.offsets() &&
+                        a.dof() == dof_ && a.symmetric() == symmetric_;
+    if (served) {
+        if (factors_.size() == 0)
+            factors_ = Buffer<double>(context_, "factor", points_->shape().coefficients(dof_, symmetric_));
+        return;
+    }
+    for (Buffer<double>* memory : {&factors_, &v_, &w_}) *memory = {};
+    narrow_ = {};
+    exponents_ = {};
+    points_.reset();
+    const ColouredShape shape(a.grid(), a.stencil(), options_.colours);
+    auto points = std::make_unique<ColouredPoints>(context_, shape, a.dof(), a.symmetric());
+    std::vector<Index> a_entry;
+    for (const Int3 o : shape.offsets) a_entry.push_back(a.stencil().find(o));
+    a_entry_ = copied_to(context_, "colours", a_entry);
+    if (by_point(shape, a.backend())) {
+        ratios_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
+        events_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
+    }
+    v_ = Buffer<double>(context_, "coloured vectors", vector_size(shape, a.dof()));
+    w_ = Buffer<double>(context_, "coloured vectors", vector_size(shape, a.dof()));
+    layout_ = a.layout();
+    stencil_ = a.stencil();
+    dof_ = a.dof();
+    symmetric_ = a.symmetric();
+    factors_ = Buffer<double>(context_, "factor", shape.coefficients(dof_, symmetric_));
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
+            cuda_ = std::make_shared<MulticolorCuda>(*points, layout_, dof_, symmetric_, options_.storage);
+    points_ = std::move(points);  // last, as it tells that all the rest is there
+}
+
+SetupReport Multicolor::setup(const StructMatrix& a) {
+    prepare(a);
+    SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "multicolor",
+                                            [&](double alpha, PivotInverter& inverter) { factor(a, alpha, inverter); });
+    report.factor_bytes = factor_bytes(points_->shape(), dof_, symmetric_, options_.storage);
+    if (is_narrow(options_.storage)) narrow(report);
+    return report;
+}
+
+void Multicolor::narrow(SetupReport& report) {
+    const ColouredShape& shape = points_->shape();
+    const FactorStorage storage = options_.storage;
+    if (narrow_.size() == 0)
+        narrow_ = Buffer<std::uint32_t>(context_, "factor", narrow_words(shape, dof_, symmetric_, storage));
+    if (is_scaled(storage) && exponents_.size() == 0)
+        exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
+    const Rounding met = rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
+        const auto round = [&](auto* rounded) {
+            multicolor::round(context_.backend(), *points_, dof_, symmetric_, factors_.data(), rounded,
+                              exponents_.data(), log);
+        };
+        is_scaled(storage) ? round(reinterpret_cast<Half*>(narrow_.data()))
+                           : round(reinterpret_cast<float*>(narrow_.data()));
+    });
+    judge(met, storage, "multicolor", report);
+    factors_ = {};
+}
+
+multicolor::Kept Multicolor::kept() const {
+    multicolor::Kept kept{.exponents = exponents_.data()};
+    if (!is_narrow(options_.storage))
+        kept.doubles = factors_.data();
+    else if (is_scaled(options_.storage))
+        kept.halves = reinterpret_cast<const Half*>(narrow_.data());
+    else
+        kept.singles = reinterpret_cast<const float*>(narrow_.data());
+    return kept;
+}
+
+void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inverter) {
+    if (!by_point(points_->shape(), a.backend()))
+        return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, factors_.data());
+    const Layout natural(LayoutKind::natural, a.grid(), {});
+    // What is told of pivots lies where sweeps keep vectors.
+    const multicolor::Met met{ratios_->view(natural).values, events_->view(natural).values, v_.data(), w_.data()};
+    multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, met, factors_.data());
+    report(inverter);
+}
+
+void Multicolor::report(PivotInverter& inverter) const {
+    const Grid& grid = layout_.grid();
+    const PointValue smallest = ratios_->smallest(Layout(LayoutKind::natural, grid, {}));
+    PivotRatio ratio;
+    ratio.take(smallest.value, grid.row(smallest.point));
+    Index failures = 0, boosts = 0;
+    PivotEvent first_failure{};
+    std::vector<PivotEvent> first_boosts;
+    if (events_->sum() > 0.0) {
+        const Index rows = grid.points();
+        std::vector<double> kind(std::size_t(rows * dof_)), value(kind.size());
+        copy_to_host(v_, kind);
+        copy_to_host(w_, value);
+        for (Index row = 0; row < rows; ++row)
+            for (int c = 0; c < dof_; ++c) {
+                const std::size_t at = std::size_t(c * rows + row);
+                const PivotEvent event{grid.point(row), c, value[at]};
+                if (kind[at] == 2.0 && failures++ == 0) first_failure = event;
+                if (kind[at] == 1.0 && boosts++ < Index(SetupReport::max_events)) first_boosts.push_back(event);
+            }
+    }
+    inverter.adopt(failures, first_failure, boosts, first_boosts, ratio);
+}
+
+void Multicolor::apply(const Vector& r, Vector& z) const {
+    if (options_.colours != ColourRule::stencil) return apply_by_tables(r, z);
+    if constexpr (cuda_built)
+        if (cuda_) {
+            const void* values = is_narrow(options_.storage) ? static_cast<const void*>(narrow_.data())
+                                                             : static_cast<const void*>(factors_.data());
+            return cuda_->apply(values, exponents_.data(), r, z, v_.data(), w_.data());
+        }
+    apply_cpu(r, z);
+}
+
+void Multicolor::apply_by_tables(const Vector& r, Vector& z) const {
+    const multicolor::Sweep sweep{points_->view(), factors_.data(), dof_, view(r), view(z), v_.data(), w_.data()};
+    const Backend backend = r.backend();
+    for (int colour = 0; colour < colours(); ++colour)
+        multicolor::lower(backend, sweep, colour, points_->count(colour));
+    for (int colour = colours(); colour-- > 0;) multicolor::upper(backend, sweep, colour, points_->count(colour));
+}
+
+TriangleShape Multicolor::triangle_shape(const PreconditionerSetting& setting) const {
+    const std::vector<Int3> couplings = coupling_offsets(setting.grid, setting.stencil);
+    std::vector<Int3> offsets = couplings;
+    offsets.push_back({0, 0, 0});
+    offsets.insert(offsets.end(), couplings.begin(), couplings.end());
+    TriangleShape shape{Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), offsets, setting.dof,
+                        setting.symmetric, true};
+    shape.zeros = int(couplings.size()) / 2;
+    return shape;
+}
+
+void Multicolor::copy_triangles(const TriangleCopy& to) const {
+    multicolor::copy_triangles(points_->view(), factors_.data(), to);
+}
+
+Index Multicolor::bytes_per_apply() const {
+    return fewest_bytes(points_->shape(), dof_, options_.storage);
+}
+
+PreconditionerRow multicolor_row() {
+    PreconditionerRow row;
+    row.name = "multicolor";
+    row.summary = "ILU(0) or IC(0) of the points sorted by colour; a step of a sweep for each colour";
+    row.explanation =
+        "Exact incomplete factorisation of the matrix whose points are sorted by colour, such that no neighbours have "
+        "the same one: 2 colours for star7, 3 for star13, 4 for diamond13, 7 for diamond25, 8 for box27. A sweep takes "
+        "one step a colour, all its points at once, but M is worse than in natural order. A symmetric matrix is "
+        "factored as incomplete Cholesky and keeps one triangle. "
+        "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; "
+        "Saad, Iterative Methods, section 12.4.";
+    row.parameters = multicolor_parameters();
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.create = [](const Parameters& parameters,
+                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+        const MulticolorOptions options = multicolor_options(parameters);
+        if (!sweeps_triangles(parameters)) return std::make_unique<Multicolor>(setting.context, options);
+        return create_swept(std::make_unique<Multicolor>(setting.context, in_double(options)), "multicolor", parameters,
+                            setting);
+    };
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        const MulticolorOptions options = multicolor_options(parameters);
+        if (!sweeps_triangles(parameters)) return Multicolor::plan(options, setting);
+        return plan_swept(Multicolor(setting.context, options), Multicolor::plan(in_double(options), setting),
+                          parameters, setting);
+    };
+    return row;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,275 @@
+// Multicolour sweeps on a GPU, a thread a place of a colour (precond/multicolor/coloured_points.hpp) and ROWS rows there.
+//
+// A neighbour's value lies at the thread's own place plus a constant, in the neighbour's colour, so a warp reads
+// consecutive values of everything. `enter` takes r, whose places lie COLOURS apart in natural order, to coloured order
+// and makes the lower step of colour 1 on the way, which needs r alone; `leave` makes the upper step of colour 0 and
+// takes z back. Where a thread has all rows, the last lower step makes z = D^-1 v of its colour, too. A vector of two
+// colours is thus read and written no more often than it must.
+//
+// Coefficients are read once and leave the caches first, so that values which the next step reads again stay there.
+// Sums over rows of half precision are kept in units of the row's scale, a power of two; a mirrored row's scale goes to
+// the value that it is multiplied by.
+//
+// A thread's own points have consecutive numbers, a warp's points of one colour do not. Where a point has one
+// unknown and there are more than two colours r and z therefore pass through shared memory, so that a warp reads and
+// writes them in natural order.
+//
+// A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
+// mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
+//
+// Definitions: THREADS of a block, DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z),
+// MOST_TERMS, STORAGE (precond/factors/reduced_values.cuh).
+
+struct Term {
+    long long block;  // the entry's first coefficient; of its mirror in upper sweeps of symmetric factors
+    int shift;        // the neighbour's place minus the own
+    int base;         // the neighbour's colour times stride; in `enter` its offset, (x + 8) + 16 (y + 8) + 256 (z + 8)
+};
+
+struct Step {
+    const Value* factors;
+    const unsigned char* exponents;  // of scaled rows, [part][row][slot]
+    const double* r;
+    double *v, *w, *z;
+    long long inverse;  // D^-1 of the colour
+    int stride, slots;  // of a colour, of a component in coloured order
+    int points;         // of a component of r and z
+    int nx, ny, nz, line, plane, colour, terms;
+    Term term[MOST_TERMS];
+};
+
+// A thread of several rows takes the registers that a single block leaves it: reads on their way count, not warps.
+#if DOF == 1
+#define LAUNCH_BOUNDS __launch_bounds__(THREADS)
+#else
+#define LAUNCH_BOUNDS __launch_bounds__(THREADS, 1)
+#endif
+
+constexpr int of_w = 0, of_inverse = 1, of_g = 2;  // parts of a row
+constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // of star7 all
+constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
+constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;  // a block's points: 34 KiB at most
+constexpr int pitch = COLOURS | 1;  // of a place there; odd: places' values of a colour lie in different banks
+constexpr int shared_values = through_shared ? THREADS * pitch : 1;
+
+struct Point {
+    int i, j, k;
+
+    __device__ Point(const Step& s, int n) {
+        k = n / s.plane;
+        const int rest = n - k * s.plane;
+        j = rest / s.line;
+        i = rest - j * s.line;
+    }
+    __device__ bool inside(const Step& s) const {
+        return unsigned(i) < unsigned(s.nx) && unsigned(j) < unsigned(s.ny) && unsigned(k) < unsigned(s.nz);
+    }
+    /// Slot in the layout of r and z.
+    __device__ int slot(const Step& s) const {
+        if (NATURAL) return i + s.nx * (j + s.ny * k);
+        return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
+    }
+    /// To the point so many numbers further on, mostly in the same line. The last line of a plane may be a short one.
+    __device__ void advance(const Step& s, int numbers) {
+        i += numbers;
+        const int in_plane = j * s.line + i;
+        if (i < s.line && in_plane < s.plane) return;
+        const int planes = in_plane / s.plane, rest = in_plane - planes * s.plane;
+        k += planes;
+        j = rest / s.line;
+        i = rest - j * s.line;
+    }
+};
+
+__device__ __forceinline__ const Value* coefficient(const Step& s, long long block, int row, int col, int place) {
+    return s.factors + block + (long long)(row * DOF + col) * s.stride + place;
+}
+
+__device__ __forceinline__ unsigned char exponent(const Step& s, int part, int row, int slot) {
+    return s.exponents[(long long)(part * DOF + row) * s.slots + slot];
+}
+
+/// `sum` in units of the scales that the rows of a part have, or out of them again.
+template <int part, bool out>
+__device__ __forceinline__ void change_units(const Step& s, double (&sum)[ROWS], int first, int place) {
+    if constexpr (scaled_rows)
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            if (DOF % ROWS != 0 && first + r >= DOF) continue;
+            const unsigned char kept = exponent(s, part, first + r, s.colour * s.stride + place);
+            sum[r] *= scale_of(out ? kept : 254 - kept);
+        }
+}
+
+/// sum += sign * block * x, the block kept row by row at `place`; x[col] lies `slots` apart.
+template <int sign>
+__device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int first, long long block, int place,
+                                    const double* x, long long slots) {
+#pragma unroll(unrolled_columns)
+    for (int c = 0; c < DOF; ++c) {
+        const double value = x[c * slots];
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+            if (DOF % ROWS == 0 || first + r < DOF)
+                sum[r] += sign * widened(__ldcs(coefficient(s, block, first + r, c, place))) * value;
+    }
+}
+
+/// The terms of a step, of W or of G, taken away from `sum`; x in coloured order.
+template <int part>
+__device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS], int first, int place,
+                                               const double* x) {
+    constexpr bool mirrored = part == of_g && SYMMETRIC;
+    if constexpr (!mirrored) change_units<part, false>(s, sum, first, place);
+#pragma unroll(unrolled_terms)
+    for (int t = 0; t < s.terms; ++t) {
+        const Term& term = s.term[t];
+        const int there = place + term.shift;
+        const bool known = unsigned(there) < unsigned(s.stride);
+        const int near = known ? there : place;
+        const double* at = x + term.base + near;
+#pragma unroll(unrolled_columns)
+        for (int c = 0; c < DOF; ++c) {
+            double value = at[(long long)c * s.slots];
+            if (scaled_rows && mirrored) value *= scale_of(exponent(s, of_w, c, term.base + near));
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                const int row = first + r;
+                if (DOF % ROWS != 0 && row >= DOF) continue;
+                const Value* from = mirrored ? coefficient(s, term.block, c, row, near)
+                                              : coefficient(s, term.block, row, c, place);
+                const double weight = widened(__ldcs(from));
+                sum[r] -= (mirrored && !known ? 0.0 : weight) * value;
+            }
+        }
+    }
+    if constexpr (!mirrored) change_units<part, true>(s, sum, first, place);
+}
+
+__device__ __forceinline__ void store(double* x, const double (&sum)[ROWS], int first, long long component,
+                                      long long slot) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        if (DOF % ROWS == 0 || first + r < DOF) x[(first + r) * component + slot] = sum[r];
+}
+
+/// v of a colour; or, where it is the last and a thread has all rows, z.
+__device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[ROWS], int first, int place) {
+    const int slot = s.colour * s.stride + place;
+    if (ROWS < DOF || s.colour < COLOURS - 1) return store(s.v, sum, first, s.slots, slot);
+    double z[ROWS] = {};
+#pragma unroll
+    for (int c = 0; c < ROWS; ++c)
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) z[r] += widened(__ldcs(coefficient(s, s.inverse, r, c, place))) * sum[c];
+    change_units<of_inverse, true>(s, z, 0, place);
+    store(s.w, z, 0, s.slots, slot);
+}
+
+/// z of a colour from v.
+__device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) {
+    add<1>(s, sum, first, s.inverse, place, s.v + s.colour * s.stride + place, s.slots);
+    change_units<of_inverse, true>(s, sum, first, place);
+    subtract_terms<of_g>(s, sum, first, place, s.w);
+}
+
+/// Calls act(index in shared memory, slot) for the points of the block, a warp's in natural order.
+template <class Act>
+__device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
+    const int first = blockIdx.x * THREADS * COLOURS, count = min(THREADS * COLOURS, s.slots - first);
+    Point p(s, first + threadIdx.x);
+#pragma unroll 4
+    for (int n = threadIdx.x; n < count; n += THREADS) {
+        if (p.inside(s)) act(n / COLOURS * pitch + n % COLOURS, p.slot(s));
+        p.advance(s, THREADS);
+    }
+}
+
+extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    __shared__ double points_of_block[shared_values];
+    if (through_shared) {
+        for_points_of_block(s, [&](int at, int slot) { points_of_block[at] = __ldg(s.r + slot); });
+        __syncthreads();
+    }
+    if (place >= s.stride) return;
+    Point p(s, COLOURS * place);
+#pragma unroll
+    for (int colour = 0; colour < COLOURS; ++colour) {
+        const bool inside = p.inside(s);
+        const int home = inside && !through_shared ? p.slot(s) : 0;
+        double sum[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+            if (!inside || (DOF % ROWS != 0 && first + r >= DOF))
+                sum[r] = 0.0;
+            else
+                sum[r] = through_shared ? points_of_block[threadIdx.x * pitch + colour]
+                                        : __ldg(s.r + (long long)(first + r) * s.points + home);
+        if (colour == 1) {
+            change_units<of_w, false>(s, sum, first, place);
+#pragma unroll(unrolled_terms)
+            for (int t = 0; t < s.terms; ++t) {
+                const int offset = s.term[t].base;
+                Point q = p;
+                q.i += (offset & 15) - 8, q.j += (offset >> 4 & 15) - 8, q.k += (offset >> 8) - 8;
+                if (inside && q.inside(s)) add<-1>(s, sum, first, s.term[t].block, place, s.r + q.slot(s), s.points);
+            }
+            change_units<of_w, true>(s, sum, first, place);
+            finish_lower(s, sum, first, place);
+        } else {
+            store(s.v, sum, first, s.slots, colour * s.stride + place);
+        }
+        p.advance(s, 1);
+    }
+}
+
+extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    if (place >= s.stride) return;
+    double sum[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+        sum[r] = DOF % ROWS == 0 || first + r < DOF
+                     ? s.v[(long long)(first + r) * s.slots + s.colour * s.stride + place]
+                     : 0.0;
+    subtract_terms<of_w>(s, sum, first, place, s.v);
+    finish_lower(s, sum, first, place);
+}
+
+extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    if (place >= s.stride) return;
+    double sum[ROWS] = {};
+    upper_sum(s, sum, first, place);
+    store(s.w, sum, first, s.slots, s.colour * s.stride + place);
+}
+
+extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const bool has_place = place < s.stride;
+    double sum[ROWS] = {};
+    if (has_place) upper_sum(s, sum, first, place);
+    __shared__ double points_of_block[shared_values];
+    if (through_shared) {
+#pragma unroll
+        for (int colour = 0; colour < COLOURS; ++colour)
+            if (has_place)
+                points_of_block[threadIdx.x * pitch + colour] = colour == 0 ? sum[0] : s.w[colour * s.stride + place];
+        __syncthreads();
+        for_points_of_block(s, [&](int at, int slot) { s.z[slot] = points_of_block[at]; });
+        return;
+    }
+    if (!has_place) return;
+    Point p(s, COLOURS * place);
+#pragma unroll
+    for (int colour = 0; colour < COLOURS; ++colour) {
+        if (colour > 0)
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r)
+                if (DOF % ROWS == 0 || first + r < DOF)
+                    sum[r] = s.w[(long long)(first + r) * s.slots + colour * s.stride + place];
+        if (p.inside(s)) store(s.z, sum, first, s.points, p.slot(s));
+        p.advance(s, 1);
+    }
+}

@@ -1,0 +1,165 @@
+// Multicolour sweeps on a CPU under a linear colouring: every stream runs along places.
+#include <algorithm>
+
+#include "core/vector/run_kernel.hpp"
+#include "core/device/threads.hpp"
+#include "precond/multicolor/multicolor.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// The terms of a row of a piece of places. Coefficients of fewer bits are widened into scratch.
+class Terms {
+public:
+    /// Places of a piece, which stay in a cache.
+    static Index most(const multicolor::Kept& kept) { return kept.doubles ? 2048 : most_widened; }
+
+    /// With room for so many terms.
+    Terms(const multicolor::Kept& kept, int terms) : kept_(kept) {
+        list().clear();
+        if (!kept.doubles) wide().resize(std::size_t(terms) * most_widened);
+    }
+    void clear() const { list().clear(); }
+    /// Coefficients from index `from` on, exponents of their rows from index `scales` on, times x, of places
+    /// [begin, end) of the piece.
+    void add(Index from, Index scales, const double* x, int begin, int end) const {
+        const double* a = kept_.doubles + from;
+        if (!kept_.doubles) {
+            double* const to = wide().data() + list().size() * most_widened;
+            const int count = end - begin;
+            if (kept_.singles)
+                widen(kept_.singles + from + begin, nullptr, count, to + begin);
+            else
+                widen(kept_.halves + from + begin, kept_.exponents + scales + begin, count, to + begin);
+            a = to;
+        }
+        list().push_back({a, x, begin, end});
+    }
+    static std::vector<RunTerm>& list() {
+        thread_local std::vector<RunTerm> mine;
+        return mine;
+    }
+
+private:
+    static constexpr Index most_widened = 256;
+    static std::vector<double>& wide() {
+        thread_local std::vector<double> mine;
+        return mine;
+    }
+
+    multicolor::Kept kept_;
+};
+
+/// Where exponents of a part's row lie: W, D^-1 and G are parts 0, 1 and 2.
+struct RowScales {
+    Index slots;
+    int dof;
+    Index operator()(int part, int row, Index slot) const { return (part * dof + row) * slots + slot; }
+};
+
+/// Calls body(first, count) for pieces of [0, size).
+template <class Body>
+void for_pieces(Index size, int dof, Index piece, const Body& body) {
+#pragma omp parallel for schedule(static) num_threads(threads_for(size* dof))
+    for (Index first = 0; first < size; first += piece) body(first, int(std::min(piece, size - first)));
+}
+
+/// Calls body(slot in coloured order, slot of the layout, or -1 where the place is empty) for every place.
+template <class Body>
+void for_places(const ColouredShape& shape, const Layout& layout, const Body& body) {
+    const Grid& grid = shape.grid;
+    const Index colours = shape.colours, lines = Index(grid.ny) * grid.nz, end = colours * shape.stride;
+    const bool natural = layout.kind() == LayoutKind::natural;
+    const auto number = [&](Index at) { return shape.line * (at % grid.ny) + shape.plane * (at / grid.ny); };
+    const auto slot_of = [&](Index n) { return n % colours * shape.stride + n / colours; };
+#pragma omp parallel for schedule(static) num_threads(threads_for(layout.slots()))
+    for (Index at = 0; at < lines; ++at) {
+        const Index first = number(at), next = at + 1 < lines ? number(at + 1) : end;
+        const int j = int(at % grid.ny), k = int(at / grid.ny);
+        const Index home = layout.slot({0, j, k});
+        for (int begin = 0; begin < std::min(int(colours), grid.nx); ++begin) {
+            Index slot = slot_of(first + begin);
+            for (int i = begin; i < grid.nx; i += int(colours))
+                body(slot++, natural ? home + i : layout.slot({i, j, k}));
+        }
+        for (Index n = first + grid.nx; n < next; ++n) body(slot_of(n), Index(-1));
+    }
+}
+
+}  // namespace
+
+void Multicolor::apply_cpu(const Vector& r, Vector& z) const {
+    const ColouredShape& shape = points_->shape();
+    for_places(shape, layout_, [&](Index slot, Index home) {
+        for (int c = 0; c < dof_; ++c) v_[c * shape.slots + slot] = home < 0 ? 0.0 : r.component(c)[home];
+    });
+    for (int colour = 1; colour < colours(); ++colour) lower_cpu(colour);
+    for (int colour = colours(); colour-- > 0;) upper_cpu(colour);
+    for_places(shape, layout_, [&](Index slot, Index home) {
+        for (int c = 0; home >= 0 && c < dof_; ++c) z.component(c)[home] = w_[c * shape.slots + slot];
+    });
+}
+
+void Multicolor::lower_cpu(int colour) const {
+    const ColouredView& points = points_->host();
+    const Index slots = points_->shape().slots, stride = points_->shape().stride;
+    const multicolor::Kept factors = kept();
+    const RowScales scales{slots, dof_};
+    for_pieces(stride, dof_, Terms::most(factors), [&](Index first, int count) {
+        const Terms terms(factors, std::max(1, points.entries) * dof_);
+        for (int row = 0; row < dof_; ++row) {
+            terms.clear();
+            for (int e = 0; e < points.entries; ++e) {
+                const Index at = Index(colour) * points.entries + e;
+                if (points.next[at] > colour) continue;
+                const Index there = first + points.shift[at];
+                const int begin = int(std::clamp<Index>(-there, 0, count));
+                const int end = int(std::clamp<Index>(stride - there, begin, count));
+                for (int col = 0; col < dof_; ++col)
+                    terms.add(points.block[at] + (row * dof_ + col) * stride + first,
+                              scales(0, row, colour * stride + first),
+                              v_.data() + col * slots + points.next[at] * stride + there, begin, end);
+            }
+            double* v = v_.data() + row * slots + colour * stride + first;
+            accumulate<-1>(Terms::list(), v, v, count);
+        }
+    });
+}
+
+void Multicolor::upper_cpu(int colour) const {
+    const ColouredView& points = points_->host();
+    const Index slots = points_->shape().slots, stride = points_->shape().stride;
+    const multicolor::Kept factors = kept();
+    const RowScales scales{slots, dof_};
+    for_pieces(stride, dof_, Terms::most(factors), [&](Index first, int count) {
+        const Terms terms(factors, std::max(1, points.entries) * dof_);
+        for (int row = 0; row < dof_; ++row) {
+            double* w = w_.data() + row * slots + colour * stride + first;
+            terms.clear();
+            for (int col = 0; col < dof_; ++col)
+                terms.add(points.inverse[colour] + (row * dof_ + col) * stride + first,
+                          scales(1, row, colour * stride + first), v_.data() + col * slots + colour * stride + first, 0,
+                          count);
+            accumulate<+1>(Terms::list(), nullptr, w, count);
+            terms.clear();
+            for (int e = 0; e < points.entries; ++e) {
+                const Index at = Index(colour) * points.entries + e, next = points.next[at];
+                if (next < colour) continue;
+                const Index there = first + points.shift[at];
+                const int begin = int(std::clamp<Index>(-there, 0, count));
+                const int end = int(std::clamp<Index>(stride - there, begin, count));
+                const Index mirror = next * points.entries + points.entries - 1 - e;
+                const bool kept_here = points.block[at] >= 0;
+                for (int col = 0; col < dof_; ++col)
+                    terms.add(
+                        kept_here ? points.block[at] + (row * dof_ + col) * stride + first
+                                  : points.block[mirror] + (col * dof_ + row) * stride + there,
+                        kept_here ? scales(2, row, colour * stride + first) : scales(0, col, next * stride + there),
+                        w_.data() + col * slots + next * stride + there, begin, end);
+            }
+            accumulate<-1>(Terms::list(), w, w, count);
+        }
+    });
+}
+
+}  // namespace hyperplane

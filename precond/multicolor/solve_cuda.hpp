@@ -1,0 +1,48 @@
+// Multicolour sweeps on a GPU under a linear colouring; precond/multicolor/solve.cuh is the kernels' text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/device/rtc.hpp"
+#include "core/matrix/struct_matrix.hpp"
+#include "precond/multicolor/coloured_points.hpp"
+#include "precond/factors/storage.hpp"
+
+namespace hyperplane {
+
+/// The kernels of one shape and what they are launched with.
+class MulticolorCuda {
+public:
+    /// Of a block; fewer where a grid's blocks divide better so among the multiprocessors.
+    static constexpr int usual_threads = 256, fewer_threads = 192;
+
+    /// `layout` is that of r and z.
+    MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric, FactorStorage storage);
+
+    /// z = M^-1 r, `factors` of the storage and the exponents of scaled rows; v and w are vectors in coloured order.
+    void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
+               double* w) const;
+
+    /// Compiles the kernels for an architecture, without a device.
+    static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
+                                                     bool symmetric, FactorStorage storage,
+                                                     const std::string& architecture, int threads = usual_threads);
+
+private:
+    /// One launch: a kernel, its colour, and the terms of its sums as words.
+    struct Step {
+        rtc::Kernel kernel;
+        int colour, terms;
+        long long inverse;
+        std::vector<int> words;
+    };
+
+    Grid grid_;
+    int dof_;
+    Index line_, plane_, stride_, slots_;
+    int threads_;  ///< of a block
+    std::vector<Step> steps_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,223 @@
+// A sweep over the factors of points of six or eight unknowns whose entries have many pairs: neighbours' blocks come to
+// shared memory row by row (precond/par_ilu/staged_copies.cuh, where definitions are told). One warp inverts what becomes
+// D^-1; workers have a point of each plane of a run. Where a block of a row is the right operand of a product for both
+// planes' points, tensor cores multiply both left ones with it at once, so that there are fewer products.
+
+/// The term of a row whose shift this is, -1 where it has none.
+__device__ constexpr int term_at(int row, int shift) {
+    for (int term = row_terms[row]; term < row_terms[row + 1]; ++term)
+        if (term_shift[term] == shift) return term;
+    return -1;
+}
+
+/// What lies `offset` bytes from a shared address.
+template <class T, int offset>
+__device__ __forceinline__ T from_shared(unsigned address) {
+    return *(const T*)((const char*)__cvta_shared_to_generic(address) + offset);
+}
+
+/// A worker's points of a run, one of each plane. What a lane needs of a block is always at the same place of it.
+struct RunSweep {
+    static constexpr int plane_bytes = width * block_size * 8, row_bytes = row_size * 8;
+    static_assert(steps == 2 && OPERANDS_AS_RESULTS, "a lane's columns of a left operand lie side by side");
+
+    const Arguments& a;
+    const Lane lane;
+    const int place;  // in a plane
+    // Shared addresses of this lane's part of the first plane's block of a row: two columns of a row, of a left operand
+    // or a result, and the first of two rows of a column, of a right operand. Beyond the block the last ones.
+    unsigned left_part, right_part;
+    static constexpr int next_row = DOF < 8 ? DOF * 8 : 4 * DOF * 8;  // bytes from there to the second one: place_of
+    RowTurn row;
+    EntryTurn entry;
+    unsigned near;  // of both points, 16 bits each: those of the lower neighbours that there are, the last one
+                    // of the point; none in lanes beyond the block
+    unsigned result[planes];   // where this lane's part of an entry belongs, in pairs of doubles
+    Operand w[LOWER][planes];  // E_l(p), then W_l(p)
+    Block x[ENTRIES][planes];  // sums over pairs
+
+    __device__ explicit RunSweep(const Arguments& arguments)
+        : a(arguments), lane(threadIdx.x), place(threadIdx.x / 32) {
+        const unsigned rows = shared_address(row_memory + place * block_size);
+        left_part = rows + 8 * place_of(min(lane.r, DOF - 1), min(lane.c, DOF - 2));
+        right_part = rows + 8 * place_of(min(lane.col(0), DOF - 2), min(lane.n, DOF - 1));
+    }
+
+    __device__ __forceinline__ int place_in_run(int plane) const { return place + plane * width; }
+
+    __device__ __forceinline__ void begin(const Run& run) {
+        const int slot = run.slot(a, place);
+        near = 0;
+#pragma unroll
+        for (int q = 0; q < planes; ++q) {
+            const int mine = slot + q * a.middle * a.inner;
+            result[q] = (unsigned(mine) * block_size + lane.r * DOF + lane.c) / 2;
+            if (!run.has(place_in_run(q)) || lane.c >= DOF) continue;
+            const Point p(a, mine);
+            near |= 0x8000u << 16 * q;
+#pragma unroll
+            for (int l = 0; l < LOWER; ++l)
+                if (p.has_neighbour(a, l)) near |= 1u << (16 * q + l);
+        }
+    }
+    /// Whether a plane's point has lower neighbour l; 15: whether there is the point.
+    __device__ __forceinline__ bool has(int plane, int l) const {
+        return (near & 1u << (16 * plane + l)) != 0;
+    }
+
+    /// E_l(p) of the row as left operand; zero where there is no neighbour.
+    template <int l, int offset>
+    __device__ __forceinline__ void take_own(unsigned stage) {
+        unrolled<0, planes>([&](auto plane) {
+            constexpr int q = plane.value;
+            w[l][q] = Operand{};
+            if (has(q, l)) {
+                const double2 values = from_shared<double2, offset + q * plane_bytes>(left_part + stage);
+                w[l][q] = Operand{values.x, values.y};
+            }
+        });
+    }
+
+    /// Products of W, or E, with the blocks of a row: in its plane `plane` is the right operand of the first point's
+    /// term with this shift, and of the second one's with one less. `zero`: where a lane's column is beyond the block.
+    template <int index, int offset, bool zero, class Sum>
+    __device__ __forceinline__ void multiply_row(unsigned stage, const Sum& sum) {
+        constexpr int count = term_shift[row_terms[index + 1] - 1] + planes;  // terms are sorted by shift
+        Operand right[count] = {};
+        unrolled<0, count>([&](auto plane) {
+            constexpr int p = plane.value;
+            if constexpr (term_at(index, p) >= 0 || term_at(index, p - 1) >= 0)
+                if (!zero || lane.n < DOF)
+                    unrolled<0, steps>([&](auto step) {
+                        constexpr int h = step.value;
+                        right[p].v[h] =
+                            from_shared<double, offset + p * plane_bytes + h * next_row>(right_part + stage);
+                    });
+        });
+        unrolled<0, steps>([&](auto step) {
+            constexpr int h = step.value;
+            unrolled<0, count>([&](auto plane) {
+                constexpr int p = plane.value, first = term_at(index, p), second = term_at(index, p - 1);
+                const double b = right[p].v[h];
+                if constexpr (first >= 0 && second >= 0)
+                    Lane::multiply_add(w[term_l[first]][0].v[h], w[term_l[second]][1].v[h], b, sum(first, 0),
+                                       sum(second, 1));
+                else if constexpr (first >= 0)
+                    Lane::multiply_add(w[term_l[first]][0].v[h], b, sum(first, 0));
+                else if constexpr (second >= 0)
+                    Lane::multiply_add(w[term_l[second]][1].v[h], b, sum(second, 1));
+            });
+        });
+    }
+
+    template <int index>
+    __device__ __forceinline__ void take_row() {
+        constexpr int begin = row_terms[index], end = row_terms[index + 1];
+        if (index % row_warps == 0) row.wait_full();
+        constexpr int offset = index % row_warps * row_bytes;
+        const unsigned stage = row.at() * (row_warps * row_bytes);
+        if constexpr (row_kind[index] == 0) {
+            take_own<term_l[begin], offset>(stage);
+        } else if constexpr (row_kind[index] == 1) {
+            // Columns beyond the block become zeros: what they meet as a left operand's is no block's.
+            Block product[end - begin][planes] = {};
+            multiply_row<index, offset, DOF % 4 != 0>(
+                stage, [&](int term, int q) -> Block& { return product[term - begin][q]; });
+            unrolled<begin, end>([&](auto term) {
+                constexpr int t = term.value;
+#pragma unroll
+                for (int q = 0; q < planes; ++q)
+                    w[term_l[t]][q] = Operand{product[t - begin][q].v[0], product[t - begin][q].v[1]};
+            });
+        } else {
+            unrolled<begin, end>([&](auto term) {
+                constexpr int e = term_e[term.value];
+                if constexpr (first_term[e] == term.value) x[e][0] = x[e][1] = Block{};
+            });
+            multiply_row<index, offset, false>(stage, [&](int term, int q) -> Block& { return x[term_e[term]][q]; });
+        }
+        if (index % row_warps == row_warps - 1 || index == ROWS - 1) row.release();
+    }
+
+    /// Subtracts what pairs gave from A's block, and stores it or, X_0, lets it wait with A's. Lanes beyond the block
+    /// read what no one stores.
+    template <int e>
+    __device__ __forceinline__ void finish(WaitingTurn waiting) {
+        if constexpr (a_entry[e] >= 0) entry.wait_full();
+        if constexpr (e == LOWER) waiting.wait_empty();
+        unrolled<0, planes>([&](auto plane) {
+            constexpr int q = plane.value;
+            double2 own{};
+            if constexpr (a_entry[e] >= 0)
+                own = from_shared<double2, entries_place * 8 + q * plane_bytes>(left_part +
+                                                                                entry.at() * (entry_size * 8));
+            if constexpr (e == LOWER) {
+                double* const to = row_memory + waiting_place + waiting.at() * 2 * waiting_size +
+                                   place_in_run(q) * staged_size + lane.r * DOF + lane.c;
+#pragma unroll
+                for (int m = 0; m < 2; ++m) {
+                    const double value = m ? own.y : own.x;
+                    const double shifted = lane.r == lane.c + m ? value + a.alpha * value : value;
+                    if (lane.inside(m)) to[m] = shifted - x[e][q].v[m], to[waiting_size + m] = value;
+                }
+            } else if (has(q, 15) && lane.in_rows) {
+                __stcs((double2*)a.new_values[e] + result[q], double2{own.x - x[e][q].v[0], own.y - x[e][q].v[1]});
+            }
+        });
+        if constexpr (e == LOWER) waiting.hand_over();
+        if constexpr (a_entry[e] >= 0) entry.release();
+    }
+
+    __device__ __forceinline__ void take(WaitingTurn waiting) {
+        unrolled<0, ROWS>([&](auto index) {
+            constexpr int r = index.value;
+            take_row<r>();
+            unrolled<row_terms[r], row_terms[r + 1]>([&](auto term) {
+                if constexpr (row_kind[r] == 2 && last_term[term_e[term.value]] == term.value)
+                    finish<term_e[term.value]>(waiting);
+            });
+        });
+    }
+};
+
+/// Inverts the blocks of runs that wait, and stores them, by a warp.
+__device__ void invert_waiting(const Arguments& a) {
+    constexpr int warp_points = 4;
+    const int lane = threadIdx.x % 32;
+    for_each_run(a, false, [&](const Run& run, WaitingTurn turn) {
+        double* const blocks = row_memory + waiting_place + turn.at() * 2 * waiting_size;
+        turn.wait_full();
+#pragma unroll 1
+        for (int first = 0; first < run_points; first += warp_points) {
+            double* const mine = blocks + (first + lane / 8) * staged_size;
+            invert_columns(a, mine, mine + waiting_size);
+            __syncwarp();
+            for (int q = lane; q < warp_points * block_size; q += 32) {
+                const int at = first + q / block_size, element = q % block_size;
+                if (run.has(at))
+                    __stcs(a.new_values[LOWER] + (size_t)run.slot(a, at) * block_size + element,
+                           blocks[at * staged_size + element]);
+            }
+        }
+        turn.release();
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(row_threads, 1) factor_sweep(const __grid_constant__ Arguments a) {
+    const int warp = threadIdx.x / 32;
+    if (threadIdx.x == 0) {
+        RowTurn::prepare(32 * row_warps);
+        EntryTurn::prepare(32);
+        WaitingTurn::prepare(workers);
+        RunTurn::prepare(1);
+    }
+    __syncthreads();
+    if (warp == workers + row_warps + 1) return invert_waiting(a);
+    if (warp == workers + row_warps) return bring_entries(a);
+    if (warp >= workers) return bring_rows(a, __shfl_sync(~0u, warp, 0) - workers);  // one number for a warp
+    RunSweep mine(a);
+    for_each_run(a, false, [&](const Run& run, WaitingTurn waiting) {
+        mine.begin(run);
+        mine.take(waiting);
+    });
+}

@@ -1,0 +1,144 @@
+// One fixed-point sweep at a point, for host and device, and what it is to know (precond/par_ilu/sweeps.hpp).
+#pragma once
+
+#include <cmath>
+
+#include "core/matrix/views.hpp"
+#include "precond/par_ilu/sweeps_cuda.hpp"
+#include "precond/factors/view.hpp"
+#include "precond/factors/gauss_jordan.hpp"
+
+namespace hyperplane::factor_sweeps {
+
+/// What a sweep knows of the factors' pattern.
+struct Tables {
+    const Int3* offsets;
+    const int* a_entry;  ///< of each entry, -1 where A has none
+    const int* begin;    ///< of the updates of each lower entry, and their end
+    const int* updates;  ///< pairs (u, e): X_e -= E_l D^-1 F_u
+};
+
+HYPERPLANE_HD inline bool is_finite(double x) {
+    return x - x == 0.0;
+}
+
+/// All entries of one point; m is the dof where the compiler knows it.
+template <int m>
+struct SweepRow {
+    FactorView old;  ///< the sweep before; E and F are A's for D-ILU
+    Tables tables;
+    ConstBlockView a;
+    BlockView triangles, inverse;  ///< written; for D-ILU `inverse` alone
+    int dof, kept;
+    bool shares, updates;  ///< without updates: the initial guess
+    double alpha, tolerance, boost;
+    bool definite, last;
+    VectorView ratio, failure, failed;
+
+    static constexpr int room = m > 0 ? m : max_dof;
+
+    HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
+    HYPERPLANE_HD double& target(int e, Index slot, int r, int c) const {
+        return e == old.lower ? inverse.at(0, slot, r, c) : triangles.at(e, slot, r, c);
+    }
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        for (int e = shares ? old.lower : 0; e < (shares ? old.lower + 1 : kept); ++e) begin(p, slot, e);
+        if (updates)
+            for (int l = 0; l < old.lower; ++l) eliminate(p, slot, l);
+        invert(slot);
+    }
+
+    /// X_e = A_e + alpha diag(A); zero where the neighbour is outside.
+    HYPERPLANE_HD void begin(Int3 p, Index slot, int e) const {
+        const bool inside = old.layout.grid().contains(p + tables.offsets[e]) && tables.a_entry[e] >= 0;
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) {
+                const double factor = e == old.lower && r == c ? 1.0 + alpha : 1.0;
+                target(e, slot, r, c) = inside ? factor * a.at(tables.a_entry[e], slot, r, c) : 0.0;
+            }
+    }
+
+    /// X_e -= E_l(p) D^-1(p+l) F_u(p+l) for all u and e = l + u, row by row.
+    HYPERPLANE_HD void eliminate(Int3 p, Index slot, int l) const {
+        const Grid& grid = old.layout.grid();
+        const Int3 q = p + tables.offsets[l];
+        if (!grid.contains(q)) return;
+        const Index there = old.layout.slot(q);
+        for (int r = 0; r < size(); ++r) {
+            double w[room];
+            for (int c = 0; c < size(); ++c) {
+                w[c] = 0.0;
+                for (int k = 0; k < size(); ++k) w[c] += old.at(l, slot, there, r, k) * old.inverse.at(0, there, k, c);
+            }
+            for (int at = tables.begin[l]; at < tables.begin[l + 1]; ++at) {
+                const int u = tables.updates[2 * at], e = tables.updates[2 * at + 1];
+                const Int3 end = p + tables.offsets[e];
+                if (!grid.contains(end)) continue;
+                const Index end_slot = old.layout.slot(end);
+                for (int c = 0; c < size(); ++c) {
+                    double sum = 0.0;
+                    for (int k = 0; k < size(); ++k) sum += w[k] * old.at(u, there, end_slot, k, c);
+                    target(e, slot, r, c) -= sum;
+                }
+            }
+        }
+    }
+
+    /// D^-1 in D's place, and what is told of the last sweep's pivots.
+    HYPERPLANE_HD void invert(Index slot) const {
+        double block[room * room], scale = 0.0, smallest = 1.0, bad = 0.0;
+        int component = -1;
+        const int own_entry = tables.a_entry[old.lower];
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) {
+                const double value = inverse.at(0, slot, r, c), own = std::abs(a.at(own_entry, slot, r, c));
+                block[r * size() + c] = value;
+                scale = scale < own ? own : scale;
+                scale = scale < std::abs(value) ? std::abs(value) : scale;
+            }
+        const int given_up = invert_in_place(size(), block, [&](int row, double pivot) {
+            const double own = a.at(own_entry, slot, row, row);
+            const bool wrong_sign = definite && pivot * own < 0.0;
+            if (own != 0.0 && is_finite(pivot)) {
+                const double ratio = wrong_sign ? 0.0 : std::abs(pivot / own);
+                smallest = ratio < smallest ? ratio : smallest;
+            }
+            if (is_finite(pivot) && std::abs(pivot) > tolerance * scale && !wrong_sign) return pivot;
+            if (component < 0) component = row, bad = pivot;
+            const double guess = boost * scale;
+            return last || !is_finite(guess) ? 0.0 : own < 0.0 ? -guess : guess;
+        });
+        for (int r = 0; r < size(); ++r)
+            for (int c = 0; c < size(); ++c) inverse.at(0, slot, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
+        if (!last) return;
+        for (int e = 0; e < (shares ? 0 : kept) && component < 0; ++e) {
+            if (e == old.lower) continue;
+            for (int r = 0; r < size(); ++r)
+                for (int c = 0; c < size(); ++c)
+                    if (const double x = triangles.at(e, slot, r, c); !is_finite(x)) component = r, bad = x;
+        }
+        ratio.at(slot) = smallest;
+        failure.at(slot) = component < 0 ? 0.0 : -1.0;
+        failed.at(slot, 0) = component;
+        failed.at(slot, 1) = bad;
+    }
+};
+
+/// The same of m unknowns, which the compiler is to know.
+template <int m>
+SweepRow<m> known(const SweepRow<0>& s) {
+    return {s.old,   s.tables,    s.a,     s.triangles, s.inverse, s.dof,   s.kept,    s.shares, s.updates,
+            s.alpha, s.tolerance, s.boost, s.definite,  s.last,    s.ratio, s.failure, s.failed};
+}
+
+/// Whether every coefficient advances by one from a point of a run to the next.
+inline bool go_by_runs(const SweepRow<0>& row) {
+    return row.old.triangles.slot_stride == 1 && row.old.inverse.slot_stride == 1 && row.a.slot_stride == 1 &&
+           row.triangles.slot_stride == 1 && row.inverse.slot_stride == 1;
+}
+/// A sweep over all points on a CPU, run by run, for those that go_by_runs (precond/par_ilu/sweep_cpu.cpp). `then`: a run's
+/// entries replace old ones as soon as they have been made, there; without it all old ones are of the sweep before.
+void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then);
+
+}  // namespace hyperplane::factor_sweeps

@@ -1,0 +1,257 @@
+#include "precond/par_ilu/sweeps.hpp"
+
+#include "precond/par_ilu/sweep_point.hpp"
+#include "precond/factors/known_dof.hpp"
+#include "precond/walks/level_points.hpp"
+
+namespace hyperplane {
+namespace {
+
+using factor_sweeps::SweepRow;
+
+/// All entries of a point, which replace the old ones when they have been made.
+template <int m>
+struct ReplacedRow {
+    SweepRow<m> made;
+    BlockView triangles, inverse;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        made(p, slot);
+        for (int e = made.shares ? made.old.lower : 0; e < (made.shares ? made.old.lower + 1 : made.kept); ++e)
+            for (int r = 0; r < made.size(); ++r)
+                for (int c = 0; c < made.size(); ++c)
+                    (e == made.old.lower ? inverse.at(0, slot, r, c) : triangles.at(e, slot, r, c)) =
+                        made.target(e, slot, r, c);
+    }
+};
+
+/// D^-1 becomes (D^-1 + D^-T) / 2.
+struct SymmetricPivot {
+    BlockView inverse;
+    int dof;
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        for (int r = 0; r < dof; ++r)
+            for (int c = 0; c < r; ++c) {
+                double &one = inverse.at(0, slot, r, c), &other = inverse.at(0, slot, c, r);
+                one = other = 0.5 * (one + other);
+            }
+    }
+};
+
+/// W = E D^-1, G = D^-1 F at a point.
+struct MakeUnit {
+    Layout layout;
+    const Int3* offsets;
+    BlockView triangles;
+    ConstBlockView inverse;
+    int dof, lower, kept;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        double line[max_dof];
+        for (int e = 0; e < kept; ++e) {
+            const Int3 q = p + offsets[e];
+            if (e == lower || !layout.grid().contains(q)) continue;
+            const Index there = layout.slot(q);
+            for (int i = 0; i < dof; ++i) {
+                for (int j = 0; j < dof; ++j) {
+                    line[j] = 0.0;
+                    for (int k = 0; k < dof; ++k)
+                        line[j] += e < lower ? triangles.at(e, slot, i, k) * inverse.at(0, there, k, j)
+                                             : inverse.at(0, slot, j, k) * triangles.at(e, slot, k, i);
+                }
+                for (int j = 0; j < dof; ++j) triangles.at(e, slot, e < lower ? i : j, e < lower ? j : i) = line[j];
+            }
+        }
+    }
+};
+
+/// To name A's blocks among places of factors; D-ILU writes none of them.
+BlockView writable(const ConstBlockView& v) {
+    return {const_cast<double*>(v.values), v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
+}
+
+/// In what order the points come, and where each goes once it has been made; both may be null.
+struct Order {
+    const Layout* levels;
+    const FactorSweeps::Target* then;
+};
+
+/// m is the dof where the compiler knows it.
+template <int m>
+void visit(Backend backend, const Order& order, const SweepRow<0>& s) {
+    const SweepRow<m> row = factor_sweeps::known<m>(s);
+    if (order.then)
+        return for_each_point(backend, s.old.layout, "asynchronous sweep of a factorisation",
+                              ReplacedRow<m>{row, order.then->triangles, order.then->inverse});
+    if (!order.levels) return for_each_point(backend, s.old.layout, "sweep of a factorisation", row);
+    for (int level = 0; level < order.levels->level_count(); ++level)
+        for_each_point_of_level(backend, *order.levels, level, "elimination of a level", row);
+}
+
+void sweep(Backend backend, const Order& order, const SweepRow<0>& s) {
+    if (backend == Backend::cpu && !order.levels && factor_sweeps::go_by_runs(s))
+        return factor_sweeps::sweep_runs(s, order.then);
+    with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) { visit<m.value>(backend, order, s); });
+}
+
+}  // namespace
+
+FactorSweeps::FactorSweeps(const Context& context, const StructMatrix& a, const Stencil& filled, bool shares)
+    : context_(context),
+      shape_{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares},
+      offsets_(copied_to(context, "sweeps", filled.offsets())),
+      tables_(copied_to(context, "sweeps", update_tables(a.stencil(), filled, shape_.eliminations()))),
+      ratios_(context, a.grid(), "sweeps"),
+      failures_(context, a.grid(), "sweeps"),
+      failed_(context, a.layout(), 2, "sweeps") {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_))
+            cuda_ = std::make_shared<FactorSweepsCuda>(shape_);
+}
+
+bool FactorSweeps::serves(const StructMatrix& a, const Stencil& filled, bool shares) const {
+    return FactorSweepShape{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares} == shape_;
+}
+
+Index FactorSweeps::bytes(const FactorSweepShape& shape) {
+    const auto tables = update_tables(shape.a, shape.filled, shape.eliminations());
+    return shape.filled.size() * Index(sizeof(Int3)) + Index(tables.size() * sizeof(int)) +
+           4 * shape.layout.grid().points() * Index(sizeof(double));
+}
+
+Index FactorSweeps::scratch_bytes([[maybe_unused]] const FactorSweepShape& shape, [[maybe_unused]] Backend backend) {
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda) return FactorSweepsCuda::scratch_size(shape) * Index(sizeof(double));
+    return 0;
+}
+
+Index FactorSweeps::bytes_of_sweep() const {
+    const int stored = shape_.symmetric ? shape_.filled.diagonal() + 1 : shape_.filled.size();
+    Index blocks = stored;
+    for (const int e : shape_.eliminations().changed_entries()) blocks += 1 + (shape_.a.find(shape_.filled[e]) >= 0);
+    return blocks * shape_.dof * shape_.dof * shape_.layout.slots() * Index(sizeof(double));
+}
+
+bool FactorSweeps::needs_spare([[maybe_unused]] const FactorSweepShape& shape, [[maybe_unused]] Backend backend,
+                               FactorSweepMode mode) {
+    if constexpr (cuda_built)
+        if (mode == FactorSweepMode::async && backend == Backend::cuda) return !FactorSweepsCuda::serves(shape);
+    return true;
+}
+
+void FactorSweeps::run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps,
+                       FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter) {
+    cuda_ ? run_kernels(a, result, spare, sweeps, mode, alpha, rules)
+          : run_loops(a, result, spare, sweeps, mode, alpha, rules);
+    if (mode == FactorSweepMode::async && shape_.symmetric && shape_.dof > 1) make_pivots_symmetric(result);
+    report(a, inverter);
+}
+
+void FactorSweeps::run_loops(const StructMatrix& a, const Target& result, const Target& spare, int sweeps,
+                             FactorSweepMode mode, double alpha, const PivotRules& rules) {
+    if (mode == FactorSweepMode::async) {
+        pass(a, spare, result, alpha, rules, {false, false, nullptr});
+        for (int left = sweeps - 1; left >= 0; --left)
+            pass(a, result, spare, alpha, rules, {true, left == 0, nullptr, &result});
+        return;
+    }
+    for (int left = sweeps; left >= 0; --left) {
+        const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
+        pass(a, from, to, alpha, rules, {left < sweeps, left == 0, nullptr});
+    }
+}
+
+void FactorSweeps::make_pivots_symmetric(const Target& factors) const {
+    for_each_point(offsets_.backend(), shape_.layout, "symmetric pivots", SymmetricPivot{factors.inverse, shape_.dof});
+}
+
+void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_unused]] const Target& result,
+                               [[maybe_unused]] const Target& spare, [[maybe_unused]] int sweeps,
+                               [[maybe_unused]] FactorSweepMode mode, [[maybe_unused]] double alpha,
+                               [[maybe_unused]] const PivotRules& rules) {
+    if constexpr (cuda_built) {
+        using enum FactorSweepsCuda::Pass;
+        if (const Index size = FactorSweepsCuda::scratch_size(shape_); scratch_.size() != size)
+            scratch_ = Buffer<double>(context_, "sweeps", size);
+        const auto place = [&](const Target& x) {
+            return Target{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
+        };
+        const Target places[] = {place(result), place(mode == FactorSweepMode::async ? result : spare)};
+        const Target& guessed = places[sweeps % 2];
+        // Of an even number of sweeps, and of asynchronous ones, `guessed` is the result: the last one writes entries
+        // that never change while others read them, with the bits that they have already.
+        for (int left = sweeps; left >= 0; --left)
+            cuda_->run(left == sweeps ? guess
+                       : left > 0     ? sweep
+                                      : last,
+                       a, scratch_.data(), guessed, places[(left + 1) % 2], places[left % 2], alpha, rules,
+                       {ratios_.view(shape_.layout).values, failures_.view(shape_.layout).values, failed_.data()});
+    }
+}
+
+void FactorSweeps::eliminate_by_level(const StructMatrix& a, const Layout& levels, const Target& factors, double alpha,
+                                      const PivotRules& rules, PivotInverter& inverter) {
+    pass(a, factors, factors, alpha, rules, {true, true, &levels});
+    report(a, inverter);
+}
+
+void FactorSweeps::pass(const StructMatrix& a, const Target& from, const Target& to, double alpha,
+                        const PivotRules& rules, const Pass& pass) {
+    const int size = shape_.filled.size(), lower = shape_.filled.lower_size();
+    const int* tables = tables_.data();
+    const ConstBlockView matrix = block_view(a);
+    SweepRow<0> row{};
+    row.old = {shape_.layout,
+               shape_.shares ? matrix : readable(from.triangles),
+               readable(from.inverse),
+               offsets_.data(),
+               lower,
+               shape_.symmetric};
+    row.tables = {offsets_.data(), tables, tables + size, tables + size + lower + 1};
+    row.a = matrix;
+    row.triangles = to.triangles;
+    row.inverse = to.inverse;
+    row.dof = shape_.dof;
+    row.kept = shape_.symmetric ? lower + 1 : size;
+    row.shares = shape_.shares;
+    row.updates = pass.updates;
+    row.alpha = alpha;
+    row.tolerance = rules.tolerance;
+    row.boost = rules.boost;
+    row.definite = shape_.symmetric;
+    row.last = pass.last;
+    row.ratio = ratios_.view(shape_.layout);
+    row.failure = failures_.view(shape_.layout);
+    row.failed = view(failed_);
+    sweep(a.backend(), {pass.levels, pass.then}, row);
+}
+
+void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const {
+    const PointValue smallest = ratios_.smallest(shape_.layout), first = failures_.smallest(shape_.layout);
+    PivotRatio ratio;
+    ratio.take(smallest.value, a.grid().row(smallest.point));
+    PivotEvent event{};
+    if (first.value < 0.0) {
+        Vector copy;
+        const Vector& failed = on_host(failed_, copy);
+        event = {first.point, int(failed(first.point, 0)), failed(first.point, 1)};
+    }
+    inverter.adopt(Index(-failures_.sum()), event, 0, {}, ratio);
+}
+
+void FactorSweeps::make_unit(const Target& factors) {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->make_unit(factors);
+    const BlockView& d = factors.inverse;
+    for_each_point(offsets_.backend(), shape_.layout, "unit triangles",
+                   MakeUnit{shape_.layout,
+                            offsets_.data(),
+                            factors.triangles,
+                            {d.values, d.entry_stride, d.slot_stride, d.row_stride, d.col_stride},
+                            shape_.dof,
+                            shape_.filled.lower_size(),
+                            shape_.symmetric ? shape_.filled.lower_size() + 1 : shape_.filled.size()});
+}
+
+}  // namespace hyperplane

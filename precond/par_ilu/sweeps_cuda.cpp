@@ -1,0 +1,294 @@
+#include "precond/par_ilu/sweeps_cuda.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <tuple>
+
+#include "core/device/device.hpp"
+#include "core/grid/grid_point.hpp"
+#include "precond/par_ilu/staged.hpp"
+#include "precond/walks/tiles.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText grid_grid_point_cuh, walks_kernel_parts_cuh, factors_tensor_blocks_cuh, par_ilu_sweep_cuh,
+    par_ilu_points_cuh, par_ilu_staged_copies_cuh, par_ilu_staged_cuh, par_ilu_tensor_cuh,
+    par_ilu_kernels_cuh;
+}
+
+namespace {
+
+constexpr int threads = 256;
+constexpr int most_pairs = 256, most_lower = 31;
+constexpr Index shared_limit = 220 * 1024;
+
+bool on_tensor_cores(int dof) {
+    return dof > 2;
+}
+
+/// Whether sweeps before the last one bring neighbours' blocks by rows, where the device, if one is chosen, has room
+/// for them.
+bool by_rows(const FactorSweepShape& shape) {
+    if (!on_tensor_cores(shape.dof)) return false;
+    const FactorSweepRows rows(shape);
+    return rows.serves() && (!device::chosen() || rows.shared_bytes() <= device::properties().shared_per_block);
+}
+
+/// Points of a block of threads, and of one of its rounds.
+int round_points(int dof) {
+    return on_tensor_cores(dof) ? threads / 32 * (dof <= 4 ? 2 : 1) : threads / dof;
+}
+Index staged_bytes(const FactorSweepShape& shape, int entries, int points) {
+    const Index block = shape.dof * shape.dof;
+    return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
+}
+/// As many as make the matrix's values that are read together fill sectors and blocks to be inverted occupy two warps,
+/// of up to four unknowns, or all.
+int rounds(const FactorSweepShape& shape) {
+    for (int count = 4; count > 1; count /= 2)
+        if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
+    return 1;
+}
+
+/// Blocks of threads on a multiprocessor, as many as do without spills where that is more than the compiler leaves room
+/// for.
+int blocks(const FactorSweepShape& shape) {
+    if (shape.dof == 1) return shape.filled.radius() > 1 ? 2 : 3;
+    if (shape.filled.lower_size() <= 3) return 4;
+    return shape.dof > 4 && shape.filled.lower_size() <= 6 ? 2 : 1;
+}
+
+/// Of one and two unknowns: the coefficients of pairs that a thread asks for together, as measured
+/// (docs/performance-log.md). More of them hide more of what memory takes, as long as registers have room beside what a
+/// point keeps of its lower neighbours.
+int group_values(const FactorSweepShape& shape) {
+    return shape.dof == 1 && shape.eliminations().count() > 16 && shape.filled.lower_size() <= 12 ? 16 : 8;
+}
+
+/// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
+struct Axes {
+    int outer, middle, inner, lines;
+
+    /// `run_planes`: of the outermost axis, that points are taken from together; `in_place`: new values replace old
+    /// ones.
+    Axes(const FactorSweepShape& shape, int run_planes, bool in_place) {
+        const Grid& g = shape.layout.grid();
+        const bool natural = shape.layout.kind() == LayoutKind::natural;
+        outer = natural ? g.nz : g.nx, middle = natural ? g.ny : g.nz, inner = natural ? g.nx : g.ny;
+        // What the planes that a point looks back over have in these lines is to stay in the second-level cache.
+        Index planes = 1;
+        for (const Int3 o : shape.filled.offsets())
+            planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
+        planes += run_planes - 1;
+        const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
+        // In place it is what has just been written that others are going to read. Of one and two unknowns fewer lines
+        // leave room for it; of larger blocks few fit as it is, and the fewer they are, the more they read of the next
+        // lines (docs/performance-log.md).
+        const Index wanted = (!in_place ? 16 : on_tensor_cores(shape.dof) ? 24 : 4) << 20;
+        lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
+    }
+    Index chunks(int points) const {
+        const Index tiles = (middle + lines - 1) / lines;
+        return tiles * outer * ((Index(lines) * inner + points - 1) / points);
+    }
+};
+
+/// X_e -= W_l F_u(p+l) in the order that points take them in. Of larger blocks F_u(p+l) of one point and F_u(p'+l') of
+/// its neighbour along the layout's innermost axis are the same one shortly after: l' and e' differ from l and e along
+/// this axis alone. One unknown's sums would not fit registers, and its lines of memory are shared as it is.
+struct Pairs {
+    std::vector<int> l, u, e;
+    std::vector<int> first, last;  ///< of an entry's; as many as there are, and -1, where it has none
+
+    explicit Pairs(const FactorSweepShape& shape) {
+        const Stencil& s = shape.filled;
+        const Eliminations by_entry = shape.eliminations();
+        for (int entry = 0; entry < s.size(); ++entry) e.resize(by_entry.begin[entry + 1], entry);
+        const auto across = [&](int entry) {
+            const Int3 o = s[entry];
+            return shape.layout.kind() == LayoutKind::natural ? std::array{o.z, o.y} : std::array{o.z, o.x};
+        };
+        const auto key = [&](int pair) {
+            const int low = by_entry.l[pair], up = by_entry.u[pair];
+            return std::tuple(across(e[pair]), across(low), up, low);
+        };
+        std::vector<int> order(by_entry.count());
+        std::iota(order.begin(), order.end(), 0);
+        if (on_tensor_cores(shape.dof))
+            std::sort(order.begin(), order.end(), [&](int x, int y) { return key(x) < key(y); });
+        std::vector<int> entries;
+        for (const int pair : order) {
+            l.push_back(by_entry.l[pair]);
+            u.push_back(by_entry.u[pair]);
+            entries.push_back(e[pair]);
+        }
+        e = std::move(entries);
+        first.assign(s.size(), int(e.size()));
+        last.assign(s.size(), -1);
+        for (int pair = 0; pair < int(e.size()); ++pair) {
+            first[e[pair]] = std::min(first[e[pair]], pair);
+            last[e[pair]] = pair;
+        }
+    }
+};
+
+rtc::Definitions definitions(const FactorSweepShape& shape) {
+    const Stencil& s = shape.filled;
+    const Pairs pairs(shape);
+    std::vector<int> a_entry;
+    for (const Int3 o : s.offsets()) a_entry.push_back(shape.a.find(o));
+    const auto n = [](int value) { return std::to_string(value); };
+    const bool rows = by_rows(shape);
+    rtc::Definitions all = grid_point_definitions(shape.layout, s.offsets());
+    all.insert({{"DOF", n(shape.dof)},
+                {"ENTRIES", n(s.size())},
+                {"LOWER", n(s.lower_size())},
+                {"A_ENTRY", rtc::braces(a_entry)},
+                {"PAIRS", n(int(pairs.e.size()))},
+                {"PAIR_L", struct_ilu::array_of(pairs.l)},
+                {"PAIR_U", struct_ilu::array_of(pairs.u)},
+                {"PAIR_E", struct_ilu::array_of(pairs.e)},
+                {"FIRST_PAIR", rtc::braces(pairs.first)},
+                {"LAST_PAIR", rtc::braces(pairs.last)},
+                {"SYMMETRIC", n(shape.symmetric)},
+                {"SHARES", n(shape.shares)},
+                {"PERIODIC", n(shape.layout.grid().any_periodic())},
+                {"BLOCKS", n(blocks(shape))},
+                {"GROUP_VALUES", n(group_values(shape))},
+                {"ROUNDS", n(rounds(shape))},
+                {"BY_ROWS", n(rows)},
+                {"OPERANDS_AS_RESULTS", "1"}});
+    if (rows) all.merge(FactorSweepRows(shape).definitions());
+    return all;
+}
+
+rtc::Texts texts(const FactorSweepShape& shape) {
+    if (!on_tensor_cores(shape.dof))
+        return {rtc::grid_grid_point_cuh, rtc::walks_kernel_parts_cuh, rtc::par_ilu_sweep_cuh, rtc::par_ilu_points_cuh,
+                rtc::par_ilu_kernels_cuh};
+    rtc::Texts all{rtc::grid_grid_point_cuh, rtc::walks_kernel_parts_cuh, rtc::factors_tensor_blocks_cuh, rtc::par_ilu_sweep_cuh,
+                   rtc::par_ilu_tensor_cuh};
+    if (by_rows(shape)) all.insert(all.end(), {rtc::par_ilu_staged_copies_cuh, rtc::par_ilu_staged_cuh});
+    all.push_back(rtc::par_ilu_kernels_cuh);
+    return all;
+}
+
+/// Of the sweeps that write these entries, and of blocks that wait to be inverted.
+Index shared_bytes(const FactorSweepShape& shape, int entries) {
+    ++entries;
+    return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds(shape) * round_points(shape.dof)) : 0;
+}
+
+/// precond/par_ilu/sweep.cuh's Arguments between the pointers of entries and the array at its end.
+struct Middle {
+    double* a_blocks;
+    int* next_run;
+    FactorSweepsCuda::Told told;
+    double alpha, tolerance, boost;
+    long long a_stride;
+    int slots, nx, ny, nz, outer, middle, inner, lines;
+};
+
+}  // namespace
+
+bool FactorSweepsCuda::serves(const FactorSweepShape& shape) {
+    return shape.dof <= 8 && !(shape.shares && shape.dof > 1) && shape.filled.lower_size() <= most_lower &&
+           shape.eliminations().count() <= most_pairs &&
+           shape.layout.slots() * shape.dof * shape.dof < Index(1) << 32 &&
+           shared_bytes(shape, shape.kept()) <= shared_limit;
+}
+
+FactorSweepsCuda::FactorSweepsCuda(const FactorSweepShape& shape)
+    : shape_(shape), changed_(shape.eliminations().changed_entries()) {
+    const auto load = [&](const char* name, int staged) {
+        const rtc::Kernel kernel = rtc::load(texts(shape), definitions(shape), name);
+        kernel.allow_shared(shared_bytes(shape, staged));
+        return kernel;
+    };
+    guess_ = load("guess", shape.kept());
+    sweep_ = load("factor_sweep", int(changed_.size()));
+    if (by_rows(shape)) {
+        row_bytes_ = FactorSweepRows(shape).shared_bytes();
+        sweep_.allow_shared(row_bytes_);
+    }
+    last_ = load("last_sweep", shape.kept());
+    unit_ = load("unit_triangles", 0);
+}
+
+Index FactorSweepsCuda::scratch_size(const FactorSweepShape& shape) {
+    if (!serves(shape) || !by_rows(shape)) return 0;
+    Index entries = 0;
+    for (const int e : shape.eliminations().changed_entries()) entries += shape.a.find(shape.filled[e]) >= 0;
+    return entries * shape.dof * shape.dof * shape.layout.slots() + 1;
+}
+
+void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed,
+                           const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
+                           const Told& told) const {
+    const rtc::Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
+    const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
+    const bool rows = pass == Pass::sweep && row_bytes_ > 0;
+    const Cut cut = rows ? Cut{unsigned(device::properties().multiprocessors), FactorSweepRows::threads, row_bytes_}
+                         : Cut{0, threads, shared_bytes(shape_, staged)};
+    Matrix matrix{{}, a.stride(), scratch, nullptr};
+    double* place = scratch;  // of A's entries, then of the counter
+    for (int e = 0; e < shape_.filled.size(); ++e) {
+        const int own = a.stencil().find(shape_.filled[e]);
+        const bool stored = own >= 0 && own < a.stored_entries();
+        matrix.values.push_back(stored ? a.values(own) : nullptr);
+        if (!rows || !stored || !std::binary_search(changed_.begin(), changed_.end(), e)) continue;
+        matrix.values.back() = place;
+        place += Index(shape_.dof) * shape_.dof * shape_.layout.slots();
+    }
+    if (rows) {
+        device::zero(place, sizeof(double));
+        matrix.next_run = reinterpret_cast<int*>(place);
+    }
+    launch(kernel, cut, matrix, guessed, from, to, alpha, rules, told);
+}
+
+void FactorSweepsCuda::make_unit(const Factors& factors) const {
+    const Matrix none{std::vector<const double*>(shape_.filled.size())};
+    launch(unit_, {0, threads, 0}, none, factors, factors, factors, 0.0, {}, {});
+}
+
+void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const Matrix& a, const Factors& guessed,
+                              const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
+                              const Told& told) const {
+    const Stencil& s = shape_.filled;
+    const auto entry = [&](const Factors& f, int e) {
+        return e == s.diagonal() ? f.inverse.values : f.triangles.values + e * f.triangles.entry_stride;
+    };
+    std::vector<const double*> pointers = a.values;
+    for (int e = 0; e < s.size(); ++e)
+        pointers.push_back(entry(std::binary_search(changed_.begin(), changed_.end(), e) ? from : guessed, e));
+    for (int e = 0; e < s.size(); ++e) pointers.push_back(entry(to, e));
+
+    const Grid& g = shape_.layout.grid();
+    const bool in_place = from.inverse.values == to.inverse.values;
+    const Axes axes(shape_, row_bytes_ > 0 ? FactorSweepRows::planes : 1, in_place);
+    const Middle middle{
+        a.blocks, a.next_run, told, alpha,      rules.tolerance, rules.boost, a.stride,  int(shape_.layout.slots()),
+        g.nx,     g.ny,       g.nz, axes.outer, axes.middle,     axes.inner,  axes.lines};
+    std::vector<int> words(pointers.size() * 2);
+    std::memcpy(words.data(), pointers.data(), pointers.size() * sizeof(double*));
+    const std::vector<int> rest = rtc::argument(middle, {});
+    words.insert(words.end(), rest.begin(), rest.end());
+    const std::vector<int> deltas = slot_deltas(shape_.layout, s.offsets());
+    words.insert(words.end(), deltas.begin(), deltas.end());
+    words.push_back(0);  // the struct ends at a multiple of 8 bytes
+    const int points = (on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof);
+    const unsigned blocks = cut.blocks > 0 ? cut.blocks : unsigned(axes.chunks(points));
+    kernel.launch({blocks}, cut.threads, cut.shared, words.data());
+}
+
+std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const FactorSweepShape& shape,
+                                                            const std::string& architecture) {
+    std::vector<rtc::KernelResources> resources;
+    rtc::compile(texts(shape), definitions(shape), architecture, &resources);
+    return resources;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,381 @@
+// Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one
+// point at a time, or two. Definitions: precond/par_ilu/sweep.cuh, and ROUNDS of points that a block of threads has.
+//
+// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
+// memory. Blocks to be inverted wait there, too, for a thread each or, of more than four unknowns, a thread for each of
+// their columns: the lanes of a warp that invert one block together need many more instructions, and these bound the
+// sweep. Only the last sweep, which tells of pivots point by point, does it so.
+
+constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
+
+constexpr int inverting_lanes = DOF <= 4 ? 1 : 8;  // of a block
+
+extern __shared__ double shared[];  // [staged entry][point][staged_size], blocks to be inverted
+
+/// Place of an entry among those staged: A's of all that are written.
+template <bool all>
+__device__ constexpr int staged_before(int e) {
+    int count = 0;
+    for (int before = 0; before < e; ++before) count += writes<all>(before) && a_entry[before] >= 0;
+    return count;
+}
+
+/// Place of an entry among A's that sweeps by rows read.
+__device__ constexpr bool is_a_block(int e) {
+    return writes<false>(e) && a_entry[e] >= 0;
+}
+__device__ constexpr int a_blocks_before(int e) {
+    int count = 0;
+    for (int before = 0; before < e; ++before) count += is_a_block(before);
+    return count;
+}
+
+/// Asks for A's blocks of a chunk.
+template <bool all>
+__device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& chunk) {
+    const int point = threadIdx.x % block_points, first = threadIdx.x / block_points;
+    constexpr int step = threads / block_points;
+    if (point < chunk.count)
+        unrolled<0, entries>([&](auto index) {
+            constexpr int e = index.value;
+            if constexpr (writes<all>(e) && a_entry[e] >= 0) {
+                const double* from = a.a_values[e] + first * a.a_stride + chunk.first + point;
+                double* const to = shared + (staged_before<all>(e) * block_points + point) * staged_size;
+#pragma unroll 4
+                for (int q = first; q < block_size; q += step, from += step * a.a_stride) copy_async(to + q, from);
+            }
+        });
+    commit_copies();
+}
+
+struct Worker : Lane {
+    const Arguments& a;
+    const Point p;
+    const bool exists;
+    const int point;  // of the block's
+
+    __device__ Worker(const Arguments& arguments, const Chunk& chunk, int point_)
+        : Lane(threadIdx.x),
+          a(arguments),
+          p(arguments, chunk.first + (point_ < chunk.count ? point_ : 0)),
+          exists(point_ < chunk.count),
+          point(point_) {}
+
+    /// A point's block as left operand, zero where it is not `there`; as right one. 32 bits hold the places of an
+    /// entry's coefficients.
+    __device__ __forceinline__ Operand left(const double* values, int slot, bool there) const {
+        Operand x;
+#pragma unroll
+        for (int h = 0; h < steps; ++h)
+            x.v[h] = there && col(h) < DOF
+                         ? values[unsigned(slot) * block_size + unsigned(min(r, DOF - 1) * DOF + col(h))]
+                         : 0.0;
+        return x;
+    }
+    template <bool transposed>
+    __device__ __forceinline__ Operand right(const double* values, int slot) const {
+        Operand x;
+#pragma unroll
+        for (int h = 0; h < steps; ++h)
+            x.v[h] = values[unsigned(slot) * block_size + unsigned(place_of(transposed, h))];
+        return x;
+    }
+    __device__ __forceinline__ void store(double* values, const Block& x) const {
+        double* const to = values + unsigned(p.slot) * block_size + unsigned(r * DOF + c);
+        if (!exists) return;
+        if (DOF % 2 == 0) {
+            if (inside(0)) __stcs((double2*)to, double2{x.v[0], x.v[1]});
+        } else {
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                if (inside(m)) __stcs(to + m, x.v[m]);
+        }
+    }
+
+    /// A's block of an entry.
+    template <bool all, int e>
+    __device__ __forceinline__ Block staged() const {
+        Block x{};
+        if constexpr (a_entry[e] >= 0) {
+            const double* const from =
+                shared + (staged_before<all>(e) * block_points + point) * staged_size + r * DOF + c;
+            const bool known = exists && (!PERIODIC || p.has_neighbour(a, e));
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                if (known && inside(m)) x.v[m] = from[m];
+        }
+        return x;
+    }
+
+    /// Lets X_0 wait among those to be inverted.
+    template <bool all>
+    __device__ __forceinline__ void put_apart(const Block& x) const {
+        double* const to = shared + (staged_before<all>(entries) * block_points + point) * staged_size + r * DOF + c;
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (exists && inside(m)) to[m] = x.v[m];
+    }
+
+    /// D^-1 from X_0 and A's own block; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper,
+    /// Algorithm 8.
+    template <bool last>
+    __device__ __forceinline__ void invert(Block& x, const Block& own, Pivots<last>& pivots) const {
+        double scale = 0.0;
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (inside(m)) scale = fmax(scale, fmax(fabs(own.v[m]), fabs(x.v[m])));
+#pragma unroll
+        for (int step = 16 / points; step > 0; step /= 2) scale = fmax(scale, __shfl_xor_sync(~0u, scale, step));
+        bool gave_up = false;
+#pragma unroll
+        for (int q = 0; q < DOF; ++q) {
+            const int row = q + size * which;  // and column, of the result
+            const int lane_of_pivot = 4 * row + row / 2;
+            const double met = from(x.v[q % 2], lane_of_pivot), diagonal = from(own.v[q % 2], lane_of_pivot);
+            const double here = from(x.v[q % 2], lane / 4 * 4 + row / 2);
+            double pivot = 1.0;
+            if (!gave_up) {
+                pivot = pivots.usable(a, q, met, diagonal, scale);
+                if (pivot == 0.0) gave_up = true, pivot = 1.0;
+            }
+            eliminate(x, q, row, here, 1.0 / pivot);
+        }
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (gave_up || !inside(m)) x.v[m] = 0.0;
+    }
+};
+
+/// A point's entries.
+template <bool updates, bool all, bool last>
+struct Sweep {
+    // Pairs asked for together, fewer where two thread blocks' registers have no room for their operands.
+    static constexpr int group_size = BLOCKS > 1 && DOF > 6 ? 4 : 8;
+
+    const Worker& worker;
+    const Arguments& a = worker.a;
+    const Point& p = worker.p;
+    Operand w[LOWER];           // -W_l
+    int lower[LOWER];           // slots of lower neighbours
+    Operand right[group_size];  // of a group of pairs
+    Pivots<last> pivots;
+    NotFinite not_finite;
+
+    __device__ __forceinline__ void find_neighbours() {
+#pragma unroll
+        for (int l = 0; l < LOWER; ++l) lower[l] = p.near_or_own(a, l);
+    }
+    __device__ __forceinline__ void make_w() {
+        constexpr int size = group_size / 2;
+        unrolled<0, (LOWER + size - 1) / size>([&](auto group) {
+            constexpr int begin = group.value * size, end = begin + size < LOWER ? begin + size : LOWER;
+            Operand left[size], right[size];
+#pragma unroll
+            for (int l = begin; l < end; ++l) {
+                left[l - begin] = worker.left(a.old_values[l], p.slot, p.has_neighbour(a, l));
+                right[l - begin] = worker.right<false>(a.old_values[LOWER], lower[l]);
+            }
+            __syncwarp();  // all are asked for before one is waited for
+#pragma unroll
+            for (int l = begin; l < end; ++l) {
+                Block product{};
+                worker.multiply_add<-1>(left[l - begin], right[l - begin], product);
+                w[l] = worker.as_left(product);
+            }
+        });
+    }
+
+    /// F_u(p+l); where one triangle is stored the transpose of E_-u(p+e).
+    template <int pair>
+    __device__ __forceinline__ Operand upper() const {
+        constexpr int l = pair_l[pair], u = pair_u[pair], e = pair_e[pair];
+        if constexpr (SYMMETRIC)
+            return worker.right<true>(a.old_values[ENTRIES - 1 - u], p.near(a, e));
+        else
+            return worker.right<false>(a.old_values[u], lower[l]);
+    }
+
+    template <int e>
+    __device__ __forceinline__ Block begin() const {
+        Block x = worker.staged<all, e>();
+        if constexpr (e == LOWER)
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                if (worker.r == worker.c + m) x.v[m] += a.alpha * x.v[m];
+        return x;
+    }
+    template <int e>
+    __device__ __forceinline__ void finish(Block x) {
+        if constexpr (BY_ROWS && !updates && is_a_block(e))
+            worker.store(a.a_blocks + (size_t)a_blocks_before(e) * a.slots * block_size, worker.staged<all, e>());
+        if constexpr (e == LOWER && !last) return worker.put_apart<all>(x);
+        if constexpr (e == LOWER)
+            worker.invert(x, worker.staged<all, e>(), pivots);
+        else if constexpr (last)
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                if (worker.inside(m)) not_finite.look_at(e, worker.r, x.v[m]);
+        worker.store(a.new_values[e], x);
+    }
+
+    template <int begin, int end>
+    __device__ __forceinline__ void ask_for_group() {
+        unrolled<begin, end>([&](auto pair) { right[pair.value - begin] = upper<pair.value>(); });
+    }
+
+    /// All that does not need A, so that it may come meanwhile.
+    __device__ __forceinline__ void prepare() {
+        if constexpr (updates) {
+            find_neighbours();
+            if constexpr (pairs <= group_size) ask_for_group<0, pairs>();
+            make_w();
+        }
+    }
+    __device__ __forceinline__ void run() {
+        if constexpr (updates) {
+            Block x[ENTRIES];
+            for_each_group<group_size>([&](auto first, auto end) {
+                if constexpr (pairs > group_size) {
+                    ask_for_group<first.value, end.value>();
+                    __syncwarp();
+                }
+                unrolled<first.value, end.value>([&](auto pair) {
+                    constexpr int e = pair_e[pair.value];
+                    if constexpr (pair.value == first_pair[e]) x[e] = begin<e>();
+                    worker.multiply_add<1>(w[pair_l[pair.value]], right[pair.value - first.value], x[e]);
+                    if constexpr (pair.value == last_pair[e]) finish<e>(x[e]);
+                });
+            });
+        }
+        unrolled<0, entries>([&](auto index) {
+            constexpr int e = index.value;
+            if constexpr (writes<all>(e) && (!updates || !has_pairs(e))) finish<e>(begin<e>());
+        });
+        if constexpr (last) {
+            not_finite.template gather<32 / points>();
+            not_finite.add_to(pivots);
+            if (worker.exists && worker.lane % (32 / points) == 0) pivots.tell(a, p.slot);
+        }
+    }
+};
+
+/// A block that waits, inverted by one thread; `own` is A's.
+__device__ __forceinline__ void invert_whole(const Arguments& a, double* block, const double* own) {
+    double x[DOF][DOF], diagonal[DOF], scale = 0.0;
+#pragma unroll
+    for (int r = 0; r < DOF; ++r)
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) {
+            x[r][c] = block[r * DOF + c];
+            if (r == c) diagonal[r] = own[r * DOF + c];
+            scale = fmax(scale, fmax(fabs(own[r * DOF + c]), fabs(x[r][c])));
+        }
+    Pivots<false> pivots;
+    const bool usable = invert(a, x, diagonal, scale, pivots);
+#pragma unroll
+    for (int r = 0; r < DOF; ++r)
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) block[r * DOF + c] = usable ? x[r][c] : 0.0;
+}
+
+/// The same by eight lanes, which have a column each. All lanes of the warp take part.
+__device__ __forceinline__ void invert_columns(const Arguments& a, double* block, const double* own) {
+    const int c = threadIdx.x % 8;
+    double x[DOF], scale = 0.0;
+#pragma unroll
+    for (int r = 0; r < DOF; ++r) {
+        x[r] = c < DOF ? block[r * DOF + c] : 0.0;
+        if (c < DOF) scale = fmax(scale, fmax(fabs(own[r * DOF + c]), fabs(x[r])));
+    }
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2) scale = fmax(scale, __shfl_xor_sync(~0u, scale, step));
+    Pivots<false> pivots;
+    bool gave_up = false;
+#pragma unroll
+    for (int p = 0; p < DOF; ++p) {
+        double factors[DOF];  // column p
+#pragma unroll
+        for (int r = 0; r < DOF; ++r) factors[r] = __shfl_sync(~0u, x[r], p, 8);
+        double pivot = 1.0;
+        if (!gave_up) {
+            pivot = pivots.usable(a, p, factors[p], own[p * DOF + p], scale);
+            if (pivot == 0.0) gave_up = true, pivot = 1.0;
+        }
+        const double scaled = (c == p ? 1.0 : x[p]) * (1.0 / pivot);
+#pragma unroll
+        for (int r = 0; r < DOF; ++r) x[r] = r == p ? scaled : (c == p ? 0.0 : x[r]) - factors[r] * scaled;
+    }
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < DOF; ++r)
+        if (c < DOF) block[r * DOF + c] = gave_up ? 0.0 : x[r];
+}
+
+/// Inverts the blocks that wait and stores them.
+template <bool all>
+__device__ __forceinline__ void invert_apart(const Arguments& a, const Chunk& chunk) {
+    double* const waiting = shared + staged_before<all>(entries) * block_points * staged_size;
+    const double* const own = shared + staged_before<all>(LOWER) * block_points * staged_size;
+    __syncthreads();
+    // Whole warps, whose last lanes may do what another one does.
+    constexpr int warp_points = 32 / inverting_lanes;
+    const int first = threadIdx.x / 32 * warp_points, point = threadIdx.x / inverting_lanes;
+    if (first < chunk.count) {
+        const int at = min(point, chunk.count - 1) * staged_size;
+        if constexpr (inverting_lanes > 1)
+            invert_columns(a, waiting + at, own + at);
+        else if (point < chunk.count)
+            invert_whole(a, waiting + at, own + at);
+    }
+    __syncthreads();
+    double* const to = a.new_values[LOWER] + (long long)chunk.first * block_size;
+    for (int q = threadIdx.x; q < chunk.count * block_size; q += threads)
+        __stcs(to + q, waiting[q / block_size * staged_size + q % block_size]);
+}
+
+template <bool updates, bool all, bool last>
+__device__ __forceinline__ void sweep(const Arguments& a) {
+    const Chunk chunk(a, block_points);
+    if (chunk.count == 0) return;
+    stage_matrix<all>(a, chunk);
+#pragma unroll 1
+    for (int round = 0; round < ROUNDS; ++round) {
+        const Worker worker(a, chunk,
+                            round * round_points + threadIdx.x / 32 * points + threadIdx.x % 32 / (32 / points));
+        Sweep<updates, all, last> mine{worker};
+        mine.prepare();
+        if (round == 0) {
+            wait_copies<0>();
+            __syncthreads();
+        }
+        mine.run();
+    }
+    if constexpr (!last) invert_apart<all>(a, chunk);
+}
+
+/// E becomes W = E D^-1 and F becomes G = D^-1 F, in `new_values`.
+extern "C" __global__ void __launch_bounds__(threads, 1) unit_triangles(const __grid_constant__ Arguments a) {
+    const Chunk chunk(a, block_points);
+#pragma unroll 1
+    for (int round = 0; round < ROUNDS; ++round) {
+        const int first = round * round_points + threadIdx.x / 32 * points;
+        if (first >= chunk.count) return;
+        const Worker worker(a, chunk, first + threadIdx.x % 32 / (32 / points));
+        const Point& p = worker.p;
+        const Operand inverse = worker.left(a.new_values[LOWER], p.slot, true);
+#pragma unroll
+        for (int e = 0; e < entries; ++e) {
+            if (e == LOWER) continue;
+            const bool there = p.has_neighbour(a, e);
+            Block x{};
+            if (e < LOWER)
+                worker.multiply_add<1>(worker.left(a.new_values[e], p.slot, there),
+                                       worker.right<false>(a.new_values[LOWER], p.near_or_own(a, e)), x);
+            else
+                worker.multiply_add<1>(inverse, worker.right<false>(a.new_values[e], p.slot), x);
+            __syncwarp();  // the block has been read by all its threads
+            if (there) worker.store(a.new_values[e], x);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+#include "precond/struct_ilu/factor_cuda.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "precond/factors/eliminations.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText walks_kernel_parts_cuh, factors_pivot_log_cuh, walks_tile_lines_cuh, struct_ilu_factor_cuh,
+    struct_ilu_row_cuh, struct_ilu_registers_cuh, struct_ilu_tensor_cuh, struct_ilu_fallback_cuh,
+    struct_ilu_kernel_cuh, factors_tensor_blocks_cuh;
+}
+
+namespace struct_ilu {
+namespace {
+
+rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const FactorShape& shape) {
+    rtc::Definitions all = line_definitions(system, g, shape.tile, system.stencil.size(), false);
+    const Eliminations pairs(system.stencil, system.shares, system.symmetric);
+    std::vector<int> a_entry;
+    for (const Int3 o : system.stencil.offsets()) a_entry.push_back(system.a_stencil.find(o));
+    all["A_ENTRY"] = rtc::braces(a_entry);
+    all["PAIR_BEGIN"] = rtc::braces(pairs.begin);
+    all["PAIR_L"] = array_of(pairs.l);
+    all["PAIR_U"] = array_of(pairs.u);
+    const auto [begin, u, e] = pairs.by_lower();
+    all["CHUNK_BEGIN"] = rtc::braces(begin);
+    all["CHUNK_U"] = array_of(u);
+    all["CHUNK_E"] = array_of(e);
+    all["HALO_J"] = std::to_string(g.halo_j);
+    all["HALO_K"] = std::to_string(g.halo_k);
+    all["MAX_LEVEL"] = std::to_string(g.max_level);
+    all["RING"] = std::to_string(shape.ring);
+    all["RECEIVERS"] = std::to_string(shape.receivers);
+    all["FETCHERS"] = std::to_string(shape.fetchers);
+    all["STAGES"] = std::to_string(shape.stages);
+    all["HELPERS"] = std::to_string(shape.receivers + shape.fetchers);
+    all["ZEROED"] = std::to_string(shape.shared / Index(sizeof(double)));
+    all["UNROLLED"] = shape.kind == FactorKind::rows ? "0" : "1";
+    all["SKIP_OUTSIDE"] = system.layout.grid().any_periodic() ? "1" : "0";
+    all["SYMMETRIC"] = system.symmetric ? "1" : "0";
+    all["SHARES"] = system.shares ? "1" : "0";
+    all["BLOCKS"] = std::to_string(shape.blocks);
+    all["KEEP"] = shape.keep ? "1" : "0";
+    all["OPERANDS_AS_RESULTS"] = "0";
+    return all;
+}
+
+rtc::Texts texts(const FactorShape& shape) {
+    rtc::Texts all{rtc::walks_kernel_parts_cuh, rtc::factors_pivot_log_cuh, rtc::walks_tile_lines_cuh, rtc::struct_ilu_factor_cuh};
+    if (shape.kind == FactorKind::tensor)
+        all.insert(all.end(), {rtc::factors_tensor_blocks_cuh, rtc::struct_ilu_tensor_cuh});
+    else
+        all.insert(all.end(), {rtc::struct_ilu_row_cuh, shape.kind == FactorKind::points
+                                                                   ? rtc::struct_ilu_registers_cuh
+                                                                   : rtc::struct_ilu_fallback_cuh});
+    all.push_back(rtc::struct_ilu_kernel_cuh);
+    return all;
+}
+
+/// Those of precond/struct_ilu/factor.cuh but for the arrays at their end.
+struct Arguments {
+    const double* a;
+    double* x;
+    const Tile* tiles;
+    const int* tile_at;
+    int* progress;
+    unsigned* ticket;
+    PivotLog* log;
+    Smallest* smallest;
+    double* scratch;
+    double shift, tolerance, boost;
+    int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
+};
+
+/// Whether a block may have so many bytes beside the pivot ratios and places of its workers.
+bool fits(Index shared, int workers) {
+    return shared + 28 * workers + 1024 <= 227 * 1024;
+}
+
+/// Large tiles, cut down to what fits: neighbours' values are brought once a tile.
+TileShape tile_of_points(int dof, int lower, bool with_ring) {
+    if (lower < 6) return {32 / dof, dof == 4 ? 6 : 16};
+    if (dof == 2 && lower > 8) return {8, 2};
+    return {32 / dof, with_ring ? 8 : 2};
+}
+
+/// Warps of a block on tensor cores, as many as leave a thread the registers that it needs beside the warp that helps
+/// them.
+struct TensorWarps {
+    int warps, blocks;
+
+    TensorWarps(int entries, int pairs, int dof) : warps(7), blocks(1) {
+        const int values = 4 * entries + pairs + (dof > 6 ? 8 : 0);
+        if (values <= 40)
+            warps = dof > 4 ? 8 : 7, blocks = 2;
+        else if (values <= 90)
+            warps = 11;
+    }
+};
+
+/// Of warps with one point each, or with two of up to four unknowns.
+TileShape tile_of_warps(int warps, int dof, int lower) {
+    if (dof > 4) return {warps, 1};
+    return warps == 11 || lower == 12 ? TileShape{warps, 2} : TileShape{2 * warps, 1};
+}
+
+}  // namespace
+
+FactorShape::FactorShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
+    : tile{tuning.factor_j, tuning.factor_k} {
+    const int dof = system.dof;
+    const int entries = system.shares || system.symmetric ? g.lower + 1 : 2 * g.lower + 1;
+    constexpr int most_values = 56;  // doubles that a thread can keep in registers
+    // star7's blocks of four unknowns fit a thread's registers by rows, and then more points a multiprocessor.
+    const bool like_star7 = g.lower <= 3 && g.max_level == 1;
+    const bool by_rows = dof <= 2 || (dof == 4 && like_star7 && tuning.factor_ring);
+    const int kept = by_rows ? entries * dof : 2 * entries;
+    kind = dof > 8 || kept > most_values || !tuning.in_registers ? FactorKind::rows
+           : by_rows                                             ? FactorKind::points
+                                                                 : FactorKind::tensor;
+    if (kind == FactorKind::points)
+        shape_points(system, g, tuning, entries);
+    else
+        shape_others(system, g, tuning, entries);
+}
+
+void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning,
+                               int entries) {
+    const int dof = system.dof;
+    const Index staged = entries + (system.shares && !system.symmetric ? g.lower : 0);  // F of the neighbours too
+    const auto size = [&](TileShape t, bool with_ring) {
+        const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
+        const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),
+                    stage = stages * staged * dof * struct_ilu::worker_threads(t.cells(), dof);
+        return Index(sizeof(double)) * ((with_ring ? g.ring * values * halo : 0) + stage);
+    };
+    const bool asked = tile.j > 0;
+    const auto try_tiles = [&](bool with_ring) {
+        stages = dof >= 2 && with_ring ? 2 : 3;
+        if (!asked) tile = tile_of_points(dof, g.lower, with_ring);
+        while (!fits(size(tile, with_ring), struct_ilu::worker_threads(tile.cells(), dof)) && tile.cells() > 16 / dof)
+            tile.halve();
+        worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
+        shared = size(tile, with_ring);
+        return fits(shared, worker_threads);
+    };
+    // With few eliminations what neighbours give costs less than what sharing it takes.
+    const bool few = g.lower < 6 && !system.shares && dof <= 2;
+    if (tuning.factor_ring && !few && try_tiles(true))
+        ring = g.ring;
+    else
+        try_tiles(false);
+    if (ring > 0) {
+        const int halo = g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j);
+        const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
+        receivers = std::clamp(values / (dof <= 2 ? 192 : 320), 1, 4);
+    }
+    // Values of a level that a lane asks for; with two unknowns more warps would take registers of those that work.
+    const int each = dof == 1 ? 20 : dof == 2 ? 40 : 84;
+    const int groups = worker_threads / 32, wanted = int(groups * staged * dof + each - 1) / each;
+    fetchers = wanted <= groups ? std::max(wanted, 1) : (wanted + groups - 1) / groups * groups;
+    const int registers = entries * dof > 26 ? 128 : entries * dof > 14 ? 96 : 64;
+    const Index fit = std::min<Index>(226 * 1024 / (shared + 4 * 1024), 65536 / (registers * threads()));
+    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : int(std::clamp<Index>(fit, 1, 8));
+}
+
+void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning,
+                               int entries) {
+    const int dof = system.dof;
+    // A warp has one point, or two of up to four unknowns, on tensor cores.
+    const int point_threads = kind == FactorKind::rows ? dof : dof <= 4 ? 16 : 32;
+    const int pairs = Eliminations(system.stencil, false, system.symmetric).count();
+    const TensorWarps tensor(entries, pairs, dof);
+    const int limit = kind == FactorKind::tensor ? 32 * tensor.warps : 512;
+    if (tile.j == 0) {
+        if (kind == FactorKind::tensor)
+            tile = tile_of_warps(tensor.warps, dof, g.lower);
+        else
+            tile = TileShape::of(std::clamp(points_a_level(system), 8.0, std::max(8.0, double(limit) / point_threads)));
+    }
+    const int block = dof * dof;
+    const auto fit = [&] {
+        worker_threads = struct_ilu::worker_threads(tile.cells(), point_threads);
+        shared = 8 * (kind == FactorKind::tensor ? Index(entries) * tile.cells() * ((block + 1) / 2 * 2 + 2)
+                                                 : Index(worker_threads) * g.lower * dof);
+        // Where two stages leave the first-level cache too little, one has to do.
+        stages = kind == FactorKind::tensor && 2 * shared * tensor.blocks <= 150 * 1024 ? 2 : 1;
+        shared *= stages;
+        return worker_threads <= (tuning.factor_j > 0 ? 512 : limit) && fits(shared, worker_threads);
+    };
+    while (!fit() && tile.cells() > 1) tile.halve();
+    if (!fits(shared, worker_threads)) keep = false, shared = 0;
+    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : kind == FactorKind::tensor ? tensor.blocks : 1;
+}
+
+Index FactorShape::scratch(const StructIluSystem& system, const Geometry& g, const Tiles& tiles) const {
+    return keep ? 0 : tiles.count() * g.lower * system.dof * worker_threads;
+}
+
+Factorisation::Factorisation(const Context& context, const StructIluSystem& system, const Geometry& g,
+                             const StructIluTuning& tuning)
+    : system_(system),
+      shape_(system, g, tuning),
+      tiles_(system.layout, g.skew, shape_.tile),
+      reach_j_((g.halo_j + shape_.tile.j - 1) / shape_.tile.j),
+      reach_k_((g.halo_k + shape_.tile.k - 1) / shape_.tile.k),
+      device_tiles_(context, tiles_),
+      progress_(context, "preconditioner: tiles", tiles_.count()),
+      ticket_(context, "preconditioner: tiles", 1),
+      log_(context, "preconditioner: tiles", 1),
+      smallest_(context, "preconditioner: tiles", tiles_.count()),
+      scratch_(context, "preconditioner: scratch", shape_.scratch(system, g, tiles_)),
+      kernel_(rtc::load(texts(shape_), definitions(system, g, shape_), "struct_ilu_factor")) {
+    kernel_.allow_shared(shape_.shared);
+}
+
+void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules,
+                           PivotInverter& inverter) {
+    // An entry that leaves the grid is zero, and is multiplied with whatever lies where it points: numbers.
+    if (spoilt_) device::zero(x.values(0), x.bytes());
+    reset();
+    const Grid& g = system_.layout.grid();
+    const Arguments head{a.values(0),
+                         x.values(0),
+                         device_tiles_.tiles.data(),
+                         device_tiles_.at.data(),
+                         progress_.data(),
+                         ticket_.data(),
+                         log_.data(),
+                         smallest_.data(),
+                         scratch_.data(),
+                         shift,
+                         rules.tolerance,
+                         rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
+                         g.nx,
+                         g.ny,
+                         g.nz,
+                         tiles_.tiles_j,
+                         reach_j_,
+                         reach_k_,
+                         int(a.stride()),
+                         int(system_.layout.slots())};
+    // The arrays: addresses of A's entries and of the factors', and the way from a slot to its neighbours' ones.
+    const Index block = Index(system_.dof) * system_.dof;
+    std::vector<const double*> addresses;
+    for (const Int3 o : system_.stencil.offsets()) {
+        const int entry = system_.a_stencil.find(o);
+        addresses.push_back(entry >= 0 && a.stores(entry) ? a.values(entry) : nullptr);
+    }
+    for (int e = 0; e < system_.stencil.size(); ++e)
+        addresses.push_back(x.values(0) + Index(e) * system_.layout.slots() * block);
+    std::vector<int> words(addresses.size() * sizeof(double*) / sizeof(int));
+    std::memcpy(words.data(), addresses.data(), words.size() * sizeof(int));
+    for (const Int3 o : system_.stencil.offsets()) words.push_back(int(system_.layout.slot_delta(o)));
+    kernel_.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared,
+                   rtc::argument(head, words).data());
+    report(inverter);
+    spoilt_ = inverter.failures() > 0;
+}
+
+void Factorisation::reset() {
+    const PivotLog log = empty_pivot_log();
+    device::copy(&log, log_.data(), sizeof log);
+    const std::vector<int> none(tiles_.count(), -1);
+    device::copy(none.data(), progress_.data(), Index(none.size() * sizeof(int)));
+    device::zero(ticket_.data(), sizeof(unsigned));
+}
+
+void Factorisation::report(PivotInverter& inverter) const {
+    PivotLog log;
+    device::copy(log_.data(), &log, sizeof log);
+    std::vector<Smallest> smallest(tiles_.count());
+    device::copy(smallest_.data(), smallest.data(), Index(smallest.size() * sizeof(Smallest)));
+    PivotRatio ratio;
+    for (const Smallest& one : smallest) ratio.take(one.ratio, one.point);
+    inverter.adopt(log, ratio);
+}
+
+Index Factorisation::bytes(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
+    const FactorShape shape(system, g, tuning);
+    const Tiles tiles(system.layout, g.skew, shape.tile);
+    return tiles.bytes() + tiles.count() * Index(sizeof(int) + sizeof(Smallest)) +
+           shape.scratch(system, g, tiles) * Index(sizeof(double)) + Index(sizeof(unsigned) + sizeof(PivotLog));
+}
+
+std::vector<rtc::KernelResources> Factorisation::compile(const StructIluSystem& system, const Geometry& g,
+                                                         const StructIluTuning& tuning,
+                                                         const std::string& architecture) {
+    const FactorShape shape(system, g, tuning);
+    std::vector<rtc::KernelResources> rows;
+    rtc::compile(texts(shape), definitions(system, g, shape), architecture, &rows);
+    for (auto& row : rows) row.name = "struct_ilu factor";
+    return rows;
+}
+
+std::string Factorisation::describe() const {
+    const char* kind = shape_.kind == FactorKind::points   ? "points in registers"
+                       : shape_.kind == FactorKind::tensor ? "points on tensor cores"
+                                                           : "rows";
+    return fmt::format("factor {}, tiles {} x {}, ring {}, {} + {} threads, {} KiB, {} blocks", kind, shape_.tile.j,
+                       shape_.tile.k, shape_.ring, shape_.worker_threads, 32 * (shape_.receivers + shape_.fetchers),
+                       shape_.shared / 1024, shape_.blocks);
+}
+
+}  // namespace struct_ilu
+}  // namespace hyperplane

@@ -1,0 +1,281 @@
+// The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in
+// registers.
+// Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above the levels that a point looks back, or 0), and
+// RECEIVERS and FETCHERS, which make up HELPERS, and STAGES.
+//
+// All loops over entries are unrolled: an elimination is loads and DOF^2 products, and as many loads are under way as
+// there are registers.
+//
+// What a point needs of its neighbours - D^-1 and G, or D^-1 and W where one triangle is stored - lies in shared memory
+// for the last RING levels of the tile and of the lines around it, which RECEIVERS warps bring. Where that does not
+// fit (RING = 0) each elimination reads the second-level cache. FETCHERS warps copy the matrix's rows to shared memory,
+// STAGES - 1 levels ahead: a thread that has asked for more than the memory system holds stands still until the first
+// have come.
+
+constexpr int worker_threads = (TJ * TK * DOF + 31) / 32 * 32;
+constexpr int block_size = DOF * DOF;
+constexpr int first_shared = SYMMETRIC || SHARES ? 0 : LOWER;  // entry
+constexpr int shared_entries = SHARES ? 1 : LOWER + 1, shared_values = shared_entries * block_size;
+constexpr int columns = TJ + HALO_J, rows = TK + HALO_K, plane_size = rows * columns;
+constexpr int level_size = shared_values * plane_size;
+constexpr int stage_place = RING * level_size;
+constexpr bool stages_upper = SHARES && !SYMMETRIC;  // F_-l(p+l) too
+constexpr int staged_entries = entries + (stages_upper ? LOWER : 0);
+
+/// Value `v` of entry first_shared + v / block_size at a level, in a row and column of the tile with its halo.
+__device__ __forceinline__ double& near_at(int level, int v, int row, int column) {
+    return shared[(level & (RING - 1)) * level_size + v * plane_size + row * columns + column];
+}
+
+/// The matrix's rows, for STAGES levels in turns.
+__device__ __forceinline__ double& staged(int level, int e, int c, int thread) {
+    return shared[stage_place + (((level % STAGES) * staged_entries + e) * DOF + c) * worker_threads + thread];
+}
+
+struct Worker : RowOfPoint {
+    static constexpr int threads = worker_threads;
+    const int column, tile_row;
+
+    __device__ Worker(const Arguments& arguments, const Tile& tile, int, int thread_)
+        : RowOfPoint(arguments, tile, thread_, thread_ / DOF, thread_ % DOF),
+          column(HALO_J + thread_ / DOF % TJ),
+          tile_row(HALO_K + thread_ / DOF / TJ) {}
+
+    struct Block {
+        double v[DOF][DOF];
+    };
+    /// A block of a factor's entry at the neighbour in direction `at`, or its transpose; `place`: where it lies.
+    __device__ __forceinline__ Block neighbour(int entry, int at, int place, int level, bool transposed) const {
+        static_assert(DOF <= 2 || RING > 0);
+        Block x;
+        if constexpr (RING > 0) {
+#pragma unroll
+            for (int m = 0; m < DOF; ++m)
+#pragma unroll
+                for (int c = 0; c < DOF; ++c)
+                    x.v[m][c] = near_at(level + B * offset_y[at] + C * offset_z[at] + offset_x[at],
+                                        (entry - first_shared) * block_size + (transposed ? c * DOF + m : m * DOF + c),
+                                        tile_row + offset_z[at], column + offset_y[at] + SKEW * offset_z[at]);
+        } else if constexpr (DOF == 1) {
+            x.v[0][0] = load(a.x_values[entry] + place);
+        } else {  // of two unknowns: each thread loads its row
+            const double2 mine = __ldcg((const double2*)(a.x_values[entry] + place + row * DOF));
+            const double other[2] = {__shfl_xor_sync(~0u, mine.x, 1), __shfl_xor_sync(~0u, mine.y, 1)};
+            const double2 first = row == 0 ? mine : double2{other[0], other[1]};
+            const double2 second = row == 0 ? double2{other[0], other[1]} : mine;
+            x.v[0][0] = first.x;
+            x.v[1][DOF - 1] = second.y;
+            x.v[0][DOF - 1] = transposed ? second.x : first.y;
+            x.v[1][0] = transposed ? first.y : second.x;
+        }
+        return x;
+    }
+    /// x += sign * (a row) (a block)
+    template <int sign>
+    __device__ __forceinline__ static void multiply_add(const double* left, const Block& right, double* x) {
+#pragma unroll
+        for (int m = 0; m < DOF; ++m)
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) x[c] += sign * left[m] * right.v[m][c];
+    }
+
+    __device__ void point(int level) {
+        const bool active = line.active(a, level);
+        if (!__any_sync(~0u, active)) return;
+        const int i = level - line.start, at = active ? line.slot(a, level) : 0;
+        double x[entries][DOF], own[DOF];
+#pragma unroll
+        for (int e = 0; e < entries; ++e)
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) x[e][c] = a_entry[e] < 0 ? 0.0 : staged(level, e, c, thread);
+        int place[LOWER > 0 ? LOWER : 1];  // of the neighbours
+#pragma unroll
+        for (int l = 0; l < LOWER; ++l) place[l] = RING > 0 ? 0 : near(a, at, l) * block_size;
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) {
+            own[c] = x[LOWER][c];
+            if (c == row) x[LOWER][c] += a.shift * own[c];
+        }
+        unrolled<0, LOWER>([&](auto lower) {
+            constexpr int l = lower.value;
+            // W of a line that has ended still lies in the ring.
+            if (SYMMETRIC && !SHARES && RING > 0 && !line.in_grid(a, i, l))
+#pragma unroll
+                for (int c = 0; c < DOF; ++c) x[l][c] = 0.0;
+            double w[DOF];  // a row of W_l = E_l D^-1(p+l)
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) w[c] = 0.0;
+            multiply_add<+1>(x[l], neighbour(inverse_entry, l, place[l], level, false), w);
+            unrolled<chunk_begin[l], chunk_begin[l + 1]>([&](auto pair) {
+                constexpr int u = chunk_u[pair.value], e = chunk_e[pair.value];
+                if constexpr (SHARES) {  // X_0 -= W_l F_-l(p+l); one unknown a point
+                    x[LOWER][0] -= w[0] * (SYMMETRIC ? x[l][0] : staged(level, entries + l, 0, thread));
+                } else if constexpr (SYMMETRIC && e == LOWER) {  // X_0 -= E_l W_l^T
+#pragma unroll
+                    for (int m = 0; m < DOF; ++m)
+#pragma unroll
+                        for (int c = 0; c < DOF; ++c)
+                            x[LOWER][c] -= x[l][m] * (DOF == 1 ? w[m] : __shfl_sync(~0u, w[m], first_lane + c));
+                } else if constexpr (SYMMETRIC) {  // G_u(p+l) is the transpose of W_-u(p+e)
+                    multiply_add<-1>(x[l], neighbour(2 * LOWER - u, e, place[e], level, true), x[e]);
+                } else {
+                    multiply_add<-1>(x[l], neighbour(u, l, place[l], level, false), x[e]);
+                }
+            });
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) x[l][c] = w[c];
+        });
+        invert(x[LOWER], own, i, active);
+#pragma unroll
+        for (int e = LOWER + 1; e < entries; ++e) scale_from_left(x[LOWER], x[e]);
+        if (!active) return;
+#pragma unroll
+        for (int e = SHARES ? LOWER : 0; e < entries; ++e) {
+            const int entry = SHARES ? inverse_entry : e;
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) {
+                a.x_values[entry][(long long)at * block_size + row * DOF + c] = x[e][c];
+                if (RING > 0 && entry >= first_shared)
+                    near_at(level, (entry - first_shared) * block_size + row * DOF + c, tile_row, column) = x[e][c];
+            }
+        }
+    }
+};
+
+constexpr bool asks_ahead = HALO_J == 1 && HALO_K == 1;  // of more lines it takes longer than it saves
+constexpr int halo_cells = HALO_J * TK + HALO_K * columns;
+constexpr int looks_back = RING > 0 ? MAX_LEVEL : 0;
+constexpr bool helpers_tell = false;
+
+/// What a lane of a receiving warp brings of a level: some values of some lines around the tile.
+struct Receiver {
+    static constexpr int cells = (halo_cells + 31) / 32, shared_by = RECEIVERS > 0 ? RECEIVERS : 1;
+    static constexpr int values = (shared_values + shared_by - 1) / shared_by;
+    const Arguments& a;
+    const int warp;
+    int start[cells > 0 ? cells : 1], slot[cells > 0 ? cells : 1], place[cells > 0 ? cells : 1];
+    double value[cells > 0 ? cells : 1][values];
+
+    __device__ Receiver(const Arguments& arguments, const Tile& tile, int begin, int warp_, int lane)
+        : a(arguments), warp(warp_) {
+#pragma unroll
+        for (int h = 0; h < cells; ++h) {
+            const int cell = lane + 32 * h;
+            const bool left = cell < HALO_J * TK;  // of the tile's own rows; then the rows above
+            constexpr int width = HALO_J > 0 ? HALO_J : 1;
+            const int row = left ? HALO_K + cell / width : (cell - HALO_J * TK) / columns;
+            const int column = left ? cell % width : (cell - HALO_J * TK) % columns;
+            const int skewed = tile.j + column - HALO_J;
+            const Line line(a, skewed, tile.k + row - HALO_K);
+            const bool exists = cell < halo_cells && line.valid && skewed >= 0;
+            start[h] = exists ? line.start : 1 << 30;
+            slot[h] = exists ? line.slot(a, max(line.start, begin)) : 0;
+            place[h] = row * columns + column;
+        }
+    }
+    /// Asks for those of `level`, which the tiles before have completed.
+    __device__ __forceinline__ void ask(int level) {
+#pragma unroll
+        for (int h = 0; h < cells; ++h)
+            if (unsigned(level - start[h]) < unsigned(a.nx)) {
+#pragma unroll
+                for (int q = 0; q < values; ++q)
+                    if (const int v = warp + q * shared_by; v < shared_values)
+                        value[h][q] = load(a.x_values[first_shared + v / block_size] + (long long)slot[h] * block_size +
+                                           v % block_size);
+                to_next_level(slot[h], a.ny * a.nz, a.slots);
+            }
+    }
+    /// Puts the ones that were asked for into the ring.
+    __device__ __forceinline__ void keep(int level) const {
+#pragma unroll
+        for (int h = 0; h < cells; ++h)
+            if (unsigned(level - start[h]) < unsigned(a.nx))
+#pragma unroll
+                for (int q = 0; q < values; ++q)
+                    if (const int v = warp + q * shared_by; v < shared_values)
+                        shared[(level & (RING - 1)) * level_size + v * plane_size + place[h]] = value[h][q];
+    }
+};
+
+/// Copies the matrix's entries of a level for some of the workers' warps, or some of the entries for one of them; zero
+/// where the neighbour is outside the grid.
+struct Fetcher {
+    static constexpr int groups = worker_threads / 32, parts = (FETCHERS + groups - 1) / groups,
+                         step = FETCHERS / parts * 32;
+    const Arguments& a;
+    const Tile& tile;
+    const int first, part;
+
+    __device__ Fetcher(const Arguments& arguments, const Tile& tile_, int warp, int lane)
+        : a(arguments), tile(tile_), first(warp / parts * 32 + lane), part(warp % parts) {
+        static_assert(FETCHERS % parts == 0);
+    }
+    __device__ void fetch(int level) const {
+        for (int thread = first; thread < worker_threads; thread += step) {
+            const Line line(a, tile, thread / DOF, true);
+            if (!line.active(a, level)) continue;
+            const int i = level - line.start, slot = line.slot(a, level);
+            const long long from = (long long)(thread % DOF) * DOF * a.a_stride + slot;
+#pragma unroll 4
+            for (int e = part; e < entries; e += parts) {
+                if (!a.a_values[e]) continue;
+                const bool outside = SKIP_OUTSIDE && !line.in_grid(a, i, e);
+#pragma unroll
+                for (int c = 0; c < DOF; ++c)
+                    if (outside)
+                        staged(level, e, c, thread) = 0.0;
+                    else
+                        copy_async(&staged(level, e, c, thread), a.a_values[e] + from + c * a.a_stride);
+            }
+            if (stages_upper)
+                for (int l = part; l < LOWER; l += parts)
+                    copy_async(&staged(level, entries + l, 0, thread), a.a_values[2 * LOWER - l] + near(a, slot, l));
+        }
+        commit_copies();
+    }
+};
+
+/// Brings a level of the tiles before while this one's is worked on; where they have completed the next one too, it is
+/// asked for then.
+__device__ void receive(const Arguments& a, const Tile& tile, int warp, int lane) {
+    const int begin = tile.first - looks_back;
+    Receiver receiver(a, tile, begin, warp, lane);
+    Before before(a, tile, lane);
+    bool asked = false;
+    for (int level = begin; level <= tile.last; ++level) {
+        meet_all();
+        if (!asked) {
+            before.wait_for(level);
+            receiver.ask(level);
+        }
+        receiver.keep(level);
+        asked = asks_ahead && before.has_completed(level + 1);
+        if (asked) receiver.ask(level + 1);
+    }
+    meet_all();
+}
+
+/// Brings the matrix's next level; where nothing is received a level waits here for the tiles before.
+__device__ void fetch(const Arguments& a, const Tile& tile, int warp, int lane) {
+    const Fetcher fetcher(a, tile, warp, lane);
+    Before before(a, tile, lane);
+    for (int ahead = 0; ahead < STAGES - 1; ++ahead) fetcher.fetch(tile.first + ahead);
+    for (int level = tile.first - looks_back; level < tile.first; ++level) meet_all();
+    for (int level = tile.first; level <= tile.last; ++level) {
+        if (RING == 0 && warp == 0) before.wait_for(level - 1);
+        wait_copies<STAGES - 2>();
+        __syncwarp();
+        meet_all();
+        fetcher.fetch(level + STAGES - 1);
+    }
+    meet_all();
+}
+
+__device__ void help(const Arguments& a, const Tile& tile, int, int thread) {
+    const int warp = thread / 32, lane = thread % 32;
+    if (warp < RECEIVERS)
+        receive(a, tile, warp, lane);
+    else
+        fetch(a, tile, warp - RECEIVERS, lane);
+}

@@ -1,0 +1,231 @@
+// The factorisation of points of three to eight unknowns on tensor cores (StructILU paper, section 4.3): a warp has
+// one point, or two of up to four unknowns, and all their blocks in registers (tensor_blocks.cuh). Definitions:
+// precond/struct_ilu/factor.cuh.
+//
+// All loops over entries are unrolled; see precond/struct_ilu/registers.cuh.
+//
+// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
+// memory, a level ahead, by the last warp, which tells of this tile's progress too: all others' registers are needed.
+
+constexpr int cells = TJ * TK;
+constexpr int worker_threads = (cells + points - 1) / points * 32;
+constexpr int looks_back = 0;
+constexpr bool helpers_tell = true;
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
+constexpr int stage_size = entries * cells * staged_size;  // of a level; STAGES, 1 or 2, take turns
+
+/// Of a worker's pivots, and where it was; the last pivot of its row and what A has there: here they take no registers.
+__shared__ double least_ratio[worker_threads], pivot_met[worker_threads], pivot_own[worker_threads];
+__shared__ int least_ratio_x[worker_threads];
+
+struct Worker : Lane {
+    static constexpr int threads = worker_threads;
+
+    const Arguments& a;
+    const int thread, cell;
+    Line line;
+
+    __device__ Worker(const Arguments& arguments, const Tile& tile, int, int thread_)
+        : Lane(thread_),
+          a(arguments),
+          thread(thread_),
+          cell(thread_ / 32 * points + which),
+          line(a, tile, cell, cell < cells) {
+        least_ratio[thread] = 1.0;
+        least_ratio_x[thread] = 0;
+    }
+
+    __device__ bool exists() const { return line.valid; }
+    __device__ double smallest_ratio() const { return least_ratio[thread]; }
+    __device__ long long smallest_point() const { return line.point(a, least_ratio_x[thread]); }
+
+    /// Where there is one stage: it has been read.
+    __device__ static void give_back_stage() {
+        if (STAGES == 1)
+            asm volatile("barrier.sync 2, %0;" ::"n"(worker_threads + 32) : "memory");
+        else
+            __syncwarp();
+    }
+
+    /// A block in memory, of `values` at `place`, as right operand.
+    template <bool transposed>
+    __device__ __forceinline__ Operand operand(const double* values, int place) const {
+        Operand right;
+#pragma unroll
+        for (int h = 0; h < steps; ++h) right.v[h] = load(values + place + place_of(transposed, h));
+        return right;
+    }
+
+    /// The largest over the threads of a point.
+    __device__ u64 largest(u64 mine) const {
+        const unsigned members = points == 2 ? 0xffffu << 16 * which : ~0u;
+        const unsigned high = __reduce_max_sync(members, unsigned(mine >> 32));
+        const unsigned low = __reduce_max_sync(members, mine >> 32 == high ? unsigned(mine) : 0u);
+        return u64(high) << 32 | low;
+    }
+
+    /// x = its inverse; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper, Algorithm 8. How
+    /// large its pivots are need not be known at once: keep_ratio.
+    __device__ void invert(Block& x, const Block& own, int i, bool active) {
+        u64 most = 0;
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (inside(m)) most = max(most, max(size_of(own.v[m]), size_of(x.v[m])));
+        const double scale = __longlong_as_double(largest(most)), least = a.tolerance * scale;
+        const double own_diagonal = r % 2 == 0 ? own.v[0] : own.v[1];  // of the threads that have a diagonal
+        bool gave_up = false;
+#pragma unroll
+        for (int p = 0; p < DOF; ++p) {
+            const int row = p + size * which;  // and column, of the result
+            const int lane_of_pivot = 4 * row + row / 2;
+            const double met = from(x.v[p % 2], lane_of_pivot), diagonal = from(own_diagonal, lane_of_pivot);
+            const double here = from(x.v[p % 2], lane / 4 * 4 + row / 2);
+            if (r == p) pivot_met[thread] = met, pivot_own[thread] = diagonal;
+            double pivot = met;
+            if (!judge(a).accepts(met, diagonal, least)) {
+                pivot = 1.0;
+                if (active && !gave_up)
+                    pivot =
+                        judge(a).usable(met, diagonal, scale, line.point(a, i) * DOF + p, lane % (32 / points) == 0);
+                if (pivot == 0.0) gave_up = true, pivot = 1.0;
+            }
+            eliminate(x, p, row, here, 1.0 / pivot);
+        }
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (gave_up || !inside(m)) x.v[m] = 0.0;
+    }
+
+    /// Of a point's pivots to A's diagonal, each by the threads of its row.
+    __device__ void keep_ratio(int i) const {
+        if (!in_rows) return;
+        const double mine = judge(a).ratio(pivot_met[thread], pivot_own[thread]);
+        if (mine < least_ratio[thread]) least_ratio[thread] = mine, least_ratio_x[thread] = i;
+    }
+
+    __device__ void point(int level) {
+        const bool active = line.valid && unsigned(level - line.start) < unsigned(a.nx);
+        const int i = level - line.start, at = active ? line.slot(a, level) : 0;
+        Block x[entries];
+        const double* const from = shared + (level & (STAGES - 1)) * stage_size + cell * staged_size + r * DOF + c;
+        const bool there[2] = {inside(0) && cell < cells, inside(1) && cell < cells};  // the same where DOF is even
+        const auto staged = [&](int e) {
+            Block block{};
+            if (a_entry[e] >= 0)
+#pragma unroll
+                for (int m = 0; m < 2; ++m)
+                    block.v[m] = there[DOF % 2 == 0 ? 0 : m] ? from[e * cells * staged_size + m] : 0.0;
+            return block;
+        };
+#pragma unroll
+        for (int e = 0; e < entries; ++e) x[e] = staged(e);
+        Block own = x[LOWER];
+        give_back_stage();
+        if (!__any_sync(~0u, active)) return;
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (r == c + m) x[LOWER].v[m] += a.shift * own.v[m];
+        unrolled<0, LOWER>([&](auto lower) {
+            constexpr int l = lower.value;
+            const Operand left = as_left(x[l]);
+            const int place = near(a, at, l) * block_size;
+            Block w{};  // W_l = E_l D^-1(p+l)
+            multiply_add<+1>(left, operand<false>(a.x_values[inverse_entry], place), w);
+            unrolled<chunk_begin[l], chunk_begin[l + 1]>([&](auto pair) {
+                constexpr int u = chunk_u[pair.value], e = chunk_e[pair.value];
+                if constexpr (!SYMMETRIC)
+                    multiply_add<-1>(left, operand<false>(a.x_values[u], place), x[e]);
+                else if constexpr (e == LOWER)  // X_0 -= E_l W_l^T, whose operand is W_l as a left one
+                    multiply_add<-1>(left, as_left(w), x[e]);
+                else  // G_u(p+l) is the transpose of W_-u(p+e)
+                    multiply_add<-1>(left, operand<true>(a.x_values[2 * LOWER - u], near(a, at, e) * block_size), x[e]);
+            });
+            x[l] = w;
+        });
+        if (STAGES > 1) own = staged(LOWER);  // still there: registers are scarce until now
+        invert(x[LOWER], own, i, active);
+        const Operand inverse = as_left(x[LOWER]);
+#pragma unroll
+        for (int e = LOWER + 1; e < entries; ++e) {
+            Block g{};
+            multiply_add<+1>(inverse, as_right(x[e]), g);  // G_u = D^-1 X_u
+            x[e] = g;
+        }
+        if (!active) return;
+        const long long to = (long long)at * block_size + r * DOF + c;
+#pragma unroll
+        for (int e = 0; e < entries; ++e) {
+            if (DOF % 2 == 0) {
+                if (inside(0)) *(double2*)(a.x_values[e] + to) = double2{x[e].v[0], x[e].v[1]};
+            } else {
+#pragma unroll
+                for (int m = 0; m < 2; ++m)
+                    if (inside(m)) a.x_values[e][to + m] = x[e].v[m];
+            }
+        }
+        keep_ratio(i);
+    }
+};
+
+/// Turns the matrix's entries of a level into blocks, neighbouring points by neighbouring threads; zero where the
+/// neighbour is outside the grid.
+struct Fetcher {
+    static constexpr int at_once = 32 / cells > 0 ? 32 / cells : 1;
+    const Arguments& a;
+    const int first;
+    const Line line;
+    double* const to;
+
+    __device__ Fetcher(const Arguments& arguments, const Tile& tile, int lane)
+        : a(arguments),
+          first(lane / cells),
+          line(a, tile, lane % cells, first < at_once),
+          to(shared + lane % cells * staged_size) {
+        static_assert(cells <= 32);
+    }
+    __device__ void fetch(int level) const {
+        const int i = level - line.start;
+        if (line.active(a, level)) {
+            const long long step = (long long)at_once * a.a_stride;
+            const long long from = (long long)first * a.a_stride + line.slot(a, level);
+#pragma unroll 1
+            for (int e = 0; e < entries; ++e) {
+                if (!a.a_values[e]) continue;
+                const bool outside = SKIP_OUTSIDE && !line.in_grid(a, i, e);
+                const double* source = a.a_values[e] + from;
+                double* at = to + (level & (STAGES - 1)) * stage_size + e * cells * staged_size + first;
+#pragma unroll 8
+                for (int q = first; q < block_size; q += at_once, source += step, at += at_once) {
+                    if (outside)
+                        *at = 0.0;
+                    else
+                        copy_async(at, source);
+                }
+            }
+        }
+        commit_copies();
+    }
+};
+
+__device__ void help(const Arguments& a, const Tile& tile, int index, int lane) {
+    static_assert(HELPERS == 1);
+    const Fetcher fetcher(a, tile, lane);
+    Before before(a, tile, lane);
+    const auto tell = [&](int level) {
+        if (lane == 0) publish(a.progress + index, level);
+        __syncwarp();
+    };
+    tell(tile.first - 1);
+    fetcher.fetch(tile.first);
+    for (int level = tile.first; level <= tile.last; ++level) {
+        before.wait_for(level - 1);
+        wait_copies<0>();
+        __syncwarp();
+        meet_all();
+        tell(level - 1);
+        Worker::give_back_stage();
+        fetcher.fetch(level + 1);
+    }
+    meet_all();
+    tell(finished);
+}

@@ -1,0 +1,158 @@
+// A subdomain's vector in shared memory: what the kernels of precond/subdomain/solve.cuh and precond/subdomain/spin_and_dag.cuh share. A
+// block of threads has one subdomain; component c of a point lies in `cell`, CELLS apart from component to component,
+// rows of SX points PITCH apart. What lies between rows and around the vector is 0, and zeros of the factors refer to
+// it, or to any other number.
+//
+// Definitions, besides that of precond/factors/reduced_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA {from a point's
+// cell to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the
+// layout of vectors), UNROLLED (tables are indexed by constants once loops are unrolled).
+
+struct Arguments {
+    const Value* factors;  // [subdomain][subdomain_values]
+    const double* in;
+    double* out;
+    const int* cells;  // of the points, step by step; by local number in precond/subdomain/spin_and_dag.cuh
+    int* graph;
+    long long subdomain_values, slots;
+    int nx, ny, nz, level_y, level_z, count_x, count_y, padding;
+};
+
+#if UNROLLED
+#define TABLE __device__ constexpr int
+#else
+#define TABLE __constant__ const int
+#endif
+TABLE delta[] = DELTA;
+
+extern __shared__ __align__(16) double shared[];
+constexpr int vector_size = (DOF * CELLS + 2 * MARGIN + 1) / 2 * 2;
+
+/// Component 0 of cell 0.
+__device__ __forceinline__ double* vector_begin() {
+    return shared + MARGIN;
+}
+
+/// From a cell to its neighbour's at the lower entry e, or at the upper one that mirrors it.
+template <bool upper>
+__device__ __forceinline__ int way(int e) {
+    return upper ? -delta[e] : delta[e];
+}
+
+/// Where a subdomain lies in the grid.
+struct Box {
+    int x, y, z;
+
+    __device__ explicit Box(const Arguments& a)
+        : x(int(blockIdx.x) % a.count_x * SX),
+          y(int(blockIdx.x) / a.count_x % a.count_y * SY),
+          z(int(blockIdx.x) / (a.count_x * a.count_y) * SZ) {}
+
+    /// Slot of a cell's point, -1 where there is none.
+    __device__ __forceinline__ long long slot(const Arguments& a, int cell) const {
+        const int i = cell % PITCH, j = cell / PITCH % SY, k = cell / (PITCH * SY);
+        const int px = x + i, py = y + j, pz = z + k;
+        if (i >= SX || px >= a.nx || py >= a.ny || pz >= a.nz) return -1;
+        if (NATURAL) return px + a.nx * (py + (long long)a.ny * pz);
+        return ((long long)((px + a.level_y * py + a.level_z * pz) % a.nx) * a.nz + pz) * a.ny + py;
+    }
+};
+
+/// A cell of the vector, and the slot of its point where `has_point`; not `is_cell`: what a thread has too many.
+struct Cell {
+    int at;
+    bool is_cell, has_point;
+    long long slot;
+};
+
+/// Calls body(some cells) until a thread has had its share. Natural order: a thread's cells of a plane are found once,
+/// those of the other planes are as far away as planes are apart; `whole`: the grid has all points of the box.
+template <bool whole, int threads, class Body>
+__device__ __forceinline__ void for_cells_by_plane(const Arguments& a, const Box& box, int thread, const Body& body) {
+    constexpr int plane = PITCH * SY, turns = (plane + threads - 1) / threads, batch = turns < 8 ? turns : 8;
+    constexpr int planes = 8 / batch < SZ ? 8 / batch : SZ;
+    constexpr bool even = plane % (batch * threads) == 0;
+    const long long plane_slots = (long long)a.nx * a.ny;
+#pragma unroll 1
+    for (int first = thread; first < plane; first += batch * threads) {
+        int from_corner[batch];
+        bool is_cell[batch], has_point[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const int cell = first + b * threads, i = cell % PITCH, j = cell / PITCH;
+            from_corner[b] = i + a.nx * j;
+            is_cell[b] = even || cell < plane;
+            has_point[b] = is_cell[b] && (PITCH == SX || i < SX) && (whole || (box.x + i < a.nx && box.y + j < a.ny));
+        }
+        long long corner = box.x + a.nx * (box.y + (long long)a.ny * box.z);
+#pragma unroll 1
+        for (int k = 0; k < SZ; k += planes) {
+            Cell cells[planes * batch];
+#pragma unroll
+            for (int p = 0; p < planes; ++p, corner += plane_slots) {
+                const bool is_plane = SZ % planes == 0 || k + p < SZ;
+#pragma unroll
+                for (int b = 0; b < batch; ++b)
+                    cells[p * batch + b] = {first + b * threads + (k + p) * plane, is_plane && is_cell[b],
+                                            is_plane && has_point[b] && (whole || box.z + k + p < a.nz),
+                                            corner + from_corner[b]};
+            }
+            body(cells);
+        }
+    }
+}
+template <int threads, class Body>
+__device__ __forceinline__ void for_cells(const Arguments& a, const Box& box, int thread, const Body& body) {
+    if constexpr (NATURAL && PITCH * SY >= threads) {
+        if (box.x + SX <= a.nx && box.y + SY <= a.ny && box.z + SZ <= a.nz)
+            for_cells_by_plane<true, threads>(a, box, thread, body);
+        else
+            for_cells_by_plane<false, threads>(a, box, thread, body);
+    } else {
+        constexpr int batch = 4;
+#pragma unroll 1
+        for (int first = thread; first < CELLS; first += batch * threads) {
+            Cell cells[batch];
+#pragma unroll
+            for (int b = 0; b < batch; ++b) {
+                const int at = first + b * threads;
+                const long long slot = at < CELLS ? box.slot(a, at) : -1;
+                cells[b] = {at, at < CELLS, slot >= 0, slot};
+            }
+            body(cells);
+        }
+    }
+}
+
+/// The subdomain's part of `in` comes to shared memory; several values of a thread are on their way at a time.
+template <int threads>
+__device__ void load_vector(const Arguments& a, const Box& box, int thread) {
+    for (int at = thread; at < MARGIN; at += threads) {
+        shared[at] = 0.0;
+        shared[MARGIN + DOF * CELLS + at] = 0.0;
+    }
+    for_cells<threads>(a, box, thread, [&](const auto& cells) {
+        constexpr int count = sizeof(cells) / sizeof(Cell);
+#pragma unroll 1
+        for (int c = 0; c < DOF; ++c) {
+            double value[count];
+#pragma unroll
+            for (int n = 0; n < count; ++n) value[n] = cells[n].has_point ? a.in[c * a.slots + cells[n].slot] : 0.0;
+#pragma unroll
+            for (int n = 0; n < count; ++n)
+                if (cells[n].is_cell) vector_begin()[c * CELLS + cells[n].at] = value[n];
+        }
+    });
+}
+
+/// And goes to `out`.
+template <int threads>
+__device__ void store_vector(const Arguments& a, const Box& box, int thread) {
+    for_cells<threads>(a, box, thread, [&](const auto& cells) {
+        constexpr int count = sizeof(cells) / sizeof(Cell);
+#pragma unroll 1
+        for (int c = 0; c < DOF; ++c)
+#pragma unroll
+            for (int n = 0; n < count; ++n)
+                if (cells[n].has_point) a.out[c * a.slots + cells[n].slot] = vector_begin()[c * CELLS + cells[n].at];
+    });
+}

@@ -1,0 +1,223 @@
+// Factorisation of subdomains on a GPU: a block of threads a subdomain, its points step by step
+// (precond/subdomain/ildu0.hpp).
+#include <algorithm>
+
+#include "core/device/cuda.hpp"
+#include "core/matrix/views.hpp"
+#include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/known_dof.hpp"
+#include "precond/subdomain/factors.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// What the factorisation knows of the pattern.
+struct Tables {
+    const Int3* offsets;
+    const int* a_entry;  ///< A's entry of each entry
+    const int* begin;    ///< of the updates of each lower entry, and their end
+    const int* updates;  ///< pairs (u, e): X_e -= E_l G_u
+};
+
+/// A's blocks, the upper ones read from the lower where one triangle is stored.
+struct Blocks {
+    ConstMatrixView values;
+    Layout layout;
+    const Int3* offsets;
+    int size;
+
+    __device__ double at(int entry, Int3 p, Index slot, int row, int col) const {
+        if (entry < values.stored_entries) return values.at(entry, row, col, slot);
+        return values.at(size - 1 - entry, col, row, layout.slot(p + offsets[entry]));
+    }
+};
+
+/// Steps of a subdomain's points.
+struct Steps {
+    const int *points, *begin;
+    int count;
+};
+
+/// A point of a subdomain, and a bit for each entry that leads to another point of the same one: at most 125 entries.
+struct Place {
+    Index subdomain, slot;
+    int local;
+    Int3 first, point;
+    unsigned long long coupled[2];
+
+    __device__ bool couples(int e) const { return coupled[e / 64] >> e % 64 & 1; }
+};
+
+/// Steps 1 to 4 of precond/subdomain/ildu0.hpp at one point; m is the dof where the compiler knows it. Rows of a point can be
+/// eliminated side by side, and so can columns be scaled; the inverse lies between.
+template <int m>
+struct FactorPoint {
+    SubdomainFactorView x;
+    Tables tables;
+    Blocks a;
+    PivotJudge judge;
+    double alpha;
+
+    static constexpr int room = m > 0 ? m : max_dof;
+
+    __device__ int dof() const { return m > 0 ? m : x.dof; }
+    __device__ int entries() const { return 2 * x.lower + 1; }
+    /// Of a point by its local number, in the subdomain that begins at `first`; false where it lies outside the grid.
+    __device__ bool locate(Index subdomain, Int3 first, int local, Place& at) const {
+        at.subdomain = subdomain;
+        at.local = local;
+        at.first = first;
+        at.point = x.cuts.point(local, first);
+        if (!x.cuts.grid.contains(at.point)) return false;
+        at.slot = a.layout.slot(at.point);
+        at.coupled[0] = at.coupled[1] = 0;
+        for (int e = 0; e < entries(); ++e)
+            if (x.cuts.holds(at.point + tables.offsets[e], at.first)) at.coupled[e / 64] |= 1ull << e % 64;
+        return true;
+    }
+    __device__ double& value(const Place& at, int e, int r, int c) const {
+        return x.at(at.subdomain, at.local, e, r, c);
+    }
+    __device__ double value(const Place& at, int local, int e, int r, int c) const {
+        return x.at(at.subdomain, local, e, r, c);
+    }
+
+    /// Row r of X_e = A_e + alpha diag(A), 0 across a cut; then for each l and u, e = l + u, X_e -= X_l G_u(p+l), and
+    /// W_l = X_l D^-1(p+l).
+    __device__ void eliminate_row(const Place& at, int r) const {
+        for (int e = 0; e < entries(); ++e) {
+            const bool inside = at.couples(e);
+            for (int c = 0; c < dof(); ++c) {
+                const double factor = e == x.lower && r == c ? 1.0 + alpha : 1.0;
+                value(at, e, r, c) = inside ? factor * a.at(tables.a_entry[e], at.point, at.slot, r, c) : 0.0;
+            }
+        }
+        for (int l = 0; l < x.lower; ++l) {
+            if (!at.couples(l)) continue;
+            const int there = x.cuts.local(at.point + tables.offsets[l], at.first);
+            double row[room];
+            for (int k = 0; k < dof(); ++k) row[k] = value(at, l, r, k);
+            for (int update = tables.begin[l]; update < tables.begin[l + 1]; ++update) {
+                const int u = tables.updates[2 * update], e = tables.updates[2 * update + 1];
+                if (!at.couples(e)) continue;
+                for (int c = 0; c < dof(); ++c) value(at, e, r, c) -= product(row, at, there, u, c);
+            }
+            for (int c = 0; c < dof(); ++c) value(at, l, r, c) = product(row, at, there, x.lower, c);
+        }
+    }
+    /// A row times column c of a block of another point.
+    __device__ double product(const double* row, const Place& at, int there, int e, int c) const {
+        double sum = 0.0;
+        for (int k = 0; k < dof(); ++k) sum += row[k] * value(at, there, e, k, c);
+        return sum;
+    }
+
+    /// D^-1 = inverse of X_0, 0 where a pivot cannot be used.
+    __device__ void invert(const Place& at, PivotRatio& smallest) const {
+        const int own_entry = tables.a_entry[x.lower], size = dof();
+        double block[room * room], scale = 0.0, ratio = 1.0;
+        // What is not a number is left out: its pivot tells.
+        const auto enlarge = [&](double entry) { scale = fmax(scale, fabs(entry)); };
+        for (int r = 0; r < size; ++r)
+            for (int c = 0; c < size; ++c) {
+                enlarge(a.at(own_entry, at.point, at.slot, r, c));
+                enlarge(block[r * size + c] = value(at, x.lower, r, c));
+            }
+        const Index row = x.cuts.grid.row(at.point);
+        const int given_up = invert_in_place(size, block, [&](int component, double pivot) {
+            const double own = a.at(own_entry, at.point, at.slot, component, component);
+            ratio = std::min(ratio, judge.ratio(pivot, own));
+            return judge.usable(pivot, own, scale, (unsigned long long)(row * size + component), true);
+        });
+        for (int r = 0; r < size; ++r)
+            for (int c = 0; c < size; ++c) value(at, x.lower, r, c) = given_up >= 0 ? 0.0 : block[r * size + c];
+        smallest.take(ratio, row);
+    }
+
+    /// Column c of G_u = D^-1 X_u.
+    __device__ void scale_column(const Place& at, int c) const {
+        for (int u = x.lower + 1; u < entries(); ++u) {
+            if (!at.couples(u)) continue;
+            double column[room];
+            for (int k = 0; k < dof(); ++k) column[k] = value(at, u, k, c);
+            for (int r = 0; r < dof(); ++r) {
+                double sum = 0.0;
+                for (int k = 0; k < dof(); ++k) sum += value(at, x.lower, r, k) * column[k];
+                value(at, u, r, c) = sum;
+            }
+        }
+    }
+};
+
+constexpr int factor_threads = 128;
+
+struct SubdomainRatio {
+    double value;
+    long long row;
+};
+
+/// One block a subdomain: a thread a row, then a thread a point, then a thread a column.
+template <class Body>
+__global__ void __launch_bounds__(factor_threads)
+    walk_subdomains(const __grid_constant__ Body body, const Steps steps, SubdomainRatio* smallest) {
+    __shared__ SubdomainRatio ratios[factor_threads];
+    const Index subdomain = blockIdx.x;
+    const Int3 first = body.x.cuts.first_point(subdomain);
+    const int thread = int(threadIdx.x), dof = body.dof();
+    PivotRatio own;
+    Place at;
+    for (int step = 0; step < steps.count; ++step) {
+        const int* points = steps.points + steps.begin[step];
+        const int count = steps.begin[step + 1] - steps.begin[step];
+        for (int work = thread; work < count * dof; work += factor_threads)
+            if (body.locate(subdomain, first, points[work / dof], at)) body.eliminate_row(at, work % dof);
+        __syncthreads();
+        for (int work = thread; work < count; work += factor_threads)
+            if (body.locate(subdomain, first, points[work], at)) body.invert(at, own);
+        __syncthreads();
+        for (int work = thread; work < count * dof; work += factor_threads)
+            if (body.locate(subdomain, first, points[work / dof], at)) body.scale_column(at, work % dof);
+        __syncthreads();
+    }
+    ratios[threadIdx.x] = {own.value, own.row};
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    for (int other = 1; other < factor_threads; ++other) own.take(ratios[other].value, ratios[other].row);
+    smallest[blockIdx.x] = {own.value, own.row};
+}
+
+template <class Body>
+PivotRatio walk_on_device(const Context& context, const Body& body, const Steps& steps) {
+    const Index subdomains = body.x.cuts.subdomains();
+    Buffer<SubdomainRatio> ratios(context, "preconditioner: pivots", subdomains);
+    walk_subdomains<<<unsigned(subdomains), factor_threads, 0, cuda::stream()>>>(body, steps, ratios.data());
+    cuda::launched("factorisation of subdomains");
+    std::vector<SubdomainRatio> host(ratios.size());
+    device::copy(ratios.data(), host.data(), Index(host.size() * sizeof(SubdomainRatio)));
+    PivotRatio smallest;
+    for (const SubdomainRatio& one : host) smallest.take(one.value, one.row);
+    return smallest;
+}
+
+}  // namespace
+
+void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const PivotRules& rules,
+                                     PivotInverter& inverter) {
+    const int lower = stencil_.lower_size(), entries = stencil_.size();
+    const int* tables = tables_.data();
+    Buffer<PivotLog> log = copied_to(context_, "preconditioner: pivots", std::vector<PivotLog>{empty_pivot_log()});
+    const PivotJudge judge{log.data(), rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
+                           symmetric_};
+    with_known_dof<1, 2, 3, 4>(order_.dof, [&](auto dof) {
+        const FactorPoint<dof.value> body{
+            {cuts_, places_.data(), values_.data(), order_.values, order_.dof, lower},
+            {kept_offsets_.data(), tables, tables + entries, tables + entries + lower + 1},
+            {view(a), a.layout(), offsets_.data(), a.stencil().size()},
+            judge,
+            alpha};
+        const PivotRatio smallest = walk_on_device(context_, body, {points_.data(), begin_.data(), order_.steps()});
+        inverter.adopt(moved_to(context_.host(), "preconditioner: pivots", std::move(log))[0], smallest);
+    });
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,208 @@
+#include "precond/subdomain/ildu0.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "precond/triangular/jacobi/preconditioner.hpp"
+
+namespace hyperplane {
+namespace {
+
+const std::string section = "preconditioner";
+
+constexpr std::pair<const char*, SubdomainVariant> variants[] = {{"level", SubdomainVariant::level},
+                                                                 {"unfused", SubdomainVariant::unfused},
+                                                                 {"spin", SubdomainVariant::spin},
+                                                                 {"dag_vertex", SubdomainVariant::dag_vertex},
+                                                                 {"dag_edge", SubdomainVariant::dag_edge}};
+
+/// Values of a subdomain's vector, without what lies around it.
+constexpr Index most_values = 16 * 1024;
+
+const char* name_of(SubdomainVariant variant) {
+    for (const auto& [name, value] : variants)
+        if (value == variant) return name;
+    return "";
+}
+
+ParameterTable subdomain_parameters() {
+    using enum ParameterType;
+    ParameterTable table{
+        {.section = section,
+         .key = "subdomain",
+         .type = integers,
+         .default_value = "auto",
+         .description =
+             "points of a subdomain along x, y and z, such as 16 16 8; times the unknowns of a point at most "
+             "16384, which fit a GPU's shared memory. auto: boxes of equal size, of about 16 16 8 points for "
+             "up to 3 unknowns a point, of fewer for more",
+         .minimum = Bound{1},
+         .choices = {"auto"},
+         .count = 3},
+        {.section = section,
+         .key = "variant",
+         .type = choice,
+         .default_value = "level",
+         .description =
+             "how subdomains are solved, all with the same M; level: level by level, both solves in one "
+             "kernel; unfused: in two. On a GPU alone: spin, a warp a row, which waits for the rows it needs; "
+             "dag_vertex and dag_edge, levels found in the pattern's graph, a thread a row or a nonzero. "
+             "dag_edge adds in any order, so its last bits vary from run to run",
+         .choices = {"level", "unfused", "spin", "dag_vertex", "dag_edge"},
+         .only_with = Condition{"triangular_solve", "exact"}},
+    };
+    table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
+    const ParameterTable solves = triangular_solve_parameters();
+    table.insert(table.end(), solves.begin(), solves.end());
+    return table;
+}
+
+SubdomainOptions subdomain_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+    SubdomainOptions options;
+    if (parameters.text(section, "subdomain") != "auto") {
+        const std::vector<Index> size = parameters.integers(section, "subdomain");
+        const Grid& g = setting.grid;
+        options.size = Int3{int(std::min<Index>(size[0], g.nx)), int(std::min<Index>(size[1], g.ny)),
+                            int(std::min<Index>(size[2], g.nz))};
+        const Index values = Index(options.size->x) * options.size->y * options.size->z * setting.dof;
+        if (values > most_values)
+            throw UsageError(
+                fmt::format("{}: {} x {} x {} points of {} unknowns are {} values, and a subdomain's vector has at "
+                            "most {}, as many "
+                            "as fit a GPU's shared memory; make subdomains smaller",
+                            parameters.where(section, "subdomain"), options.size->x, options.size->y, options.size->z,
+                            setting.dof, values, most_values));
+    }
+    const std::string& variant = parameters.text(section, "variant");
+    for (const auto& [name, value] : variants)
+        if (variant == name) options.variant = value;
+    if (options.size) {
+        constexpr Index most_held = 227 * 1024 / Index(sizeof(double));
+        const Cuts cuts{setting.grid, *options.size};
+        const SubdomainCells cells(cuts, cuts.within(setting.stencil));
+        const Index flags = options.variant == SubdomainVariant::spin ? cuts.points() / 2 + 1 : 0;
+        const Index held = Index(setting.dof) * cells.cells + 2 * cells.margin + 1 + flags;
+        if (held > most_held)
+            throw UsageError(
+                fmt::format("{}: with what stencil {} refers to around it, a vector of {} x {} x {} points takes {} "
+                            "values of a GPU's shared memory, which holds {}; make subdomains smaller along x and y",
+                            parameters.where(section, "subdomain"), setting.stencil.name(), options.size->x,
+                            options.size->y, options.size->z, held, most_held));
+    }
+    options.pivots = pivot_options(parameters);
+    options.storage = factor_storage(parameters);
+    return options;
+}
+
+/// Fewest bytes of one application: factors, half_scaled's exponents, r and z.
+Index fewest_bytes(const Stencil& kept, Index dof, Index points, FactorStorage storage) {
+    const Index exponents = storage == FactorStorage::half_scaled ? 3 * dof : 0;
+    return (kept.size() * dof * dof * bytes_of(storage) + exponents + 2 * dof * Index(sizeof(double))) * points;
+}
+
+}  // namespace
+
+Cuts SubdomainOptions::cuts(const Grid& grid, int dof) const {
+    return size ? Cuts{grid, *size} : Cuts::by_default(grid, dof);
+}
+
+SubdomainIldu0::SubdomainIldu0(const Context& context, const SubdomainOptions& options)
+    : context_(context), options_(options) {
+    if (context.backend() == Backend::cpu && !goes_by_steps(options.variant))
+        throw UsageError(fmt::format(
+            "subdomain_ildu0: variant {} is a way in which threads of a GPU wait for each other; a CPU has one thread "
+            "a "
+            "subdomain. Set preconditioner.variant = level, which gives the same M, or device.backend = cuda.",
+            name_of(options.variant)));
+}
+
+PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const PreconditionerSetting& setting) {
+    const Cuts cuts = options.cuts(setting.grid, setting.dof);
+    const SubdomainOrder::Rows rows = rows_of(setting.context.backend(), options.variant);
+    PreconditionerPlan plan;
+    // Lines along x are what the sides of subdomains are made of.
+    plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+    plan.bytes = SubdomainFactors::bytes(cuts, setting.stencil, setting.dof, rows, options.storage);
+    if constexpr (cuda_built)
+        if (setting.context.backend() == Backend::cuda)
+            plan.bytes += SubdomainSolveCuda::bytes(cuts, cuts.within(setting.stencil), setting.dof, options.variant,
+                                                    options.storage);
+    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), cuts, setting.stencil, setting.dof,
+                                                     rows, options.storage);
+    plan.bytes_per_apply =
+        fewest_bytes(cuts.within(setting.stencil), setting.dof, setting.grid.points(), options.storage);
+    const bool varies = options.variant == SubdomainVariant::dag_edge;
+    plan.traits = {.fixed = true, .symmetric = setting.symmetric, .varies = varies ? "variant = dag_edge" : ""};
+    return plan;
+}
+
+SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
+    const Cuts cuts = options_.cuts(a.grid(), a.dof());
+    layout_ = a.layout();
+    symmetric_ = a.symmetric();
+    if (!factors_ || !factors_->serves(cuts, a)) {
+        cuda_.reset();
+        factors_.reset();
+        factors_.emplace(context_, cuts, a, rows_of(context_.backend(), options_.variant), options_.storage);
+    }
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda && !(cuda_ && cuda_->layout() == layout_.kind()))
+            cuda_ = std::make_shared<SubdomainSolveCuda>(context_, *factors_, layout_.kind(), options_.variant,
+                                                         options_.tuning);
+    const PivotRules& rules = options_.pivots.rules;
+    SetupReport report =
+        factor_with_policy(a, rules, options_.pivots.shift, "subdomain_ildu0",
+                           [&](double alpha, PivotInverter& inverter) { factors_->factor(a, alpha, rules, inverter); });
+    if (is_narrow(options_.storage)) judge(factors_->round(), options_.storage, "subdomain_ildu0", report);
+    report.factor_bytes = factors_->factor_bytes();
+    return report;
+}
+
+void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->apply(*factors_, r, z);
+    solve_subdomains_cpu(*factors_, options_.variant == SubdomainVariant::level, r, z);
+}
+
+TriangleShape SubdomainIldu0::triangle_shape(const PreconditionerSetting& setting) const {
+    const Stencil kept = options_.cuts(setting.grid, setting.dof).within(setting.stencil);
+    return {Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), kept.offsets(), setting.dof,
+            setting.symmetric, true};
+}
+
+Index SubdomainIldu0::bytes_per_apply() const {
+    return fewest_bytes(factors_->stencil(), factors_->order().dof, layout_.slots(), options_.storage);
+}
+
+PreconditionerRow subdomain_ildu0_row() {
+    PreconditionerRow row;
+    row.name = "subdomain_ildu0";
+    row.summary = "ILU(0) or IC(0) of boxes of the grid, the couplings between them dropped";
+    row.explanation =
+        "The grid is cut into boxes, couplings between boxes are left out, and each box is factored by itself as "
+        "M = (I + W) D (I + G). A block of a GPU's threads keeps its box's vector in shared memory through both "
+        "solves, so that r, z and the factors pass once and nothing waits across the grid; about 1.5 times the "
+        "iterations of struct_ilu are the price. Source: Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
+        "Solves to GPUs via Fine-grained Domain Decomposition.";
+    row.parameters = subdomain_parameters();
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.create = [](const Parameters& parameters,
+                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+        const SubdomainOptions options = subdomain_options(parameters, setting);
+        if (!sweeps_triangles(parameters)) return std::make_unique<SubdomainIldu0>(setting.context, options);
+        return create_swept(std::make_unique<SubdomainIldu0>(setting.context, in_double(options)), "subdomain_ildu0",
+                            parameters, setting);
+    };
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        const SubdomainOptions options = subdomain_options(parameters, setting);
+        if (!sweeps_triangles(parameters)) return SubdomainIldu0::plan(options, setting);
+        return plan_swept(SubdomainIldu0(setting.context, options), SubdomainIldu0::plan(in_double(options), setting),
+                          parameters, setting);
+    };
+    return row;
+}
+
+}  // namespace hyperplane

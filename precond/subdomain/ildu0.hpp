@@ -1,0 +1,84 @@
+// subdomain_ildu0: incomplete LDU of a matrix cut into subdomains, each solved by one block of threads.
+//
+// Gondhalekar, Haugen, Gibson, Feng, "Mapping Sparse Triangular Solves to GPUs via Fine-grained Domain Decomposition":
+// geometric cuts (section 3, Algorithm 1), couplings between subdomains dropped (3.2), ILDU(0) with unit triangles and
+// stored inverse pivots (4.3, Algorithm 4), both solves and the scaling fused in one kernel that keeps the subdomain's
+// vector in shared memory (4.4). For blocks, on the stencil's pattern within a subdomain:
+//
+//     M = (I + W) D (I + G),       X = A + shift diag(A) at first, for each point p in the order of levels:
+//
+//     1.  for each lower offset l, ascending, and upper offset u with e = l + u in the stencil:
+//             X_e(p) -= X_l(p) G_u(p+l)
+//     2.      W_l(p)  = X_l(p) D^-1(p+l)
+//     3.  D^-1(p) = inverse of X_0(p)
+//     4.  G_u(p)  = D^-1(p) X_u(p) for each upper offset u
+//
+// Apply, z = M^-1 r, all within a subdomain:
+//
+//     y(p) = r(p) - sum_l W_l(p) y(p+l)                    ascending
+//     z(p) = D^-1(p) y(p) - sum_u G_u(p) z(p+u)            descending
+//
+// Both triangles are held, of a symmetric matrix too (incomplete Cholesky, G = W^T), each in the order in which its
+// solve reads it. In fewer bits (storage) W, D^-1 and G are made in double precision and rounded once, each by itself:
+// G stays W^T up to what rounding makes of sums in another order. Axes that wrap are cut: wrapped couplings never lie
+// within a subdomain. Subdomains know nothing of each other, so a part of them can be factored and applied anywhere.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "precond/registry.hpp"
+#include "precond/subdomain/factors.hpp"
+#include "precond/subdomain/solve_cuda.hpp"
+#include "precond/triangular/jacobi/source.hpp"
+
+namespace hyperplane {
+
+struct SubdomainOptions {
+    std::optional<Int3> size;  ///< points of a subdomain; none: Cuts::by_default
+    SubdomainVariant variant = SubdomainVariant::level;
+    PivotOptions pivots;
+    FactorStorage storage = FactorStorage::double_precision;
+    SubdomainTuning tuning = {};
+
+    Cuts cuts(const Grid& grid, int dof) const;
+};
+
+class SubdomainIldu0 : public CopiableFactorisation {
+public:
+    /// Throws UsageError for a variant that a context's backend has not.
+    SubdomainIldu0(const Context& context, const SubdomainOptions& options);
+
+    SetupReport setup(const StructMatrix& a) override;
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
+    void apply(const Vector& r, Vector& z) const override;
+    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
+    Index bytes_per_apply() const override;
+
+    TriangleShape triangle_shape(const PreconditionerSetting& setting) const override;
+    void copy_triangles(const TriangleCopy& to) const override { factors_->copy_triangles(to); }
+
+    const SubdomainFactors& factors() const { return *factors_; }
+    /// From the next set-up on.
+    void tune(const SubdomainTuning& tuning) {
+        options_.tuning = tuning;
+        cuda_.reset();
+    }
+
+    static PreconditionerPlan plan(const SubdomainOptions& options, const PreconditionerSetting& setting);
+
+private:
+    Context context_;
+    SubdomainOptions options_;
+    Layout layout_;
+    bool symmetric_ = false;
+    std::optional<SubdomainFactors> factors_;
+    std::shared_ptr<SubdomainSolveCuda> cuda_;  ///< kernels, where the matrix is on a GPU
+};
+
+/// z = M^-1 r on a CPU, one thread a subdomain, or in two passes over them. Factors by line; r and z in any layout.
+void solve_subdomains_cpu(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z);
+
+PreconditionerRow subdomain_ildu0_row();
+
+}  // namespace hyperplane

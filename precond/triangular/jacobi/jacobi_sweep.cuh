@@ -1,0 +1,212 @@
+// One Jacobi sweep on a triangular factor, on a GPU (precond/triangular/jacobi/sweeps.hpp); precond/factors/view.hpp says what
+// the factors are.
+//
+// One unknown: a thread a point, all reads of consecutive values. Several: a block's coefficients are read by
+// neighbouring threads, up to 16 bytes each, so that a warp reads whole lines; a thread sums what its columns and rows
+// give over all neighbours, and threads of a point add up once, in shared memory. Rows of half precision are scaled
+// where their sums are complete, or, of a mirrored triangle, the values that they are multiplied by.
+//
+// Where a neighbour lies outside the grid some other point is multiplied by the zero stored there, as in core/matrix/spmv.cuh;
+// a periodic matrix that D-ILU shares stores what wraps, and points are followed instead (SKIP_OUTSIDE).
+//
+// Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES (of the triangle), UPPER, MIRRORED (the lower
+// triangle is read as the upper one's transpose), UNIT, SKIP_OUTSIDE; POINTS of a block of threads and ROW_GROUPS, the
+// threads that share a point's rows, WIDTH of a thread's columns; STORAGE (precond/factors/reduced_values.cuh).
+
+struct Arguments {
+    const Value* triangle;                          // its first entry's coefficients; mirrored, the lower one's
+    const Value* inverse;                           // D^-1
+    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents
+    const double* b;                                // null: zero
+    const double* x;
+    double* out;
+    long long entry_stride;
+    int slots, nx, ny, nz;
+    int delta[ENTRIES > 0 ? ENTRIES : 1];
+};
+
+/// Where the coefficients of entry e begin.
+__device__ __forceinline__ const Value* entry(const Arguments& a, int e) {
+    return a.triangle + (MIRRORED ? ENTRIES - 1 - e : e) * a.entry_stride;
+}
+
+/// Scale of a row of the triangle, of D^-1. The upper sweep finds those of both side by side.
+__device__ __forceinline__ double scale_of_triangle(const Arguments& a, int slot, int row) {
+    return scaled_rows ? scale_of(a.of_triangle[((long long)slot * DOF + row) * (UPPER ? 2 : 1)]) : 1.0;
+}
+__device__ __forceinline__ double scale_of_inverse(const Arguments& a, int slot, int row) {
+    return scaled_rows ? scale_of(a.of_inverse[((long long)slot * DOF + row) * 2]) : 1.0;
+}
+
+#if DOF == 1
+
+__device__ __forceinline__ int slot_of_thread() {
+    return blockIdx.x * POINTS + threadIdx.x;
+}
+
+__device__ __forceinline__ double inverse_at(const Arguments& a, int slot) {
+    return scale_of_inverse(a, slot, 0) * widened(__ldcs(a.inverse + slot));
+}
+
+/// `times_inverse`: the couplings' sum, or in the lower sweep all, is multiplied by D^-1.
+template <bool times_inverse>
+__device__ __forceinline__ void sweep_point(const Arguments& a) {
+    const int slot = slot_of_thread();
+    if (slot >= a.slots) return;
+    const double b = a.b ? __ldg(a.b + slot) : 0.0, inverse = times_inverse ? inverse_at(a, slot) : 1.0;
+    double sum = 0.0;
+#pragma unroll
+    for (int e = 0; e < ENTRIES; ++e) {
+        const int there = neighbour_slot(a, slot, e);
+        if (SKIP_OUTSIDE && !GridPoint::at(a, slot).has_neighbour(a, e)) continue;
+        const double x = (MIRRORED ? scale_of_triangle(a, there, 0) : 1.0) * __ldg(a.x + there);
+        sum += widened(__ldcs(entry(a, e) + (MIRRORED ? there : slot))) * x;
+    }
+    if (!MIRRORED) sum *= scale_of_triangle(a, slot, 0);
+    a.out[slot] = UPPER ? b - inverse * sum : inverse * (b - sum);
+}
+
+extern "C" __global__ void __launch_bounds__(POINTS) sweep(const __grid_constant__ Arguments a) {
+    sweep_point<false>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(POINTS) scaled_sweep(const __grid_constant__ Arguments a) {
+    sweep_point<true>(a);
+}
+
+/// out = D^-1 b
+extern "C" __global__ void __launch_bounds__(POINTS) scale(const __grid_constant__ Arguments a) {
+    if (const int slot = slot_of_thread(); slot < a.slots) a.out[slot] = inverse_at(a, slot) * __ldg(a.b + slot);
+}
+
+#else
+
+static_assert(UNIT && !SKIP_OUTSIDE, "factors of several unknowns are kept with unit triangles");
+
+constexpr int column_groups = DOF / WIDTH;
+constexpr int rows = (DOF + ROW_GROUPS - 1) / ROW_GROUPS;  // of a thread: group, group + ROW_GROUPS, ...
+constexpr int point_threads = column_groups * ROW_GROUPS;
+constexpr int threads = POINTS * point_threads;
+static_assert(point_threads >= DOF, "each component of a point has a thread");
+constexpr int unrolled_entries = DOF > 3 ? 3 : ENTRIES == 0 ? 1 : ENTRIES < 13 ? ENTRIES : 13;
+
+// What threads of a point add up; the padding keeps them out of each other's banks.
+constexpr int pitch = POINTS + 2, group_pitch = DOF * pitch + 4;
+__shared__ double partial[(column_groups > ROW_GROUPS ? column_groups : ROW_GROUPS) * group_pitch];
+__shared__ double whole[DOF * pitch];
+
+/// Who a thread is: of its products it has some rows and columns, of the results one component of one point.
+struct Worker {
+    int point, column, group;         // its first column, and which rows
+    int slot;                         // of the point, the last one's where there is none
+    int component, result_point, at;  // `at`: slot of the result, -1 where there is none
+
+    __device__ explicit Worker(const Arguments& a) {
+        const int thread = threadIdx.x, first = blockIdx.x * POINTS;
+        point = thread / point_threads;
+        column = thread % column_groups * WIDTH;
+        group = thread % point_threads / column_groups;
+        slot = min(first + point, a.slots - 1);
+        component = thread / POINTS, result_point = thread % POINTS;
+        at = component < DOF && first + result_point < a.slots ? first + result_point : -1;
+    }
+
+    /// Adds a block times x(component); of a mirrored block the transpose. Sums of its own rows; of its own columns
+    /// where the block is mirrored.
+    template <bool mirrored, int sums, class X>
+    __device__ __forceinline__ void add_product(double (&sum)[sums], const Value* block, const X& x) const {
+        Values<WIDTH> values[rows];
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+            if (const int row = group + i * ROW_GROUPS; DOF % ROW_GROUPS == 0 || row < DOF)
+                values[i] = Values<WIDTH>(block + row * DOF + column);
+        if constexpr (mirrored) {
+#pragma unroll
+            for (int i = 0; i < rows; ++i)
+                if (const int row = group + i * ROW_GROUPS; DOF % ROW_GROUPS == 0 || row < DOF) {
+                    const double value = x(row);
+#pragma unroll
+                    for (int m = 0; m < WIDTH; ++m) sum[m] += values[i][m] * value;
+                }
+        } else {
+#pragma unroll
+            for (int m = 0; m < WIDTH; ++m) {
+                const double value = x(column + m);
+#pragma unroll
+                for (int i = 0; i < rows; ++i)
+                    if (DOF % ROW_GROUPS == 0 || group + i * ROW_GROUPS < DOF) sum[i] += values[i][m] * value;
+            }
+        }
+    }
+
+    /// What all threads of the result's point have summed of its component.
+    template <bool mirrored, int sums>
+    __device__ __forceinline__ double total(const double (&sum)[sums]) const {
+        const int mine = mirrored ? group : column / WIDTH;
+#pragma unroll
+        for (int i = 0; i < sums; ++i)
+            if (const int row = mirrored ? column + i : group + i * ROW_GROUPS; mirrored || row < DOF)
+                partial[mine * group_pitch + row * pitch + point] = sum[i];
+        __syncthreads();
+        double result = 0.0;
+        if (at >= 0)
+#pragma unroll
+            for (int g = 0; g < (mirrored ? ROW_GROUPS : column_groups); ++g)
+                result += partial[g * group_pitch + component * pitch + result_point];
+        return result;
+    }
+};
+
+/// b minus the triangle times x, of this thread's result.
+__device__ __forceinline__ double swept(const Arguments& a, const Worker& worker) {
+    double sum[MIRRORED ? WIDTH : rows] = {};
+#pragma unroll(unrolled_entries)
+    for (int e = 0; e < ENTRIES; ++e) {
+        const int there = neighbour_slot(a, worker.slot, e);
+        const Value* const block = entry(a, e) + (long long)(MIRRORED ? there : worker.slot) * (DOF * DOF);
+        worker.add_product<MIRRORED>(sum, block, [&](int component) {
+            return (MIRRORED ? scale_of_triangle(a, there, component) : 1.0) *
+                   a.x[(long long)component * a.slots + there];
+        });
+    }
+    const double total = worker.total<MIRRORED>(sum);
+    if (worker.at < 0) return 0.0;
+    const double b = a.b ? __ldg(a.b + (long long)worker.component * a.slots + worker.at) : 0.0;
+    return b - (MIRRORED ? 1.0 : scale_of_triangle(a, worker.at, worker.component)) * total;
+}
+
+/// D^-1 of this thread's point times x.
+template <class X>
+__device__ __forceinline__ double times_inverse(const Arguments& a, const Worker& worker, const X& x) {
+    double sum[rows] = {};
+    worker.add_product<false>(sum, a.inverse + (long long)worker.slot * (DOF * DOF), x);
+    const double total = worker.total<false>(sum);
+    return worker.at < 0 ? 0.0 : scale_of_inverse(a, worker.at, worker.component) * total;
+}
+
+__device__ __forceinline__ void store(const Arguments& a, const Worker& worker, double value) {
+    if (worker.at >= 0) a.out[(long long)worker.component * a.slots + worker.at] = value;
+}
+
+extern "C" __global__ void __launch_bounds__(threads) sweep(const __grid_constant__ Arguments a) {
+    const Worker worker(a);
+    store(a, worker, swept(a, worker));
+}
+
+/// The same times D^-1.
+extern "C" __global__ void __launch_bounds__(threads) scaled_sweep(const __grid_constant__ Arguments a) {
+    const Worker worker(a);
+    const double value = swept(a, worker);
+    if (worker.component < DOF) whole[worker.component * pitch + worker.result_point] = value;
+    __syncthreads();
+    store(a, worker, times_inverse(a, worker, [&](int component) { return whole[component * pitch + worker.point]; }));
+}
+
+/// out = D^-1 b
+extern "C" __global__ void __launch_bounds__(threads) scale(const __grid_constant__ Arguments a) {
+    const Worker worker(a);
+    store(a, worker,
+          times_inverse(a, worker, [&](int component) { return a.b[(long long)component * a.slots + worker.slot]; }));
+}
+
+#endif

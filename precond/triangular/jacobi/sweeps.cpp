@@ -1,0 +1,297 @@
+#include "precond/triangular/jacobi/sweeps.hpp"
+
+#include <algorithm>
+
+#include "core/vector/blas1.hpp"
+#include "core/device/for_each_point.hpp"
+#include "core/random.hpp"
+#include "core/matrix/views.hpp"
+#include "precond/factors/known_dof.hpp"
+#include "precond/triangular/jacobi/sweeps_cpu.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// x at an address; while other threads write there, whatever is found.
+template <bool racing>
+HYPERPLANE_HD double value_at(const double* x) {
+    if constexpr (racing)
+        return *static_cast<const volatile double*>(x);
+    else
+        return *x;
+}
+
+/// One sweep at a point; m is the dof where the compiler knows it.
+template <class Factors, int m, Direction direction, bool racing>
+struct SweepPoint {
+    Factors f;
+    const double* b;  ///< null: zero
+    const double* x;  ///< null: zero
+    double* out;
+    int dof;
+    bool times_inverse;  ///< the couplings' sum, or in the lower sweep all, is multiplied by D^-1
+
+    static constexpr int room = m > 0 ? m : max_dof;
+
+    HYPERPLANE_HD void compute(Int3 p, Index slot, double (&result)[room]) const {
+        const int size = m > 0 ? m : dof;
+        const Index slots = f.layout.slots();
+        const bool down = direction == Direction::lower;
+        double sum[room];
+        for (int r = 0; r < size; ++r) sum[r] = down && b ? b[r * slots + slot] : 0.0;
+        const int first = down ? 0 : f.lower + 1, last = x ? first + f.lower : first;
+        for (int e = first; e < last; ++e) {
+            const Int3 q = p + f.offsets[e];
+            if (!f.layout.grid().contains(q)) continue;
+            const Index there = f.layout.slot(q);
+            for (int c = 0; c < size; ++c) {
+                const double value = value_at<racing>(x + c * slots + there);
+                for (int r = 0; r < size; ++r) sum[r] -= f.at(e, slot, there, r, c) * value;
+            }
+        }
+        for (int r = 0; r < size; ++r) {
+            double value = times_inverse ? 0.0 : sum[r];
+            if (times_inverse)
+                for (int c = 0; c < size; ++c) value += f.inverse_at(slot, r, c) * sum[c];
+            result[r] = down || !b ? value : b[r * slots + slot] + value;
+        }
+    }
+    HYPERPLANE_HD void store(Index slot, const double (&result)[room]) const {
+        for (int r = 0; r < (m > 0 ? m : dof); ++r) out[r * f.layout.slots() + slot] = result[r];
+    }
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        double result[room];
+        compute(p, slot, result);
+        store(slot, result);
+    }
+};
+
+constexpr int block_points = TriangleSweeps::block_points;
+
+/// In what order blocks are begun.
+struct Turns {
+    enum { ascending, descending, any } order = any;
+    int* next = nullptr;  ///< on a GPU, 0 before a sweep; not used for `any`
+};
+
+#ifdef __CUDACC__
+template <class Body>
+__global__ void visit_blocks(const __grid_constant__ Body body, Turns turns) {
+    __shared__ unsigned turn;
+    if (turns.order != Turns::any) {
+        if (threadIdx.x == 0) turn = unsigned(atomicAdd(turns.next, 1));
+        __syncthreads();
+    }
+    const unsigned block = turns.order == Turns::any          ? blockIdx.x
+                           : turns.order == Turns::descending ? gridDim.x - 1 - turn
+                                                              : turn;
+    const Index slot = Index(block) * block_points + threadIdx.x;
+    const bool inside = slot < body.f.layout.slots();
+    double result[Body::room];
+    if (inside) body.compute(body.f.layout.point(slot), slot, result);
+    __syncthreads();
+    if (inside) body.store(slot, result);
+}
+#endif
+
+/// Calls body(block) for every block on the host's threads.
+template <class Body>
+void for_each_turn(Index blocks, int threads, const Turns& turns, const Body& body) {
+    if (turns.order == Turns::any) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (Index block = 0; block < blocks; ++block) body(block);
+        return;
+    }
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (Index turn = 0; turn < blocks; ++turn) body(turns.order == Turns::descending ? blocks - 1 - turn : turn);
+}
+
+/// Every block of slots once: it computes all its points, then writes them.
+template <class Body>
+void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Turns& turns) {
+    const Layout& layout = body.f.layout;
+    const Index blocks = (layout.slots() + block_points - 1) / block_points;
+#ifdef __CUDACC__
+    if (backend == Backend::cuda) {
+        if (turns.order != Turns::any) device::zero(turns.next, sizeof(int));
+        visit_blocks<<<cuda::blocks_for(layout.slots(), block_points), block_points, 0, cuda::stream()>>>(body, turns);
+        return cuda::launched("asynchronous sweep");
+    }
+#endif
+    for_each_turn(blocks, threads_for(layout.slots()), turns, [&](Index block) {
+        const Index begin = block * block_points, end = std::min(begin + block_points, layout.slots());
+        double results[block_points][Body::room];
+        for (Index slot = begin; slot < end; ++slot) body.compute(layout.point(slot), slot, results[slot - begin]);
+        for (Index slot = begin; slot < end; ++slot) body.store(slot, results[slot - begin]);
+    });
+}
+
+/// A sweep as a loop: over the host's points, or in place over blocks of points.
+struct Loop {
+    const double *b, *x;
+    Vector* out;
+    bool times_inverse;
+    const Turns* in_place = nullptr;
+};
+
+template <int m, Direction direction, class Factors>
+void run(const Factors& f, const Loop& s) {
+    const int dof = s.out->dof();
+    if (s.in_place)
+        for_each_block(s.out->backend(),
+                       SweepPoint<Factors, m, direction, true>{f, s.b, s.x, s.out->data(), dof, s.times_inverse},
+                       *s.in_place);
+    else
+        for_each_point(f.layout,
+                       SweepPoint<Factors, m, direction, false>{f, s.b, s.x, s.out->data(), dof, s.times_inverse});
+}
+
+template <Direction direction, class Factors>
+void run(const Factors& f, const Loop& s) {
+    with_known_dof<1, 2, 3, 4, 5, 8>(s.out->dof(), [&](auto m) { run<m.value, direction>(f, s); });
+}
+
+/// The same on a CPU, run by run; blocks of points are cut into lines.
+void run_by_runs(const FactorView& f, Direction direction, const Loop& s) {
+    const int dof = s.out->dof();
+    const Layout& layout = f.layout;
+    const Index slots = layout.slots();
+    const TriangleRunSweep sweep{f, direction, s.b, s.x, dof, s.times_inverse};
+    if (!s.in_place)
+        return for_each_run(layout, dof, [&](const Run& run) { sweep(run, s.out->data() + run.slot, slots); });
+    for_each_turn((slots + block_points - 1) / block_points, threads_for(slots), *s.in_place, [&](Index block) {
+        thread_local std::vector<double> results;
+        results.resize(std::size_t(dof) * block_points);
+        const Index begin = block * block_points, end = std::min(begin + block_points, slots);
+        for (Index slot = begin; slot < end;) {
+            const Int3 p = layout.point(slot);
+            const int count = int(std::min<Index>(end - slot, layout.grid().nx - p.x));
+            sweep({p, count, slot}, results.data() + (slot - begin), block_points);
+            slot += count;
+        }
+        for (int row = 0; row < dof; ++row)
+            std::copy_n(results.data() + row * block_points, end - begin, s.out->data() + row * slots + begin);
+    });
+}
+
+void run_loop(const TriangleFactors& factors, Direction direction, const Loop& s) {
+    const FactorView* const doubles = std::get_if<FactorView>(&factors);
+    const bool lines = doubles && doubles->layout.kind() == LayoutKind::natural;
+    if (s.out->backend() == Backend::cpu && doubles && goes_by_runs(*doubles) && (lines || !s.in_place))
+        return run_by_runs(*doubles, direction, s);
+    std::visit(
+        [&](const auto& f) {
+            direction == Direction::lower ? run<Direction::lower>(f, s) : run<Direction::upper>(f, s);
+        },
+        factors);
+}
+
+/// Numbers in (0, 1) that depend on point and component alone.
+struct Probe {
+    VectorView x;
+    int dof;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        for (int c = 0; c < dof; ++c) x.at(slot, c) = random_uniform(1, x.layout.grid().row(p) * dof + c);
+    }
+};
+
+}  // namespace
+
+TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options)
+    : shape_(shape),
+      options_(options),
+      lower_(context, shape.layout, shape.dof, "sweeps"),
+      other_(context, shape.layout, shape.dof, "sweeps"),
+      next_block_(context, "sweeps", 1) {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda) cuda_ = std::make_shared<TriangleSweepsCuda>(shape);
+}
+
+Index TriangleSweeps::bytes_per_apply(const TriangleShape& shape, const SweepOptions& options) {
+    Index triangles = 0, inverses = 0, vectors = 0;
+    for (const bool lower : {true, false}) {
+        const int sweeps = lower ? options.lower : options.upper;
+        // From zero a sweep gives D^-1 b: the lower ones' first, of unit triangles their last with D^-1.
+        const int full = sweeps - 1, scales = lower && (!shape.unit || full == 0);
+        triangles += full;
+        inverses += full * !shape.unit + (scales || (lower && shape.unit));
+        // b, x and the result, where b is not x itself.
+        const bool begins_with_b = full > 0 && !scales;
+        vectors += 3 * full + 2 * scales - begins_with_b;
+    }
+    const Index blocks = triangles * (shape.lower() - shape.zeros) + inverses;
+    const Index values = blocks * shape.dof * shape.dof * bytes_of(shape.storage) + vectors * shape.dof * 8;
+    const Index exponents = shape.storage == FactorStorage::half_scaled ? (triangles + inverses) * shape.dof : 0;
+    return (values + exponents) * shape.layout.slots();
+}
+
+void TriangleSweeps::apply(const TriangleFactors& factors, const Vector& r, Vector& z) {
+    options_.mode == SweepMode::sync ? sync(factors, r, z) : block_async(factors, r, z);
+}
+
+void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Sweep& s) const {
+    const auto memory = [](const Vector* v) { return v ? v->data() : nullptr; };
+    if constexpr (cuda_built)
+        if (cuda_) {
+            if (!s.x) return cuda_->scale(f, memory(s.b), s.out->data());
+            return cuda_->sweep(f, direction, memory(s.b), memory(s.x), s.out->data(), s.times_inverse);
+        }
+    run_loop(f, direction, {memory(s.b), memory(s.x), s.out, s.times_inverse});
+}
+
+void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) {
+    // A single upper sweep gives y itself, so y is made in z's place.
+    Vector &y = options_.upper == 1 ? z : lower_, &spare = options_.upper == 1 ? lower_ : z;
+    const Vector* x = nullptr;
+    int left = options_.lower;
+    if (shape_.unit && left > 1) x = &r, --left;  // the first of them finds r
+    while (left-- > 0) {
+        Vector& out = left % 2 == 0 ? y : spare;
+        run(f, Direction::lower, {&r, x, &out, !shape_.unit || left == 0});
+        x = &out;
+    }
+    x = &y;
+    for (left = options_.upper - 1; left-- > 0;) {
+        Vector& out = left % 2 == 0 ? z : other_;
+        run(f, Direction::upper, {&y, x, &out, !shape_.unit});
+        x = &out;
+    }
+}
+
+void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vector& z) {
+    // Of unit triangles the sweeps give v; D^-1 v is left to one more step, which reads no neighbour.
+    Vector& v = shape_.unit ? z : lower_;
+    set_zero(v);
+    const bool any = options_.order == BlockOrder::natural;
+    const Turns lower{any                                      ? Turns::any
+                      : options_.order == BlockOrder::backward ? Turns::descending
+                                                               : Turns::ascending,
+                      next_block_.data()};
+    const Turns upper{any                                     ? Turns::any
+                      : options_.order == BlockOrder::forward ? Turns::ascending
+                                                              : Turns::descending,
+                      next_block_.data()};
+    for (int sweep = 0; sweep < options_.lower; ++sweep)
+        run_loop(f, Direction::lower, {r.data(), v.data(), &v, !shape_.unit, &lower});
+    if (shape_.unit) run(f, Direction::lower, {&z, nullptr, &lower_, true});
+    set_zero(z);
+    for (int sweep = 0; sweep < options_.upper; ++sweep)
+        run_loop(f, Direction::upper, {lower_.data(), z.data(), &z, !shape_.unit, &upper});
+}
+
+std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Direction direction, double most) {
+    const int sweeps = direction == Direction::lower ? options_.lower : options_.upper;
+    Vector* room[] = {&lower_, &other_};
+    for_each_point(lower_.backend(), shape_.layout, "probe of sweeps", Probe{view(lower_), lower_.dof()});
+    const double first = norm2(lower_);
+    std::vector<double> ratios;
+    for (int n = 1; n <= sweeps; ++n) {
+        run(f, direction, {nullptr, room[(n - 1) % 2], room[n % 2], !shape_.unit});
+        ratios.push_back(norm2(*room[n % 2]) / first);
+        if (!(ratios.back() <= most)) break;
+    }
+    return ratios;
+}
+
+}  // namespace hyperplane

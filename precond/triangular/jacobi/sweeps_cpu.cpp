@@ -1,0 +1,46 @@
+#include "precond/triangular/jacobi/sweeps_cpu.hpp"
+
+#include <vector>
+
+#include "core/vector/run_kernel.hpp"
+
+namespace hyperplane {
+
+void TriangleRunSweep::operator()(const Run& run, double* out, Index stride) const {
+    thread_local std::vector<RunNeighbours> near;  // kept: an allocation costs more than a short run
+    thread_local std::vector<RunTerm> terms;
+    thread_local std::vector<double> sums;
+    const bool down = direction == Direction::lower;
+    const int first = down ? 0 : f.lower + 1, entries = x ? f.lower : 0, count = run.count;
+    const Index slots = f.layout.slots();
+    near.resize(std::size_t(entries));
+    for (int e = 0; e < entries; ++e) near[e] = f.layout.neighbours(run, f.offsets[first + e]);
+    sums.resize(std::size_t(dof) * count);
+    for (int row = 0; row < dof; ++row) {
+        terms.clear();
+        for (int e = 0; e < entries; ++e) {
+            if (near[e].begin >= near[e].end) continue;
+            for (int col = 0; col < dof; ++col)
+                terms.push_back({f.place(first + e, run.slot, near[e].slot, row, col), x + col * slots + near[e].slot,
+                                 near[e].begin, near[e].end});
+        }
+        accumulate<-1>(terms, down && b ? b + row * slots + run.slot : nullptr, sums.data() + row * count, count);
+    }
+    for (int row = 0; row < dof; ++row) {
+        double* const result = out + row * stride;
+        if (times_inverse) {
+            terms.clear();
+            for (int col = 0; col < dof; ++col)
+                terms.push_back({&f.inverse.at(0, run.slot, row, col), sums.data() + col * count, 0, count});
+            accumulate<+1>(terms, nullptr, result, count);
+        } else {
+            std::copy_n(sums.data() + row * count, count, result);
+        }
+        if (down || !b) continue;
+        const double* const own = b + row * slots + run.slot;
+#pragma omp simd
+        for (int t = 0; t < count; ++t) result[t] = own[t] + result[t];
+    }
+}
+
+}  // namespace hyperplane

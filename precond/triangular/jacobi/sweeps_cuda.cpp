@@ -1,0 +1,150 @@
+#include "precond/triangular/jacobi/sweeps_cuda.hpp"
+
+#include <algorithm>
+
+#include "core/grid/grid_point.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText grid_grid_point_cuh, factors_reduced_values_cuh, triangular_jacobi_jacobi_sweep_cuh;
+}
+
+namespace {
+
+constexpr int most_threads = 256;
+
+rtc::Texts texts() {
+    return {rtc::grid_grid_point_cuh, rtc::factors_reduced_values_cuh, rtc::triangular_jacobi_jacobi_sweep_cuh};
+}
+
+/// How a block of threads is shared out over points, and a point's rows and columns over threads.
+struct Cut {
+    int width = 1, row_groups = 1, points = most_threads, threads = most_threads;
+
+    explicit Cut(const TriangleShape& shape) {
+        const int dof = shape.dof;
+        if (dof == 1) return;
+        while (2 * width * bytes_of(shape.storage) <= 16 && dof % (2 * width) == 0) width *= 2;
+        row_groups = dof <= 3 ? dof : std::max({2, (dof + 3) / 4, width});  // as many threads as a point has results
+        const int point_threads = row_groups * (dof / width);
+        points = std::max(1, most_threads / point_threads);
+        threads = points * point_threads;
+    }
+};
+
+/// Offsets of a triangle, as FactorView numbers its entries; of one without entries (0,0,0), since arrays are not
+/// empty.
+std::span<const Int3> offsets_of(const TriangleShape& shape, Direction direction) {
+    if (shape.lower() == 0) return shape.offsets;
+    const int first = direction == Direction::lower ? 0 : shape.lower() + 1;
+    return std::span(shape.offsets).subspan(first, shape.lower());
+}
+
+rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
+    const auto n = [](int value) { return std::to_string(value); };
+    const bool upper = direction == Direction::upper;
+    const Cut cut(shape);
+    rtc::Definitions all = grid_point_definitions(shape.layout, offsets_of(shape, direction));
+    all.insert({{"DOF", n(shape.dof)},
+                {"ENTRIES", n(shape.lower())},
+                {"UPPER", n(upper)},
+                {"MIRRORED", n(upper && shape.symmetric)},
+                {"UNIT", n(shape.unit)},
+                {"SKIP_OUTSIDE", n(!shape.unit && shape.layout.grid().any_periodic())},
+                {"POINTS", n(cut.points)},
+                {"WIDTH", n(cut.width)},
+                {"ROW_GROUPS", n(cut.row_groups)},
+                {"STORAGE", n(int(shape.storage))}});
+    return all;
+}
+
+/// precond/triangular/jacobi/jacobi_sweep.cuh's Arguments but for the array at its end.
+struct Arguments {
+    const void *triangle, *inverse;
+    const RowExponent *of_triangle, *of_inverse;
+    const double *b, *x;
+    double* out;
+    long long entry_stride;
+    int slots, nx, ny, nz;
+};
+
+/// Where a triangle's coefficients begin, mirrored ones those of the lower triangle.
+struct Places {
+    const void *triangle, *inverse;
+    const RowExponent *of_triangle, *of_inverse;
+    Index entry_stride;
+};
+
+Places places_of(const FactorView& f, bool upper) {
+    const Index first = upper && !f.symmetric ? (f.lower + 1) * f.triangles.entry_stride : 0;
+    return {f.triangles.values + first, f.inverse.values, nullptr, nullptr, f.triangles.entry_stride};
+}
+template <class T>
+Places places_of(const NarrowFactorView<T>& f, bool upper) {
+    const Index stride = f.values.entry_stride, first = upper && !f.symmetric ? (f.lower + 1) * stride : 0;
+    return {f.values.values + first, f.values.values + f.lower * stride, (upper ? f.of_upper : f.of_lower).values,
+            f.of_inverse.values, stride};
+}
+
+}  // namespace
+
+TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shape) {
+    const auto load = [&](Direction direction, const char* name) {
+        return rtc::load(texts(), definitions(shape, direction), name);
+    };
+    for (const Direction direction : {Direction::lower, Direction::upper}) {
+        Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
+        // Upper sweeps on unit triangles are never followed by D^-1, sweeps on others always.
+        if (!shape.unit || direction == Direction::lower) triangle.scaled = load(direction, "scaled_sweep");
+        triangle.sweep = shape.unit ? load(direction, "sweep") : triangle.scaled;
+        triangle.delta = slot_deltas(shape.layout, offsets_of(shape, direction));
+    }
+    scale_ = load(Direction::lower, "scale");
+}
+
+void TriangleSweepsCuda::sweep(const TriangleFactors& factors, Direction direction, const double* b, const double* x,
+                               double* out, bool times_inverse) const {
+    const Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
+    launch(times_inverse ? triangle.scaled : triangle.sweep, factors, direction, b, x, out);
+}
+
+void TriangleSweepsCuda::scale(const TriangleFactors& factors, const double* b, double* out) const {
+    launch(scale_, factors, Direction::lower, b, nullptr, out);
+}
+
+void TriangleSweepsCuda::launch(const rtc::Kernel& kernel, const TriangleFactors& factors, Direction direction,
+                                const double* b, const double* x, double* out) const {
+    const Places places =
+        std::visit([&](const auto& f) { return places_of(f, direction == Direction::upper); }, factors);
+    const Grid& g = shape_.layout.grid();
+    const int slots = int(shape_.layout.slots());
+    const Arguments head{places.triangle,
+                         places.inverse,
+                         places.of_triangle,
+                         places.of_inverse,
+                         b,
+                         x,
+                         out,
+                         places.entry_stride,
+                         slots,
+                         g.nx,
+                         g.ny,
+                         g.nz};
+    const Cut cut(shape_);
+    const std::vector<int>& delta = direction == Direction::lower ? lower_.delta : upper_.delta;
+    kernel.launch({unsigned((slots + cut.points - 1) / cut.points)}, unsigned(cut.threads), 0,
+                  rtc::argument(head, delta).data());
+}
+
+std::vector<rtc::KernelResources> TriangleSweepsCuda::compile(const TriangleShape& shape,
+                                                              const std::string& architecture) {
+    std::vector<rtc::KernelResources> all, one;
+    for (const Direction direction : {Direction::lower, Direction::upper}) {
+        rtc::compile(texts(), definitions(shape, direction), architecture, &one);
+        for (auto& row : one)
+            row.name = (direction == Direction::lower ? "lower " : "upper ") + row.name, all.push_back(row);
+    }
+    return all;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,111 @@
+// What passes between tiles: edges, a {value, epoch} record for each point that other tiles need. Definitions:
+// precond/triangular/wavefront/solve.cuh.
+
+static_assert((LOOKAHEAD & (LOOKAHEAD - 1)) == 0 && LOOKAHEAD <= 8);
+constexpr int edge_j = HALO_J < TJ ? HALO_J : TJ, edge_k = HALO_K < TK ? HALO_K : TK;
+constexpr int edge_cells = edge_j * TK + edge_k * TJ;
+constexpr int halo_cells = HALO_J * TK + HALO_K * columns;
+constexpr int halo_records = halo_cells * DOF;
+constexpr int plane_records = edge_cells * DOF;  // of a level
+constexpr int halo_share = HALO_THREADS > 0 ? (halo_records + HALO_THREADS - 1) / HALO_THREADS : 0;
+constexpr int halo_places = halo_share > 0 ? halo_share : 1;
+
+/// A record in the four registers that it comes to, so that a thread waits for it where it looks at it.
+typedef unsigned __int128 Record;
+
+__device__ __forceinline__ void store_edge(Edge* at, double value, u64 epoch) {
+    const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
+    asm volatile("st.relaxed.gpu.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
+}
+
+__device__ __forceinline__ Record load_edge(const Edge* at) {
+    Record record;
+    asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
+    return record;
+}
+__device__ __forceinline__ u64 epoch_of(Record record) {
+    return u64(record >> 64);
+}
+__device__ __forceinline__ double value_of(Record record) {
+    return __longlong_as_double((long long)record);
+}
+
+__device__ __forceinline__ int edge_cell_below(int tj, int tk) {
+    return edge_j * TK + (tk - (TK - edge_k)) * TJ + tj;
+}
+__device__ __forceinline__ int edge_cell_right(int tj, int tk) {
+    return (tj - (TJ - edge_j)) * TK + tk;
+}
+
+/// Brings the edges of other tiles into the ring: those of a level while the workers compute theirs of it. Each of
+/// LOOKAHEAD sets of HALO_THREADS has every LOOKAHEAD-th level and asks for its records while others deliver theirs:
+/// a thread waits for all that it has asked for, so it asks for one level at a time.
+__device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int set, int lane) {
+    const Edge* at[halo_places];
+    int start[halo_places], place[halo_places];
+#pragma unroll
+    for (int h = 0; h < halo_share; ++h) {
+        const int record = lane + h * HALO_THREADS;
+        const int component = record % DOF, cell = record / DOF;
+        // left columns of the tile's own rows first, then the rows above
+        const bool left = cell < HALO_J * TK;
+        const int row = left ? HALO_K + cell / (HALO_J > 0 ? HALO_J : 1) : (cell - HALO_J * TK) / columns;
+        const int column = left ? cell % (HALO_J > 0 ? HALO_J : 1) : (cell - HALO_J * TK) % columns;
+        const int skewed = tile.j + column - HALO_J, k = tile.k + row - HALO_K;
+        const Line line(a, skewed, k);
+        start[h] = 1 << 30;
+        at[h] = a.edges;
+        place[h] = (row * columns + column) * DOF + component;
+        if (record < halo_records && line.valid && skewed >= 0) {
+            const int from = a.tile_at[(k / TK) * a.tiles_j + skewed / TJ];
+            const int tj = skewed % TJ, tk = k % TK;
+            const int edge = left ? edge_cell_right(tj, tk) : edge_cell_below(tj, tk);
+            at[h] += (long long)from * a.nx * plane_records + edge * DOF + component;
+            start[h] = line.start;
+        }
+    }
+    // A tile that has not begun yet must not crowd the memory: one lane asks for the warp's first record.
+    int earliest = start[0];
+#pragma unroll
+    for (int h = 1; h < halo_share; ++h) earliest = min(earliest, start[h]);
+    const int first = __reduce_min_sync(~0u, earliest);
+    if (first <= tile.first && earliest == first) {
+        const unsigned candidates = __activemask();
+        if (lane % 32 == __ffs(candidates) - 1) {
+            const Edge* from = at[0];
+#pragma unroll
+            for (int h = 1; h < halo_share; ++h)
+                if (start[h] == first) from = at[h];
+            from += (long long)(first % a.nx) * plane_records;
+            while (epoch_of(load_edge(from)) != epoch) __nanosleep(150);
+        }
+    }
+    __syncwarp();
+    const int begin = tile.first - MAX_LEVEL;
+    if (LOOKAHEAD > 1 && set == LOOKAHEAD - 1) show_edges(begin);  // there are none of the level before
+    int plane = ((begin + set) % a.nx + a.nx) % a.nx;
+    for (int level = begin + set; level <= tile.last; level += LOOKAHEAD) {
+        if (LOOKAHEAD == 1) meet_at(level);
+        double values[halo_places];
+#pragma unroll
+        for (int h = 0; h < halo_share; ++h)
+            if (unsigned(level - start[h]) < unsigned(a.nx)) {
+                Record record = load_edge(at[h] + (long long)plane * plane_records);
+                for (int tries = 0; epoch_of(record) != epoch;) {
+                    if (++tries > 32) __nanosleep(40);
+                    record = load_edge(at[h] + (long long)plane * plane_records);
+                }
+                values[h] = value_of(record);
+            }
+        __syncwarp();
+        if (LOOKAHEAD > 1) meet_at(level);
+#pragma unroll
+        for (int h = 0; h < halo_share; ++h)
+            if (unsigned(level - start[h]) < unsigned(a.nx))
+                shared[(level & (RING - 1)) * DOF * plane_size + place[h]] = values[h];
+        __syncwarp();
+        if (LOOKAHEAD > 1 && level < tile.last) show_edges(level + 1);
+        plane += LOOKAHEAD;
+        while (plane >= a.nx) plane -= a.nx;
+    }
+}

@@ -1,0 +1,260 @@
+// The two triangular sweeps of StructILU on a CPU.
+#include <cstdlib>
+#include <numeric>
+
+#include "precond/factors/known_dof.hpp"
+#include "precond/walks/recurrence.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
+#include "precond/walks/run_pieces.hpp"
+
+namespace hyperplane {
+namespace struct_ilu_cpu {
+namespace {
+
+/// Where the neighbours of a piece are, for entries [first, last).
+void find_neighbours(const Factors& f, const Run& run, int first, int last) {
+    Scratch& mine = scratch();
+    mine.near.resize(f.stencil.size());
+    for (int e = first; e < last; ++e) mine.near[e] = f.layout.neighbours(run, f.stencil[e]);
+}
+
+/// Asks for the coefficients, pivots and values of x that a sweep in the natural layout will read two
+/// lines on: hardware prefetchers follow the descending sweep badly. A prefetch outside an array does
+/// nothing; blocks have too many streams for it.
+void prefetch(const Factors& f, const Run& run, int first, int last, const Vector& x, Direction direction) {
+    if (f.dof > 1 || f.layout.kind() != LayoutKind::natural) return;
+    constexpr int line = 8;  // values in a cache line
+    const Index ahead = (direction == Direction::lower ? 2 : -2) * Index(run.count);
+    const auto touch = [&](const double* from) {
+        for (int t = 0; t < run.count; t += line) __builtin_prefetch(from + ahead + t);
+    };
+    for (int e = first; e < last; ++e) touch(f.triangles.along(run, scratch().near[e], e, 0, 0));
+    touch(f.inverse(0, 0, run.slot));
+    touch(x.data() + run.slot);
+}
+
+/// out = in + sign sum over entries [first, last) and columns of coefficient times x, for one row of a
+/// piece; entries along the run are left out.
+template <int sign>
+void add_products(const Factors& f, const Run& run, int first, int last, int row, const Vector& x, const double* in,
+                  double* out) {
+    Scratch& mine = scratch();
+    mine.terms.clear();
+    for (int e = first; e < last; ++e) {
+        const RunNeighbours& near = mine.near[e];
+        if (near.begin >= near.end || f.along_run(e)) continue;
+        for (int col = 0; col < f.dof; ++col)
+            mine.terms.push_back(
+                {f.triangles.along(run, near, e, row, col), x.component(col) + near.slot, near.begin, near.end});
+    }
+    accumulate<sign>(mine.terms, in, out, run.count);
+}
+
+/// out = in + sign D^-1 s for a piece.
+template <int sign>
+void add_inverse_times(const Factors& f, const Run& run, const double* s, const Vector* in, Vector& out) {
+    Scratch& mine = scratch();
+    for (int row = 0; row < f.dof; ++row) {
+        mine.terms.clear();
+        for (int col = 0; col < f.dof; ++col)
+            mine.terms.push_back({f.inverse(row, col, run.slot), s + col * run.count, 0, run.count});
+        accumulate<sign>(mine.terms, in ? in->component(row) + run.slot : nullptr, out.component(row) + run.slot,
+                         run.count);
+    }
+}
+
+/// The entries of [first, last) along the run that have a neighbour there.
+struct AlongRun {
+    std::array<int, max_along> entries;
+    int count = 0;
+
+    AlongRun(const Factors& f, int first, int last) : f_(f) {
+        for (int e = first; e < last; ++e)
+            if (f.along_run(e) && scratch().near[e].begin < scratch().near[e].end) entries[count++] = e;
+    }
+    /// One unknown a point, each waiting for its next neighbour alone.
+    bool is_recurrence() const { return f_.dof == 1 && count == 1 && std::abs(f_.stencil[entries[0]].x) == 1; }
+
+private:
+    const Factors& f_;
+};
+
+/// Coefficients of y_t = c_t + a_t y_{t-1}.
+template <class T>
+struct Recurrence {
+    T a, c;
+};
+
+/// Lower sweep along x, one unknown a point: y_t = d_t (s_t - e_t y_{t-1}).
+struct LowerLine {
+    const double *d, *e, *s;
+    template <class T>
+    Recurrence<T> at(int t) const {
+        const T pivot = take<T>(d, t);
+        return {-(pivot * take<T>(e, t)), pivot * take<T>(s, t)};
+    }
+};
+
+/// Upper sweep along x: z_t = y_t - d_t (s_t + f_t z_{t+1}), z in y's place.
+struct UpperLine {
+    const double *d, *f, *s, *y;
+    template <class T>
+    Recurrence<T> at(int t) const {
+        const T pivot = take<T>(d, t);
+        return {-(pivot * take<T>(f, t)), take<T>(y, t) - pivot * take<T>(s, t)};
+    }
+};
+
+/// y^T D y of a line, D y = s - e y_{t-1} being at hand.
+double pivot_product(const LowerLine& line, const RunNeighbours& near, int count, const double* y) {
+    const int first = std::min(near.begin, count);
+    return dot_run(y, line.s, count) - dot_run3(y + first, line.e + first, y + first - 1, count - first);
+}
+
+void solve_line(const LowerLine& line, const RunNeighbours& near, int count, double* y) {
+    for (int t = 0; t < near.begin; ++t) y[t] = line.d[t] * line.s[t];
+    solve_recurrence<false>(line, near.begin, count, near.begin < count ? y[near.begin - 1] : 0.0, y);
+}
+
+void solve_line(const UpperLine& line, const RunNeighbours& near, int count, double* z) {
+    for (int t = near.end; t < count; ++t) z[t] -= line.d[t] * line.s[t];
+    solve_recurrence<true>(line, 0, near.end, near.end > 0 ? z[near.end] : 0.0, z);
+}
+
+/// Any dof and any entries along the run, a point at a time; `m` is the dof where the compiler knows it.
+///     lower   x = D^-1 (s - sum E x)        upper   x = x - D^-1 (s + sum F x)
+/// Returns the lower sweep's x^T D x of the piece.
+template <int m, Direction direction>
+double solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
+    const int dof = m > 0 ? m : f.dof;
+    double product = 0.0;
+    struct Entry {
+        const RunNeighbours* near;
+        const double* coefficients[m > 0 ? m* m : max_dof* max_dof];
+    };
+    thread_local std::vector<Entry> entries(max_along);
+    thread_local std::vector<const double*> inverse(max_dof * max_dof);
+    for (int row = 0; row < dof; ++row)
+        for (int col = 0; col < dof; ++col) {
+            inverse[row * dof + col] = f.inverse(row, col, run.slot);
+            for (int at = 0; at < along.count; ++at)
+                entries[at].coefficients[row * dof + col] =
+                    f.triangles.along(run, scratch().near[along.entries[at]], along.entries[at], row, col);
+        }
+    for (int at = 0; at < along.count; ++at) entries[at].near = &scratch().near[along.entries[at]];
+    constexpr double sign = direction == Direction::lower ? -1.0 : 1.0;
+    for (int step = 0; step < run.count; ++step) {
+        const int t = direction == Direction::lower ? step : run.count - 1 - step;
+        double sum[m > 0 ? m : max_dof];
+        for (int row = 0; row < dof; ++row) sum[row] = s[row * run.count + t];
+        for (int at = 0; at < along.count; ++at) {
+            const Entry& entry = entries[at];
+            if (t < entry.near->begin || t >= entry.near->end) continue;
+            for (int col = 0; col < dof; ++col) {
+                const double value = x.component(col)[entry.near->slot + t];
+                for (int row = 0; row < dof; ++row) sum[row] += sign * entry.coefficients[row * dof + col][t] * value;
+            }
+        }
+        for (int row = 0; row < dof; ++row) {
+            double value = 0.0;
+            for (int col = 0; col < dof; ++col) value += inverse[row * dof + col][t] * sum[col];
+            double& target = x.component(row)[run.slot + t];
+            target = direction == Direction::lower ? value : target - value;
+            product += value * sum[row];
+        }
+    }
+    return product;
+}
+
+template <Direction direction>
+double solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
+    return with_known_dof<1, 2, 3, 4, 5, 8>(
+        f.dof, [&](auto m) { return solve_points<m.value, direction>(f, run, along, s, x); });
+}
+
+/// Returns y^T D y of the piece, which costs next to nothing here: where F = E^T the sum over all pieces
+/// is r^T M^-1 r, since (D + E) y = r and (D + F) z = D y.
+double lower_piece(const Factors& f, const Run& run, const Vector& r, Vector& y) {
+    const int lower = f.stencil.lower_size();
+    find_neighbours(f, run, 0, lower);
+    prefetch(f, run, 0, lower, r, Direction::lower);
+    scratch().values.resize(std::size_t(f.dof) * run.count);
+    double* s = scratch().values.data();
+    for (int row = 0; row < f.dof; ++row)
+        add_products<-1>(f, run, 0, lower, row, y, r.component(row) + run.slot, s + row * run.count);
+    const AlongRun along(f, 0, lower);
+    if (along.count == 0) {
+        add_inverse_times<+1>(f, run, s, nullptr, y);
+        double product = 0.0;
+        for (int row = 0; row < f.dof; ++row)
+            product += dot_run(s + row * run.count, y.component(row) + run.slot, run.count);
+        return product;
+    }
+    if (!along.is_recurrence()) return solve_points<Direction::lower>(f, run, along, s, y);
+    const RunNeighbours& near = scratch().near[along.entries[0]];
+    const LowerLine line{f.inverse(0, 0, run.slot), f.triangles.along(run, near, along.entries[0], 0, 0), s};
+    solve_line(line, near, run.count, y.data() + run.slot);
+    return pivot_product(line, near, run.count, y.data() + run.slot);
+}
+
+void upper_piece(const Factors& f, const Run& run, Vector& z) {
+    const int first = f.stencil.diagonal() + 1, last = f.stencil.size();
+    find_neighbours(f, run, first, last);
+    prefetch(f, run, first, last, z, Direction::upper);
+    scratch().values.resize(std::size_t(f.dof) * run.count);
+    double* s = scratch().values.data();
+    for (int row = 0; row < f.dof; ++row) add_products<+1>(f, run, first, last, row, z, nullptr, s + row * run.count);
+    const AlongRun along(f, first, last);
+    if (along.count == 0) return add_inverse_times<-1>(f, run, s, &z, z);
+    if (!along.is_recurrence()) {
+        solve_points<Direction::upper>(f, run, along, s, z);
+        return;
+    }
+    const RunNeighbours& near = scratch().near[along.entries[0]];
+    double* values = z.data() + run.slot;
+    const UpperLine line{f.inverse(0, 0, run.slot), f.triangles.along(run, near, along.entries[0], 0, 0), s, values};
+    solve_line(line, near, run.count, values);
+}
+
+}  // namespace
+}  // namespace struct_ilu_cpu
+
+void StructIlu::lower_solve_cpu(const Vector& r, Vector& y) const {
+    using namespace struct_ilu_cpu;
+    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
+    sweep_pieces(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, y); });
+}
+
+void StructIlu::apply_dot(const Vector& r, Vector& z, double* rz) const {
+    using namespace struct_ilu_cpu;
+    if (options_.tuning.by_level) return LinearOperator::apply_dot(r, z, rz);
+    if constexpr (cuda_built)
+        if (cuda_ && a_->symmetric()) {
+            cuda_->lower(cuda_factors(), r, z, rz);
+            return cuda_->upper(cuda_factors(), z, rz);
+        }
+    if (cuda_ || !a_->symmetric() || a_->layout().kind() != LayoutKind::natural)
+        return LinearOperator::apply_dot(r, z, rz);
+    const Grid& grid = a_->grid();
+    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // added up in order, whoever computed them
+    if (narrow_) {
+        narrow_lower_cpu(r, z);
+        narrow_upper_cpu(z, &of_line);
+        *rz = std::accumulate(of_line.begin(), of_line.end(), 0.0);
+        return;
+    }
+    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
+    sweep_pieces(f, Direction::lower, [&](const Run& piece) {
+        of_line[piece.first.y + Index(grid.ny) * piece.first.z] += lower_piece(f, piece, r, z);
+    });
+    upper_solve(z);
+    *rz = std::accumulate(of_line.begin(), of_line.end(), 0.0);
+}
+
+void StructIlu::upper_solve_cpu(Vector& z) const {
+    using namespace struct_ilu_cpu;
+    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
+    sweep_pieces(f, Direction::upper, [&](const Run& piece) { upper_piece(f, piece, z); });
+}
+
+}  // namespace hyperplane

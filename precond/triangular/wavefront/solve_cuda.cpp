@@ -1,0 +1,300 @@
+#include "precond/triangular/wavefront/solve_cuda.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace rtc {
+extern const KernelText walks_kernel_parts_cuh, factors_reduced_values_cuh, walks_tile_lines_cuh, triangular_wavefront_solve_cuh,
+    triangular_wavefront_edges_cuh, triangular_wavefront_points_cuh, triangular_wavefront_blocks_cuh, triangular_wavefront_kernel_cuh;
+}
+
+namespace struct_ilu {
+namespace {
+
+/// Terms of a row by group: the newest, of level l - 1, in group 0; the older ones evenly in groups of about as
+/// many (StructILU paper, table 2).
+struct Groups {
+    std::vector<int> terms, begin{0};
+
+    Groups(const StructIluSystem& system, const Geometry& g, bool pipelined) {
+        std::vector<int> older;
+        for (int m = 0; m < g.lower; ++m)
+            (g.level[m] == -1 || !pipelined || system.shares ? terms : older).push_back(m);
+        const int newest = int(terms.size());
+        begin.push_back(newest);
+        if (older.empty()) return;
+        const int wanted = std::max(newest, 3);
+        const int groups = std::min(4, (int(older.size()) + wanted - 1) / wanted);
+        for (int group = 0, taken = 0; group < groups; ++group) {
+            const int upto = int(older.size()) * (group + 1) / groups;
+            for (; taken < upto; ++taken) terms.push_back(older[taken]);
+            begin.push_back(int(terms.size()));
+        }
+    }
+    int count() const { return int(begin.size()) - 1; }
+};
+
+constexpr Index shared_limit = 220 * 1024;
+
+/// As the texts lay it out.
+Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups, TileShape tile, int stages) {
+    const int dof = system.dof;
+    const bool narrow = is_narrow(system.storage), halves = system.storage == FactorStorage::half_scaled;
+    const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
+    const Index threads = worker_threads(tile.cells(), dof), before = ring + 2 * (groups - 1) * threads;
+    const Index exponents = halves ? 4 * groups * threads : 0;  // bytes of a stage
+    if (dof == 1) return 8 * before + stages * (exponents + threads * ((narrow ? 4 : 8) * (g.lower + 1) + 8));
+    const Index block = dof * dof, run = system.layout.kind() == LayoutKind::natural ? 1 : tile.j;
+    const Index value = bytes_of(system.storage), per_copy = 16 / value;
+    const Index chunk = block % per_copy ? (run * block + 2 * per_copy - 2) / per_copy * per_copy : run * block;
+    return 8 * before + stages * (exponents + 8 * (threads + 1) + (g.lower + 1) * tile.cells() / run * chunk * value);
+}
+
+rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const SolveShape& shape, bool upper,
+                             bool dot, const StructIluTuning& tuning) {
+    rtc::Definitions all = line_definitions(system, g, shape.tile, g.lower, upper);
+    const bool wraps = system.layout.grid().any_periodic() && system.shares;
+    all["UNROLLED"] = "1";
+    all["OFFSET_LEVEL"] = rtc::braces({g.level.begin(), g.level.begin() + g.lower});
+    all["HALO_J"] = std::to_string(g.halo_j);
+    all["HALO_K"] = std::to_string(g.halo_k);
+    all["RING"] = std::to_string(g.ring);
+    all["MAX_LEVEL"] = std::to_string(g.max_level);
+    all["STAGES"] = std::to_string(shape.stages);
+    all["MIRRORED"] = system.symmetric ? "1" : "0";
+    all["SKIP_OUTSIDE"] = wraps ? "1" : "0";
+    all["DOT"] = dot ? "1" : "0";
+    all["LOADERS"] = std::to_string(shape.loader_threads * shape.loader_lines / shape.worker_threads);
+    all["LOADER_LINES"] = std::to_string(shape.loader_lines);
+    all["RUN"] = std::to_string(shape.run);
+    all["HALO_THREADS"] = std::to_string(shape.halo_threads);
+    all["LOOKAHEAD"] = std::to_string(shape.lookahead);
+    all["EDGES_MEET"] = std::to_string(tuning.edges_meet);
+    const Groups groups(system, g, tuning.pipelined);
+    all["BLOCKS"] = std::to_string(shape.blocks);
+    all["GROUPS"] = std::to_string(groups.count());
+    all["TERMS"] = array_of(groups.terms);
+    all["GROUP_BEGIN"] = rtc::braces(groups.begin);
+    all["DILU"] = system.shares ? "1" : "0";
+    all["STORAGE"] = std::to_string(int(system.storage));
+    return all;
+}
+
+rtc::Texts texts(int dof) {
+    return {
+        rtc::walks_kernel_parts_cuh,           rtc::factors_reduced_values_cuh,
+        rtc::walks_tile_lines_cuh,       rtc::triangular_wavefront_solve_cuh,
+        rtc::triangular_wavefront_edges_cuh, dof == 1 ? rtc::triangular_wavefront_points_cuh : rtc::triangular_wavefront_blocks_cuh,
+        rtc::triangular_wavefront_kernel_cuh};
+}
+
+/// Those of precond/triangular/wavefront/solve.cuh but for the array at their end.
+struct Arguments {
+    const void *triangles, *inverse;
+    const double* in;
+    double* out;
+    const Tile* tiles;
+    const int* tile_at;
+    Edge* edges;
+    State* state;
+    double *partial, *dot;
+    int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, padding;
+};
+
+/// The same with the exponents of rows.
+struct ScaledArguments {
+    const RowExponent* exponents;
+    Arguments others;
+};
+
+/// Large tiles, as long as every multiprocessor has points of an average level: fewer edges and hops.
+TileShape tile_of_points(const StructIluSystem& system, int groups) {
+    if (groups > 4) return {32, 4};
+    if (groups > 2) return {32, 5};
+    if (groups == 2) return {32, system.stencil.level_map().z > 1 ? 10 : 8};
+    return {32, points_a_level(system) > 256.0 ? 16 : 8};
+}
+
+/// As many points as keep a multiprocessor's share of the memory busy through their stages; fewer where an average
+/// level has fewer for each multiprocessor. Of fewer bits more, and longer rows of them.
+TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
+    const int dof = system.dof;
+    const bool more = is_narrow(system.storage) && g.lower <= 3 && dof > 2;
+    const int values = more                       ? (dof <= 4 ? 128 * dof : 256)
+                       : g.lower > 6              ? 64
+                       : dof > 4 && g.lower > 3   ? 80
+                       : dof == 2 && g.lower <= 3 ? 384
+                                                  : 128;
+    const int cells =
+        int(std::clamp(1.34 * points_a_level(system), std::min(8.0, double(values) / dof), double(values) / dof));
+    const int wide = more       ? (dof <= 4 ? 32 : std::max(1, 64 / dof))
+                     : dof == 2 ? (g.lower > 3 ? 16 : 32)
+                     : dof <= 4 ? 8
+                                : std::max(1, 32 / dof);
+    TileShape tile{std::min(wide, std::max(1, cells)), 1};
+    tile.k = std::max(1, (cells + (more ? tile.j / 2 : 0)) / tile.j);
+    return tile;
+}
+
+/// Sets of threads that ask for edges: two where a level has many points, and for one unknown; four for diamond13's.
+/// Else one, since others would take room, or, of three and four unknowns, registers (docs/performance-log.md).
+int lookahead_of(const StructIluSystem& system, int groups) {
+    const bool flat = system.stencil.level_map().z == 1;
+    if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
+    return flat && (system.dof <= 2 || system.dof > 4) ? 2 : 1;
+}
+
+/// Lines side by side of which 16 bytes are asked for at once: their slots begin at whole runs. Of double precision
+/// that gains nothing (docs/performance-log.md).
+int run_of_points(const StructIluSystem& system, const Geometry& g, TileShape tile) {
+    if (system.layout.kind() == LayoutKind::natural || system.storage != FactorStorage::single_precision) return 1;
+    constexpr int run = 4;
+    const bool whole = tile.j % run == 0 && g.skew % run == 0 && system.layout.grid().ny % run == 0;
+    return whole ? run : 1;
+}
+
+}  // namespace
+
+SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
+    : tile{tuning.tile_j, tuning.tile_k} {
+    const int dof = system.dof;
+    groups = Groups(system, g, tuning.pipelined).count();
+    if (tuning.tile_j == 0) tile = dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
+    while (groups * struct_ilu::worker_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
+           solve_shared(system, g, groups, tile, 0) > shared_limit) {
+        if (tile.cells() == 1)
+            throw UsageError(
+                fmt::format("struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
+                            "fill_level or device.backend = cpu",
+                            dof, system.stencil.name()));
+        tile.halve();
+    }
+    const bool flat = system.stencil.level_map().z == 1;  // many points a level
+    stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : flat ? 6 : 4;
+    const int fewest = dof > 1 ? 3 : 1;  // older terms are a level ahead, and the level after is on its way
+    while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages) > shared_limit))
+        stages = stages > fewest ? stages - 1 : 0;
+    const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
+    halo_threads = std::min(256, (records + 31) / 32 * 32);
+    lookahead = tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups);
+    shared = solve_shared(system, g, groups, tile, stages);
+    worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
+    while (lookahead > 1 && groups * worker_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
+    // Blocks come by one warp's bulk copies, single values by those of whole groups of warps or by the
+    // workers' own.
+    loader_threads = dof > 1 ? (stages > 0 ? 32 : 0)
+                             : worker_threads * (tuning.loaders >= 0 ? tuning.loaders
+                                                 : groups > 2        ? 0
+                                                                     : 1);
+    if (dof == 1 && loader_threads > 0) {
+        run = run_of_points(system, g, tile);
+        loader_lines = tuning.loader_lines > 0 ? std::max(tuning.loader_lines, run) : run;
+        if (run == 1 && threads() > 1024) loader_lines = 2;
+        if (worker_threads % (32 * loader_lines) == 0)
+            loader_threads /= loader_lines;
+        else
+            loader_lines = run = 1;
+        if (stages < 2 || threads() > 1024) loader_threads = 0, loader_lines = run = 1;
+    }
+    // Two blocks where they fit without spills; more of them wait more than they work.
+    const int registers = dof == 1 ? 40 : dof <= 4 ? 72 : 128;
+    const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
+    blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));
+}
+
+int SolveShape::edge_records(const Geometry& g, int dof) const {
+    return (std::min(g.halo_j, tile.j) * tile.k + std::min(g.halo_k, tile.k) * tile.j) * dof;
+}
+
+Solves::Solves(const Context& context, const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
+    : system_(system),
+      shape_(system, g, tuning),
+      tiles_(system.layout, g.skew, shape_.tile),
+      device_tiles_(context, tiles_),
+      edges_(context, "preconditioner: edges",
+             tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
+      state_(copied_to(context, "preconditioner: tiles", std::vector<State>{{0, 0, 1}})),
+      partial_(context, "preconditioner: tiles", tiles_.count()) {
+    const auto load = [&](bool upper, bool dot) {
+        const rtc::Kernel kernel =
+            rtc::load(texts(system.dof), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
+        kernel.allow_shared(shape_.shared);
+        return kernel;
+    };
+    lower_ = load(false, false);
+    upper_ = load(true, false);
+    if (system.symmetric) dotting_ = load(!system.shares, true);
+}
+
+void Solves::lower(const StructIluCuda::Factors& f, const double* in, double* out, double* dot) {
+    launch(dot && system_.shares ? dotting_ : lower_, false, f, in, out, dot);
+}
+
+void Solves::upper(const StructIluCuda::Factors& f, const double* in, double* out, double* dot) {
+    launch(dot && !system_.shares ? dotting_ : upper_, true, f, in, out, dot);
+}
+
+void Solves::launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::Factors& f, const double* in,
+                    double* out, double* dot) {
+    const Grid& g = system_.layout.grid();
+    const Arguments head{f.triangles,
+                         f.inverse,
+                         in,
+                         out,
+                         device_tiles_.tiles.data(),
+                         device_tiles_.at.data(),
+                         edges_.data(),
+                         state_.data(),
+                         partial_.data(),
+                         dot,
+                         g.nx,
+                         g.ny,
+                         g.nz,
+                         tiles_.tiles_j,
+                         int(tiles_.count()),
+                         int(system_.layout.slots()),
+                         int(f.stride),
+                         0};
+    std::vector<int> shift;
+    for (int m = 0; m < system_.stencil.lower_size(); ++m)
+        shift.push_back(int(system_.layout.slot_delta(upper ? -system_.stencil[m] : system_.stencil[m])));
+    const std::vector<int> words = system_.storage == FactorStorage::half_scaled
+                                       ? rtc::argument(ScaledArguments{upper ? f.of_upper : f.of_lower, head}, shift)
+                                       : rtc::argument(head, shift);
+    kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, words.data());
+}
+
+Index Solves::bytes(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
+    const SolveShape shape(system, g, tuning);
+    const Tiles tiles(system.layout, g.skew, shape.tile);
+    const Index edges = system.layout.grid().nx * shape.edge_records(g, system.dof);
+    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + Index(sizeof(double))) + Index(sizeof(State));
+}
+
+std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system, const Geometry& g,
+                                                  const StructIluTuning& tuning, const std::string& architecture) {
+    const SolveShape shape(system, g, tuning);
+    std::vector<rtc::KernelResources> all, one;
+    const auto add = [&](const char* name, bool upper, bool dot) {
+        rtc::compile(texts(system.dof), definitions(system, g, shape, upper, dot, tuning), architecture, &one);
+        for (auto& row : one) row.name = name, all.push_back(row);
+    };
+    add("struct_ilu lower", false, false);
+    if (system.symmetric) add("struct_ilu r^T z", !system.shares, true);
+    add("struct_ilu upper", true, false);
+    return all;
+}
+
+std::string Solves::describe() const {
+    return fmt::format("solve tiles {} x {}, {} stages, {} x {} + {} + {} x {} threads, runs of {}, {} KiB, {} blocks",
+                       shape_.tile.j, shape_.tile.k, shape_.stages, shape_.groups, shape_.worker_threads,
+                       shape_.loader_threads, shape_.lookahead, shape_.halo_threads, shape_.run, shape_.shared / 1024,
+                       shape_.blocks);
+}
+
+}  // namespace struct_ilu
+}  // namespace hyperplane

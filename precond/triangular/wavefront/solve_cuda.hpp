@@ -1,0 +1,68 @@
+// The sweeps of StructILU on a GPU: shapes, launches and what passes between tiles; precond/triangular/wavefront/solve.cuh begins the
+// kernels' text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "precond/walks/tiles.hpp"
+
+namespace hyperplane::struct_ilu {
+
+/// How a sweep cuts its work, and what of a tile lies in shared memory.
+struct SolveShape {
+    TileShape tile;
+    int stages, lookahead, halo_threads;
+    Index shared;
+    int worker_threads, groups, loader_threads, blocks;
+    int loader_lines = 1, run = 1;  ///< lines of a loader's thread, and of one copy
+
+    SolveShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
+    int threads() const { return groups * worker_threads + loader_threads + lookahead * halo_threads; }
+    /// Records that a tile passes on at a level.
+    int edge_records(const Geometry& geometry, int dof) const;
+};
+
+/// precond/triangular/wavefront/solve.cuh's Edge.
+struct alignas(16) Edge {
+    double value;
+    std::uint64_t epoch;
+};
+
+/// precond/triangular/wavefront/solve.cuh's State.
+struct State {
+    unsigned ticket, done;
+    std::uint64_t epoch;
+};
+
+class Solves {
+public:
+    Solves(const Context& context, const StructIluSystem& system, const Geometry& geometry,
+           const StructIluTuning& tuning);
+
+    /// As those of StructIluCuda.
+    void lower(const StructIluCuda::Factors& factors, const double* in, double* out, double* dot);
+    void upper(const StructIluCuda::Factors& factors, const double* in, double* out, double* dot);
+
+    /// Device memory held.
+    static Index bytes(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
+    static std::vector<rtc::KernelResources> compile(const StructIluSystem& system, const Geometry& geometry,
+                                                     const StructIluTuning& tuning, const std::string& architecture);
+    std::string describe() const;
+
+private:
+    void launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::Factors& factors, const double* in,
+                double* out, double* dot);
+
+    const StructIluSystem system_;
+    SolveShape shape_;
+    Tiles tiles_;
+    DeviceTiles device_tiles_;
+    Buffer<Edge> edges_;
+    Buffer<State> state_;
+    Buffer<double> partial_;
+    rtc::Kernel lower_, upper_, dotting_;  // `dotting_` is the sweep that yields the dot product
+};
+
+}  // namespace hyperplane::struct_ilu

@@ -1,0 +1,46 @@
+// Loops over the elements of blocks of many points, on either backend; see core/device/for_each_point.hpp.
+#pragma once
+
+#include <limits>
+
+#include "core/device/context.hpp"
+#include "core/error.hpp"
+#include "core/device/threads.hpp"
+
+#ifdef __CUDACC__
+#include "core/device/cuda.hpp"
+#endif
+
+namespace hyperplane {
+
+#ifdef __CUDACC__
+template <class Body>
+__global__ void visit_elements(int points, const __grid_constant__ Body body) {
+    const int at = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (at < points) body(at, int(blockIdx.y));
+}
+#endif
+
+/// Calls body(point, element) once for each of `points` points and `elements` <= 65535 elements, points fastest: over
+/// OpenMP's threads, or queued on the device. Throws SetupError beyond 2^31 - 1 points.
+template <class Body>
+void for_each_element([[maybe_unused]] Backend backend, Index points, int elements, [[maybe_unused]] const char* name,
+                      const Body& body) {
+    if (points == 0 || elements == 0) return;
+    if (points > std::numeric_limits<int>::max())
+        throw SetupError(std::string(name) + ": " + std::to_string(points) +
+                         " rows are more than the 2147483647 that can be counted; use a smaller grid");
+    const int count = int(points);
+#ifdef __CUDACC__
+    if (backend == Backend::cuda) {
+        constexpr int threads = 128;
+        visit_elements<<<dim3(cuda::blocks_for(count, threads), elements), threads, 0, cuda::stream()>>>(count, body);
+        return cuda::launched(name);
+    }
+#endif
+#pragma omp parallel for collapse(2) schedule(static) num_threads(threads_for(points* elements))
+    for (int element = 0; element < elements; ++element)
+        for (int at = 0; at < count; ++at) body(at, element);
+}
+
+}  // namespace hyperplane

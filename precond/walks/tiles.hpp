@@ -1,0 +1,69 @@
+// What the sweeps and the factorisation of StructILU on a GPU have in common on the host: numbers of the grid and the
+// stencil, tiles of lines (precond/walks/tile_lines.cuh).
+#pragma once
+
+#include <vector>
+
+#include "core/device/context.hpp"
+#include "core/device/rtc.hpp"
+#include "precond/struct_ilu/cuda.hpp"
+
+namespace hyperplane::struct_ilu {
+
+/// Numbers both kernels are specialised on.
+struct Geometry {
+    int lower, skew, halo_j = 0, halo_k = 0, max_level = 0, ring = 1;
+    std::vector<int> x, y, z, level;  ///< of every entry
+
+    explicit Geometry(const StructIluSystem& system);
+};
+
+/// Lines of a tile along J and k.
+struct TileShape {
+    int j, k;
+
+    int cells() const { return j * k; }
+    void halve() { (k > 1 ? k : j) /= 2; }
+    /// Powers of two, at least 8 lines wide and 32 at most, of about `wanted` lines.
+    static TileShape of(double wanted);
+};
+
+/// precond/walks/tile_lines.cuh's Tile.
+struct Tile {
+    int j, k, first, last;
+};
+
+/// Lines of points along x, in tiles ordered by their lowest level.
+struct Tiles {
+    TileShape shape;
+    int tiles_j = 0;
+    std::vector<Tile> tiles;
+    std::vector<int> at;  ///< [K][J]: position in `tiles`, -1 where a tile has no line
+
+    Tiles(const Layout& layout, int skew, TileShape shape);
+    Index count() const { return Index(tiles.size()); }
+    Index bytes() const { return count() * Index(sizeof(Tile)) + Index(at.size() * sizeof(int)); }
+};
+
+/// Tiles in device memory.
+struct DeviceTiles {
+    Buffer<Tile> tiles;
+    Buffer<int> at;
+
+    DeviceTiles(const Context& context, const Tiles& host);
+};
+
+/// Threads of so many points, `point_threads` each, none of them in two warps.
+int worker_threads(int cells, int point_threads);
+
+/// Points of an average level on each multiprocessor of a large GPU.
+double points_a_level(const StructIluSystem& system);
+
+/// What precond/walks/tile_lines.cuh asks for, with the offsets of the first `entries`.
+rtc::Definitions line_definitions(const StructIluSystem& system, const Geometry& geometry, TileShape tile, int entries,
+                                  bool upper);
+
+/// An initialiser that is never empty.
+std::string array_of(const std::vector<int>& values);
+
+}  // namespace hyperplane::struct_ilu
