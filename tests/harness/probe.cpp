@@ -1,9 +1,12 @@
-// Two tests that do what $PROBE says, a word each: pass, skip, fail or crash. skipped_test.cmake runs them by ctest.
+// Two tests that do what $PROBE says, a word each: pass, skip, fail, crash or hang. skipped_test.cmake runs them by
+// ctest, tests/gpu/run_all_test.py by run_all.sh.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -14,6 +17,7 @@ void act(int which) {
     for (int at = 0; at <= which; ++at) in >> word;
     if (word == "skip") GTEST_SKIP() << "as $PROBE asks";
     if (word == "crash") std::abort();
+    if (word == "hang") std::this_thread::sleep_for(std::chrono::minutes(5));
     EXPECT_EQ(word, "pass");
 }
 

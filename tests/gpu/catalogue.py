@@ -1,0 +1,121 @@
+"""Which tests there are, and the processes that run them (tests/gpu/run_all.sh).
+
+A chunk is what one process runs: neighbours in GoogleTest's order, which mostly share their kernels, so that few
+processes compile the same one. Tests known or likely to be slow have a process each and come first.
+"""
+
+import dataclasses
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM_TESTS = HERE.parent / "apps/device_test.py"
+TOOLS = ("memcheck", "racecheck", "synccheck")
+
+LARGEST_CHUNK = 48
+CHUNK_SECONDS = 10.0  # of tests whose time is known
+SLOW_SECONDS = 3.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Test:
+    room: str
+    name: str  # GoogleTest's, or that of unittest
+    program: tuple  # the words that run it, but for the filter
+    tool: str = ""  # of compute-sanitizer
+
+    @property
+    def key(self):
+        return " ".join(filter(None, (self.tool, self.room, self.name)))
+
+    @property
+    def is_gtest(self):
+        return self.room != "program"
+
+
+@dataclasses.dataclass
+class Chunk:
+    tests: list
+
+    def command(self):
+        first = self.tests[0]
+        if not first.is_gtest:
+            return [*first.program, first.name]
+        return [*first.program, "--gtest_filter=" + ":".join(test.name for test in self.tests)]
+
+
+def listed(binary, pattern, variables):
+    """Names of the tests that match, in the order they run in."""
+    done = subprocess.run([binary, "--gtest_list_tests", f"--gtest_filter={pattern}"], env=variables,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{binary} cannot list its tests (code {done.returncode}):\n{done.stdout}{done.stderr}")
+    names, suite = [], ""
+    for line in done.stdout.splitlines():
+        line = line.split("#")[0].rstrip()
+        if line.endswith(".") and not line.startswith(" "):
+            suite = line
+        elif line.startswith("  ") and suite:
+            names.append(suite + line.strip())
+    return names
+
+
+def binaries(build):
+    found = {file.parent.name: file for file in sorted(build.glob("tests/*/*_tests"))
+             if file.name == f"{file.parent.name}_tests"}
+    if not found:
+        sys.exit(f"{build}/tests has no binaries of tests")
+    return found
+
+
+def tests_of(build, rooms, pattern, variables):
+    """All tests for a GPU, of those rooms or of all."""
+    tests = []
+    for room, binary in binaries(build).items():
+        if not rooms or room in rooms:
+            tests += [Test(room, name, (str(binary),)) for name in listed(binary, pattern, variables)]
+    if pattern == "*OnDevice*" and (not rooms or "program" in rooms) and (build / "apps/hyperplane").exists():
+        text = PROGRAM_TESTS.read_text()
+        suite = re.search(r"^class (\w+)\(ProgramTest\)", text, re.M).group(1)
+        tests += [Test("program", f"{suite}.{name}", (sys.executable, "-B", str(PROGRAM_TESTS)))
+                  for name in re.findall(r"^    def (test_\w+)\(", text, re.M)]
+    return tests
+
+
+def sanitized(build, rooms, variables):
+    """The tests of sanitize.txt, once under each tool. A line is a room and GoogleTest's filter."""
+    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    found, tests = binaries(build), []
+    for line in (HERE / "sanitize.txt").read_text().splitlines():
+        words = line.split("#")[0].split()
+        if not words or (rooms and words[0] not in rooms):
+            continue
+        names = listed(found[words[0]], words[1], variables)
+        if not names:
+            sys.exit(f"sanitize.txt: {words[0]} has no test {words[1]}")
+        for tool in TOOLS:
+            program = (sanitizer, "--tool", tool, "--error-exitcode", "99", str(found[words[0]]))
+            tests += [Test(words[0], name, program, tool) for name in names]
+    return tests
+
+
+def chunks_of(tests, seconds):
+    """The tests as chunks, the longest first; `seconds` of earlier runs by key."""
+    def likely(test):
+        # A test without parameters goes through its cases itself.
+        return seconds.get(test.key, 30.0 if "/" not in test.name or test.tool else 0.2)
+
+    chunks, open_chunk, held = [], None, 0.0
+    for test in tests:
+        alone = likely(test) >= SLOW_SECONDS or not test.is_gtest
+        fits = open_chunk and open_chunk.tests[0].program == test.program and len(open_chunk.tests) < LARGEST_CHUNK
+        if alone or not fits or held + likely(test) > CHUNK_SECONDS:
+            chunks.append(Chunk([test]))
+            open_chunk, held = (None if alone else chunks[-1]), likely(test)
+        else:
+            open_chunk.tests.append(test)
+            held += likely(test)
+    return sorted(chunks, key=lambda chunk: -sum(map(likely, chunk.tests)))

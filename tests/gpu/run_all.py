@@ -1,0 +1,124 @@
+"""Every test that needs a GPU, run to its end in calls of a few minutes (tests/gpu/run_all.sh)."""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from catalogue import binaries, chunks_of, sanitized, tests_of  # noqa: E402
+from results import Results  # noqa: E402
+from runner import run_chunk  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ALL_PASSED, SOME_FAILED, SOME_LEFT = 0, 1, 75
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="run_all.sh", description=__doc__)
+    parser.add_argument("mode", nargs="?", choices=("tests", "sanitize"), default="tests")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="folder with tests/*/*_tests")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "build/gpu-results",
+                        help="what earlier calls finished is kept here; carry it along to go on on another machine")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
+    parser.add_argument("--minutes", type=float, default=8.5, help="after which this call ends")
+    parser.add_argument("--test-seconds", type=float, default=240, help="after which a single test has failed")
+    parser.add_argument("--only", default="", help="rooms, separated by commas: core,problems,precond,solvers,apps,program")
+    parser.add_argument("--filter", default="*OnDevice*", help="GoogleTest's filter, for a part of the tests")
+    parser.add_argument("--libs", type=pathlib.Path, help="folder of carried libraries, for LD_LIBRARY_PATH")
+    parser.add_argument("--commit", help="what the build is of, where there is no git and no hyperplane to ask")
+    parser.add_argument("--fresh", action="store_true", help="forget what earlier calls finished")
+    return parser.parse_args()
+
+
+def environment(given):
+    """Tests run on one thread unless they ask for more, and threads that wait sleep: many processes share the cores."""
+    changed = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "HYPERPLANE_KERNEL_CACHE": str(ROOT / "build/gpu-kernels"),
+               "HYPERPLANE": str(given.build / "apps/hyperplane"), "PYTHONDONTWRITEBYTECODE": "1"}
+    if "HYPERPLANE_SHARED_DATA" not in os.environ:
+        changed["HYPERPLANE_SHARED_DATA"] = str(ROOT.parent / "shared/data")
+    folders = [given.libs, given.build / "lib"]
+    found = [str(folder.resolve()) for folder in folders if folder and folder.is_dir()]
+    if found:
+        changed["LD_LIBRARY_PATH"] = ":".join(found + [os.environ.get("LD_LIBRARY_PATH", "")]).rstrip(":")
+    for name in ("GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_FILTER"):
+        os.environ.pop(name, None)
+    return {**os.environ, **changed}
+
+
+def commit_of(given, variables):
+    if given.commit:
+        return given.commit
+    try:
+        listed = subprocess.run([given.build / "apps/hyperplane", "info", "build"], env=variables, capture_output=True,
+                                text=True, check=True).stdout
+        sha = next(line.split()[-1] for line in listed.splitlines() if "git" in line)
+        if sha != "unknown":
+            return sha
+    except (OSError, subprocess.CalledProcessError, StopIteration):
+        pass
+    git = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True,
+                         text=True)
+    return git.stdout.strip() or "unknown"
+
+
+def digest_of(build):
+    """Tells builds of one commit apart, such as those of a changed tree."""
+    digest = hashlib.sha256()
+    for _, binary in sorted(binaries(build).items()):
+        digest.update(binary.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def run_all(chunks, given, variables, results):
+    """Chunks in their order, `jobs` at a time, until the time is up. What a crash leaves of a chunk is queued again."""
+    deadline = time.monotonic() + 60 * given.minutes
+    queue, lock = list(chunks), threading.Lock()
+
+    def work():
+        while time.monotonic() < deadline:
+            with lock:
+                if not queue:
+                    return
+                chunk = queue.pop(0)
+            outcomes, left = run_chunk(chunk, variables, deadline, given.test_seconds)
+            with lock:
+                results.add(chunk, outcomes)
+                if left:
+                    queue.insert(0, left)
+
+    workers = [threading.Thread(target=work) for _ in range(max(1, given.jobs))]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def main():
+    given = arguments()
+    given.build, given.results = given.build.resolve(), given.results.resolve() / given.mode
+    given.results.mkdir(parents=True, exist_ok=True)
+    variables = environment(given)
+    results = Results(given.results, f"{commit_of(given, variables)}, build {digest_of(given.build)}", given.fresh)
+    rooms = set(filter(None, given.only.split(",")))
+    if given.mode == "tests":
+        tests = tests_of(given.build, rooms, given.filter, variables)
+    else:
+        tests = sanitized(given.build, rooms, variables)
+    results.expect(tests)
+    begin = time.monotonic()
+    run_all(chunks_of([test for test in tests if not results.has(test)], results.seconds), given, variables, results)
+    results.call_ended(time.monotonic() - begin, given.jobs)
+    print(results.summary())
+    results.copy_to(os.environ.get("OUT"))
+    if results.left():
+        return SOME_LEFT
+    return SOME_FAILED if results.failed() or not results.passed() else ALL_PASSED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""tests/gpu/run_all.sh on a build folder whose only tests are those of harness/probe.cpp. $PROBE_PROGRAM is that binary."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class RunAll(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name)
+        (self.folder / "build/tests/probe").mkdir(parents=True)
+        (self.folder / "build/tests/probe/probe_tests").symlink_to(os.environ["PROBE_PROGRAM"])
+        self.results = self.folder / "results/tests"
+
+    def run_all(self, probe, *words, out=None, commit="abc"):
+        variables = {**os.environ, "PROBE": probe, "CUDA_VISIBLE_DEVICES": "-1"}
+        if out:
+            variables["OUT"] = str(out)
+        else:
+            variables.pop("OUT", None)
+        return subprocess.run([HERE / "run_all.sh", "--build", self.folder / "build", "--results", self.folder / "results",
+                               "--jobs", "2", "--commit", commit, *words], env=variables, capture_output=True, text=True)
+
+    def expect(self, code, row, done):
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertIn(f"| probe | {row} |", done.stdout)
+        self.assertEqual(done.stdout.strip(), (self.results / "summary.md").read_text().strip())
+
+    def state(self, test):
+        return json.loads((self.results / "state.json").read_text())["tests"]["probe ProbeOnDevice." + test]
+
+    def test_what_passes(self):
+        done = self.run_all("pass pass")
+        self.expect(0, "2 | 2 | 0 | 0 | 0", done)
+        self.assertIn("# GPU tests of commit abc, build", done.stdout)
+        self.assertIn("s probe ProbeOnDevice.First", done.stdout)
+
+    def test_a_failure_and_a_skipped_test_are_told_in_full(self):
+        done = self.run_all("skip fail")
+        self.expect(1, "1 | 0 | 1 | 1 | 0", done)
+        self.assertIn("### probe ProbeOnDevice.Second", done.stdout)
+        self.assertIn('"pass"', self.state("Second")["text"])
+        self.assertIn("- 1: as $PROBE asks", done.stdout)
+
+    def test_nothing_but_skipped_tests_is_no_success(self):
+        self.expect(1, "0 | 0 | 0 | 2 | 0", self.run_all("skip skip"))
+
+    def test_a_crash_is_told_and_the_others_go_on(self):
+        self.expect(1, "2 | 1 | 1 | 0 | 0", self.run_all("crash pass"))
+        self.assertIn("signal 6", self.state("First")["text"])
+
+    def test_tests_behind_a_crash_in_the_same_process_go_on(self):
+        # Known to be quick, the two share a process.
+        self.run_all("pass pass")
+        self.expect(1, "2 | 1 | 1 | 0 | 0", self.run_all("crash pass", "--fresh"))
+        self.assertEqual(len(list((self.results / "logs").iterdir())), 2)
+
+    def test_a_test_without_end_fails(self):
+        self.expect(1, "2 | 1 | 1 | 0 | 0", self.run_all("hang pass", "--test-seconds", "1"))
+        self.assertIn("did not end within 1 s", self.state("First")["text"])
+
+    def test_what_a_call_does_not_end_the_next_one_does(self):
+        out = self.folder / "out"
+        self.expect(75, "1 | 1 | 0 | 0 | 1", self.run_all("hang pass", "--minutes", "0.03", out=out))
+        self.assertEqual({file.name for file in (out / "gpu-results-tests").iterdir()},
+                         {"summary.md", "state.json", "logs.tar.gz"})
+        self.expect(0, "2 | 2 | 0 | 0 | 0", self.run_all("pass fail"))  # Second has passed and is not run again
+        self.expect(0, "2 | 2 | 0 | 0 | 0", self.run_all("fail fail"))
+        self.expect(1, "2 | 0 | 2 | 0 | 0", self.run_all("fail fail", "--fresh"))
+
+    def test_results_of_two_builds_are_not_mixed(self):
+        self.run_all("pass pass")
+        done = self.run_all("pass pass", commit="def")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--fresh begins anew", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
