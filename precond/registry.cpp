@@ -8,11 +8,11 @@
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 #include "precond/fgbilu/fgbilu.hpp"
 #include "precond/jacobi/jacobi.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/par_ilu/par_ilu.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
+#include "precond/triangular/jacobi/preconditioner.hpp"
 
 namespace hyperplane {
 

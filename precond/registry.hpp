@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "core/interfaces/linear_operator.hpp"
-#include "core/parameters/registry.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/parameters/registry.hpp"
 #include "precond/factors/storage.hpp"
 
 namespace hyperplane {

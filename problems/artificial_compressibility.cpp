@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
+#include "core/vector/blas1.hpp"
 #include "core/vector/point_values.hpp"
 #include "problems/artificial_compressibility_loops.hpp"
 #include "problems/time_parameters.hpp"

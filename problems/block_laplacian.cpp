@@ -1,7 +1,7 @@
 #include "problems/block_laplacian.hpp"
 
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
+#include "core/vector/blas1.hpp"
 #include "problems/block_laplacian_rows.hpp"
 #include "problems/error_norms.hpp"
 #include "problems/time_parameters.hpp"

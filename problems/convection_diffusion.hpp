@@ -13,8 +13,8 @@
 #include <memory>
 
 #include "core/interfaces/input_files.hpp"
-#include "core/parameters/parameters.hpp"
 #include "core/interfaces/problem.hpp"
+#include "core/parameters/parameters.hpp"
 #include "problems/exact_solution.hpp"
 #include "problems/source_term.hpp"
 #include "problems/wind.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
+#include "core/vector/blas1.hpp"
 #include "problems/domain.hpp"
 #include "problems/error_norms.hpp"
 #include "problems/matrix_market_rows.hpp"

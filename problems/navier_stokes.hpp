@@ -21,8 +21,8 @@
 #include <memory>
 
 #include "core/interfaces/input_files.hpp"
-#include "core/parameters/parameters.hpp"
 #include "core/interfaces/problem.hpp"
+#include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
+#include "core/vector/blas1.hpp"
 #include "problems/poisson_rows.hpp"
 
 namespace hyperplane {

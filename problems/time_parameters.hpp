@@ -1,8 +1,8 @@
 // What problems read of time: their regime, and how long a step is.
 #pragma once
 
-#include "core/parameters/parameters.hpp"
 #include "core/interfaces/problem.hpp"
+#include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
+#include "core/vector/blas1.hpp"
 #include "solvers/convergence.hpp"
 #include "solvers/gram_schmidt.hpp"
 #include "solvers/iteration.hpp"

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "core/parameters/registry.hpp"
 #include "core/interfaces/solver.hpp"
+#include "core/parameters/registry.hpp"
 
 namespace hyperplane {
 

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "apps/bench/rows.hpp"
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/vector/blas1.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 #include "precond/factors/eliminations.hpp"
 

@@ -61,8 +61,8 @@ struct BenchOptions {
 /// the context.
 double copy_rate(const Context& context, int repeats);
 
-/// Builds the case where the context is, checks every kernel on rows recomputed from the definition (apps/bench/rows.hpp),
-/// then times it. cuSPARSE's product and M^-1 r must agree with ours to 1e-10 before theirs are.
+/// Builds the case where the context is, checks every kernel on rows recomputed from the definition
+/// (apps/bench/rows.hpp), then times it. cuSPARSE's product and M^-1 r must agree with ours to 1e-10 before theirs are.
 /// Throws Error(expectation) where a check fails: a wrong kernel gets no time.
 BenchResult bench_kernels(const Context& context, const BenchCase& setting, const BenchOptions& options);
 

@@ -6,8 +6,8 @@
 #include <new>
 
 #include "apps/bench/rows.hpp"
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
+#include "core/vector/blas1.hpp"
 #include "precond/subdomain/ildu0.hpp"
 
 namespace hyperplane {

@@ -82,9 +82,10 @@ struct NamedTuning {
 /// Those whose name holds `part`; "all": every one.
 std::vector<NamedTuning> subdomain_tunings(const std::string& part);
 
-/// Sets each candidate up, applies it to a random vector, which must give what its factors say (apps/bench/application.hpp,
-/// else Error, expectation), and times both, cuSPARSE's first; subdomain_ildu0 with each of some tunings, too. A
-/// candidate that fails is a row with its reason. `done` is called after each row, the last one.
+/// Sets each candidate up, applies it to a random vector, which must give what its factors say
+/// (apps/bench/application.hpp, else Error, expectation), and times both, cuSPARSE's first; subdomain_ildu0 with each
+/// of some tunings, too. A candidate that fails is a row with its reason. `done` is called after each row, the last
+/// one.
 void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
                            const std::vector<NamedTuning>& tunings, int repeats,
                            const std::function<void(const PreconditionersResult&)>& done);

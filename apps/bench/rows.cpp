@@ -4,8 +4,8 @@
 
 #include "apps/bench/errors.hpp"
 #include "core/device/for_each_point.hpp"
-#include "core/random.hpp"
 #include "core/matrix/views.hpp"
+#include "core/random.hpp"
 
 namespace hyperplane {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "apps/bench/errors.hpp"
 #include "apps/bench/rows.hpp"
-#include "core/vector/blas1.hpp"
 #include "core/device/for_each_point.hpp"
 #include "core/matrix/views.hpp"
+#include "core/vector/blas1.hpp"
 
 namespace hyperplane {
 namespace {

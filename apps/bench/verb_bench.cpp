@@ -16,8 +16,8 @@
 #include "apps/bench/tables.hpp"
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
-#include "apps/verbs.hpp"
 #include "apps/run/verdict.hpp"
+#include "apps/verbs.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

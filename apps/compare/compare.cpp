@@ -8,8 +8,8 @@
 #include <new>
 
 #include "apps/run/fingerprint.hpp"
-#include "core/vector/blas1.hpp"
 #include "core/random.hpp"
+#include "core/vector/blas1.hpp"
 
 namespace hyperplane {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "apps/compare/data.hpp"
 #include "apps/compare/text.hpp"
-#include "apps/verbs.hpp"
 #include "apps/run/verdict.hpp"
+#include "apps/verbs.hpp"
 #include "io/atomic_file.hpp"
 
 namespace hyperplane {

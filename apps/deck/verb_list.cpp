@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "apps/environment.hpp"
-#include "apps/verbs.hpp"
 #include "apps/run/verdict.hpp"
+#include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "io/deck.hpp"
 #include "precond/multicolor/colouring.hpp"

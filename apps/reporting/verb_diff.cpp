@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "apps/verbs.hpp"
 #include "apps/run/verdict.hpp"
+#include "apps/verbs.hpp"
 #include "io/deck.hpp"
 #include "io/record.hpp"
 

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/build_info.hpp"
-#include "apps/run/case.hpp"
 #include "apps/compare/text.hpp"
 #include "apps/environment.hpp"
-#include "apps/verbs.hpp"
+#include "apps/run/case.hpp"
 #include "apps/run/verdict.hpp"
+#include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "io/comparison.hpp"
 #include "io/deck.hpp"

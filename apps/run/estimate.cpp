@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/vector/blas1.hpp"
 #include "core/timer.hpp"
+#include "core/vector/blas1.hpp"
 
 namespace hyperplane {
 

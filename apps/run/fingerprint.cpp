@@ -5,8 +5,8 @@
 #include <bit>
 #include <optional>
 
-#include "core/random.hpp"
 #include "core/device/threads.hpp"
+#include "core/random.hpp"
 
 namespace hyperplane {
 namespace {

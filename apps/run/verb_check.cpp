@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "apps/run/estimate.hpp"
-#include "apps/verbs.hpp"
 #include "apps/run/verdict.hpp"
+#include "apps/verbs.hpp"
 
 namespace hyperplane {
 namespace {

@@ -8,16 +8,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "apps/run/beginning.hpp"
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
+#include "apps/run/beginning.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/expectations.hpp"
-#include "apps/signals.hpp"
 #include "apps/run/simulation.hpp"
+#include "apps/run/verdict.hpp"
+#include "apps/signals.hpp"
 #include "apps/study/one_case.hpp"
 #include "apps/verbs.hpp"
-#include "apps/run/verdict.hpp"
 
 namespace hyperplane {
 namespace {

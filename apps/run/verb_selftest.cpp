@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/run/linear_system.hpp"
-#include "apps/verbs.hpp"
 #include "apps/run/verdict.hpp"
+#include "apps/verbs.hpp"
 #include "core/random.hpp"
 
 namespace hyperplane {

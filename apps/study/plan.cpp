@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/run/verdict.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/prediction.hpp"
 #include "apps/study/subverbs.hpp"
-#include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

@@ -5,9 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "apps/run/verdict.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/subverbs.hpp"
-#include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/run/case.hpp"
 #include "apps/deck/identity.hpp"
+#include "apps/run/case.hpp"
 #include "apps/study/sweep.hpp"
 
 namespace hyperplane {

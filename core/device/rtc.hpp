@@ -49,8 +49,8 @@ struct Blocks {
 };
 
 /// The argument of a kernel whose struct is `head` followed by an array of ints, as words; behind an array there is a
-/// zero where the struct's size, of whole 8 bytes, asks for one. `head` must hold a multiple of 4 bytes and no padding at
-/// its end.
+/// zero where the struct's size, of whole 8 bytes, asks for one. `head` must hold a multiple of 4 bytes and no padding
+/// at its end.
 template <class Head>
 std::vector<int> argument(const Head& head, const std::vector<int>& end) {
     static_assert(sizeof(Head) % sizeof(int) == 0);

@@ -11,8 +11,8 @@
 #include <regex>
 
 #include "core/device/cuda.hpp"
-#include "core/error.hpp"
 #include "core/device/rtc.hpp"
+#include "core/error.hpp"
 
 namespace hyperplane::rtc {
 namespace {

@@ -1,5 +1,5 @@
-// Points of a grid and their slots in a layout, for kernels that follow points. Definitions (core/grid/grid_point.hpp gives
-// them): NATURAL (the layout), LEVEL_Y, LEVEL_Z (of its levels i + LEVEL_Y j + LEVEL_Z k), OFFSET_X/Y/Z (of the
+// Points of a grid and their slots in a layout, for kernels that follow points. Definitions (core/grid/grid_point.hpp
+// gives them): NATURAL (the layout), LEVEL_Y, LEVEL_Z (of its levels i + LEVEL_Y j + LEVEL_Z k), OFFSET_X/Y/Z (of the
 // entries). A kernel's arguments have nx, ny, nz, slots and `delta`, for each entry: slot of p + o minus slot of p,
 // modulo the slots, in [0, slots).
 //

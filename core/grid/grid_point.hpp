@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "core/grid/layout.hpp"
 #include "core/device/rtc.hpp"
+#include "core/grid/layout.hpp"
 
 namespace hyperplane {
 

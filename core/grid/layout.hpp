@@ -14,9 +14,9 @@
 #include <algorithm>
 #include <string>
 
+#include "core/device/threads.hpp"
 #include "core/grid/grid.hpp"
 #include "core/grid/stencil.hpp"
-#include "core/device/threads.hpp"
 
 namespace hyperplane {
 

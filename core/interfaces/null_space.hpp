@@ -1,8 +1,8 @@
 // Singular systems with A 1 = 0: constants are projected out of everything the solver sees.
 #pragma once
 
-#include "core/vector/blas1.hpp"
 #include "core/interfaces/linear_operator.hpp"
+#include "core/vector/blas1.hpp"
 
 namespace hyperplane {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/error.hpp"
-#include "core/vector/run_kernel.hpp"
-#include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/device/threads.hpp"
+#include "core/error.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
+#include "core/vector/run_kernel.hpp"
 
 namespace hyperplane {
 namespace {

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/vector/blas1_cuda.hpp"
 #include "core/device/threads.hpp"
+#include "core/vector/blas1_cuda.hpp"
 
 namespace hyperplane {
 namespace {

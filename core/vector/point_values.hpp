@@ -3,8 +3,8 @@
 // What a problem needs for its time step, for bounds on a step and for diagnostics: made once, with the problem.
 #pragma once
 
-#include "core/vector/vector.hpp"
 #include "core/matrix/views.hpp"
+#include "core/vector/vector.hpp"
 
 namespace hyperplane {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/vector/blas1_cuda.hpp"
 #include "core/device/cuda.hpp"
+#include "core/vector/blas1_cuda.hpp"
 #include "core/vector/point_values.hpp"
 #include "core/vector/reduce_cuda.cuh"
 

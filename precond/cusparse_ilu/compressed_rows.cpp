@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "core/error.hpp"
 #include "core/device/for_each_point.hpp"
+#include "core/error.hpp"
 #include "core/matrix/views.hpp"
 
 namespace hyperplane {

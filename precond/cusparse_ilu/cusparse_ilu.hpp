@@ -7,8 +7,8 @@
 // arithmetic and vectors: r and z are converted on the way.
 //
 // The matrix is copied to compressed rows in natural order (compressed_rows.hpp), which is the order cuSPARSE's
-// analysis finds its levels in. CUDA 13 marks the factorisations for removal: files with precond/cusparse_ilu/calls.hpp alone call
-// cuSPARSE, and where the toolkit has them no more the program is built without them and says so.
+// analysis finds its levels in. CUDA 13 marks the factorisations for removal: files with precond/cusparse_ilu/calls.hpp
+// alone call cuSPARSE, and where the toolkit has them no more the program is built without them and says so.
 #pragma once
 
 #include <memory>

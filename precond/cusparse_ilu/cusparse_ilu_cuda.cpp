@@ -5,8 +5,8 @@
 
 #include "core/error.hpp"
 #include "core/timer.hpp"
-#include "precond/cusparse_ilu/factorisation.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
+#include "precond/cusparse_ilu/factorisation.hpp"
 #include "precond/cusparse_ilu/solves.hpp"
 
 namespace hyperplane {

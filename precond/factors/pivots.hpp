@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
-#include "core/parameters/parameters.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/parameters/parameters.hpp"
 #include "precond/factors/pivot_log.cuh"
 
 namespace hyperplane {

@@ -1,8 +1,8 @@
 #include "precond/factors/reduced.hpp"
 
 #include "core/device/for_each_point.hpp"
-#include "precond/walks/for_each_element.hpp"
 #include "precond/factors/known_dof.hpp"
+#include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
 namespace {

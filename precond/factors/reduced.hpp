@@ -10,9 +10,9 @@
 // with W, D^-1 and G in the places of E, D and F.
 #pragma once
 
+#include "precond/factors/reduced_values.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/factors/view.hpp"
-#include "precond/factors/reduced_values.hpp"
 
 namespace hyperplane {
 

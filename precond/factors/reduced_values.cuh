@@ -1,4 +1,5 @@
-// Values of factors in the storage that they are kept in (precond/factors/reduced_values.hpp), widened when they are read.
+// Values of factors in the storage that they are kept in (precond/factors/reduced_values.hpp), widened when they are
+// read.
 //
 // Definitions: STORAGE (0: double, 1: single precision, 2: half precision, rows scaled by powers of two).
 

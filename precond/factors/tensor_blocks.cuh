@@ -21,9 +21,9 @@ struct Operand {
 /// What a thread of a warp has of blocks.
 struct Lane {
     const int lane, which;  // of the warp's blocks
-    const int r, c;      // row and first column of a result
-    const int n;         // row of a left operand, column of a right one
-    const bool in_rows;  // of a result
+    const int r, c;         // row and first column of a result
+    const int n;            // row of a left operand, column of a right one
+    const bool in_rows;     // of a result
 
     __device__ explicit Lane(int thread)
         : lane(thread % 32),

@@ -5,9 +5,10 @@
 // values: a point's coefficients lie together (TOGETHER) and its threads are side by side, or a coefficient's slots do
 // and the same threads of all points are.
 //
-// Definitions: those of core/grid/grid_point.cuh, of all 2 LOWER + 1 entries; STORAGE (precond/factors/reduced_values.cuh; 0 where points are
-// factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots must have A's sign), SHARES (E and F are A's and stay
-// as they are), UNIT (solves have W = E D^-1 and G = D^-1 F), TOGETHER (not of SYMMETRIC).
+// Definitions: those of core/grid/grid_point.cuh, of all 2 LOWER + 1 entries; STORAGE
+// (precond/factors/reduced_values.cuh; 0 where points are factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots
+// must have A's sign), SHARES (E and F are A's and stay as they are), UNIT (solves have W = E D^-1 and G = D^-1 F),
+// TOGETHER (not of SYMMETRIC).
 
 typedef long long Index;
 

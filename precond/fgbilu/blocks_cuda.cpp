@@ -3,20 +3,24 @@
 #include <algorithm>
 
 #include "core/grid/grid_point.hpp"
-#include "precond/fgbilu/by_element.hpp"
 #include "precond/factors/reduced.hpp"
+#include "precond/fgbilu/by_element.hpp"
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText factors_reduced_values_cuh, factors_pivot_log_cuh, grid_grid_point_cuh, walks_hyperplane_cuh, fgbilu_blocks_cuh, fgbilu_factor_cuh,
-    fgbilu_solve_cuh;
+extern const KernelText factors_reduced_values_cuh, factors_pivot_log_cuh, grid_grid_point_cuh, walks_hyperplane_cuh,
+    fgbilu_blocks_cuh, fgbilu_factor_cuh, fgbilu_solve_cuh;
 }
 
 namespace {
 
 const rtc::Texts& texts() {
-    static const rtc::Texts all{rtc::factors_reduced_values_cuh, rtc::factors_pivot_log_cuh, rtc::grid_grid_point_cuh,
-                                rtc::walks_hyperplane_cuh,    rtc::fgbilu_blocks_cuh,    rtc::fgbilu_factor_cuh,
+    static const rtc::Texts all{rtc::factors_reduced_values_cuh,
+                                rtc::factors_pivot_log_cuh,
+                                rtc::grid_grid_point_cuh,
+                                rtc::walks_hyperplane_cuh,
+                                rtc::fgbilu_blocks_cuh,
+                                rtc::fgbilu_factor_cuh,
                                 rtc::fgbilu_solve_cuh};
     return all;
 }

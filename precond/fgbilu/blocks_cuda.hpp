@@ -1,5 +1,5 @@
-// FGBILU's style blocks on a GPU, a kernel a hyperplane; precond/fgbilu/blocks.cuh is the kernels' text, compiled for one stencil and
-// dof. In a program without CUDA there is none.
+// FGBILU's style blocks on a GPU, a kernel a hyperplane; precond/fgbilu/blocks.cuh is the kernels' text, compiled for
+// one stencil and dof. In a program without CUDA there is none.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
-#include "precond/factors/storage.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/storage.hpp"
 
 namespace hyperplane {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/device/context.hpp"
-#include "precond/walks/hyperplane.cuh"
-#include "precond/factors/reduced.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/reduced.hpp"
+#include "precond/walks/hyperplane.cuh"
 
 namespace hyperplane {
 

@@ -3,8 +3,8 @@
 // For each lower entry l the paper's s_1, and d of the point it leads to, are brought to shared memory and multiplied
 // there; the inverse is made by one thread an element with two alternating buffers, so that a row takes one barrier.
 //
-// Definitions, beside precond/fgbilu/blocks.cuh's: PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l), FACTOR_POINTS,
-// UNIT_POINTS.
+// Definitions, beside precond/fgbilu/blocks.cuh's: PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l),
+// FACTOR_POINTS, UNIT_POINTS.
 
 #if STORAGE == 0
 __constant__ const int pair_begin[] = PAIR_BEGIN;

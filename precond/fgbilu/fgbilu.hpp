@@ -15,8 +15,8 @@
 //                steps for entries l that do not change each other, all of star7's; one for what pivots are judged
 //                by; three for each row of D.
 //     blocks     whoever has a point takes it through all steps (Algorithms 9 and 10): a thread block on a GPU
-//                (precond/fgbilu/blocks_cuda.hpp), which keeps W_l(p) = E_l(p) D^-1(p+l) and G_u(p) = D^-1(p) F_u(p) in place
-//                of E and F, so that D^-1 v is there before a level's turn has come:
+//                (precond/fgbilu/blocks_cuda.hpp), which keeps W_l(p) = E_l(p) D^-1(p+l) and G_u(p) = D^-1(p) F_u(p) in
+//                place of E and F, so that D^-1 v is there before a level's turn has come:
 //                    v(p) = r(p) - sum_l W_l(p) v(p+l),   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)
 //                On a CPU it is struct_ilu, which the row makes: threads have runs of points (Algorithms 2 and 3), a
 //                line along x each. Runs of a hyperplane's points would leave the blocks of a row far apart in memory.
@@ -33,10 +33,10 @@
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/factors/pivots.hpp"
+#include "precond/factors/reduced.hpp"
 #include "precond/fgbilu/blocks_cuda.hpp"
 #include "precond/fgbilu/by_element.hpp"
-#include "precond/factors/reduced.hpp"
-#include "precond/factors/pivots.hpp"
 #include "precond/registry.hpp"
 #include "precond/triangular/jacobi/source.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <array>
 
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
-#include "precond/jacobi/jacobi_cuda.hpp"
+#include "core/vector/blas1.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/jacobi/jacobi_cuda.hpp"
 
 namespace hyperplane {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "core/matrix/struct_matrix.hpp"
 #include "core/matrix/views.hpp"
-#include "precond/multicolor/coloured_points.hpp"
-#include "precond/factors/reduced_values.hpp"
-#include "precond/factors/pivots.hpp"
 #include "precond/factors/copy.hpp"
+#include "precond/factors/pivots.hpp"
+#include "precond/factors/reduced_values.hpp"
+#include "precond/multicolor/coloured_points.hpp"
 
 namespace hyperplane::multicolor {
 

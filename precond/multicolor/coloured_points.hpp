@@ -1,7 +1,7 @@
 // The points of a grid sorted by colour, and where the factors of an incomplete factorisation in that order lie.
 //
-// Under a linear colouring (precond/multicolor/colouring.hpp) points are numbered in natural order with lines and planes so long
-// that a point's number tells its colour:
+// Under a linear colouring (precond/multicolor/colouring.hpp) points are numbered in natural order with lines and
+// planes so long that a point's number tells its colour:
 //
 //     n = i + line j + plane k     line >= nx, line mod C = y     plane >= line (ny - 1) + nx, plane mod C = z
 //     colour = n mod C             place = n / C                  slot = colour stride + place

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/random.hpp"
 #include "core/device/threads.hpp"
+#include "core/random.hpp"
 
 namespace hyperplane {
 namespace {

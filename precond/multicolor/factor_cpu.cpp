@@ -9,8 +9,8 @@
 
 #include "core/device/threads.hpp"
 #include "precond/factors/known_dof.hpp"
-#include "precond/multicolor/by_point.hpp"
 #include "precond/factors/run_blocks.hpp"
+#include "precond/multicolor/by_point.hpp"
 
 namespace hyperplane::multicolor {
 namespace {

@@ -2,8 +2,9 @@
 //
 // Li, Saad, "GPU-accelerated preconditioned iterative linear solvers", J. Supercomput. 63, 2013 (reference [33] of the
 // StructILU paper, which compares with it as MC-ILU and MC-IC); Saad, Iterative Methods, section 12.4. Points of one
-// colour do not depend on each other (precond/multicolor/colouring.hpp), so a sweep has as many steps as there are colours, each
-// of them one loop over all points of a colour. The price is a worse M: ILU(0) of the reordered matrix drops more fill.
+// colour do not depend on each other (precond/multicolor/colouring.hpp), so a sweep has as many steps as there are
+// colours, each of them one loop over all points of a colour. The price is a worse M: ILU(0) of the reordered matrix
+// drops more fill.
 //
 // In the order "colour, then anything inside", an offset o is lower at p where colour(p + o) < colour(p), upper where
 // it is greater. For each p, colours ascending, for each lower l, colours of p + l ascending, each upper u of p + l
@@ -19,10 +20,10 @@
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)         colours descending; z = D^-1 v at the last
 //
 // Of a symmetric matrix G_u(p) is the transpose of W_-u(p+u), and W alone is kept (incomplete Cholesky). v and z lie in
-// coloured order (precond/multicolor/coloured_points.hpp); r is brought there and z back, on a GPU on the way through the first
-// and the last step, on a CPU by passes of their own. Offsets that leave the grid or wrap around it are skipped. Under
-// a colouring that is no formula factors of both triangles are kept and slots are looked up. In storage of fewer bits
-// W, D^-1 and G are computed as they always are, then rounded, and widened when sweeps read them
+// coloured order (precond/multicolor/coloured_points.hpp); r is brought there and z back, on a GPU on the way through
+// the first and the last step, on a CPU by passes of their own. Offsets that leave the grid or wrap around it are
+// skipped. Under a colouring that is no formula factors of both triangles are kept and slots are looked up. In storage
+// of fewer bits W, D^-1 and G are computed as they always are, then rounded, and widened when sweeps read them
 // (precond/factors/reduced_values.hpp).
 #pragma once
 
@@ -30,9 +31,9 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/vector/point_values.hpp"
+#include "precond/multicolor/by_point.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
-#include "precond/multicolor/by_point.hpp"
 #include "precond/registry.hpp"
 #include "precond/triangular/jacobi/source.hpp"
 

@@ -1,4 +1,5 @@
-// Multicolour sweeps on a GPU, a thread a place of a colour (precond/multicolor/coloured_points.hpp) and ROWS rows there.
+// Multicolour sweeps on a GPU, a thread a place of a colour (precond/multicolor/coloured_points.hpp) and ROWS rows
+// there.
 //
 // A neighbour's value lies at the thread's own place plus a constant, in the neighbour's colour, so a warp reads
 // consecutive values of everything. `enter` takes r, whose places lie COLOURS apart in natural order, to coloured order
@@ -45,7 +46,7 @@ struct Step {
 #define LAUNCH_BOUNDS __launch_bounds__(THREADS, 1)
 #endif
 
-constexpr int of_w = 0, of_inverse = 1, of_g = 2;  // parts of a row
+constexpr int of_w = 0, of_inverse = 1, of_g = 2;                      // parts of a row
 constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // of star7 all
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
 constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;  // a block's points: 34 KiB at most
@@ -136,8 +137,8 @@ __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS
             for (int r = 0; r < ROWS; ++r) {
                 const int row = first + r;
                 if (DOF % ROWS != 0 && row >= DOF) continue;
-                const Value* from = mirrored ? coefficient(s, term.block, c, row, near)
-                                              : coefficient(s, term.block, row, c, place);
+                const Value* from =
+                    mirrored ? coefficient(s, term.block, c, row, near) : coefficient(s, term.block, row, c, place);
                 const double weight = widened(__ldcs(from));
                 sum[r] -= (mirrored && !known ? 0.0 : weight) * value;
             }

@@ -1,8 +1,8 @@
 // Multicolour sweeps on a CPU under a linear colouring: every stream runs along places.
 #include <algorithm>
 
-#include "core/vector/run_kernel.hpp"
 #include "core/device/threads.hpp"
+#include "core/vector/run_kernel.hpp"
 #include "precond/multicolor/multicolor.hpp"
 
 namespace hyperplane {

@@ -6,8 +6,8 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
-#include "precond/multicolor/coloured_points.hpp"
 #include "precond/factors/storage.hpp"
+#include "precond/multicolor/coloured_points.hpp"
 
 namespace hyperplane {
 

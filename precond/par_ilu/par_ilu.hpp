@@ -1,7 +1,7 @@
 // par_ilu: incomplete factors by fixed-point sweeps, solved exactly or by Jacobi sweeps.
 //
-// Chow, Patel, SIAM J. Sci. Comput. 37, 2015; equations in precond/par_ilu/sweeps.hpp. Pattern, storage and exact solves
-// are struct_ilu's, Jacobi sweeps those of precond/triangular/jacobi/sweeps.hpp.
+// Chow, Patel, SIAM J. Sci. Comput. 37, 2015; equations in precond/par_ilu/sweeps.hpp. Pattern, storage and exact
+// solves are struct_ilu's, Jacobi sweeps those of precond/triangular/jacobi/sweeps.hpp.
 #pragma once
 
 #include "precond/registry.hpp"

@@ -173,8 +173,7 @@ struct Sweep {
         }
         unrolled<0, entries>([&](auto index) {
             constexpr int e = index.value;
-            if constexpr (writes<all>(e) && (!updates || !has_pairs(e)))
-                finish<e>(shifted<e>(matrix<e>()));
+            if constexpr (writes<all>(e) && (!updates || !has_pairs(e))) finish<e>(shifted<e>(matrix<e>()));
         });
         if constexpr (last) {
             not_finite.template gather<DOF>();

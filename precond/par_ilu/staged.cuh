@@ -1,7 +1,7 @@
 // A sweep over the factors of points of six or eight unknowns whose entries have many pairs: neighbours' blocks come to
-// shared memory row by row (precond/par_ilu/staged_copies.cuh, where definitions are told). One warp inverts what becomes
-// D^-1; workers have a point of each plane of a run. Where a block of a row is the right operand of a product for both
-// planes' points, tensor cores multiply both left ones with it at once, so that there are fewer products.
+// shared memory row by row (precond/par_ilu/staged_copies.cuh, where definitions are told). One warp inverts what
+// becomes D^-1; workers have a point of each plane of a run. Where a block of a row is the right operand of a product
+// for both planes' points, tensor cores multiply both left ones with it at once, so that there are fewer products.
 
 /// The term of a row whose shift this is, -1 where it has none.
 __device__ constexpr int term_at(int row, int shift) {

@@ -12,14 +12,14 @@
 // Rows of E_l(p), and of D^-1(p+l), come first, then those of F_u(p+l), for entries that differ along x together.
 //
 // Instructions that wait for one another made the warps that ask what takes the time of small blocks
-// (docs/performance-log.md, Sweeps). So they know what comes next before there is room for it, and ask for all copies of
-// a row without a branch between them.
+// (docs/performance-log.md, Sweeps). So they know what comes next before there is room for it, and ask for all copies
+// of a row without a branch between them.
 //
-// Definitions: precond/par_ilu/sweep.cuh's (not of SYMMETRIC), and ROWS, ROW_KIND (0: E, 1: D^-1, 2: F), ROW_SOURCE (bits 0 to
-// 7: the entry that is read; 8 to 15: the entry whose offset the row begins at; from 16 on: planes more than the run
-// has), MOST_SPAN (of planes); ROW_TERMS {ROWS + 1}, TERM_L, TERM_E, TERM_SHIFT (planes from the row's first one);
-// FIRST_TERM, LAST_TERM of an entry; FINISHED (entries with A's, as they are completed); ROW_RING (of STAGE_ROWS rows
-// each), A_RING (of entries).
+// Definitions: precond/par_ilu/sweep.cuh's (not of SYMMETRIC), and ROWS, ROW_KIND (0: E, 1: D^-1, 2: F), ROW_SOURCE
+// (bits 0 to 7: the entry that is read; 8 to 15: the entry whose offset the row begins at; from 16 on: planes more than
+// the run has), MOST_SPAN (of planes); ROW_TERMS {ROWS + 1}, TERM_L, TERM_E, TERM_SHIFT (planes from the row's first
+// one); FIRST_TERM, LAST_TERM of an entry; FINISHED (entries with A's, as they are completed); ROW_RING (of STAGE_ROWS
+// rows each), A_RING (of entries).
 
 __device__ constexpr int row_kind[] = ROW_KIND;
 __device__ constexpr int row_terms[] = ROW_TERMS;

@@ -2,12 +2,11 @@
 //
 //     X_e(p) <- A_e(p) - sum over l + u = e of W_l(p) F_u(p+l),     W_l(p) = E_l(p) D^-1(p+l)
 //
-// Right-hand sides are those of the sweep before, or, where new values replace old ones in place, whatever is there; all
-// W_l(p) are made first, then one entry after the other. An
-// entry that no pair (l, u) leads to is A's in every sweep: the first one writes it, the last one where results are
-// wanted, the others read it. One and two unknowns are in precond/par_ilu/points.cuh, three to eight in
-// precond/par_ilu/tensor.cuh, and where pairs share much of what they read sweeps before the last in
-// precond/par_ilu/staged.cuh.
+// Right-hand sides are those of the sweep before, or, where new values replace old ones in place, whatever is there;
+// all W_l(p) are made first, then one entry after the other. An entry that no pair (l, u) leads to is A's in every
+// sweep: the first one writes it, the last one where results are wanted, the others read it. One and two unknowns are
+// in precond/par_ilu/points.cuh, three to eight in precond/par_ilu/tensor.cuh, and where pairs share much of what they
+// read sweeps before the last in precond/par_ilu/staged.cuh.
 //
 // What neighbours have is found again in the second-level cache: blocks of threads take the points plane by plane of
 // the layout's outermost axis, but only a few lines of its middle axis at a time.
@@ -19,17 +18,17 @@
 // Factors lie as [entry][slot][row][col], zero where the neighbour is outside the grid; those of D-ILU (SHARES) but
 // D^-1 are A's. A lower neighbour outside the grid counts as the point itself, times W_l = 0.
 //
-// Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or -1},
-// PAIRS, PAIR_L, PAIR_U, PAIR_E, FIRST_PAIR, LAST_PAIR; SYMMETRIC (one triangle; pivots must have A's
-// sign), SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a multiprocessor), ROUNDS (of
+// Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or
+// -1}, PAIRS, PAIR_L, PAIR_U, PAIR_E, FIRST_PAIR, LAST_PAIR; SYMMETRIC (one triangle; pivots must have A's sign),
+// SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a multiprocessor), ROUNDS (of
 // precond/par_ilu/tensor.cuh), BY_ROWS.
 
 struct Arguments {
     const double* a_values[ENTRIES];    // [row][col][a_stride], by the factors' entries; of a sweep by rows as factors
     const double* old_values[ENTRIES];  // of the sweep before, or new_values; LOWER: D^-1
     double* new_values[ENTRIES];
-    double* a_blocks;  // BY_ROWS, of the guess: A's entries that sweeps change, as factors lie
-    int* next_run;      // of a sweep by rows, 0 before it
+    double* a_blocks;                  // BY_ROWS, of the guess: A's entries that sweeps change, as factors lie
+    int* next_run;                     // of a sweep by rows, 0 before it
     double *ratio, *failure, *failed;  // of the last sweep's pivots, as FactorSweeps reads them
     double alpha, tolerance, boost;
     long long a_stride;

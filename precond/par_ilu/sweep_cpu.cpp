@@ -1,7 +1,7 @@
 // Fixed-point sweeps on a CPU, a run of points at once (precond/par_ilu/sweeps.hpp).
-#include "precond/par_ilu/sweep_point.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/run_blocks.hpp"
+#include "precond/par_ilu/sweep_point.hpp"
 #include "precond/walks/run_pieces.hpp"
 
 namespace hyperplane::factor_sweeps {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "core/matrix/views.hpp"
-#include "precond/par_ilu/sweeps_cuda.hpp"
-#include "precond/factors/view.hpp"
 #include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/view.hpp"
+#include "precond/par_ilu/sweeps_cuda.hpp"
 
 namespace hyperplane::factor_sweeps {
 
@@ -137,8 +137,9 @@ inline bool go_by_runs(const SweepRow<0>& row) {
     return row.old.triangles.slot_stride == 1 && row.old.inverse.slot_stride == 1 && row.a.slot_stride == 1 &&
            row.triangles.slot_stride == 1 && row.inverse.slot_stride == 1;
 }
-/// A sweep over all points on a CPU, run by run, for those that go_by_runs (precond/par_ilu/sweep_cpu.cpp). `then`: a run's
-/// entries replace old ones as soon as they have been made, there; without it all old ones are of the sweep before.
+/// A sweep over all points on a CPU, run by run, for those that go_by_runs (precond/par_ilu/sweep_cpu.cpp). `then`: a
+/// run's entries replace old ones as soon as they have been made, there; without it all old ones are of the sweep
+/// before.
 void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then);
 
 }  // namespace hyperplane::factor_sweeps

@@ -1,7 +1,7 @@
 #include "precond/par_ilu/sweeps.hpp"
 
-#include "precond/par_ilu/sweep_point.hpp"
 #include "precond/factors/known_dof.hpp"
+#include "precond/par_ilu/sweep_point.hpp"
 #include "precond/walks/level_points.hpp"
 
 namespace hyperplane {

@@ -18,20 +18,20 @@
 // each finds the new entries of those before it. Of a symmetric matrix a block D^-1 that was read while it changed need
 // not be symmetric, nor what is made of it; in the end they are made so.
 //
-// A pivot that cannot be used is boosted (precond/factors/pivots.hpp) in all sweeps but the last, since those are guesses; the
-// last one's are reported.
+// A pivot that cannot be used is boosted (precond/factors/pivots.hpp) in all sweeps but the last, since those are
+// guesses; the last one's are reported.
 //
 // Where no pair (l, u) leads to an entry it is A's in every sweep. Sweeps over up to 8 unknowns a point on a GPU have
-// kernels of their own (precond/par_ilu/sweeps_cuda.hpp), others there are loops over points (precond/par_ilu/sweep_point.hpp); on a CPU a
-// run of points is swept at once (precond/par_ilu/sweep_cpu.cpp).
+// kernels of their own (precond/par_ilu/sweeps_cuda.hpp), others there are loops over points
+// (precond/par_ilu/sweep_point.hpp); on a CPU a run of points is swept at once (precond/par_ilu/sweep_cpu.cpp).
 #pragma once
 
 #include <memory>
 
 #include "core/vector/point_values.hpp"
-#include "precond/par_ilu/sweeps_cuda.hpp"
-#include "precond/factors/view.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/view.hpp"
+#include "precond/par_ilu/sweeps_cuda.hpp"
 
 namespace hyperplane {
 

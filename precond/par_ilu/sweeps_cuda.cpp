@@ -14,8 +14,7 @@
 namespace hyperplane {
 namespace rtc {
 extern const KernelText grid_grid_point_cuh, walks_kernel_parts_cuh, factors_tensor_blocks_cuh, par_ilu_sweep_cuh,
-    par_ilu_points_cuh, par_ilu_staged_copies_cuh, par_ilu_staged_cuh, par_ilu_tensor_cuh,
-    par_ilu_kernels_cuh;
+    par_ilu_points_cuh, par_ilu_staged_copies_cuh, par_ilu_staged_cuh, par_ilu_tensor_cuh, par_ilu_kernels_cuh;
 }
 
 namespace {
@@ -168,8 +167,8 @@ rtc::Texts texts(const FactorSweepShape& shape) {
     if (!on_tensor_cores(shape.dof))
         return {rtc::grid_grid_point_cuh, rtc::walks_kernel_parts_cuh, rtc::par_ilu_sweep_cuh, rtc::par_ilu_points_cuh,
                 rtc::par_ilu_kernels_cuh};
-    rtc::Texts all{rtc::grid_grid_point_cuh, rtc::walks_kernel_parts_cuh, rtc::factors_tensor_blocks_cuh, rtc::par_ilu_sweep_cuh,
-                   rtc::par_ilu_tensor_cuh};
+    rtc::Texts all{rtc::grid_grid_point_cuh, rtc::walks_kernel_parts_cuh, rtc::factors_tensor_blocks_cuh,
+                   rtc::par_ilu_sweep_cuh, rtc::par_ilu_tensor_cuh};
     if (by_rows(shape)) all.insert(all.end(), {rtc::par_ilu_staged_copies_cuh, rtc::par_ilu_staged_cuh});
     all.push_back(rtc::par_ilu_kernels_cuh);
     return all;

@@ -7,8 +7,8 @@
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/eliminations.hpp"
-#include "precond/factors/view.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/view.hpp"
 
 namespace hyperplane {
 

@@ -1,5 +1,6 @@
-// StructILU's kernels on a GPU, specialised for one stencil, dof and grid: the sweeps (precond/triangular/wavefront/solve_cuda.hpp) and
-// the factorisation (precond/struct_ilu/factor_cuda.hpp). All of them can be compiled without a device (`compile`).
+// StructILU's kernels on a GPU, specialised for one stencil, dof and grid: the sweeps
+// (precond/triangular/wavefront/solve_cuda.hpp) and the factorisation (precond/struct_ilu/factor_cuda.hpp). All of them
+// can be compiled without a device (`compile`).
 #pragma once
 
 #include <memory>
@@ -7,9 +8,9 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
-#include "precond/factors/storage.hpp"
-#include "precond/factors/reduced_values.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/reduced_values.hpp"
+#include "precond/factors/storage.hpp"
 
 namespace hyperplane {
 

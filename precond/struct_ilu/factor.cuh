@@ -9,21 +9,21 @@
 //
 //     X_0(p) = A_0(p) - sum_l A_l(p) D^-1(p+l) A_-l(p+l)
 //
-// A block owns a tile of lines and walks the levels as the solves do (precond/triangular/wavefront/solve.cuh). Factors pass between
-// points through global memory; a tile publishes the level it has completed, and a level waits until the tiles it
-// depends on have completed the one before. Some warps work and HELPERS warps wait and fetch for them; one publishes
-// this tile's progress, a warp of its own that nobody waits for where there is room for one:
-// precond/struct_ilu/registers.cuh for one and two unknowns a point, and four of star7, precond/struct_ilu/tensor.cuh for
-// three to eight, precond/struct_ilu/fallback.cuh for more, and for stencils too large for registers.
+// A block owns a tile of lines and walks the levels as the solves do (precond/triangular/wavefront/solve.cuh). Factors
+// pass between points through global memory; a tile publishes the level it has completed, and a level waits until the
+// tiles it depends on have completed the one before. Some warps work and HELPERS warps wait and fetch for them; one
+// publishes this tile's progress, a warp of its own that nobody waits for where there is room for one:
+// precond/struct_ilu/registers.cuh for one and two unknowns a point, and four of star7, precond/struct_ilu/tensor.cuh
+// for three to eight, precond/struct_ilu/fallback.cuh for more, and for stencils too large for registers.
 //
 // Where a neighbour lies outside the grid its place is some other point's: what is found there, a number, meets a zero.
 //
-// Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (2 LOWER + 1 entries), HALO_J, HALO_K, MAX_LEVEL (levels
-// that a point looks back), A_ENTRY {for each entry, A's entry or -1}, the eliminations (l, u, e) by e, PAIR_BEGIN
-// {2 LOWER + 2}, PAIR_L, PAIR_U, and by l, CHUNK_BEGIN {LOWER + 1}, CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's entries that
-// leave the grid are not zero but wrapped), SYMMETRIC (one triangle, pivots must have A's sign), SHARES, KEEP (E lies
-// in shared memory, else in `scratch`), HELPERS, ZEROED (values of shared memory that begin as 0), BLOCKS (resident on
-// a multiprocessor).
+// Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (2 LOWER + 1 entries), HALO_J, HALO_K, MAX_LEVEL
+// (levels that a point looks back), A_ENTRY {for each entry, A's entry or -1}, the eliminations (l, u, e) by e,
+// PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U, and by l, CHUNK_BEGIN {LOWER + 1}, CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's
+// entries that leave the grid are not zero but wrapped), SYMMETRIC (one triangle, pivots must have A's sign), SHARES,
+// KEEP (E lies in shared memory, else in `scratch`), HELPERS, ZEROED (values of shared memory that begin as 0), BLOCKS
+// (resident on a multiprocessor).
 
 /// Smallest |pivot| / |A's diagonal entry| of a tile and its point.
 struct Smallest {

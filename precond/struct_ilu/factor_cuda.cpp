@@ -10,8 +10,8 @@
 namespace hyperplane {
 namespace rtc {
 extern const KernelText walks_kernel_parts_cuh, factors_pivot_log_cuh, walks_tile_lines_cuh, struct_ilu_factor_cuh,
-    struct_ilu_row_cuh, struct_ilu_registers_cuh, struct_ilu_tensor_cuh, struct_ilu_fallback_cuh,
-    struct_ilu_kernel_cuh, factors_tensor_blocks_cuh;
+    struct_ilu_row_cuh, struct_ilu_registers_cuh, struct_ilu_tensor_cuh, struct_ilu_fallback_cuh, struct_ilu_kernel_cuh,
+    factors_tensor_blocks_cuh;
 }
 
 namespace struct_ilu {
@@ -50,13 +50,14 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
 }
 
 rtc::Texts texts(const FactorShape& shape) {
-    rtc::Texts all{rtc::walks_kernel_parts_cuh, rtc::factors_pivot_log_cuh, rtc::walks_tile_lines_cuh, rtc::struct_ilu_factor_cuh};
+    rtc::Texts all{rtc::walks_kernel_parts_cuh, rtc::factors_pivot_log_cuh, rtc::walks_tile_lines_cuh,
+                   rtc::struct_ilu_factor_cuh};
     if (shape.kind == FactorKind::tensor)
         all.insert(all.end(), {rtc::factors_tensor_blocks_cuh, rtc::struct_ilu_tensor_cuh});
     else
-        all.insert(all.end(), {rtc::struct_ilu_row_cuh, shape.kind == FactorKind::points
-                                                                   ? rtc::struct_ilu_registers_cuh
-                                                                   : rtc::struct_ilu_fallback_cuh});
+        all.insert(all.end(),
+                   {rtc::struct_ilu_row_cuh,
+                    shape.kind == FactorKind::points ? rtc::struct_ilu_registers_cuh : rtc::struct_ilu_fallback_cuh});
     all.push_back(rtc::struct_ilu_kernel_cuh);
     return all;
 }

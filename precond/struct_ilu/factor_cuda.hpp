@@ -1,5 +1,5 @@
-// The factorisation of StructILU on a GPU: shapes, launch and what is told of pivots; precond/struct_ilu/factor.cuh begins the
-// kernels' text.
+// The factorisation of StructILU on a GPU: shapes, launch and what is told of pivots; precond/struct_ilu/factor.cuh
+// begins the kernels' text.
 #pragma once
 
 #include <cstdint>

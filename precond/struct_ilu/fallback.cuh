@@ -1,4 +1,5 @@
-// The factorisation with a thread for each row of a point: any stencil, any dof. Definitions: precond/struct_ilu/factor.cuh.
+// The factorisation with a thread for each row of a point: any stencil, any dof. Definitions:
+// precond/struct_ilu/factor.cuh.
 
 constexpr int warp_cells = 32 / DOF;
 constexpr int worker_threads = tile_threads(warp_cells);

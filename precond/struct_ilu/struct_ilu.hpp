@@ -32,9 +32,9 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
-#include "precond/par_ilu/sweeps.hpp"
-#include "precond/factors/reduced.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/reduced.hpp"
+#include "precond/par_ilu/sweeps.hpp"
 #include "precond/registry.hpp"
 #include "precond/struct_ilu/cuda.hpp"
 #include "precond/walks/wavefront.hpp"

@@ -1,11 +1,11 @@
-// A subdomain's vector in shared memory: what the kernels of precond/subdomain/solve.cuh and precond/subdomain/spin_and_dag.cuh share. A
-// block of threads has one subdomain; component c of a point lies in `cell`, CELLS apart from component to component,
-// rows of SX points PITCH apart. What lies between rows and around the vector is 0, and zeros of the factors refer to
-// it, or to any other number.
+// A subdomain's vector in shared memory: what the kernels of precond/subdomain/solve.cuh and
+// precond/subdomain/spin_and_dag.cuh share. A block of threads has one subdomain; component c of a point lies in
+// `cell`, CELLS apart from component to component, rows of SX points PITCH apart. What lies between rows and around the
+// vector is 0, and zeros of the factors refer to it, or to any other number.
 //
-// Definitions, besides that of precond/factors/reduced_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA {from a point's
-// cell to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind), THREADS, NATURAL (the
-// layout of vectors), UNROLLED (tables are indexed by constants once loops are unrolled).
+// Definitions, besides that of precond/factors/reduced_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA
+// {from a point's cell to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind),
+// THREADS, NATURAL (the layout of vectors), UNROLLED (tables are indexed by constants once loops are unrolled).
 
 struct Arguments {
     const Value* factors;  // [subdomain][subdomain_values]

@@ -48,8 +48,8 @@ struct Place {
     __device__ bool couples(int e) const { return coupled[e / 64] >> e % 64 & 1; }
 };
 
-/// Steps 1 to 4 of precond/subdomain/ildu0.hpp at one point; m is the dof where the compiler knows it. Rows of a point can be
-/// eliminated side by side, and so can columns be scaled; the inverse lies between.
+/// Steps 1 to 4 of precond/subdomain/ildu0.hpp at one point; m is the dof where the compiler knows it. Rows of a point
+/// can be eliminated side by side, and so can columns be scaled; the inverse lies between.
 template <int m>
 struct FactorPoint {
     SubdomainFactorView x;

@@ -1,9 +1,9 @@
 // Incomplete factors of subdomains, each factored by itself; the equations are in precond/subdomain/ildu0.hpp.
 #pragma once
 
+#include "precond/factors/copy.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/subdomain/partition.hpp"
-#include "precond/factors/copy.hpp"
 
 namespace hyperplane {
 

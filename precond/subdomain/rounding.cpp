@@ -1,5 +1,5 @@
-#include "precond/walks/for_each_element.hpp"
 #include "precond/subdomain/factors.hpp"
+#include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
 namespace {

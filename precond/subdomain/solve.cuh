@@ -11,8 +11,8 @@
 //
 // `in` and `out` may be the same vector. FIRST and LAST say which steps a kernel does: both solves, or one.
 //
-// Definitions, besides those of precond/subdomain/cells.cuh: STEPS (of one solve), FIRST, LAST, WORKERS (a multiple of 32),
-// ROWS (of the largest step, for a thread), BLOCKS (resident on a multiprocessor), STAGED, RING (values, whole 16
+// Definitions, besides those of precond/subdomain/cells.cuh: STEPS (of one solve), FIRST, LAST, WORKERS (a multiple of
+// 32), ROWS (of the largest step, for a thread), BLOCKS (resident on a multiprocessor), STAGED, RING (values, whole 16
 // bytes), BARRIERS, NEWEST and OLDER {lower entries that lead one step back for some point, and the others}, their
 // numbers NEWEST_COUNT and OLDER_COUNT, KEPT (coefficients of the newest in registers), and for the steps of both
 // solves STEP_ROWS {place of the first point in `cells`, rows; once more at the end} and STEP_PIECES {first value,
@@ -134,7 +134,9 @@ struct Worker {
         else
             with_count<n + 1>(body);
     }
-    __device__ __forceinline__ int component(int k) const { return (thread + k * WORKERS) % DOF; }
+    __device__ __forceinline__ int component(int k) const {
+        return (thread + k * WORKERS) % DOF;
+    }
     /// A lane's k-th of n rows.
     template <int n>
     __device__ __forceinline__ int row(int k) const {
@@ -158,7 +160,9 @@ struct Worker {
             return scale_of(((const unsigned char*)((const Value*)(shared + ring_begin) + step_piece[step].place))[at]);
         return scale_of(__ldg((const unsigned char*)(factors + step_piece[step].at) + at));
     }
-    __device__ __forceinline__ double& value(int c, int at) const { return vector_begin()[c * CELLS + at]; }
+    __device__ __forceinline__ double& value(int c, int at) const {
+        return vector_begin()[c * CELLS + at];
+    }
     /// Column 0 of the lower entry e, or of the one that mirrors it, among a step's columns.
     template <bool upper>
     __device__ __forceinline__ static int first_column(int e) {
@@ -251,8 +255,7 @@ struct Worker {
 #pragma unroll
         for (int k = 0; k < n; ++k)
             if (has_row<n>(k))
-                value(component(k), cell[k]) =
-                    scaled_rows ? own[k] + scale[k] * (sum[k] + odd[k]) : sum[k] + odd[k];
+                value(component(k), cell[k]) = scaled_rows ? own[k] + scale[k] * (sum[k] + odd[k]) : sum[k] + odd[k];
     }
 
     /// The steps of one solve. All threads have met before; the values of the vector are complete.

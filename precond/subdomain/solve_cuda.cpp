@@ -183,12 +183,13 @@ rtc::Definitions graph_definitions(const Shape& s, SubdomainVariant variant) {
 }
 
 const rtc::Texts& step_texts() {
-    static const rtc::Texts texts{rtc::walks_kernel_parts_cuh, rtc::factors_reduced_values_cuh, rtc::subdomain_cells_cuh,
-                                  rtc::subdomain_solve_cuh};
+    static const rtc::Texts texts{rtc::walks_kernel_parts_cuh, rtc::factors_reduced_values_cuh,
+                                  rtc::subdomain_cells_cuh, rtc::subdomain_solve_cuh};
     return texts;
 }
 const rtc::Texts& graph_texts() {
-    static const rtc::Texts texts{rtc::factors_reduced_values_cuh, rtc::subdomain_cells_cuh, rtc::subdomain_spin_and_dag_cuh};
+    static const rtc::Texts texts{rtc::factors_reduced_values_cuh, rtc::subdomain_cells_cuh,
+                                  rtc::subdomain_spin_and_dag_cuh};
     return texts;
 }
 

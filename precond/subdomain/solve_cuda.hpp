@@ -1,5 +1,5 @@
-// The solves of subdomains on a GPU: shapes, tables and launches. precond/subdomain/solve.cuh is the text of the kernels that
-// go level by level, precond/subdomain/spin_and_dag.cuh that of the others.
+// The solves of subdomains on a GPU: shapes, tables and launches. precond/subdomain/solve.cuh is the text of the
+// kernels that go level by level, precond/subdomain/spin_and_dag.cuh that of the others.
 #pragma once
 
 #include <string>

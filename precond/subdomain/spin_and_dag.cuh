@@ -2,8 +2,8 @@
 // for each other (section 4.1, Algorithm 1), or levels found in the graph of a triangle (4.2, Algorithms 2 and 3).
 // Factors lie point by point, as compressed block rows do (SubdomainOrder::Rows::by_point).
 //
-// Definitions, besides those of precond/subdomain/cells.cuh: OFFSET_X/Y/Z {of the lower entries}, MOST_LEVELS (of a triangle),
-// SPIN (1: no graph), EDGES (a thread a nonzero block's row, else a row of a point).
+// Definitions, besides those of precond/subdomain/cells.cuh: OFFSET_X/Y/Z {of the lower entries}, MOST_LEVELS (of a
+// triangle), SPIN (1: no graph), EDGES (a thread a nonzero block's row, else a row of a point).
 
 TABLE offset_x[] = OFFSET_X;
 TABLE offset_y[] = OFFSET_Y;

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "core/device/context.hpp"
-#include "core/error.hpp"
 #include "core/device/threads.hpp"
+#include "core/error.hpp"
 
 #ifdef __CUDACC__
 #include "core/device/cuda.hpp"

@@ -8,8 +8,8 @@
 #include <array>
 #include <vector>
 
-#include "core/vector/run_kernel.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/vector/run_kernel.hpp"
 #include "precond/walks/wavefront.hpp"
 
 namespace hyperplane::struct_ilu_cpu {

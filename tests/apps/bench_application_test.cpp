@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "apps/bench/rows.hpp"
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
+#include "core/vector/blas1.hpp"
 #include "on_device.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 #include "precond/triangular/jacobi/preconditioner.hpp"

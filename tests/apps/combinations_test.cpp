@@ -6,8 +6,8 @@
 #include <map>
 
 #include "apps/run/linear_system.hpp"
-#include "core/vector/blas1.hpp"
 #include "core/error.hpp"
+#include "core/vector/blas1.hpp"
 #include "on_device.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 #include "preconditioner_choices.hpp"

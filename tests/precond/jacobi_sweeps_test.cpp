@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
 #include "precond/swept.hpp"
+#include "precond/triangular/jacobi/preconditioner.hpp"
 #include "reference/jacobi_sweeps.hpp"
 #include "several_threads.hpp"
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "core/error.hpp"
-#include "precond/subdomain_cases.hpp"
 #include "precond/subdomain/ildu0.hpp"
+#include "precond/subdomain_cases.hpp"
 #include "reference/rounded.hpp"
 #include "several_threads.hpp"
 

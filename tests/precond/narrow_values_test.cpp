@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "precond/factors/reduced.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/reduced.hpp"
 #include "precond/support.hpp"
 #include "several_threads.hpp"
 

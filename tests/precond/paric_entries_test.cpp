@@ -1,8 +1,9 @@
 // ParIC(0) as its paper has it, on the entries of L, for Poisson on star7: how many iterations of conjugate gradients a
 // number of sweeps costs. Shares no code with the program; docs/results/orderings.md says what for.
 //
-// Chow, Patel, SIAM J. Sci. Comput. 37, 2015, for A = L L^T on the pattern of A, from the entries of the sweep before. No
-// two neighbours of a point are neighbours of each other, so that no product is taken from an entry beside the diagonal:
+// Chow, Patel, SIAM J. Sci. Comput. 37, 2015, for A = L L^T on the pattern of A, from the entries of the sweep before.
+// No two neighbours of a point are neighbours of each other, so that no product is taken from an entry beside the
+// diagonal:
 //
 //     l_jj <- sqrt(a_jj - sum over k of l_jk^2)      l_ij <- a_ij / l_jj
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
-#include "precond/subdomain_cases.hpp"
 #include "precond/subdomain/ildu0.hpp"
+#include "precond/subdomain_cases.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/vector/blas1.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/vector/blas1.hpp"
 #include "reference/dense.hpp"
 #include "solvers/registry.hpp"
 

@@ -1,13 +1,14 @@
-// One Jacobi sweep on a triangular factor, on a GPU (precond/triangular/jacobi/sweeps.hpp); precond/factors/view.hpp says what
-// the factors are.
+// One Jacobi sweep on a triangular factor, on a GPU (precond/triangular/jacobi/sweeps.hpp); precond/factors/view.hpp
+// says what the factors are.
 //
 // One unknown: a thread a point, all reads of consecutive values. Several: a block's coefficients are read by
 // neighbouring threads, up to 16 bytes each, so that a warp reads whole lines; a thread sums what its columns and rows
 // give over all neighbours, and threads of a point add up once, in shared memory. Rows of half precision are scaled
 // where their sums are complete, or, of a mirrored triangle, the values that they are multiplied by.
 //
-// Where a neighbour lies outside the grid some other point is multiplied by the zero stored there, as in core/matrix/spmv.cuh;
-// a periodic matrix that D-ILU shares stores what wraps, and points are followed instead (SKIP_OUTSIDE).
+// Where a neighbour lies outside the grid some other point is multiplied by the zero stored there, as in
+// core/matrix/spmv.cuh; a periodic matrix that D-ILU shares stores what wraps, and points are followed instead
+// (SKIP_OUTSIDE).
 //
 // Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES (of the triangle), UPPER, MIRRORED (the lower
 // triangle is read as the upper one's transpose), UNIT, SKIP_OUTSIDE; POINTS of a block of threads and ROW_GROUPS, the

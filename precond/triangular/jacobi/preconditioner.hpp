@@ -1,8 +1,8 @@
 // jacobi_sweeps: the factors of struct_ilu, their triangular solves replaced by a few Jacobi sweeps; other
 // factorisations take the same sweeps as `triangular_solve = jacobi`.
 //
-// Anzt, Chow, Dongarra, Euro-Par 2015; equations and modes are in precond/triangular/jacobi/sweeps.hpp, where factors come from
-// in precond/triangular/jacobi/source.hpp.
+// Anzt, Chow, Dongarra, Euro-Par 2015; equations and modes are in precond/triangular/jacobi/sweeps.hpp, where factors
+// come from in precond/triangular/jacobi/source.hpp.
 //
 // Set-up: 1. factor A. 2. For either triangle, measure how the error of sweeps grows, ||N^n w|| / ||w|| for n = 1 to
 // the number of sweeps. Where the last sweep would leave more than ten times the error it began with, or one on the way

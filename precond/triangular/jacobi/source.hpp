@@ -13,8 +13,8 @@
 #include <memory>
 #include <optional>
 
-#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/factors/copy.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
 
 namespace hyperplane {

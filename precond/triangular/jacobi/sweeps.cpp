@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "core/vector/blas1.hpp"
 #include "core/device/for_each_point.hpp"
-#include "core/random.hpp"
 #include "core/matrix/views.hpp"
+#include "core/random.hpp"
+#include "core/vector/blas1.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/triangular/jacobi/sweeps_cpu.hpp"
 

@@ -18,16 +18,17 @@
 // number, since nobody promises in what order they begin. `natural` leaves it to the device: the number is the block's
 // own, on a CPU threads have contiguous parts of the blocks. Neither fixed nor deterministic.
 //
-// Synchronous sweeps on a GPU have kernels of their own (precond/triangular/jacobi/sweeps_cuda.hpp); on a CPU factors of double precision are
-// swept a run of points at a time (precond/triangular/jacobi/sweeps_cpu.hpp); all others are loops over points.
+// Synchronous sweeps on a GPU have kernels of their own (precond/triangular/jacobi/sweeps_cuda.hpp); on a CPU factors
+// of double precision are swept a run of points at a time (precond/triangular/jacobi/sweeps_cpu.hpp); all others are
+// loops over points.
 #pragma once
 
 #include <memory>
 
 #include "core/vector/vector.hpp"
 #include "precond/factors/view.hpp"
-#include "precond/walks/wavefront.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
+#include "precond/walks/wavefront.hpp"
 
 namespace hyperplane {
 

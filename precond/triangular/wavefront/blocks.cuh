@@ -8,10 +8,9 @@
 constexpr int block_size = DOF * DOF;
 constexpr int per_copy = 16 / sizeof(Value);    // values of the 16 bytes that copies are made of
 constexpr bool uneven = block_size % per_copy;  // a chunk may begin inside of these
-constexpr int run = NATURAL ? 1 : TJ;    // points of a chunk
+constexpr int run = NATURAL ? 1 : TJ;           // points of a chunk
 constexpr int entry_chunks = TJ * TK / run;
-constexpr int chunk_size =
-    uneven ? (run * block_size + 2 * per_copy - 2) / per_copy * per_copy : run * block_size;
+constexpr int chunk_size = uneven ? (run * block_size + 2 * per_copy - 2) / per_copy * per_copy : run * block_size;
 constexpr int staged_entries = LOWER + (scales ? 1 : 0);  // D^-1 is the last
 constexpr int stage_size = staged_entries * entry_chunks * chunk_size;
 constexpr int rhs_place = ring_size + exchange_size, exponents_place = rhs_place + STAGES * worker_threads;

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 
-#include "precond/walks/recurrence.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
+#include "precond/walks/recurrence.hpp"
 #include "precond/walks/run_pieces.hpp"
 
 namespace hyperplane {

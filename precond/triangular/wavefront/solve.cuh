@@ -10,8 +10,8 @@
 //     lower   y(p) = D^-1(p) (r(p) - sum_l E_l(p) y(p+l))
 //     upper   z(p) = y(p) - D^-1(p) sum_u F_u(p) z(p+u)
 //
-// The upper solve is the lower one on the grid seen from its far corner (precond/walks/tile_lines.cuh), where u is a lower
-// offset. All coordinates below are of that view.
+// The upper solve is the lower one on the grid seen from its far corner (precond/walks/tile_lines.cuh), where u is a
+// lower offset. All coordinates below are of that view.
 //
 // Task mapping (4.1). A block owns a tile and walks its levels. On the skewed coordinate J every dependency goes to
 // smaller or equal J and k: tiles depend on each other acyclically, and are taken by a ticket in the order of their
@@ -30,14 +30,14 @@
 // thread, of RUN lines 16 bytes at once, or each thread's own; blocks by bulk copies of one warp. STAGES = 0: they are
 // read when they are needed.
 //
-// Here are the arguments and a tile in shared memory; precond/triangular/wavefront/edges.cuh has what passes between tiles,
-// precond/triangular/wavefront/points.cuh and precond/triangular/wavefront/blocks.cuh a row's terms for one unknown a point and for more,
-// precond/triangular/wavefront/kernel.cuh the walk over the levels.
+// Here are the arguments and a tile in shared memory; precond/triangular/wavefront/edges.cuh has what passes between
+// tiles, precond/triangular/wavefront/points.cuh and precond/triangular/wavefront/blocks.cuh a row's terms for one
+// unknown a point and for more, precond/triangular/wavefront/kernel.cuh the walk over the levels.
 //
-// Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (offsets, all that there are), OFFSET_LEVEL {their levels,
-// below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the upper
-// triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT (also
-// r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), EDGES_MEET, LOADERS, LOADER_LINES, RUN,
+// Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (offsets, all that there are), OFFSET_LEVEL {their
+// levels, below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the
+// upper triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT
+// (also r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), EDGES_MEET, LOADERS, LOADER_LINES, RUN,
 // BLOCKS (resident on a multiprocessor), GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}.
 // Coefficients and D^-1 are kept as precond/factors/reduced_values.cuh says.
 
@@ -103,8 +103,12 @@ struct RowExponents {
         return word >> ((unsigned(slot) * DOF + row) * bytes % 4 * 8);
     }
 #else
-    __device__ __forceinline__ static const unsigned* word(const Arguments&, int, int) { return nullptr; }
-    __device__ __forceinline__ static unsigned found(unsigned, int, int) { return 0; }
+    __device__ __forceinline__ static const unsigned* word(const Arguments&, int, int) {
+        return nullptr;
+    }
+    __device__ __forceinline__ static unsigned found(unsigned, int, int) {
+        return 0;
+    }
 #endif
 };
 

@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "precond/factors/known_dof.hpp"
-#include "precond/walks/recurrence.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
+#include "precond/walks/recurrence.hpp"
 #include "precond/walks/run_pieces.hpp"
 
 namespace hyperplane {

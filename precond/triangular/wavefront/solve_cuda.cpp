@@ -8,8 +8,9 @@
 
 namespace hyperplane {
 namespace rtc {
-extern const KernelText walks_kernel_parts_cuh, factors_reduced_values_cuh, walks_tile_lines_cuh, triangular_wavefront_solve_cuh,
-    triangular_wavefront_edges_cuh, triangular_wavefront_points_cuh, triangular_wavefront_blocks_cuh, triangular_wavefront_kernel_cuh;
+extern const KernelText walks_kernel_parts_cuh, factors_reduced_values_cuh, walks_tile_lines_cuh,
+    triangular_wavefront_solve_cuh, triangular_wavefront_edges_cuh, triangular_wavefront_points_cuh,
+    triangular_wavefront_blocks_cuh, triangular_wavefront_kernel_cuh;
 }
 
 namespace struct_ilu {
@@ -85,11 +86,13 @@ rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, c
 }
 
 rtc::Texts texts(int dof) {
-    return {
-        rtc::walks_kernel_parts_cuh,           rtc::factors_reduced_values_cuh,
-        rtc::walks_tile_lines_cuh,       rtc::triangular_wavefront_solve_cuh,
-        rtc::triangular_wavefront_edges_cuh, dof == 1 ? rtc::triangular_wavefront_points_cuh : rtc::triangular_wavefront_blocks_cuh,
-        rtc::triangular_wavefront_kernel_cuh};
+    return {rtc::walks_kernel_parts_cuh,
+            rtc::factors_reduced_values_cuh,
+            rtc::walks_tile_lines_cuh,
+            rtc::triangular_wavefront_solve_cuh,
+            rtc::triangular_wavefront_edges_cuh,
+            dof == 1 ? rtc::triangular_wavefront_points_cuh : rtc::triangular_wavefront_blocks_cuh,
+            rtc::triangular_wavefront_kernel_cuh};
 }
 
 /// Those of precond/triangular/wavefront/solve.cuh but for the array at their end.

@@ -1,5 +1,5 @@
-// The sweeps of StructILU on a GPU: shapes, launches and what passes between tiles; precond/triangular/wavefront/solve.cuh begins the
-// kernels' text.
+// The sweeps of StructILU on a GPU: shapes, launches and what passes between tiles;
+// precond/triangular/wavefront/solve.cuh begins the kernels' text.
 #pragma once
 
 #include <cstdint>
