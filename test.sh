@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs what is missing, builds everything, runs every test.
 #   ./test.sh            all but the tests labelled long
 #   ./test.sh --long     those too
@@ -16,7 +17,7 @@ for argument in "$@"; do
     case $argument in
         --long) labels=() ;;
         --asan) preset=asan ;;
-        -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        -h | --help) sed -n '3,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
         *) passed_on+=("$argument") ;;
     esac
 done

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // [device]: which backend a run takes, what it is called, and how much memory it has left.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/build_info.hpp"
 
 #include <H5public.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/command_line.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line: verbs, their options, and what the user typed.
 #pragma once
 

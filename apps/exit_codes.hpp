@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the program returns to its shell, in words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The log, and the one place where exceptions become exit codes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane: the program. Results go to stdout, the log to stderr; exit codes are in core/error.hpp.
 
 #include <fmt/format.h>

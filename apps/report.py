@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws what hyperplane recorded as one self-contained HTML page, and as a picture for papers.
 
     report.py [-o report.html] [--png OUT.png] FILE.h5 [FILE.h5 ...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a shell can know of the program, from the tables of verbs, keys and components; words as a shell reads them.
 #pragma once
 

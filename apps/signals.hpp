@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The wish to stop, as the shell or Slurm sends it: SIGINT, SIGTERM, SIGUSR1.
 #pragma once
 

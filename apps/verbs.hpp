@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verbs, each in a file of its own: verb_NAME.cpp.
 #pragma once
 

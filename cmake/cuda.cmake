@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The CUDA backend is optional: HYPERPLANE_CUDA_BUILT says whether it is part of the program.
 #
 # Kernels that depend on stencil and dof are text, compiled by NVRTC for the device at hand (core/device/rtc.hpp);

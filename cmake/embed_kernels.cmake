@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Writes OUTPUT: the text of each FILE as a rtc::KernelText named like the file (core/device/rtc.hpp).
 set(content "#include \"core/device/rtc.hpp\"\n\nnamespace hyperplane::rtc {\n")
 foreach(file ${FILES})

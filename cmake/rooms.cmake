@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # add_room(NAME SOURCES ... BOTH ... [TOGETHER n] LINKS ...): a static library whose headers are included as
 # "NAME/x.hpp". BOTH are C++ files with loops over points (core/device/for_each_point.hpp), compiled as CUDA where the CUDA
 # backend is built. n of the other sources are compiled at a time, where reading headers takes most of the time.

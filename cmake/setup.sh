@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
 # What run.sh and test.sh share; sourced from the repository's root. Debian packages, configure, build.
 # All output goes to stderr, so that the program's own stdout stays parseable.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How Hyperplane fails: every failure is an Error with a kind, and each kind has its own exit code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random numbers by counter: the value at a point depends on seed and counter only, never on the
 // order or the thread in which points are visited.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Seconds and calls of the parts of a run, by name.
 #pragma once
 

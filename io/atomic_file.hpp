@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file that appears whole or not at all.
 //
 // It is written without a name (O_TMPFILE), synced, and only then linked to its name, so a killed

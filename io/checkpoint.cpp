@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "io/checkpoint.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checkpoints of a run: two slots beside its record, written in turn, so that one is whole at any moment.
 //
 //   NAME.h5  ->  NAME.0.checkpoint, NAME.1.checkpoint

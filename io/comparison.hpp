@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The HDF5 file of a comparison (docs/compare.md lists every group, attribute and dataset).
 //
 //   /             what was compared, and the table: a row a candidate, as `hyperplane compare` sorts it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The deck: a strict INI reader around Boost.Program_options.
 //
 //   [section]        names and keys are lower-case words; a key may stand once

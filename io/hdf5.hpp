@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A thin layer on HDF5's C interface: identifiers that close themselves, failures as FileError, and
 // groups whose items are written and read by one and the same list of calls.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The HDF5 record of a run, schema 1 (docs/record.md lists every group, attribute and dataset).
 //
 // A record grows in memory and reaches the disk only as whole files (io/atomic_file.hpp): each

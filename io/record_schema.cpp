@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "io/record_schema.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The schema of a record: one list of groups, attributes and datasets that both writes and reads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fields as VTKHDF ImageData (version 1.0), opened by ParaView 5.11 and later.
 // Format: VTK documentation, "VTKHDF File Format", section Image Data.
 #pragma once

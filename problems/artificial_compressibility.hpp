@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Incompressible flow in a lid-driven cavity by artificial compressibility, finite volumes, 4 unknowns a cell on star7:
 // the linear systems of implicit upwind codes, and of more unknowns a cell made from them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/artificial_compressibility_loops.hpp"
 
 #include "core/device/for_each_point.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops of artificial_compressibility.hpp over the cells of a grid, on the backend that holds the vectors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of artificial_compressibility.hpp: fluxes across faces and what a cell gathers of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/block_laplacian.hpp"
 
 #include "core/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Block Laplacian with three unknowns a point, A = L7 (x) K + h^2 I (x) R on the interior nodes of a box.
 //
 // L7 is the star7 operator of poisson.hpp with u = 0 on the boundary, h the mean spacing, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of block_laplacian.hpp: a formula in the sense of linear_rows.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/cahn_hilliard.hpp"
 
 #include <algorithm>

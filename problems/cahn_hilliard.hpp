@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cahn and Hilliard's equations: two phases that separate, and a copolymer that orders itself within one of them.
 //
 // Two fields u and v (Avalos, Higuchi, Teramoto, Yabu, Nishiura 2016): the energy

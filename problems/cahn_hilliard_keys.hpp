@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The keys of the Cahn-Hilliard problem, read and checked against each other.
 #pragma once
 

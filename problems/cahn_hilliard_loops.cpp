@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/device/for_each_point.hpp"
 #include "problems/cahn_hilliard_rows.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The mixture of the Cahn-Hilliard problem: its potential W with derivatives, its initial states and its manufactured
 // solution.
 #pragma once

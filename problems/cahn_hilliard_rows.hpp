@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of the Cahn-Hilliard problem, as cahn_hilliard.hpp gives them: point formulas for host and device.
 #pragma once
 

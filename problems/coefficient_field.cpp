@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/coefficient_field.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The coefficient K of a cell-centred diffusion problem: diag(kx, ky, kz) in each cell.
 #pragma once
 

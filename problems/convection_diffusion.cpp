@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/convection_diffusion.hpp"
 
 #include <fmt/format.h>

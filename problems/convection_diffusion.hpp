@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Convection and diffusion, u_t + div(b u) - nu Laplace(u) = f on a box, u = g on its boundary, div b = 0.
 //
 // Nodes; each row times h^2, h the mean spacing. Across the face towards side s = +-1 of axis d, with

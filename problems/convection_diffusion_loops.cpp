@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/convection_diffusion_rows.hpp"
 #include "problems/linear_rows_loops.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of convection and diffusion, as convection_diffusion.hpp gives them: formulas in the sense of
 // linear_rows.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The box a problem lives in: its grid, which points are boundary nodes, and the [grid] keys.
 //
 //   nodes, boundary rows kept      o---o---o---o---o     n points, h = L / (n - 1), first at 0

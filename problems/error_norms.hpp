@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Norms of the error against an exact solution, on the host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Euler equations of an ideal gas, U_t + sum_d dF_d(U)/dx_d = 0, U = (rho, rho u, rho v, rho w, E),
 // p = (gamma - 1) (E - rho |u|^2 / 2).
 //

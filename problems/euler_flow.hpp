@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The flows of the Euler problem: what they begin with, what is far away, and what is exact.
 //
 //   pulse          p = 1 + A exp(-r^2 / 0.01) at the centre of the unit cube, rho = p^(1/gamma),

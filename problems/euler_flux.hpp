@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fluxes of the Euler equations across one face, and their derivatives.
 //
 // A face's frame: q = (rho, u, v, w, p) with u across the face and v, w along it; fluxes and conserved variables

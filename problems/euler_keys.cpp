@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/euler_keys.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The keys of the Euler problem, read and checked against each other.
 #pragma once
 

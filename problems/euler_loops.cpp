@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // On a GPU a block of threads makes the matrix at a warp's points from shared memory: a thread alone would hold more
 // than its registers do.
 #include "core/device/for_each_point.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scalars at a point of a gas: what its time step, its bounds and its diagnostics are reduced from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // States at the faces of a cell, by slopes of the primitive variables q (MUSCL).
 //
 // With a = q_i - q_{i-1} and b = q_{i+1} - q_i a cell reaches q_i + upper / 2 at its upper face, q_i - lower / 2

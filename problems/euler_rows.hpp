@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of the Euler equations, as euler.hpp gives them: point formulas for host and device.
 //
 // A row needs the cells up to two away along each axis. Along an axis everything is written in the frame of its

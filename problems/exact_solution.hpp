@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Manufactured solutions u(x, y, z) = X(x) Y(y) Z(z) and the derivatives that sources need.
 //
 //   manuexp    -x e^(y+z)                                Bueler, PETSc for PDEs, c/ch6

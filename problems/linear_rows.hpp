@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From a point formula to a system: how the rows of a linear problem are assembled.
 //
 // A formula is a small struct, copied by value, for host and device, with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops of linear_rows.hpp, for the files that instantiate them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/long_range_energy.hpp"
 
 #include <cmath>

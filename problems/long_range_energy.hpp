@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The energy of a long-range attraction, |(-L)^(-1/2) (f - mean)|^2 / 2, with L the Laplacian of seven points on cells.
 //
 // L is diagonal in products of cosines of each axis, or of cosines and sines where an axis is periodic:

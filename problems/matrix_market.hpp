@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A linear system from files: a sparse matrix that is a structured one on the [grid] given.
 //
 // Rows are numbered point by point, x fastest, with the dof unknowns of a point side by side. The

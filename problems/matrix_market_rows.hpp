@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of a system that lies in memory in natural order: bodies of loops over points.
 #pragma once
 

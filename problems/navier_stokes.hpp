@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Incompressible flow by artificial compressibility, stabilised trilinear elements, 4 unknowns a node (u, v, w, p).
 //
 //   u_t + u . grad u + grad p - nu Laplace(u) = 0        p_t / beta + div u = 0        nu = 1 / Re

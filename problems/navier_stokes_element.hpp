@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One trilinear (Q1) box element of navier_stokes.hpp: fields at its Gauss points, its residual, its Jacobian.
 //
 // Corners and the 2 x 2 x 2 Gauss points are numbered by bits, x + 2 y + 4 z. Along an axis the shape functions of

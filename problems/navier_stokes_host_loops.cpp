@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // On the host several points of a run go through the formulas at once, one a lane of a Pack.
 #include <algorithm>
 #include <span>

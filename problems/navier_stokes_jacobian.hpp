@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Jacobian of navier_stokes_element.hpp by rows of the matrix: those of the corner an element is seen from, 0.
 //
 // Differentiating F with tau frozen gives, with c the rate of the time derivative, D_b = c N_b + u . grad N_b and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/navier_stokes_keys.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // On a device a block of threads has a few points and a thread for each element around each of them: row after row
 // goes through shared memory, where other threads sum up what elements make. The arithmetic is the host's, to the last
 // bit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops of navier_stokes.hpp over the points of a grid, on the backend that holds the vectors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of navier_stokes.hpp: what a grid point gathers from the 8 elements around it, boundary and initial values.
 //
 // An element around a point is numbered by bits as corners are, x + 2 y + 4 z; bit 1 means that it lies towards larger

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several doubles that the host computes with at once: what a point formula written for any type of number takes
 // where it runs along consecutive slots. Lane by lane the bits are those of plain doubles.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Poisson's equation, -div(K grad u) = f on a box, u = g on its boundary.
 //
 // Nodes, K = diag(kx, ky, kz) constant (Bueler, PETSc for PDEs, c/ch6/fish.c), h = (hx hy hz)^(1/3):

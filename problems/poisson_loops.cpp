@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/linear_rows_loops.hpp"
 #include "problems/poisson_rows.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of Poisson's equation, as poisson.hpp gives them: formulas in the sense of linear_rows.hpp.
 #pragma once
 

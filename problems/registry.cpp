@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "problems/registry.hpp"
 
 #include "problems/artificial_compressibility.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The problems a deck can name. Adding one: its own files and a row in registry.cpp.
 #pragma once
 

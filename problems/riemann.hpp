@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The exact solution of the Riemann problem of an ideal gas (Toro, Riemann Solvers and Numerical Methods for Fluid
 // Dynamics, chapter 4): two uniform states, a membrane at x = 0 that is gone at t = 0.
 #pragma once

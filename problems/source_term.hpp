@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Source terms f that need no exact solution.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What problems read of time: their regime, and how long a step is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // For formulas whose small arrays are to stay in registers: indices known when compiled.
 #pragma once
 

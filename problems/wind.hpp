@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Winds of the convection-diffusion problem, divergence-free in the sense of face centres. With
 // X = 2x/Lx - 1, Y = 2y/Ly - 1 and t = 2 pi (x/Lx, y/Ly, z/Lz):
 //   const    (bx, by, bz)

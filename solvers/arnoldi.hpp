@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What gmres and fgmres share: cycles of Arnoldi's process, preconditioned from the right,
 //
 //     A Z = V H,   z_j = M_j^-1 v_j,   x = x_0 + Z y with y = argmin || ||r_0|| e_0 - H y ||

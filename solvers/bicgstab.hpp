@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BiCGSTAB, preconditioned from the right, for nonsymmetric systems in little memory.
 //
 // Source: van der Vorst 1992; Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, algorithm

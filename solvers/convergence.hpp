@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a solve ends. Every method decides through one Convergence object, so that all mean the same.
 //
 //   converged          ||b - A x|| <= max(rtol ||b||, atol), and nothing else

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FGMRES(m), flexible GMRES: M may be another operator in every step, because Z = M_j^-1 v_j is kept.
 //
 // Source: Saad 1993; Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, algorithm 9.6.

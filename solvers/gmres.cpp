@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "solvers/gmres.hpp"
 
 #include "solvers/requirements.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GMRES(m), preconditioned from the right: min ||b - A (x_0 + M^-1 V y)|| over the Krylov space of A M^-1.
 //
 // Source: Saad and Schultz 1986; Saad, Iterative Methods for Sparse Linear Systems, 2nd edition,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Classical Gram-Schmidt, twice: as orthogonal as Householder's method (Giraud, Langou, Rozloznik and
 // van den Eshof 2005: "twice is enough"), with two reductions where the modified form needs one a vector.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the iterations of a Krylov method: its operations follow each other without the host.
 //
 // A method is three functions of a slot, the number of a step modulo the steps of which no two are alike:

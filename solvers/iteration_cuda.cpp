@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Iterations on a GPU: CUDA graphs, and scalars that follow the host one step behind.
 #include <array>
 #include <memory>

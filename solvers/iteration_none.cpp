@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Iterations of a program without CUDA.
 #include "solvers/iteration.hpp"
 

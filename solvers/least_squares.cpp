@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "solvers/least_squares.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // min over y of || beta e_0 - H y || for the Hessenberg matrix H of an Arnoldi process, updated column
 // by column with Givens rotations (Saad, Iterative Methods, section 6.5.3): Q H = R, Q (beta e_0) = g.
 #pragma once

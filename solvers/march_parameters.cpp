@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "solvers/march_parameters.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The keys of sections [newton] and [time], but for those that say how long a problem's steps are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Newton's method for F(u) = 0, the system of a time step or of a steady problem.
 //
 //     f = F(u)

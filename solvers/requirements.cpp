@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "solvers/requirements.hpp"
 
 #include "core/error.hpp"

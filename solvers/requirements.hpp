@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What methods demand of a preconditioner. Each throws UsageError, naming both.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Richardson's iteration, x += omega M^-1 (b - A x): the correction iteration of FGBILU.
 //
 // Source: the FGBILU paper, equation 3, M xi_l = b - A x_l, x_l+1 = x_l + xi_l, where omega = 1.

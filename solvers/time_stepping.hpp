@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time stepping: how long each step is, what a time derivative is made of in it, what becomes of a step that is done.
 //
 // Implicit Euler, or BDF2 with steps of any length whose first step is implicit Euler's. Lengths are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The vectors a Krylov method works with: made on first use, kept for the next solve.
 #pragma once
 

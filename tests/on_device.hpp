@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What tests that need a GPU share: skipping where there is none, and data that goes there and back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several OpenMP threads for a scope, even on grids too small to be worth it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks of z = M^-1 r at the size that is timed, for every preconditioner (bench preconditioners).
 //
 // Loops over points (apps/bench/triangles.hpp) that share nothing with the kernels that are timed take z back to r

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/bench/assembly.hpp"
 
 #include "apps/bench/kernels.hpp"

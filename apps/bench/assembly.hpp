@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times of making a linear system: F(u), and the matrices of a Newton step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matrices that kernels are timed on.
 #pragma once
 

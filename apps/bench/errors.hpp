@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The largest errors of checks that are loops over points, on either backend (apps/bench/rows.cpp,
 // apps/bench/triangles.cpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times of the kernels under a solve, beside the fewest bytes they must move and beside cuSPARSE's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What bench preconditioners prints and writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times of preconditioners alone, set-up and application, on one matrix: all that are registered, or those named.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random systems for benchmarks, and checks of what kernels make of them, on either backend.
 //
 // A check recomputes every row from the definition, with code of its own, and gives the largest error.

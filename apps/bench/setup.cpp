@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/bench/setup.hpp"
 
 #include "apps/bench/kernels.hpp"

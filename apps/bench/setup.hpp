@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times of a preconditioner's set-up, cuSPARSE's taken apart.
 #pragma once
 

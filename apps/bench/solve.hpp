@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times of a whole solve, broken down as Figure 10 of the StructILU paper: factorise, triangular
 // solves, SpMV, other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What bench kernels prints and writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks of what solves and sweeps with given factors make of a vector, on either backend: loops over points that share
 // nothing with the kernels of preconditioners.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ways to run the kernels of struct_ilu that are timed beside each other.
 #pragma once
 

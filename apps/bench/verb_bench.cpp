@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...]
 
 #include <fmt/chrono.h>

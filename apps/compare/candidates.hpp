@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a comparison compares: pairs of a solver and a preconditioner, each with parameters of its own.
 //
 //   "struct_ilu,struct_ilu:fill_level=1,par_ilu:sweeps=10"      name[:key=value]..., separated by commas

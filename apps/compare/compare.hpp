@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A comparison: several solvers and preconditioners on one and the same linear system.
 //
 //   A, b, x0 = 0 and the stop criterion are fixed; every layout's copy of A and b has the same fingerprint

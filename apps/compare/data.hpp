@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A comparison that has run, as the file, the table and the JSON show it.
 #pragma once
 

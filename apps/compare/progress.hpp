@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far a comparison has come, on stderr: one line that overwrites itself on a terminal, a line for each
 // candidate's warm-up and each turn elsewhere.
 #pragma once

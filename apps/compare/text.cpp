@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/compare/text.hpp"
 
 #include <fmt/color.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A comparison for a reader or for a script.
 #pragma once
 

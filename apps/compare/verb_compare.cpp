@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane compare DECK --preconditioners a,b,c
 
 #include <fmt/format.h>

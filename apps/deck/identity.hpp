@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether two resolved decks ask for the same computation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every key a deck may hold: the program's own sections, and those of the registered components.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane help [VERB|SECTION|SECTION.KEY|COMPONENT|exit-codes] [--markdown|--man|--completion bash]
 
 #include <fmt/format.h>

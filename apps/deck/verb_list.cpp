@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane list [problems|solvers|preconditioners|stencils|devices]
 
 #include <fmt/format.h>

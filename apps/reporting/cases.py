@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Several runs as rows: what was swept, and what each came to."""
 
 import math

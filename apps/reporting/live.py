@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What page.js needs to draw the live plots: Chart.js itself, the curves and the table of cases."""
 
 import json

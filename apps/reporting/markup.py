@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers, tables and figures as HTML."""
 
 from html import escape

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 "use strict";
 // Brings the page to life: tables that sort and filter, plots drawn by Chart.js. Without scripts, and in
 // print, the page shows the pictures and tables it was written with.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page: one HTML file that needs nothing else, readable aloud, in print, and by light or dark."""
 
 from html import escape

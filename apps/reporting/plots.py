@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pictures of print and papers. Each function returns a matplotlib Figure.
 
 A record is told from the others by colour, marker and line style together, so that the pictures

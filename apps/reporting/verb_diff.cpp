@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane diff A.h5 B.h5
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane export DECK [-o DIR]
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane info build|device|FILE.h5
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane report FILE.h5... [-o OUT.html] [--png OUT.png]: drawn by report.py.
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a run begins: at its initial state, or where an earlier run of the same deck stopped.
 #pragma once
 

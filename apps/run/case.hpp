@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Case: the components a deck asks for, made and checked against each other, nothing assembled yet.
 #pragma once
 

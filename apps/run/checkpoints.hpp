@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a run makes checkpoints: [output] checkpoint_every and checkpoint_minutes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a run will take, before it runs: the bytes of an iteration over the rate at which memory delivers them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // [expect]: what makes a deck a test.
 #pragma once
 

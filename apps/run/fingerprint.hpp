@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fingerprints: 64 bits that tell whether two linear systems are the same to the last bit.
 //
 //   f = sum over k of scramble(scramble(k + 1) xor bits(v_k))  mod 2^64

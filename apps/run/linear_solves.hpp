@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The linear solves of a run: shown while they go on, timed, recorded, broken off by a signal and gone on with.
 #pragma once
 

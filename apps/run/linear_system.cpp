@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/linear_system.hpp"
 
 namespace hyperplane {

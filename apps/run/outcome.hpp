@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What came of a run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Progress on stderr: one line that overwrites itself on a terminal, plain lines elsewhere.
 //
 // Of many solves a terminal keeps a line of each time step, but at most one a second; elsewhere lines come ever more

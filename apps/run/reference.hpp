@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The deck reference, written from the parameter tables: for `help`, the man page, completion and docs/deck.md.
 #pragma once
 

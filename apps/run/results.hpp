@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a run leaves of its final state: norms of the error, and fields.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulation: a case from its initial state to its end, recorded as it goes.
 //
 //   until the time stepper says it is enough (one step for a steady problem)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane selftest [DECK]
 //
 // The validity tests of HPCG (Dongarra, Heroux, Luszczek 2015, section 3.4: TestSymmetry, TestCG,

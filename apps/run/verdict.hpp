@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The verdict: what came of a run, for a reader or for a script.
 #pragma once
 

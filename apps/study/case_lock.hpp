@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One process works on a case at a time: FOLDER/NAME.lock, locked while it runs and removed after it. The kernel
 // gives the lock back when the process dies, however it dies.
 #pragma once

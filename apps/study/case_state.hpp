@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far a case is, decided by what its record holds, never by a file being there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This program started again for one case, as a process of its own.
 #pragma once
 

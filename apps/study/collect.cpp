@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane study collect STUDY: a row a case, as FOLDER.h5 and FOLDER.csv (docs/study.md lists what they hold).
 
 #include <fmt/format.h>

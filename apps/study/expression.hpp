@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The conditions of a study: skip = preconditioner.name == jacobi and grid.cells > 64
 //
 //   condition   and, or, not, parentheses; == != < <= > >=; + - * / %

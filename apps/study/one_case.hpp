@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One case of a study in this process: run STUDY --case CASE.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which cases of a study still have to be computed.
 #pragma once
 

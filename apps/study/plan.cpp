@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane study plan STUDY
 
 #include <fmt/format.h>

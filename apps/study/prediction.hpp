@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a case of a study will need, known before it runs.
 #pragma once
 

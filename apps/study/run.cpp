@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane study run STUDY, and resume
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Section [slurm] of a study, and the job script made of it.
 #pragma once
 

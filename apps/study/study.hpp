@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A study: a deck with a section [sweep], and the cases it makes.
 //
 // A case is the deck with one value of each swept key. Its record is FOLDER/NAME.h5, its log FOLDER/NAME.log.

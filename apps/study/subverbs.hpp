@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hyperplane study SUBVERB STUDY: each in a file of its own.
 #pragma once
 

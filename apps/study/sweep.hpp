@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a study varies: section [sweep] of its file.
 //
 //   section.key = VALUE, VALUE, ...    commas separate values; blanks belong to a value (16 16 8)

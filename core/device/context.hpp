@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Context: where the work happens, and the ledger of every byte it holds there. Passed explicitly.
 #pragma once
 

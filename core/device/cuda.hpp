@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CUDA, for the files that are part of the CUDA backend only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The GPU, as code without CUDA headers sees it: whether there is one, its memory, its one stream.
 //
 // Everything the program does on a GPU goes through one stream in order, so no call here needs to know of

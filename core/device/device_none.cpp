@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program without CUDA: there is no device.
 #include "core/device/device.hpp"
 #include "core/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops over points on either backend: the body is written once, for host and device.
 //
 // A body is a struct, copied by value,

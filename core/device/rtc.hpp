@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kernels that are compiled at run time, by NVRTC, for one stencil, dof and device.
 //
 // A kernel's text lies in a .cuh file of its room, embedded into the program (cmake/cuda.cmake). What it is

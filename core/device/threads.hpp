@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many OpenMP threads a loop is worth.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The structured grid: extents, spacing and which axes are periodic.
 #pragma once
 

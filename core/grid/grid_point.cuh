@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Points of a grid and their slots in a layout, for kernels that follow points. Definitions (core/grid/grid_point.hpp
 // gives them): NATURAL (the layout), LEVEL_Y, LEVEL_Z (of its levels i + LEVEL_Y j + LEVEL_Z k), OFFSET_X/Y/Z (of the
 // entries). A kernel's arguments have nx, ny, nz, slots and `delta`, for each entry: slot of p + o minus slot of p,

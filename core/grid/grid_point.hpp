@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The host's side of grid_point.cuh: what kernels that follow points of a grid are specialised on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layout: the only map between grid points and slots of memory.
 //
 //   natural      slot = i + nx (j + ny k)

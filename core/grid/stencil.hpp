@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stencils: the offsets at which a row of the matrix has entries.
 #pragma once
 

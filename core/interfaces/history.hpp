@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a solve converged: one entry an iteration.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files a problem may read, offered by io through this interface since the two rooms do not
 // know each other. File names in a deck are relative to the deck's folder.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/interfaces/linear_operator.hpp"
 
 #include "core/vector/blas1.hpp"

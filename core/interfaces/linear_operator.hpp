@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a Krylov method needs to know of a matrix and of a preconditioner.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The linear system of one Newton step: A du = b = -F(u), and the matrix to precondition with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What nonlinear solves and time steps leave behind: rows of a record.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Singular systems with A 1 = 0: constants are projected out of everything the solver sees.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a PDE gives to the program: residual and Jacobian on a grid, with or without a time step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/interfaces/solver_state.hpp"
 
 #include <fmt/format.h>

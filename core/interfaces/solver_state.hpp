@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a Krylov method needs to go on as if it had never stopped, and where it is kept in the meantime.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Why a linear solve, a nonlinear solve and a run ended. Each ends in one of these.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // y = A x, or r = b - A x in twice the working precision, on a GPU.
 //
 // A thread has ROWS rows of one slot. Where a neighbour lies outside the grid some other point (grid_point.cuh) is

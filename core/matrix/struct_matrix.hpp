@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // StructMatrix: a block matrix on a structured grid, one dof x dof block for each stencil entry.
 //
 //   values[entry][row][col][slot]      StructILU paper, section 4.4, vector-oriented layout

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/matrix/struct_matrix_cuda.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of a StructMatrix on a GPU; spmv.cuh is the kernel's text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Views: where the values of a vector or a matrix lie, and how to find one. Small values that point
 // formulas and kernels take by value; they last as long as the owner, and belong to its device.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Typed, documented parameters. One table drives reading, checking, echo, help and docs/deck.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A room's registration table: one row makes a component known to deck, help, list and docs.
 #pragma once
 

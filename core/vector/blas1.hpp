@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BLAS-1 on vectors, on the backend that holds them. Sums are taken over fixed blocks, so they have the same
 // bits for any number of threads. Vectors must have equal sizes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The operations of core/vector/blas1.hpp on vectors in a GPU's memory; they mean the same there.
 //
 // Each is one pass over memory, in 16-byte loads. Sums are deterministic: a fixed number of blocks each sum a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations on many columns V and one vector w, so that V and w cross the memory once, whether they are combined,
 // multiplied, or both. Up to 32 columns a thread takes two rows of all of them into its registers; of more, a block
 // brings a chunk of the rows into shared memory and works on it there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PointValues: one value a point, written by a loop over points and reduced to a scalar on the backend that holds it.
 //
 // What a problem needs for its time step, for bounds on a step and for diagnostics: made once, with the problem.

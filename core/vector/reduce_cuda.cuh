@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Passes over vectors: sums over a whole launch, in one kernel and in a fixed order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The inner loop of SpMV and of triangular sweeps: sums of products along a run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compiled without contraction of a * b + c: the error terms below must be what they say.
 #include <algorithm>
 #include <cmath>

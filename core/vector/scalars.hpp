@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scalars that live where the vectors live: reductions write them, later operations take them as Ratios, and
 // the host need not see them in between.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vector: the unknowns of a grid function, component-major, slots fastest.
 #pragma once
 

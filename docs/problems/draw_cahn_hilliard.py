@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws cahn_hilliard.png: a copolymer in a homopolymer from random fields, and its energy.
 
 usage: draw_cahn_hilliard.py PROGRAM [PICTURE]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws euler.png: Sod's shock tube beside the exact solution, and a blast between walls.
 
 usage: draw_euler.py PROGRAM [PICTURE]

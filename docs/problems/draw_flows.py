@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws navier_stokes.png and artificial_compressibility.png: cavities beside the literature.
 
 usage: draw_flows.py PROGRAM FOLDER    FOLDER is where the pictures go

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws known_flows.png: flows whose solution is known, from the decks in inputs/validation/.
 
 usage: draw_known_flows.py PROGRAM [PICTURE]

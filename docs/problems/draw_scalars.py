@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws poisson.png and convection_diffusion.png: orders of the schemes, and fields.
 
 usage: draw_scalars.py PROGRAM [FOLDER]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws mixtures.png: the long runs of cahn_hilliard, from the records they left and the fields beside them.
 
 usage: draw_mixtures.py LAMELLAE.h5 COARSENING.h5 [PICTURE]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures what the long runs of cahn_hilliard are for, from the records they left.
 
 usage: evaluate_mixtures.py coarsening RECORD.h5 [FIRST LAST]    exponent of the energy between two times

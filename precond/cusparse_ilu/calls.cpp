@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/cusparse_ilu/calls.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cuSPARSE's objects as owned values, its errors as this program's. Files that include this one are built where the
 // toolkit has the incomplete factorisations.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/cusparse_ilu/compressed_rows.hpp"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A StructMatrix in the compressed rows that libraries of sparse matrices take: CSR, or BSR with dof x dof blocks.
 //
 // Rows and columns are in natural order, point by point, dof fastest; indices have 32 bits. A block row's entries lie

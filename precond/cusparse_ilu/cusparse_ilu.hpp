@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cusparse_ilu: NVIDIA's own incomplete factorisations and triangular solves, the baseline on a GPU.
 //
 //     csr   csrilu02 and SpSV; csric02 and SpSV for a symmetric matrix

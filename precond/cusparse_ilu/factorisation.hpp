@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cuSPARSE's incomplete factorisations.
 #pragma once
 

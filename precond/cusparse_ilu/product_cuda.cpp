@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/error.hpp"
 #include "precond/cusparse_ilu/calls.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/cusparse_ilu/solves.hpp"
 
 #include "core/vector/blas1.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/factors/copy.hpp"
 
 namespace hyperplane {

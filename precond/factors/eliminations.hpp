@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The eliminations of an incomplete factorisation on a stencil: which pairs of a lower and an upper offset lead to an
 // entry.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // In-place inverse of a small dense block by Gauss-Jordan elimination without exchange of rows.
 // FGBILU paper, Algorithm 8; PROBLEMS such as Navier-Stokes and Euler need no exchange.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops over the unknowns of a point, compiled for numbers of them that are common.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a factorisation meets of pivots that it cannot use, told by many threads at once: counts, and the first events
 // in natural order, so that reports do not depend on how points are shared out. Part of C++ and of NVRTC's texts.
 #ifndef HYPERPLANE_PIVOT_LOG

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pivots: when one cannot be used, what a policy does about it, and where it was.
 #pragma once
 

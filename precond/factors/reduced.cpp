@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/factors/reduced.hpp"
 
 #include "core/device/for_each_point.hpp"

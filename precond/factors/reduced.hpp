@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The factors of precond/factors/view.hpp, rounded to fewer bits: M = (I + W) D (I + G), W = E D^-1 and G = D^-1 F.
 //
 // W, D^-1 and G are rounded on either backend, so that M is the same operator on both. A row of a point has one scale

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values of factors in the storage that they are kept in (precond/factors/reduced_values.hpp), widened when they are
 // read.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values of factors in fewer bits than arithmetic has: IEEE single precision, or half precision with a power of two for
 // each row (OCP Microscaling Formats, 2023, section 5.4: E8M0 scales, here of a row's own length).
 //

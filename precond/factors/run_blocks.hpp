@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks of coefficients of points in a row, for factorisations on a CPU: each coefficient advances by one from a point
 // to the next, so products of all points at once vectorise. In the functions m is the dof where the compiler knows it,
 // else 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // In how many bits a preconditioner keeps its factors; vectors and arithmetic have 64.
 #pragma once
 

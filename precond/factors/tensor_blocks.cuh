@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of blocks of three to eight unknowns on tensor cores: a warp has one block at a time, or two of up
 // to four unknowns, in registers. Definitions: DOF, OPERANDS_AS_RESULTS.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the factors of an incomplete factorisation lie, for loops over points on either backend.
 //
 //     M = (D + E) D^-1 (D + F)        or, `unit`,        M = (I + W) D (I + G),  W = E D^-1,  G = D^-1 F

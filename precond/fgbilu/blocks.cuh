@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What FGBILU's kernels have in common: Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119,
 // 2015, are precond/fgbilu/factor.cuh and precond/fgbilu/solve.cuh; equations in fgbilu.hpp.
 //

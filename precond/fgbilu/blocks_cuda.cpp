@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/fgbilu/blocks_cuda.hpp"
 
 #include <algorithm>

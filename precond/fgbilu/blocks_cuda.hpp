@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FGBILU's style blocks on a GPU, a kernel a hyperplane; precond/fgbilu/blocks.cuh is the kernels' text, compiled for
 // one stencil and dof. In a program without CUDA there is none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FGBILU's work on one level, for loops on either backend: equations and algorithms in precond/fgbilu/fgbilu.hpp.
 #pragma once
 

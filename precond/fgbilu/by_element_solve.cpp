@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/fgbilu/by_element.hpp"
 #include "precond/walks/for_each_element.hpp"
 

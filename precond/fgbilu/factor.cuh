@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FGBILU's factorisation of one hyperplane, Algorithm 9, a thread for each element (u, v) of a point.
 //
 // For each lower entry l the paper's s_1, and d of the point it leads to, are brought to shared memory and multiplied

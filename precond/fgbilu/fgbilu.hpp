@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FGBILU: block incomplete LU without fill, hyperplane by hyperplane, a thread for each element of a block.
 //
 // Luo, Edwards, Luo, Mueller, "A fine-grained block ILU scheme on regular structures for GPGPUs", Computers & Fluids

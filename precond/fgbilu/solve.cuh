@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FGBILU's sweeps: lower v = r - W v, upper z = D^-1 v - G z; where E and F are the matrix's y = D^-1 (r - E y) and
 // z = y - D^-1 F z.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inverses of a matrix's diagonal blocks on a GPU: Gauss-Jordan elimination (FGBILU paper, Algorithm 8) under the pivot
 // rules of precond/factors/pivots.hpp, policy fail.
 //

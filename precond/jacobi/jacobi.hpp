@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Block Jacobi: M is the block diagonal of A. `none`: M is the identity.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Block Jacobi's set-up on a GPU; jacobi.cuh is the kernel's text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multicolour ILU: the factorisation of every colouring, and the sweeps of those that are looked up in tables, a point
 // at a time on either backend; the factorisation of others on a CPU. The equations are at the head of
 // precond/multicolor/multicolor.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The points of a grid sorted by colour, and where the factors of an incomplete factorisation in that order lie.
 //
 // Under a linear colouring (precond/multicolor/colouring.hpp) points are numbered in natural order with lines and

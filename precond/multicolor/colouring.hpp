@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Colourings of a grid's points: no two that an offset of the stencil couples have the same colour.
 //
 // A linear colouring is colour(p) = (i + y j + z k) mod C. It is valid where o.x + y o.y + z o.z is no multiple of C

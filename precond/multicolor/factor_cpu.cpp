@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multicolour factorisation on a CPU under a linear colouring: a colour's places are factored in pieces, all points of
 // a piece at once. The steps are those at the head of precond/multicolor/multicolor.hpp.
 //

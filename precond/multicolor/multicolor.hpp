@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multicolour ILU(0) and IC(0): exact incomplete factorisation with the points sorted by colour.
 //
 // Li, Saad, "GPU-accelerated preconditioned iterative linear solvers", J. Supercomput. 63, 2013 (reference [33] of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multicolour sweeps on a GPU, a thread a place of a colour (precond/multicolor/coloured_points.hpp) and ROWS rows
 // there.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multicolour sweeps on a CPU under a linear colouring: every stream runs along places.
 #include <algorithm>
 

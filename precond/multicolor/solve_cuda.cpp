@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multicolor/solve_cuda.hpp"
 
 #include <cstring>

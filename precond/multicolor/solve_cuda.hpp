@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multicolour sweeps on a GPU under a linear colouring; precond/multicolor/solve.cuh is the kernels' text.
 #pragma once
 

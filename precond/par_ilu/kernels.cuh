@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kernels of precond/par_ilu/sweep.cuh.
 
 /// X = A: what sweeps begin with.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // par_ilu: incomplete factors by fixed-point sweeps, solved exactly or by Jacobi sweeps.
 //
 // Chow, Patel, SIAM J. Sci. Comput. 37, 2015; equations in precond/par_ilu/sweeps.hpp. Pattern, storage and exact

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sweeps over the factors of points of one or two unknowns: a thread has a row of a point's blocks. Definitions:
 // precond/par_ilu/sweep.cuh, and GROUP_VALUES (coefficients of pairs that are asked for together).
 

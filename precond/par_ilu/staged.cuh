@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sweep over the factors of points of six or eight unknowns whose entries have many pairs: neighbours' blocks come to
 // shared memory row by row (precond/par_ilu/staged_copies.cuh, where definitions are told). One warp inverts what
 // becomes D^-1; workers have a point of each plane of a run. Where a block of a row is the right operand of a product

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of blocks that a sweep over factors reads on a GPU, for precond/par_ilu/staged_copies.cuh.
 #pragma once
 

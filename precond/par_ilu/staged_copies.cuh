@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows of blocks that a sweep over factors reads (precond/par_ilu/staged.cuh), and A's entries, on their way to shared
 // memory.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fixed-point sweeps on a CPU, a run of points at once (precond/par_ilu/sweeps.hpp).
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/run_blocks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One fixed-point sweep at a point, for host and device, and what it is to know (precond/par_ilu/sweeps.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/par_ilu/sweeps.hpp"
 
 #include "precond/factors/known_dof.hpp"

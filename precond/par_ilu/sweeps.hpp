@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factorisation by fixed-point sweeps over all stored entries at once.
 //
 // Chow, Patel, "Fine-grained parallel incomplete LU factorization", SIAM J. Sci. Comput. 37, 2015: equations (2.4) and

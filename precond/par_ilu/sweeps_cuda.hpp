@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fixed-point sweeps over factors on a GPU; precond/par_ilu/sweep.cuh begins the kernels' text.
 #pragma once
 

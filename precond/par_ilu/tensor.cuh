@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one
 // point at a time, or two. Definitions: precond/par_ilu/sweep.cuh, and ROUNDS of points that a block of threads has.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // StructILU's kernels on a GPU, specialised for one stencil, dof and grid: the sweeps
 // (precond/triangular/wavefront/solve_cuda.hpp) and the factorisation (precond/struct_ilu/factor_cuda.hpp). All of them
 // can be compiled without a device (`compile`).

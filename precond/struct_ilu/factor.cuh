@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factorisation of StructILU on a GPU (Luo et al., StructILU, ICS 2025, Algorithm 1, sections 4.1 and 4.2.2).
 //
 //     X_e(p) = A_e(p) + shift diag(A_0)(p) [e = 0] - sum over (l, u), l + u = e, of E_l(p) G_u(p+l)

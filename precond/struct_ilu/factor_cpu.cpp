@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // StructILU's factorisation on a CPU: Algorithm 1, a run of points instead of a row.
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/known_dof.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/struct_ilu/factor_cuda.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The factorisation of StructILU on a GPU: shapes, launch and what is told of pivots; precond/struct_ilu/factor.cuh
 // begins the kernels' text.
 #pragma once

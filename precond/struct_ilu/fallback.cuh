@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The factorisation with a thread for each row of a point: any stencil, any dof. Definitions:
 // precond/struct_ilu/factor.cuh.
 

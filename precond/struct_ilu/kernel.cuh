@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The walk of a tile over its levels, around a Worker. Definitions: precond/struct_ilu/factor.cuh.
 
 constexpr int working_threads = Worker::threads + 32 * HELPERS, threads = working_threads + (helpers_tell ? 0 : 32);

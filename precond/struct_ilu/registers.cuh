@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in
 // registers.
 // Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above the levels that a point looks back, or 0), and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What workers with a row of a point have in common. Definitions: precond/struct_ilu/factor.cuh.
 
 constexpr int unroll_pivots = DOF <= 8 ? DOF : 1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/struct_ilu/struct_ilu.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // StructILU: incomplete LU of a structured block matrix, dependencies kept, parallel over hyperplanes.
 //
 // Luo et al., "StructILU", ICS 2025: Algorithms 1 and 2, section 4.1. Written as Saad, Iterative

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The factorisation of points of three to eight unknowns on tensor cores (StructILU paper, section 4.3): a warp has
 // one point, or two of up to four unknowns, and all their blocks in registers (tensor_blocks.cuh). Definitions:
 // precond/struct_ilu/factor.cuh.

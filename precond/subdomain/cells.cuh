@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A subdomain's vector in shared memory: what the kernels of precond/subdomain/solve.cuh and
 // precond/subdomain/spin_and_dag.cuh share. A block of threads has one subdomain; component c of a point lies in
 // `cell`, CELLS apart from component to component, rows of SX points PITCH apart. What lies between rows and around the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factorisation of subdomains on a CPU: one thread a subdomain, line of points along x by line. Neighbours on other
 // lines are eliminated at all points of a line at once, those along the line point by point with its pivots. The steps
 // are those of precond/subdomain/ildu0.hpp.

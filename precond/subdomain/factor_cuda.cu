@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factorisation of subdomains on a GPU: a block of threads a subdomain, its points step by step
 // (precond/subdomain/ildu0.hpp).
 #include <algorithm>

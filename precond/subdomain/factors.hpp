@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Incomplete factors of subdomains, each factored by itself; the equations are in precond/subdomain/ildu0.hpp.
 #pragma once
 

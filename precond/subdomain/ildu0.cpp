@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/subdomain/ildu0.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // subdomain_ildu0: incomplete LDU of a matrix cut into subdomains, each solved by one block of threads.
 //
 // Gondhalekar, Haugen, Gibson, Feng, "Mapping Sparse Triangular Solves to GPUs via Fine-grained Domain Decomposition":

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A grid cut into boxes of points: which points share a subdomain, in what order each subdomain's points are visited,
 // and where its factors lie. Every subdomain has the same order and places; those at a grid's far sides, where extents
 // are no multiples, have places that no point uses.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pieces of memory that a warp brings into a ring of shared memory, ahead of the steps that read them
 // (precond/subdomain/solve.cuh).
 #pragma once

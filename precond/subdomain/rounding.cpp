@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/subdomain/factors.hpp"
 #include "precond/walks/for_each_element.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // M^-1 r of one subdomain by one block of threads, step by step (precond/subdomain/partition.hpp); the equations are in
 // precond/subdomain/ildu0.hpp. Each row of a step's points has a thread, or a thread has several: most steps have fewer
 // rows than the largest one, and what a warp does once for a step counts as much as its rows do.

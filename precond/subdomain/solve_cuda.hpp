@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The solves of subdomains on a GPU: shapes, tables and launches. precond/subdomain/solve.cuh is the text of the
 // kernels that go level by level, precond/subdomain/spin_and_dag.cuh that of the others.
 #pragma once

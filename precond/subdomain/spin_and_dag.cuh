@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // M^-1 r of one subdomain by one block of threads, as Gondhalekar et al. do it for any sparse matrix: threads that wait
 // for each other (section 4.1, Algorithm 1), or levels found in the graph of a triangle (4.2, Algorithms 2 and 3).
 // Factors lie point by point, as compressed block rows do (SubdomainOrder::Rows::by_point).

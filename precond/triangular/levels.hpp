@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Triangular solves a level at a time, for factors of any kind (precond/factors/view.hpp):
 //
 //     lower   y = D^-1 (r - E y)   or   y = r - W y            levels ascending

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops over the elements of blocks of many points, on either backend; see core/device/for_each_point.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The points of one level, for hosts and kernels. Part of C++ and of NVRTC's texts.
 #ifndef HYPERPLANE_HYPERPLANE
 #define HYPERPLANE_HYPERPLANE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What several kernels' texts are made with: loops that are unrolled whatever their size, copies to shared memory.
 //
 // Whole pieces of memory are asked for by one warp; barriers in shared memory tell when they have arrived. Without bulk

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops over the points of one level on either backend, a launch for each on a GPU: level scheduling in its plain form,
 // which the mapping of section 4.1 of the StructILU paper is measured against.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // First-order linear recurrences y_t = c_t + a_t y_{t-1}, eight at a time.
 //
 // Left to itself a processor waits a multiply-add's latency for every element. Composing the maps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What StructILU's factorisation and sweeps on a CPU share. Both work on a run of points at once, so
 // the products of a run vectorise; precond/walks/wavefront.hpp orders the runs. In the natural layout a run's points
 // depend on each other through offsets along x: those come last in the lower triangle's order and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lines of points along x in tiles, and where their values lie: what StructILU's sweeps and its factorisation on a GPU
 // have in common.
 //

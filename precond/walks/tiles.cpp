@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/walks/tiles.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the sweeps and the factorisation of StructILU on a GPU have in common on the host: numbers of the grid and the
 // stencil, tiles of lines (precond/walks/tile_lines.cuh).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The order of a triangular sweep: which runs wait for which.
 //
 // hyperplane layout: runs of one level are independent; levels follow each other (StructILU

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads what hyperplane recorded.
 
     import hyperplane

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that hold several records: comparisons (`hyperplane compare`) and collected studies (`hyperplane study`)."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Opens a file, finds out what it holds, and says what is wrong with it."""
 
 import os

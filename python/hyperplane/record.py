@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A record of a run read back: schema 1, docs/record.md."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A table of columns: what h5py gives, with names, rows and a way to pandas."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The check of applications that bench makes: it passes every preconditioner of the registry, each choice of its keys,
 // and sees one wrong value.
 #include "apps/bench/application.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checks of bench: they pass what is right and see one wrong value.
 #include "apps/bench/rows.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """hyperplane bench: what is timed, what is refused, and that its figures fit together."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checkpoints: a run that dies goes on from them and ends with the same bits; a damaged one is noticed."""
 
 import time

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every problem with every preconditioner, each choice of its keys, and every solver: either the first linear system is
 // solved, which a dense solve confirms, or the pair is refused for a reason that this test knows. Names come from the
 // registries, so a new row is tried as soon as it is there; a reason it has to refuse is a row below.

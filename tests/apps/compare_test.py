@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """compare: the table, its order, what failed and why, the file, the recommendation."""
 
 import json

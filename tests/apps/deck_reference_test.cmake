@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Fails where DOCUMENT is not what `PROGRAM help --markdown` prints.
 execute_process(COMMAND ${PROGRAM} help --markdown OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${DOCUMENT} written)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs on a GPU: what the CPU computes, told as the CPU's, within the memory that was predicted."""
 
 import json

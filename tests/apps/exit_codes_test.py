@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each exit code of the program, reached as a user reaches it, with what the message must teach."""
 
 import json

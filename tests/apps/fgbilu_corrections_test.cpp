@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The FGBILU paper's linear solver, section 4.1.1: solver richardson with preconditioner fgbilu on a flow of six
 // unknowns a cell gives the sums of squares of the residual that sequential block ILU gives (its Table 1).
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Values of lid-driven cavities from the literature, and how far a field is from them.
 
 Frames: plane cavity, lid y = 1 moves along +x; cubic cavity, lid z = 1 moves along +x. Unit lengths and lid velocity.

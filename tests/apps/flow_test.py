@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Flows against the literature and against exact solutions, by the program itself ($HYPERPLANE).
 
 Run by ctest with a Python that has h5py; leaves with code 77, skipped, without it. $FLOW_TEST_LONG adds the cases of

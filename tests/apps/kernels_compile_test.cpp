@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every kernel that a deck in inputs/ or a case of the paper's Table 3 asks of a GPU, compiled by NVRTC without one:
 // registers and spills. A spill is an error where a point has 8 unknowns or fewer.
 #include <fmt/format.h>

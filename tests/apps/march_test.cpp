@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whole nonlinear runs in process: on a GPU they take the steps that they take on a CPU; what fails keeps its last good
 // state.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nonlinear and time-dependent runs: what stops them, what the record says of them, and that they go on bit for bit."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`check` predicts the memory a run holds at its peak within 5 %."""
 
 import itertools

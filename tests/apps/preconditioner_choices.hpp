@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What tests try of a preconditioner: its defaults, and each choice of a key that is not one.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Signals: a run that is stopped goes on later, one that is killed leaves nothing that looks finished."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the program under test ($HYPERPLANE) in a scratch folder."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Real systems: orsreg_1 (oil reservoir, non-symmetric) and nos7 (SPD, ill-conditioned), b = A 1, rtol = 1e-8."""
 
 import os

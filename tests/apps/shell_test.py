@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the program tells a shell: bash completion and the manual page, from the same tables as everything else."""
 
 import fcntl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A Slurm cluster of this one machine, in a folder: munged, slurmctld and slurmd, started and taken down by a test."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A study as a job array of a real Slurm, started for this test alone and taken down after it."""
 
 import os

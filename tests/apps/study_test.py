@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Studies: planned, run, stopped, resumed and collected; what counts is what a record holds."""
 
 import csv

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/vector/blas1.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products and residuals of a StructMatrix on a GPU: against the reference, and on large grids against the CPU.
 #include "core/epsilon.hpp"
 #include "on_device.hpp"

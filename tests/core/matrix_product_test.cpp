@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // y = A x against the reference, for stencils x unknowns a cell x extents x layouts x storages.
 #include <gtest/gtest.h>
 

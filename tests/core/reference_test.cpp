@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reference itself, against systems solved by hand and against its own other ways.
 #include <gtest/gtest.h>
 

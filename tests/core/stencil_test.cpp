@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "core/grid/stencil.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/cookbook.md: its iterations, its bytes and its exit codes, run again."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A document of docs/: its fenced blocks and tables, and the program under test in a scratch folder."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/tutorial.md: every command of it, in its order, and what it is said to print."""
 
 import subprocess

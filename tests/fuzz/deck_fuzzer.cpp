@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // No bytes crash the deck reader, and what it accepts survives to_ini.
 #include <cstdint>
 #include <cstdlib>

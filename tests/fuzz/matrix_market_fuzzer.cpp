@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // No bytes crash the Matrix Market reader, and what it accepts is a sound matrix.
 #include <cmath>
 #include <cstdint>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which tests there are, and the processes that run them (tests/gpu/run_all.sh).
 
 A chunk is what one process runs: neighbours in GoogleTest's order, which mostly share their kernels, so that few

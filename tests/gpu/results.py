@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What became of the tests, kept from call to call, and the page that says it (tests/gpu/run_all.sh)."""
 
 import collections

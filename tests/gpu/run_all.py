@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every test that needs a GPU, run to its end in calls of a few minutes (tests/gpu/run_all.sh)."""
 
 import argparse

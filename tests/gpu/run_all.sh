@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs every test that needs a GPU to its end, on a machine with one, in calls of a few minutes: run it again until it
 # ends with 0 (all passed) or 1 (all ended, some failed). Code 75 says that tests are left for the next call.
 #   tests/gpu/run_all.sh [--build build/release] [--jobs 16] [--minutes 8.5] [--only precond,apps] [--fresh]

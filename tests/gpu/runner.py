@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs one process of tests and reads what became of each from its output (tests/gpu/run_all.sh)."""
 
 import dataclasses

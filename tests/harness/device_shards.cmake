@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # add_device_shards(ROOM PROGRAM SHARDS ENVIRONMENT): the tests of PROGRAM that need a GPU, as SHARDS tests of ctest named
 # device.ROOM.n. A shard is skipped where its process says so by code 77 (tests/harness/main.cpp), never by words in its
 # output: for ctest such words outrank a failure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a process of tests tells ctest by its exit code.
 #pragma once
 

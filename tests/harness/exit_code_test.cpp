@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "harness/exit_code.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The main function of every binary of tests. GoogleTest's own ends with code 0 where every test was skipped, so that
 // ctest could tell a skipped process only by words in its output, and such words hide failures beside them.
 #include <gtest/gtest.h>

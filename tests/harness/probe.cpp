@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two tests that do what $PROBE says, a word each: pass, skip, fail, crash or hang. skipped_test.cmake runs them by
 // ctest, tests/gpu/run_all_test.py by run_all.sh.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs shards of GPU tests by ctest and expects a failure to count as one, whatever stands beside it.
 #   cmake -DPROBE=program -DSCRATCH=folder -DTESTS=folder of all tests -P skipped_test.cmake
 set(cases pass_pass:Passed skip_pass:Passed skip_skip:Skipped skip_fail:Failed fail_skip:Failed pass_fail:Failed

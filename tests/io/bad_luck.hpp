@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a piece of code in a child process, where a disk may be full and a signal may end it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A comparison survives the way to disk and back; what is none is named.
 #include "io/comparison.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the keys of a deck mean: defaults, provenance, and each kind of mistake with its message.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a deck may look like, and what plain Boost.Program_options gets wrong.
 #include "io/deck.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an attempt to read or write a file is answered with.
 #pragma once
 

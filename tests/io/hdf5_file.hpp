@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HDF5 files as a test sees them: an object taken away, all that they hold, what docs/ says of that.
 #pragma once
 

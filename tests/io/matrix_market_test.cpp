@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Matrix Market files: good ones, and what is said of each kind of bad one.
 #include "io/matrix_market.hpp"
 

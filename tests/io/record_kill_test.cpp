@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SIGKILL at random moments never leaves a file that looks finished or cannot be opened.
 #include <gtest/gtest.h>
 #include <sys/wait.h>

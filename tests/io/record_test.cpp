@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A record survives the way to disk and back; files that are no record, or not all of one, are named.
 #include "io/record.hpp"
 

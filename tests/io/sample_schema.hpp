@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The keys of a small program: every type, ranges, a required key, components with aliases.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fields as ParaView expects them, read back through HDF5 and through h5py.
 #include "io/vtkhdf.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Field files are opened by VTK's own reader, the one ParaView uses ($WRITE_FIELDS writes them)."""
 
 import itertools

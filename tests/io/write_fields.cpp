@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // write_fields FILE NX NY NZ point|cell: a field whose value at point (i, j, k) is 100 k + 10 j + i, and
 // its negative, on a grid with spacing (0.5, 0.25, 2) whose first point lies at (1, 2, 3).
 #include <cstdlib>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Hyperplane beside PETSc on the same 96^3 Poisson system, in turns, in the same minutes.
 
     tests/peers/compare.py [BUILD_FOLDER] [ROUNDS]      default: build/release 5

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops anybody would write first, on one thread: ILU(0) in block rows, triangular solves with its factors, and a
 // Jacobi sweep of the lower triangle. For docs/performance.md, beside `hyperplane bench preconditioners --device cpu`.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PETSc on the program's own Poisson system, for docs/performance.md: what SpMV, ILU(0) and ICC(0) applies,
 // CG + ICC(0) and GMRES(30) + ILU(0) cost there, on one process or several (block Jacobi between them).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The speed of the memory, a_i = b_i + s c_i (McCalpin's STREAM triad), for docs/performance.md.
 //
 //   OMP_NUM_THREADS=2 stream_triad [millions of elements, 64] [repeats, 15]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Matrices with pivots that cannot be used, at known cells.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Colourings: validity point by point, the least number of colours, and how coloured order numbers points.
 #include "precond/multicolor/colouring.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CSR and BSR rows against StructMatrix::to_csr, which is written on its own.
 #include "precond/cusparse_ilu/compressed_rows.hpp"
 

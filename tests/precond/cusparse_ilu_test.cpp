@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cuSPARSE's factorisations against struct_ilu on the host, which equals the reference.
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 

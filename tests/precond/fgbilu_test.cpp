@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fgbilu on either backend, in both styles: sequential block ILU(0) of the reference, its correction iteration, pivots,
 // bits, memory.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The pattern of ILU(k): derived on the stencil, against graph-based ILU(k) on the finite grid.
 #include <gtest/gtest.h>
 

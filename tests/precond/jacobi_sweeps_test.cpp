@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // jacobi_sweeps on either backend: sweeps against the reference's, exactness, divergence, refusals.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // jacobi and none, on a CPU and on a GPU.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every preconditioner under a failing allocator.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // multicolor's factorisation on a CPU, many points at a time, against the one that goes point by point.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // multicolor against ILU(0) and IC(0) of the reordered matrix: every stencil, many blocks, extents and layouts.
 #include "precond/multicolor/multicolor.hpp"
 

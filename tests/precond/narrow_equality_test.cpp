@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Preconditioners with factors of fewer bits against the reference's factors, rounded alike.
 #include <gtest/gtest.h>
 

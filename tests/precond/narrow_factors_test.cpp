@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factors of fewer bits: rounding, and struct_ilu's sweeps from them against the definition, against double precision
 // and, on a GPU, against the CPU.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factors of fewer bits: what they can hold and what they cannot, what they take, and which preconditioners have them.
 #include <algorithm>
 #include <cmath>

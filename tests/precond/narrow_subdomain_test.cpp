@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // subdomain_ildu0 with factors of fewer bits, on either backend: against the reference's factors rounded once, in every
 // variant.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halves: rounding, widening, and the scale of a row. What is told of values that do not fit.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // par_ilu's asynchronous sweeps on either backend: one thread's are known, those of many have a limit and a symmetry.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Systems that par_ilu is tried on, with the reference's sweeps.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // par_ilu on either backend: sweeps against the reference's, their limit, refusals.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ParIC(0) as its paper has it, on the entries of L, for Poisson on star7: how many iterations of conjugate gradients a
 // number of sweeps costs. Shares no code with the program; docs/results/orderings.md says what for.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pivots that cannot be used, on a GPU: counts, places and messages are the CPU's.
 #include "core/error.hpp"
 #include "on_device.hpp"

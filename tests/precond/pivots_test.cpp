@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pivots that cannot be used, at a known cell, under each policy.
 #include <gtest/gtest.h>
 

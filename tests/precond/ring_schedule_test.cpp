@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pieces in a ring, by a ring: each place tells which piece was written to it last.
 #include "precond/subdomain/ring_schedule.hpp"
 

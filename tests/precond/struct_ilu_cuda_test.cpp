@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // struct_ilu on a GPU: factors, sweeps and applications against sequential block ILU(k) on small grids, and against
 // the CPU on large ones.
 #include "on_device.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // M^-1 r equals that of sequential block ILU(k): stencils x unknowns a cell x k x extents x layouts.
 #include <gtest/gtest.h>
 

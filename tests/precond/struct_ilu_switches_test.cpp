@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What struct_ilu can be told to do otherwise gives the same M: levels one after the other, factors of its own where
 // D-ILU would do.
 #include <gtest/gtest.h>

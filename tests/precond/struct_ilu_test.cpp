@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // struct_ilu beyond equality: exactness, bits, wrapping, shift, use and reuse.
 #include <gtest/gtest.h>
 

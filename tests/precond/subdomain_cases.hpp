@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Systems and cuts that subdomain_ildu0 is tried on, on either backend.
 #pragma once
 

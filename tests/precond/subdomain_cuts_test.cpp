@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts of a grid into subdomains, and the order of a subdomain's points.
 #include <gtest/gtest.h>
 

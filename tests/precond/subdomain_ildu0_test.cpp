@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // subdomain_ildu0 on either backend: ILU(0) of the matrix without the couplings between subdomains, in every variant.
 #include <gtest/gtest.h>
 

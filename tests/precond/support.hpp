@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of preconditioners share: making one as a deck would, and applying it in natural order.
 #pragma once
 

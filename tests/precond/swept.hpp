@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Systems that sweeps are tried on: every stencil on small boxes, in any layout and storage, in a context.
 #pragma once
 

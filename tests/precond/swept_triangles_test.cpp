@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi sweeps on the factors of every factorisation that copies them: against the reference's factors in the same
 // order, rounded alike, swept from the definition.
 #include <gtest/gtest.h>

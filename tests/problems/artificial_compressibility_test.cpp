@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finite volumes for cavities: |A|, fluxes, the matrix of frozen |A|, sets, scalars and the Householder reflection.
 #include "problems/artificial_compressibility_rows.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cahn and Hilliard: the square of the Laplacian, the energy and what keeps it falling, masses, known growth.
 #include "problems/cahn_hilliard.hpp"
 

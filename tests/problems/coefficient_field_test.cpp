@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The coefficient fields: their values, statistics and seeds.
 #include "problems/coefficient_field.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Convection and diffusion: known errors, the M-matrix, the maximum principle, winds, time steps.
 #include "problems/convection_diffusion.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every problem on a GPU: matrix, residual and initial state are the host's.
 #include <limits>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forward-mode dual numbers: a value and its derivatives with respect to N seeds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Euler equations in time: a vortex and a shock tube with known errors, what is conserved.
 #include "problems/euler.hpp"
 #include "problems/system.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Euler equations: faces against dual numbers, matrices against differences, what is conserved, what is bounded.
 #include "problems/euler.hpp"
 

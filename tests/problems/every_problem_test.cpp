@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What holds for every problem and variant: the matrix is the derivative of the residual, on the
 // declared stencil, the same in both layouts, symmetric to the last bit where declared so.
 #include "problems/variants.hpp"

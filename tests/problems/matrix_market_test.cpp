@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Systems from files: the stencil found, symmetry, and what does not fit.
 #include <cstdlib>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stabilised elements for incompressible flow: derivatives, exact flows, boundary rows, plane flows.
 #include "problems/navier_stokes.hpp"
 

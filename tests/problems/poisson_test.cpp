@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Poisson: known errors and orders, eigenvalues, singular operators.
 #include <numbers>
 

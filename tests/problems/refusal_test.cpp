@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keys that are out of range or contradict each other are refused, and the message says why.
 #include "problems/system.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of problems/ share: problems from a few keys, their matrices and residuals as plain
 // arrays, and plain solvers. Independent of solvers/ and precond/.
 #pragma once

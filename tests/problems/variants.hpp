@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every problem in the variants that its keys make: what tests of "every problem" run over.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sequential block ILU on a given pattern, and what is built from it.
 #pragma once
 

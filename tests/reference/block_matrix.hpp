@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sparse block matrices as maps, in natural order, and seeded random ones on a grid.
 #pragma once
 

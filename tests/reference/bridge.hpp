@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one place where the reference and the code under test meet: data goes across, nothing else.
 #pragma once
 

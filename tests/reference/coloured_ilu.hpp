@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ILU(0) of a matrix whose points are renumbered by colour: permuted, factored row by row, solved, permuted back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small dense matrices, the slow and obvious way.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Patterns, and the level-of-fill patterns of ILU(k): Saad, Iterative Methods, section 10.3.3.
 #pragma once
 

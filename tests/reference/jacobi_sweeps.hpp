@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi sweeps on the factors of a sequential block ILU: Anzt, Chow, Dongarra, Euro-Par 2015, equations (1) and (2).
 #pragma once
 

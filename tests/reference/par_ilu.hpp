@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fixed-point sweeps towards ILU on a pattern: Chow and Patel, SIAM J. Sci. Comput. 37, 2015, section 2.
 #pragma once
 

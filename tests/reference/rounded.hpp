@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factors of fewer bits: M = (I + W) D (I + G) from an incomplete factorisation, each coefficient rounded once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Offsets, boxes of points and stencils, each written out from its definition in words.
 #pragma once
 

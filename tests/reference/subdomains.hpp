@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Matrices cut into subdomains: boxes of points, couplings from box to box left out.
 #pragma once
 

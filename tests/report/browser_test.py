@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page in a browser: plots that answer, tables that sort and filter, by mouse and by keyboard, and in print.
 
 Run by ctest in headless Chromium; leaves with code 77, skipped, where that or python3-selenium is missing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small records as docs/record.md describes them, written without the program."""
 
 import h5py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Python module `hyperplane`: what it reads from records, from the source tree and installed.
 
 Run by ctest with a Python that has h5py; leaves with code 77, skipped, without it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report: pages and pictures from small records, and what it says of files that are none.
 
 Run by ctest with a Python that has h5py and matplotlib; leaves with code 77, skipped, without them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NaN, indefinite operators, breakdown, divergence: each ends in its own stop reason, with a usable x.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A solve that is interrupted after any iteration and goes on from its state, in another solver object, ends with
 // the bits and the history of one that never stopped.
 #include "core/error.hpp"

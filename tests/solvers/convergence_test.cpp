@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a solve ends: the true residual decides, whatever the recurrence says.
 #include "solvers/systems.hpp"
 

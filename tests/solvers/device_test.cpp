@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // On a GPU the methods are the CPU's: the same iterations and solutions, the same ends, the same bits in every run,
 // although the host looks one step late.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two parts gmres and fgmres are made of: orthogonalisation and the least-squares problem.
 #include "solvers/gram_schmidt.hpp"
 #include "solvers/least_squares.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Work vectors are as many as promised, come back when an allocation fails, and results do not depend
 // on the number of threads.
 #include "core/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each method solves what it is for, in the number of iterations theory gives.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "solvers/newton.hpp"
 
 #include "small_problems.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a deck can say about solvers, and which combinations are refused.
 #include "core/error.hpp"
 #include "solvers/systems.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small nonlinear problems with known solutions or known trouble, and what Newton's method and time stepping need to
 // solve them.
 #pragma once

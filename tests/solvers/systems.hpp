@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of solvers/ share: small operators on a line of points, solvers made from deck keys,
 // and one call that solves and keeps everything worth checking.
 #pragma once

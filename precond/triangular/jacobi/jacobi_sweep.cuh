@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One Jacobi sweep on a triangular factor, on a GPU (precond/triangular/jacobi/sweeps.hpp); precond/factors/view.hpp
 // says what the factors are.
 //

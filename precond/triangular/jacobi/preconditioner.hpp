@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // jacobi_sweeps: the factors of struct_ilu, their triangular solves replaced by a few Jacobi sweeps; other
 // factorisations take the same sweeps as `triangular_solve = jacobi`.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factorisations whose triangles are swept in place of being solved (precond/triangular/jacobi/preconditioner.hpp).
 //
 // struct_ilu's factors are swept where they lie, and so are par_ilu's. Those of other preconditioners, whose solves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi sweeps on triangular systems, instead of solving them.
 //
 // Anzt, Chow, Dongarra, "Iterative sparse triangular solves for preconditioning", Euro-Par 2015: equations (1) and (2).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi sweeps on triangular systems on a CPU, many points at a time (precond/triangular/jacobi/sweeps.hpp).
 #pragma once
 

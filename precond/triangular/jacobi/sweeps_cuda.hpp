@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synchronous Jacobi sweeps on a GPU; precond/triangular/jacobi/jacobi_sweep.cuh is the kernels' text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What passes between tiles: edges, a {value, epoch} record for each point that other tiles need. Definitions:
 // precond/triangular/wavefront/solve.cuh.
 

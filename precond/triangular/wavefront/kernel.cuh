@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The walk of a tile over its levels, by the groups of threads that share a row's terms, those that fetch coefficients
 // and those that bring edges. Definitions: precond/triangular/wavefront/solve.cuh.
 

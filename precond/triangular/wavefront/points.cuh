@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The terms of a row of a point of one unknown: coefficients on the way from memory, and their sums. Definitions:
 // precond/triangular/wavefront/solve.cuh.
 //

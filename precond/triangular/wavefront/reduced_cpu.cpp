@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two triangular sweeps of StructILU on a CPU from factors of fewer bits, M = (I + W) D (I + G):
 //
 //     lower   v(p) = r(p) - sum_l W_l(p) v(p+l)                      points ascending

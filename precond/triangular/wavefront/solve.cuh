@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Triangular solves of StructILU on a GPU (Luo et al., StructILU, ICS 2025, sections 4.1, 4.2.1, 4.4).
 //
 //     M = (I + W) D (I + G)       W = E D^-1,  G = D^-1 F

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two triangular sweeps of StructILU on a CPU.
 #include <cstdlib>
 #include <numeric>

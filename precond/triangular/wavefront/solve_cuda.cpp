@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "precond/triangular/wavefront/solve_cuda.hpp"
 
 #include <fmt/format.h>

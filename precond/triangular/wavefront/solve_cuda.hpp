@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sweeps of StructILU on a GPU: shapes, launches and what passes between tiles;
 // precond/triangular/wavefront/solve.cuh begins the kernels' text.
 #pragma once
