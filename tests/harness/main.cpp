@@ -2,12 +2,14 @@
 // The main function of every binary of tests. GoogleTest's own ends with code 0 where every test was skipped, so that
 // ctest could tell a skipped process only by words in its output, and such words hide failures beside them.
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 #include "harness/exit_code.hpp"
 
 namespace {
@@ -40,6 +42,8 @@ private:
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
+    // Processes of tests share the cores. Tests that need more threads ask for them.
+    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(1);
     testing_support::Tally tally;
     testing::UnitTest::GetInstance()->listeners().Append(new DeviceWatch(tally));  // GoogleTest deletes it
     if (RUN_ALL_TESTS() != 0) tally.failed = std::max(tally.failed, 1);            // failures outside of tests too
