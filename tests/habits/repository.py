@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The files under version control, for tests of the habits that CONTRIBUTING.md asks for."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CODE = (".cpp", ".hpp", ".cu", ".cuh")
+
+
+def skip(reason):
+    """Ends the process as ctest's SKIP_RETURN_CODE has it."""
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+def git(*arguments):
+    """What git prints, or None where it fails."""
+    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def files():
+    """Paths relative to ROOT of all files that are tracked, or new and not ignored."""
+    listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard") if shutil.which("git") else None
+    if not listed:
+        skip("not a git checkout, so the project's files are not known")
+    return sorted(name for name in set(listed.split("\0")) if name and (ROOT / name).is_file())
+
+
+def tool(name, version):
+    """The command of an LLVM tool of this major version; others judge differently."""
+    for command in (f"{name}-{version}", name):
+        if shutil.which(command):
+            told = subprocess.run([command, "--version"], capture_output=True, text=True).stdout
+            if f"version {version}." in told:
+                return command
+    return skip(f"{name} {version} is missing (Debian: {name})")
