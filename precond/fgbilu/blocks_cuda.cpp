@@ -36,7 +36,7 @@ struct Shape {
         const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
         factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
         unit_points = 256 / dof;
-        pause = dof == 3 || dof == 4 ? 150 : 100;  // as measured: docs/performance-log.md
+        pause = dof == 3 || dof == 4 ? 150 : 100;  // as measured: docs/log/fgbilu.md
         const int rows = dof > 16 ? 8 : lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
         parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
         // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks; of

@@ -13,7 +13,7 @@
 // Rows of E_l(p), and of D^-1(p+l), come first, then those of F_u(p+l), for entries that differ along x together.
 //
 // Instructions that wait for one another made the warps that ask what takes the time of small blocks
-// (docs/performance-log.md, Sweeps). So they know what comes next before there is room for it, and ask for all copies
+// (docs/log/par_ilu_sweep.md). So they know what comes next before there is room for it, and ask for all copies
 // of a row without a branch between them.
 //
 // Definitions: precond/par_ilu/sweep.cuh's (not of SYMMETRIC), and ROWS, ROW_KIND (0: E, 1: D^-1, 2: F), ROW_SOURCE

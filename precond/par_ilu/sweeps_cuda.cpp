@@ -61,8 +61,8 @@ int blocks(const FactorSweepShape& shape) {
 }
 
 /// Of one and two unknowns: the coefficients of pairs that a thread asks for together, as measured
-/// (docs/performance-log.md). More of them hide more of what memory takes, as long as registers have room beside what a
-/// point keeps of its lower neighbours.
+/// (docs/log/par_ilu_sweep.md). More of them hide more of what memory takes, as long as registers have room beside what
+/// a point keeps of its lower neighbours.
 int group_values(const FactorSweepShape& shape) {
     return shape.dof == 1 && shape.eliminations().count() > 16 && shape.filled.lower_size() <= 12 ? 16 : 8;
 }
@@ -85,7 +85,7 @@ struct Axes {
         const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
         // In place it is what has just been written that others are going to read. Of one and two unknowns fewer lines
         // leave room for it; of larger blocks few fit as it is, and the fewer they are, the more they read of the next
-        // lines (docs/performance-log.md).
+        // lines (docs/log/par_ilu_sweep.md).
         const Index wanted = (!in_place ? 16 : on_tensor_cores(shape.dof) ? 24 : 4) << 20;
         lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
     }

@@ -15,7 +15,7 @@ namespace hyperplane {
 /// ends; then others may lie in its place.
 ///
 /// Not earlier, even where threads have asked for all of it in the step before: reads that are still on their way when
-/// threads meet are not over, and bulk copies do not wait for them (docs/performance-log.md).
+/// threads meet are not over, and bulk copies do not wait for them (docs/log/subdomain_ildu0.md).
 struct RingSchedule {
     static constexpr int ahead = 32;  ///< most pieces that are needed or on their way; each has a barrier
 

@@ -101,7 +101,7 @@ struct StepShape {
         rows = (most_rows + workers - 1) / workers;
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        // More blocks, or more on its way for each of them: as measured (docs/performance-log.md). Short steps gain
+        // More blocks, or more on its way for each of them: as measured (docs/log/subdomain_ildu0.md). Short steps gain
         // from blocks: there so many coefficients are enough, however narrow, as the ring's bytes are in double
         // precision.
         const Index on_its_way = tuning.ring / (workers <= 64 ? Index(sizeof(double)) : size);

@@ -11,7 +11,7 @@ __device__ __forceinline__ int meeting_of(int level) {
     return 1 + (level & (LOOKAHEAD - 1));
 }
 
-/// Warps come from different places of the text, which need not keep them together (docs/performance-log.md).
+/// Warps come from different places of the text, which need not keep them together (docs/log/struct_ilu_solve.md).
 __device__ __forceinline__ void meet_at(int level) {
     asm volatile("barrier.sync %0, %1;" ::"r"(meeting_of(level)), "n"(meeting_threads) : "memory");
 }
