@@ -1,43 +1,58 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hyperplane beside PETSc on the same 96^3 Poisson system, in turns, in the same minutes.
+"""Hyperplane beside PETSc on the same Poisson system, in turns, in the same minutes.
 
-    tests/peers/compare.py [BUILD_FOLDER] [ROUNDS]      default: build/release 5
+    tests/peers/compare.py [BUILD_FOLDER] [ROUNDS] [--points N]      default: build/release 5 --points 96
 
 Prints a Markdown table of medians over the rounds with their spread, and the ratios that count.
 """
+import argparse
 import json
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release").resolve()
-ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 DECK = ROOT / "inputs/peers/poisson_96_ones.ini"
 
 
-def petsc(processes):
-    launcher = [] if processes == 1 else ["mpirun", "--allow-run-as-root", "-n", str(processes)]
-    done = subprocess.run([*launcher, BUILD / "tests/peers/petsc_poisson", "-system", "ones", "-json"],
-                          env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+def output_of(*words, **variables):
+    """What a program prints; its own message ends this one where it fails."""
+    done = subprocess.run([str(word) for word in words], env={**os.environ, **variables}, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))} ends with code {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
-def bench(*words):
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        subprocess.run([BUILD / "apps/hyperplane", "bench", *words, "--json", file.name], capture_output=True, check=True)
-        return json.load(file)
+class Programs:
+    """The two programs of a build folder, on a system of points^3 unknowns."""
+
+    def __init__(self, build, points):
+        self.build, self.points = build, points
+
+    def petsc(self, processes):
+        launcher = [] if processes == 1 else ["mpirun", "--allow-run-as-root", "-n", processes]
+        return json.loads(output_of(*launcher, self.build / "tests/peers/petsc_poisson", "-system", "ones", "-json",
+                                    "-points", self.points, OMP_NUM_THREADS="1"))
+
+    def bench(self, *words):
+        return json.loads(output_of(self.build / "apps/hyperplane", "bench", *words, "--json", "-"))
+
+    def kernels(self):
+        return self.bench("kernels", "--cases", f"star7:1:{self.points}:sym", "--threads", 1)["cases"][0]["kernels"]
+
+    def solve(self, threads):
+        cells = " ".join([str(self.points)] * 3)
+        return self.bench("solve", DECK, "--set", f"grid.cells={cells}", "--threads", threads)["solves"][0]
 
 
-def one_round():
+def one_round(programs):
     """PETSc's figure and ours by name. Kernels: medians of repeats. Totals: the best repeat of each, set-up included."""
-    one, two = petsc(1), petsc(2)
-    kernels = bench("kernels", "--cases", "star7:1:96:sym", "--threads", "1")["cases"][0]["kernels"]
-    solves = {threads: bench("solve", str(DECK), "--threads", str(threads))["solves"][0] for threads in (1, 2)}
+    one, two = programs.petsc(1), programs.petsc(2)
+    kernels = programs.kernels()
+    solves = {threads: programs.solve(threads) for threads in (1, 2)}
 
     def kernel_ms(name):
         return 1e3 * kernels[name]["seconds"]["median"]
@@ -55,11 +70,17 @@ def one_round():
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("rounds", nargs="?", type=int, default=5)
+    parser.add_argument("--points", type=int, default=96, help="interior nodes a side")
+    given = parser.parse_args()
+    programs = Programs(given.build.resolve(), given.points)
     rounds = []
-    for _ in range(ROUNDS):
-        figures, iterations = one_round()
+    for _ in range(given.rounds):
+        figures, iterations = one_round(programs)
         rounds.append(figures)
-        print(f"round {len(rounds)} of {ROUNDS}", file=sys.stderr)
+        print(f"round {len(rounds)} of {given.rounds}", file=sys.stderr)
     print("| | PETSc | Hyperplane | ratio, median (least to most) |\n|---|---|---|---|")
     for name in rounds[0]:
         peer, own = ([figures[name][side] for figures in rounds] for side in (0, 1))
