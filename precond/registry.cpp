@@ -13,15 +13,14 @@
 #include "precond/par_ilu/par_ilu.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
 
 namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners() {
     static const std::vector<PreconditionerRow> rows = [] {
-        std::vector<PreconditionerRow> made{struct_ilu_row(), fgbilu_row(),       jacobi_sweeps_row(),
-                                            par_ilu_row(),    multicolor_row(),   subdomain_ildu0_row(),
-                                            jacobi_row(),     cusparse_ilu_row(), none_row()};
+        std::vector<PreconditionerRow> made{struct_ilu_row(), fgbilu_row(make_exact_ilu), jacobi_sweeps_row(),
+                                            par_ilu_row(),    multicolor_row(),           subdomain_ildu0_row(),
+                                            jacobi_row(),     cusparse_ilu_row(),         none_row()};
         for (PreconditionerRow& row : made)
             if (!row.storages.empty())
                 row.parameters.push_back(factor_storage_parameter(row.storages, row.storage_note));

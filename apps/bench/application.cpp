@@ -5,8 +5,8 @@
 #include "apps/bench/triangles.hpp"
 #include "core/error.hpp"
 #include "precond/jacobi/jacobi.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
-#include "precond/triangular/jacobi/source.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
+#include "precond/triangular/jacobi/swept_pair.hpp"
 
 namespace hyperplane {
 namespace {
@@ -25,9 +25,14 @@ double bound_of_ties(FactorStorage storage) {
     return bound_of(storage, 1e-7, 1e-3);
 }
 
-double error_of(const StructIlu& m, const Context& context, const Vector& r, const Vector& z) {
-    const Buffer<Int3> offsets = copied_to(context, "bench", m.stencil().offsets());
-    return solve_error(context, factors_of(m, offsets.data()), r, z);
+/// M^-1 r from factors where they lie; none where asynchronous sweeps give other bits in another run.
+std::optional<double> error_of(const IluPreconditioner& m, const Context& context, const Vector& r, const Vector& z) {
+    const Buffer<Int3> offsets = copied_to(context, "bench", m.factors().stencil().offsets());
+    const TriangleFactors factors = m.factors().triangle_factors(offsets.data());
+    const auto* swept = dynamic_cast<const JacobiSolve*>(&m.solve());
+    if (!swept) return solve_error(context, factors, r, z);
+    if (swept->options().mode != SweepMode::sync) return {};
+    return swept_error(context, factors, swept->options(), r, z);
 }
 
 }  // namespace
@@ -40,23 +45,23 @@ std::optional<ApplicationCheck> check_application(const Preconditioner& m,
     const double bound = bound_of_rounding(FactorStorage::double_precision);
     if (dynamic_cast<const NoPreconditioner*>(&m)) return ApplicationCheck{difference(context, z, r), 0.0};
     if (dynamic_cast<const Jacobi*>(&m)) return ApplicationCheck{diagonal_error(a, r, z), bound_of_rounding(storage)};
-    if (const auto* swept = dynamic_cast<const JacobiSweeps*>(&m)) {
+    if (const auto* swept = dynamic_cast<const SweptPair*>(&m)) {
         if (swept->options().mode != SweepMode::sync) return {};
-        return ApplicationCheck{swept_error(context, swept->source().factors(), swept->options(), r, z), bound};
+        return ApplicationCheck{swept_error(context, swept->copy().factors(), swept->options(), r, z), bound};
     }
-    if (const auto* ilu = dynamic_cast<const StructIlu*>(&m))
-        return ApplicationCheck{error_of(*ilu, context, r, z), bound};
-    std::unique_ptr<Preconditioner> other = same();
-    if (auto* ilu = dynamic_cast<StructIlu*>(other.get())) {
-        ilu->setup(a);
-        return ApplicationCheck{error_of(*ilu, context, r, z), bound_of_rounding(storage)};
+    if (const auto* ilu = dynamic_cast<const IluPreconditioner*>(&m)) {
+        const std::optional<double> error = error_of(*ilu, context, r, z);
+        return error ? std::optional(ApplicationCheck{*error, bound}) : std::nullopt;
     }
-    std::unique_ptr<CopiableFactorisation> copiable(dynamic_cast<CopiableFactorisation*>(other.get()));
-    if (!copiable)
+    const std::unique_ptr<Preconditioner> other = same();
+    SetupReport report = other->setup(a);
+    if (const auto* ilu = dynamic_cast<const IluPreconditioner*>(other.get()))
+        return ApplicationCheck{*error_of(*ilu, context, r, z), bound_of_rounding(storage)};
+    const auto* pair = dynamic_cast<const ExportsFactors*>(other.get());
+    if (!pair)
         throw Error(ExitCode::internal, "bench: no check knows this preconditioner (apps/bench/application.cpp)");
-    other.release();
-    CopiedTriangles copy(std::move(copiable), storage, "check");
-    copy.setup(a);
+    FactorCopy copy(storage);
+    copy.fill(*pair, a, "check", report);
     return ApplicationCheck{solve_error(context, copy.factors(), r, z), bound_of_ties(storage)};
 }
 

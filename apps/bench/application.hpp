@@ -4,7 +4,7 @@
 // Loops over points (apps/bench/triangles.hpp) that share nothing with the kernels that are timed take z back to r
 // where triangles are solved, of large systems at a sample of the points, and make the sweeps once more where they are
 // swept. The factors are the preconditioner's own where it keeps them as precond/factors/view.hpp says; else those of
-// another set-up, copied as precond/triangular/jacobi/source.hpp does; for cuSPARSE those of struct_ilu.
+// another set-up, copied as precond/factors/exported.hpp does; for cuSPARSE those of struct_ilu.
 #pragma once
 
 #include <functional>

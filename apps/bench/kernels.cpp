@@ -102,8 +102,8 @@ struct Vectors {
 };
 
 /// Where struct_ilu keeps its factors.
-FactorsAt factors_of(const StructIlu& ilu, const Context& context) {
-    FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit_triangular()};
+FactorsAt factors_of(const IluFactors& ilu, const Context& context) {
+    FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit()};
     if (context.backend() == Backend::cuda) {
         factors.pivot_places = BlockPlaces::together;
         if (factors.unit) factors.triangle_places = factors.pivot_places;
@@ -113,8 +113,8 @@ FactorsAt factors_of(const StructIlu& ilu, const Context& context) {
 
 /// SpMV and struct_ilu, checked, and those `wanted` timed; leaves z = M^-1 x and y = A x.
 std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCase& setting, const StructMatrix& a,
-                                          const StructIluTuning& tuning, const std::vector<std::string>& wanted,
-                                          int repeats, Vectors& v) {
+                                          const IluChoice& choice, const std::vector<std::string>& wanted, int repeats,
+                                          Vectors& v) {
     Stopwatch watch(context, setting, a, repeats);
     std::vector<KernelResult> kernels;
     const auto add = [&](const std::string& kernel, double error, const std::function<void()>& call) {
@@ -125,12 +125,11 @@ std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCas
     a.apply(v.x, v.y);
     add("spmv", spmv_error(a, v.x, v.y), [&] { a.apply(v.x, v.y); });
 
-    StructIluOptions options;
-    options.tuning = tuning;
-    StructIlu ilu(context, options);
+    const std::unique_ptr<IluPreconditioner> made = choice.make(context, FactorStorage::double_precision);
+    IluPreconditioner& ilu = *made;
     ilu.setup(a);
-    const FactorsAt factors = factors_of(ilu, context);
-    if (ilu.unit_triangular()) watch.lower_reads_no_pivots();
+    const FactorsAt factors = factors_of(ilu.factors(), context);
+    if (ilu.factors().unit()) watch.lower_reads_no_pivots();
     const double factor = factor_error(a, factors);
     ilu.lower_solve(v.x, v.y);
     add("lower", lower_error(factors, v.x, v.y), [&] { ilu.lower_solve(v.x, v.y); });
@@ -195,14 +194,12 @@ std::vector<KernelResult> time_narrow(const Context& context, const BenchCase& s
     Stopwatch watch(context, setting, a, repeats);
     watch.read_narrow(variant.factors, a);
     {
-        StructIlu exact(context, {});
-        exact.setup(a);
-        exact.apply(v.x, v.z);
+        const std::unique_ptr<IluPreconditioner> exact = make_struct_ilu(context);
+        exact->setup(a);
+        exact->apply(v.x, v.z);
     }
-    StructIluOptions options;
-    options.tuning = variant.tuning;
-    options.storage = variant.factors;
-    StructIlu ilu(context, options);
+    const std::unique_ptr<IluPreconditioner> made = variant.choice.make(context, variant.factors);
+    IluPreconditioner& ilu = *made;
     ilu.setup(a);
     ilu.apply(v.x, v.y);
     const double error = difference(context, v.y, v.z);
@@ -223,7 +220,7 @@ VariantResult time_variant(const Context& context, const BenchCase& setting, con
             return result;
         }
         if (variant.storage == Variant::Storage::own) {
-            result.kernels = time_struct_ilu(context, setting, a, variant.tuning, variant.kernels, repeats, v);
+            result.kernels = time_struct_ilu(context, setting, a, variant.choice, variant.kernels, repeats, v);
             return result;
         }
         const bool moves = variant.storage == Variant::Storage::other_layout;
@@ -233,7 +230,7 @@ VariantResult time_variant(const Context& context, const BenchCase& setting, con
         StructMatrix changed(context, layout, a.stencil(), a.dof(), moves ? a.storage() : MatrixStorage::full);
         fill_random(changed);
         Vectors vectors(context, layout, a.dof());
-        result.kernels = time_struct_ilu(context, setting, changed, variant.tuning, variant.kernels, repeats, vectors);
+        result.kernels = time_struct_ilu(context, setting, changed, variant.choice, variant.kernels, repeats, vectors);
     } catch (const Error& error) {
         if (error.code() == ExitCode::expectation) throw;
         result.refused = error.what();

@@ -9,6 +9,7 @@
 #include "apps/bench/rows.hpp"
 #include "core/error.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
 
 namespace hyperplane {
@@ -119,9 +120,9 @@ double seconds_of_setup_sweep(const Context& context, int repeats, Preconditione
 /// Of the same factors, in double precision; cuSPARSE's are struct_ilu's.
 std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, const Candidate& candidate) {
     if (is_baseline(candidate)) {
-        StructIluOptions options;
+        IluOptions options;
         options.fill_level = int(candidate.parameters.integer("preconditioner", "fill_level"));
-        return std::make_unique<StructIlu>(system.context(), options);
+        return make_struct_ilu(system.context(), options);
     }
     Candidate in_double = candidate;
     in_double.parameters.set("preconditioner", "storage", "double");

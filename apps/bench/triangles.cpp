@@ -143,7 +143,7 @@ Index step_of_sample(Index slots, int lower, int dof) {
     return 1 + Index(2.0 * products * dof * dof * double(slots) / 4e9);
 }
 
-/// The sweeps of JacobiSweeps, a loop over points for each.
+/// The sweeps of JacobiSolve, a loop over points for each.
 template <class Factors>
 void sweep(const Triangles<Factors>& factors, const SweepOptions& options, const Vector& r, Vector& lower, Vector& x,
            Vector& out) {

@@ -5,7 +5,16 @@
 
 #include <utility>
 
+#include "precond/reproductions/by_level.hpp"
+
 namespace hyperplane {
+
+std::unique_ptr<IluPreconditioner> IluChoice::make(const Context& context, FactorStorage storage) const {
+    IluOptions options;
+    options.storage = storage;
+    options.may_share = may_share;
+    return by_level ? make_ilu_by_level(context, options) : make_struct_ilu(context, options, tuning);
+}
 
 std::vector<std::string> all_kernels() {
     return {"spmv", "lower", "upper", "factorise"};
@@ -25,22 +34,23 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
                                other_layout,
                                all}};
     if (setting.symmetric) list.push_back({"both triangles", "all of a symmetric matrix", {}, both_triangles, all});
-    if (dilu) list.push_back({"no D-ILU", "factors of its own, not the matrix's E and F", {.shares = false}});
+    if (dilu) list.push_back({"no D-ILU", "factors of its own, not the matrix's E and F", {.may_share = false}});
     if (!cuda) return list;
     list.push_back(
         {"by level", "a launch for each level, no tiles that wait for each other (4.1)", {.by_level = true}});
     if (older && !dilu)
-        list.push_back({"not pipelined", "no terms summed ahead (4.2.1)", {.pipelined = false}, own, solves});
+        list.push_back(
+            {"not pipelined", "no terms summed ahead (4.2.1)", {.tuning = {.pipelined = false}}, own, solves});
     if (setting.dof <= 2 && (dilu || stencil.lower_size() >= 6))
         list.push_back({"no factor ring",
                         "neighbours' factors from memory, not from shared memory (4.2.2)",
-                        {.factor_ring = false},
+                        {.tuning = {.factor_ring = false}},
                         own,
                         factorisation});
     if (setting.dof <= 8)
         list.push_back({setting.dof > 2 ? "no tensor cores" : "not in registers",
                         "points factored by rows, not in registers; from 3 unknowns on these are on tensor cores (4.3)",
-                        {.in_registers = false},
+                        {.tuning = {.in_registers = false}},
                         own,
                         factorisation});
     return list;
@@ -51,7 +61,10 @@ std::vector<Variant> tunings(const std::string& part) {
     const auto add = [&](std::string name, std::string what, StructIluTuning tuning,
                          FactorStorage factors = FactorStorage::double_precision) {
         const bool factorises = tuning.factor_blocks > 0 || tuning.factor_j > 0;
-        list.push_back({std::move(name), std::move(what), tuning, Variant::Storage::own,
+        list.push_back({std::move(name),
+                        std::move(what),
+                        {.tuning = tuning},
+                        Variant::Storage::own,
                         factorises ? std::vector<std::string>{"factorise"} : std::vector<std::string>{"lower", "upper"},
                         factors});
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies of triangular factors, W, D^-1 and G, block by block on either backend: what
-// precond/triangular/jacobi/source.hpp makes of factors that lie elsewhere. Files that use copy_triangles_of are as
+// precond/factors/exported.hpp makes of factors that lie elsewhere. Files that use copy_triangles_of are as
 // core/device/for_each_point.hpp wants them.
 #pragma once
 

@@ -6,10 +6,12 @@
 // G_u(p) being the transpose of the mirrored block at p + u, whose rows have the scales of p + u.
 //
 //     apart       values[entry][row][col][slot]      as StructMatrix, padded likewise; what a CPU reads best
-//     together    values[entry][slot][row][col]      as StructIluCuda::place
+//     together    values[entry][slot][row][col]      as blocks_together (precond/factors/view.hpp)
 //
 // with W, D^-1 and G in the places of E, D and F.
 #pragma once
+
+#include <variant>
 
 #include "precond/factors/reduced_values.hpp"
 #include "precond/factors/storage.hpp"
@@ -52,6 +54,9 @@ private:
     }
 };
 
+/// Factors in the storage that they are kept in.
+using TriangleFactors = std::variant<FactorView, NarrowFactorView<float>, NarrowFactorView<Half>>;
+
 /// How the coefficients of a block lie.
 enum class BlockPlaces { apart, together };
 /// As struct_ilu's sweeps, and those of precond/triangular/jacobi/sweeps.hpp, want it.
@@ -92,6 +97,11 @@ public:
     template <class T>
     NarrowFactorView<T> view() const {
         return {layout_, values<T>(), of_lower(), of_upper(), of_inverse(), offsets_.data(), lower(), symmetric_};
+    }
+    /// The same in whichever storage they are kept.
+    TriangleFactors triangle_factors() const {
+        if (storage_ == FactorStorage::single_precision) return view<float>();
+        return view<Half>();
     }
     /// Values of W, D^-1 and G from one entry's to the next one's.
     Index entry_stride() const { return strides_.entry_stride; }

@@ -28,6 +28,12 @@ inline ConstBlockView readable(const BlockView& v) {
     return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
 }
 
+/// Blocks in one piece, [entry][slot][row][col]: how a GPU keeps factors of its own.
+template <class T>
+BasicBlockView<T> blocks_together(T* values, Index slots, Index dof) {
+    return {values, dof * dof * slots, dof * dof, dof, 1};
+}
+
 /// Of a matrix's own entries, from `first` on.
 inline BlockView block_view(StructMatrix& a, int first = 0) {
     const Index stride = a.stride(), dof = a.dof();

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
+#include "precond/triangular/jacobi/swept_pair.hpp"
+#include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {
 namespace {
@@ -55,19 +56,23 @@ FgBiluOptions fgbilu_options(const Parameters& parameters) {
     return options;
 }
 
-/// Style blocks on a CPU: struct_ilu, whose threads take lines of points through all steps.
-bool is_struct_ilu(const FgBiluOptions& options, const PreconditionerSetting& setting) {
+/// Style blocks on a CPU: exact elimination, whose threads take lines of points through all steps.
+bool goes_by_lines(const FgBiluOptions& options, const PreconditionerSetting& setting) {
     return options.style == FgBiluStyle::blocks && setting.context.backend() == Backend::cpu;
 }
 
-StructIluOptions struct_ilu_of(const FgBiluOptions& options) {
-    StructIluOptions same;
-    same.shift = options.pivots.shift;
-    same.shift_is_auto = options.pivots.shift_is_auto;
-    same.pivots = options.pivots.rules;
+std::unique_ptr<IluPreconditioner> make_by_lines(MakeExactIlu make_exact_ilu, const FgBiluOptions& options,
+                                                 const Parameters& parameters, const Context& context) {
+    IluOptions same;
+    same.pivots = options.pivots;
     same.storage = options.storage;
     same.name = "fgbilu";
-    return same;
+    std::unique_ptr<TriangularSolve> solve;
+    if (sweeps_triangles(parameters))
+        solve = std::make_unique<JacobiSolve>(triangular_solve_options(parameters));
+    else
+        solve = std::make_unique<WavefrontSolve>();
+    return make_exact_ilu(context, same, std::move(solve));
 }
 
 /// Of factors of fewer bits.
@@ -198,12 +203,11 @@ void FgBilu::apply(const Vector& r, Vector& z) const {
             : fgbilu_solve_by_steps(context_.backend(), factors(), *scratch_, r.data(), z.data());
 }
 
-TriangleShape FgBilu::triangle_shape(const PreconditionerSetting& setting) const {
-    return {Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), setting.stencil.offsets(),
-            setting.dof, setting.symmetric, true};
+TriangleShape FgBilu::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {
+    return {Layout(LayoutKind::natural, grid, stencil.level_map()), stencil.offsets(), dof, symmetric, true};
 }
 
-void FgBilu::copy_triangles(const TriangleCopy& to) const {
+void FgBilu::export_factors(const TriangleCopy& to) const {
     hyperplane::copy_triangles(factors().view, to);
 }
 
@@ -211,7 +215,7 @@ Index FgBilu::bytes_per_apply() const {
     return fewest_bytes(a_->stencil(), a_->dof(), a_->layout().slots(), options_.storage);
 }
 
-PreconditionerRow fgbilu_row() {
+PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu) {
     PreconditionerRow row;
     row.name = "fgbilu";
     row.summary = "block ILU(0) or IC(0), a hyperplane at a time, a thread for each element of a block";
@@ -224,29 +228,17 @@ PreconditionerRow fgbilu_row() {
         "GPGPUs, Computers & Fluids 119, 2015.";
     row.parameters = fgbilu_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.create = [](const Parameters& parameters,
-                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+    row.create = [make_exact_ilu](const Parameters& parameters,
+                                  const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         const FgBiluOptions options = fgbilu_options(parameters);
-        if (sweeps_triangles(parameters)) {
-            if (!is_struct_ilu(options, setting))
-                return create_swept(std::make_unique<FgBilu>(setting.context, in_double(options)), "fgbilu", parameters,
-                                    setting);
-            return std::make_unique<JacobiSweeps>(setting.context, struct_ilu_of(options),
-                                                  triangular_solve_options(parameters));
-        }
-        if (is_struct_ilu(options, setting))
-            return std::make_unique<StructIlu>(setting.context, struct_ilu_of(options));
-        return std::make_unique<FgBilu>(setting.context, options);
+        if (goes_by_lines(options, setting)) return make_by_lines(make_exact_ilu, options, parameters, setting.context);
+        return make_fused<FgBilu>(options, "fgbilu", parameters, setting.context);
     };
-    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+    row.plan = [make_exact_ilu](const Parameters& parameters, const PreconditionerSetting& setting) {
         const FgBiluOptions options = fgbilu_options(parameters);
-        if (sweeps_triangles(parameters))
-            return is_struct_ilu(options, setting)
-                       ? JacobiSweeps::plan(struct_ilu_of(options), triangular_solve_options(parameters), setting)
-                       : plan_swept(FgBilu(setting.context, options), FgBilu::plan(in_double(options), setting),
-                                    parameters, setting);
-        return is_struct_ilu(options, setting) ? StructIlu::plan(struct_ilu_of(options), setting)
-                                               : FgBilu::plan(options, setting);
+        if (goes_by_lines(options, setting))
+            return make_by_lines(make_exact_ilu, options, parameters, setting.context)->plan(setting);
+        return plan_fused<FgBilu>(options, "fgbilu", parameters, setting);
     };
     return row;
 }

@@ -19,8 +19,9 @@
 //                (precond/fgbilu/blocks_cuda.hpp), which keeps W_l(p) = E_l(p) D^-1(p+l) and G_u(p) = D^-1(p) F_u(p) in
 //                place of E and F, so that D^-1 v is there before a level's turn has come:
 //                    v(p) = r(p) - sum_l W_l(p) v(p+l),   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)
-//                On a CPU it is struct_ilu, which the row makes: threads have runs of points (Algorithms 2 and 3), a
-//                line along x each. Runs of a hyperplane's points would leave the blocks of a row far apart in memory.
+//                On a CPU the row makes an exact elimination under wavefront solves instead: threads have runs of
+//                points (Algorithms 2 and 3), a line along x each. Runs of a hyperplane's points would leave the
+//                blocks of a row far apart in memory.
 //
 // In Algorithm 6 (b) line 2 the b is one too many: z = F x, as in Algorithm 10. The correction iteration (3),
 // x += M^-1 (b - A x), whose residual is Algorithm 7, is solver richardson.
@@ -34,12 +35,12 @@
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/factors/exported.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/fgbilu/blocks_cuda.hpp"
 #include "precond/fgbilu/by_element.hpp"
-#include "precond/registry.hpp"
-#include "precond/triangular/jacobi/source.hpp"
+#include "precond/ilu/ilu_preconditioner.hpp"
 
 namespace hyperplane {
 
@@ -53,7 +54,7 @@ struct FgBiluOptions {
 };
 
 /// On a CPU style kernels whatever the options say.
-class FgBilu : public CopiableFactorisation {
+class FgBilu : public Preconditioner, public ExportsFactors {
 public:
     FgBilu(const Context& context, const FgBiluOptions& options) : context_(context), options_(options) {
         if (context.backend() == Backend::cpu) options_.style = FgBiluStyle::kernels;
@@ -65,8 +66,8 @@ public:
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
     Index bytes_per_apply() const override;
 
-    TriangleShape triangle_shape(const PreconditionerSetting& setting) const override;
-    void copy_triangles(const TriangleCopy& to) const override;
+    TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const override;
+    void export_factors(const TriangleCopy& to) const override;
 
     static PreconditionerPlan plan(const FgBiluOptions& options, const PreconditionerSetting& setting);
 
@@ -88,6 +89,9 @@ private:
     std::shared_ptr<FgBiluCuda> cuda_;  ///< of style blocks on a GPU
 };
 
-PreconditionerRow fgbilu_row();
+/// Makes exact factors under the solve given; on a CPU style blocks is that (make_exact_ilu of struct_ilu).
+using MakeExactIlu = std::unique_ptr<IluPreconditioner> (*)(const Context&, const IluOptions&,
+                                                            std::unique_ptr<TriangularSolve>);
+PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu);
 
 }  // namespace hyperplane

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
+#include "precond/triangular/jacobi/swept_pair.hpp"
 
 namespace hyperplane {
 namespace {
@@ -234,18 +234,17 @@ void Multicolor::apply_by_tables(const Vector& r, Vector& z) const {
     for (int colour = colours(); colour-- > 0;) multicolor::upper(backend, sweep, colour, points_->count(colour));
 }
 
-TriangleShape Multicolor::triangle_shape(const PreconditionerSetting& setting) const {
-    const std::vector<Int3> couplings = coupling_offsets(setting.grid, setting.stencil);
+TriangleShape Multicolor::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {
+    const std::vector<Int3> couplings = coupling_offsets(grid, stencil);
     std::vector<Int3> offsets = couplings;
     offsets.push_back({0, 0, 0});
     offsets.insert(offsets.end(), couplings.begin(), couplings.end());
-    TriangleShape shape{Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), offsets, setting.dof,
-                        setting.symmetric, true};
+    TriangleShape shape{Layout(LayoutKind::natural, grid, stencil.level_map()), offsets, dof, symmetric, true};
     shape.zeros = int(couplings.size()) / 2;
     return shape;
 }
 
-void Multicolor::copy_triangles(const TriangleCopy& to) const {
+void Multicolor::export_factors(const TriangleCopy& to) const {
     multicolor::copy_triangles(points_->view(), factors_.data(), to);
 }
 
@@ -266,18 +265,11 @@ PreconditionerRow multicolor_row() {
         "Saad, Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.create = [](const Parameters& parameters,
-                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
-        const MulticolorOptions options = multicolor_options(parameters);
-        if (!sweeps_triangles(parameters)) return std::make_unique<Multicolor>(setting.context, options);
-        return create_swept(std::make_unique<Multicolor>(setting.context, in_double(options)), "multicolor", parameters,
-                            setting);
+    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return make_fused<Multicolor>(multicolor_options(parameters), "multicolor", parameters, setting.context);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        const MulticolorOptions options = multicolor_options(parameters);
-        if (!sweeps_triangles(parameters)) return Multicolor::plan(options, setting);
-        return plan_swept(Multicolor(setting.context, options), Multicolor::plan(in_double(options), setting),
-                          parameters, setting);
+        return plan_fused<Multicolor>(multicolor_options(parameters), "multicolor", parameters, setting);
     };
     return row;
 }

@@ -32,11 +32,11 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/vector/point_values.hpp"
+#include "precond/factors/exported.hpp"
 #include "precond/multicolor/by_point.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
-#include "precond/registry.hpp"
-#include "precond/triangular/jacobi/source.hpp"
+#include "precond/row.hpp"
 
 namespace hyperplane {
 
@@ -46,7 +46,7 @@ struct MulticolorOptions {
     FactorStorage storage = FactorStorage::double_precision;  ///< fewer bits: of a linear colouring
 };
 
-class Multicolor : public CopiableFactorisation {
+class Multicolor : public Preconditioner, public ExportsFactors {
 public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 
@@ -57,8 +57,8 @@ public:
     Index bytes_per_apply() const override;
 
     /// Of each coupling one of two places holds zero.
-    TriangleShape triangle_shape(const PreconditionerSetting& setting) const override;
-    void copy_triangles(const TriangleCopy& to) const override;
+    TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const override;
+    void export_factors(const TriangleCopy& to) const override;
 
     int colours() const { return points_->colours(); }
     static PreconditionerPlan plan(const MulticolorOptions& options, const PreconditionerSetting& setting);

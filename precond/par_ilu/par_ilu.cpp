@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/par_ilu/par_ilu.hpp"
 
-#include "precond/triangular/jacobi/preconditioner.hpp"
+#include "precond/ilu/ilu_preconditioner.hpp"
+#include "precond/par_ilu/fixed_point.hpp"
+#include "precond/triangular/jacobi/solve.hpp"
+#include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {
 namespace {
@@ -9,7 +12,7 @@ namespace {
 ParameterTable par_ilu_parameters() {
     using enum ParameterType;
     const std::string section = "preconditioner";
-    ParameterTable table = struct_ilu_parameters();
+    ParameterTable table = ilu_parameters();
     for (ParameterSpec& spec : table)
         if (spec.key == "pivot_policy") {
             spec.choices = {"fail", "shift"};
@@ -39,20 +42,24 @@ ParameterTable par_ilu_parameters() {
     return table;
 }
 
-StructIluOptions factorisation_of(const Parameters& parameters) {
-    StructIluOptions options = struct_ilu_options(parameters);
-    options.sweeps = int(parameters.integer("preconditioner", "sweeps"));
-    options.sweep_mode =
+std::unique_ptr<IluPreconditioner> par_ilu_of(const Parameters& parameters, const PreconditionerSetting& setting) {
+    const FactorSweepMode mode =
         parameters.text("preconditioner", "mode") == "async" ? FactorSweepMode::async : FactorSweepMode::sync;
-    options.name = "par_ilu";
-    return options;
+    const int sweeps = int(parameters.integer("preconditioner", "sweeps"));
+    std::unique_ptr<TriangularSolve> solve;
+    if (sweeps_triangles(parameters))
+        solve = std::make_unique<JacobiSolve>(triangular_solve_options(parameters));
+    else
+        solve = std::make_unique<WavefrontSolve>();
+    return std::make_unique<IluPreconditioner>(setting.context, ilu_options(parameters, "par_ilu"),
+                                               std::make_unique<FixedPointFactorisation>(sweeps, mode),
+                                               std::move(solve));
 }
 
 }  // namespace
 
 PreconditionerRow par_ilu_row() {
-    PreconditionerRow row;
-    row.name = "par_ilu";
+    PreconditionerRow row = ilu_row("par_ilu", par_ilu_of);
     row.summary = "ILU(k) or IC(k) by fixed-point sweeps; exact solves or Jacobi sweeps";
     row.explanation =
         "All entries of the factors are improved at once, from those of A on, so that L U = A on the pattern of ILU(k) "
@@ -60,19 +67,6 @@ PreconditionerRow par_ilu_row() {
         "A symmetric matrix is factored as incomplete Cholesky. "
         "Source: Chow and Patel, Fine-grained parallel incomplete LU factorization, SIAM J. Sci. Comput. 37, 2015.";
     row.parameters = par_ilu_parameters();
-    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.create = [](const Parameters& parameters,
-                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
-        const StructIluOptions factorisation = factorisation_of(parameters);
-        if (!sweeps_triangles(parameters)) return std::make_unique<StructIlu>(setting.context, factorisation);
-        return std::make_unique<JacobiSweeps>(setting.context, factorisation, triangular_solve_options(parameters));
-    };
-    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        const StructIluOptions factorisation = factorisation_of(parameters);
-        return sweeps_triangles(parameters)
-                   ? JacobiSweeps::plan(factorisation, triangular_solve_options(parameters), setting)
-                   : StructIlu::plan(factorisation, setting);
-    };
     return row;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // par_ilu: incomplete factors by fixed-point sweeps, solved exactly or by Jacobi sweeps.
 //
-// Chow, Patel, SIAM J. Sci. Comput. 37, 2015; equations in precond/par_ilu/sweeps.hpp. Pattern, storage and exact
-// solves are struct_ilu's, Jacobi sweeps those of precond/triangular/jacobi/sweeps.hpp.
+// Chow, Patel, SIAM J. Sci. Comput. 37, 2015; equations in precond/par_ilu/sweeps.hpp. The factorisation
+// is precond/par_ilu/fixed_point.hpp, the solves are the wavefront's or Jacobi sweeps (precond/triangular).
 #pragma once
 
-#include "precond/registry.hpp"
+#include "precond/row.hpp"
 
 namespace hyperplane {
 

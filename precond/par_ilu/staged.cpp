@@ -20,14 +20,14 @@ std::array<int, 2> across(const Int3& o) {
 
 }  // namespace
 
-FactorSweepRows::FactorSweepRows(const FactorSweepShape& shape) : shape_(shape) {
+FactorSweepRows::FactorSweepRows(const IluPattern& shape) : shape_(shape) {
     add_factors();
     add_pairs();
 }
 
 /// Of each line of lower offsets E_l(p), then D^-1(p+l).
 void FactorSweepRows::add_factors() {
-    const Stencil& s = shape_.filled;
+    const Stencil& s = shape_.stencil;
     std::map<std::array<int, 2>, std::vector<int>> lines;
     for (int l = 0; l < s.lower_size(); ++l) lines[across(s[l])].push_back(l);
     for (auto& [line, lowers] : lines) {
@@ -44,7 +44,7 @@ void FactorSweepRows::add_factors() {
 
 /// Rows of F_u(p+l), for entries that differ along x together, so that few sums are under way at once.
 void FactorSweepRows::add_pairs() {
-    const Stencil& s = shape_.filled;
+    const Stencil& s = shape_.stencil;
     const Eliminations pairs = shape_.eliminations();
     std::vector<int> entry_of;
     for (int e = 0; e < s.size(); ++e) entry_of.resize(pairs.begin[e + 1], e);
@@ -69,7 +69,7 @@ void FactorSweepRows::add_pairs() {
         last_term_[e] = before + at;
     }
     for (int at = 0; at < int(order.size()); ++at)
-        if (const int e = entry_of[order[at]]; last_term_[e] == before + at && shape_.a.find(s[e]) >= 0)
+        if (const int e = entry_of[order[at]]; last_term_[e] == before + at && shape_.a_stencil.find(s[e]) >= 0)
             finished_.push_back(e);
 }
 
@@ -99,10 +99,10 @@ int FactorSweepRows::ring() const {
 }
 
 bool FactorSweepRows::serves() const {
-    const int lowers = shape_.filled.lower_size();
+    const int lowers = shape_.stencil.lower_size();
     return (shape_.dof == 6 || shape_.dof == 8) && !shape_.shares && !shape_.symmetric &&
            shape_.layout.kind() == LayoutKind::hyperplane && lowers <= 13 &&
-           shape_.eliminations().count() > 6 * lowers && last_term_[shape_.filled.diagonal()] >= 0 && ring() >= 2;
+           shape_.eliminations().count() > 6 * lowers && last_term_[shape_.stencil.diagonal()] >= 0 && ring() >= 2;
 }
 
 Index FactorSweepRows::shared_bytes() const {

@@ -11,7 +11,7 @@ namespace hyperplane {
 
 class FactorSweepRows {
 public:
-    explicit FactorSweepRows(const FactorSweepShape& shape);
+    explicit FactorSweepRows(const IluPattern& shape);
 
     /// Blocks of six or eight unknowns in the hyperplane layout, stencils whose pairs share much of what they read,
     /// whose factors W fit registers and whose rows fit shared memory.
@@ -39,7 +39,7 @@ private:
     Index row_doubles() const;
     int ring() const;
 
-    FactorSweepShape shape_;
+    IluPattern shape_;
     std::vector<Row> rows_;
     std::vector<int> first_term_, last_term_, finished_;  ///< of an entry; entries with A's as they are completed
 };

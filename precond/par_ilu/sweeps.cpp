@@ -98,43 +98,40 @@ void sweep(Backend backend, const Order& order, const SweepRow<0>& s) {
 
 }  // namespace
 
-FactorSweeps::FactorSweeps(const Context& context, const StructMatrix& a, const Stencil& filled, bool shares)
+FactorSweeps::FactorSweeps(const Context& context, const IluPattern& pattern)
     : context_(context),
-      shape_{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares},
-      offsets_(copied_to(context, "sweeps", filled.offsets())),
-      tables_(copied_to(context, "sweeps", update_tables(a.stencil(), filled, shape_.eliminations()))),
-      ratios_(context, a.grid(), "sweeps"),
-      failures_(context, a.grid(), "sweeps"),
-      failed_(context, a.layout(), 2, "sweeps") {
+      shape_(pattern),
+      offsets_(copied_to(context, "sweeps", pattern.stencil.offsets())),
+      tables_(copied_to(context, "sweeps", update_tables(pattern.a_stencil, pattern.stencil, pattern.eliminations()))),
+      ratios_(context, pattern.layout.grid(), "sweeps"),
+      failures_(context, pattern.layout.grid(), "sweeps"),
+      failed_(context, pattern.layout, 2, "sweeps") {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_))
             cuda_ = std::make_shared<FactorSweepsCuda>(shape_);
 }
 
-bool FactorSweeps::serves(const StructMatrix& a, const Stencil& filled, bool shares) const {
-    return FactorSweepShape{a.layout(), a.stencil(), filled, a.dof(), a.symmetric(), shares} == shape_;
-}
-
-Index FactorSweeps::bytes(const FactorSweepShape& shape) {
-    const auto tables = update_tables(shape.a, shape.filled, shape.eliminations());
-    return shape.filled.size() * Index(sizeof(Int3)) + Index(tables.size() * sizeof(int)) +
+Index FactorSweeps::bytes(const IluPattern& shape) {
+    const auto tables = update_tables(shape.a_stencil, shape.stencil, shape.eliminations());
+    return shape.stencil.size() * Index(sizeof(Int3)) + Index(tables.size() * sizeof(int)) +
            4 * shape.layout.grid().points() * Index(sizeof(double));
 }
 
-Index FactorSweeps::scratch_bytes([[maybe_unused]] const FactorSweepShape& shape, [[maybe_unused]] Backend backend) {
+Index FactorSweeps::scratch_bytes([[maybe_unused]] const IluPattern& shape, [[maybe_unused]] Backend backend) {
     if constexpr (cuda_built)
         if (backend == Backend::cuda) return FactorSweepsCuda::scratch_size(shape) * Index(sizeof(double));
     return 0;
 }
 
 Index FactorSweeps::bytes_of_sweep() const {
-    const int stored = shape_.symmetric ? shape_.filled.diagonal() + 1 : shape_.filled.size();
+    const int stored = shape_.symmetric ? shape_.stencil.diagonal() + 1 : shape_.stencil.size();
     Index blocks = stored;
-    for (const int e : shape_.eliminations().changed_entries()) blocks += 1 + (shape_.a.find(shape_.filled[e]) >= 0);
+    for (const int e : shape_.eliminations().changed_entries())
+        blocks += 1 + (shape_.a_stencil.find(shape_.stencil[e]) >= 0);
     return blocks * shape_.dof * shape_.dof * shape_.layout.slots() * Index(sizeof(double));
 }
 
-bool FactorSweeps::needs_spare([[maybe_unused]] const FactorSweepShape& shape, [[maybe_unused]] Backend backend,
+bool FactorSweeps::needs_spare([[maybe_unused]] const IluPattern& shape, [[maybe_unused]] Backend backend,
                                FactorSweepMode mode) {
     if constexpr (cuda_built)
         if (mode == FactorSweepMode::async && backend == Backend::cuda) return !FactorSweepsCuda::serves(shape);
@@ -199,7 +196,7 @@ void FactorSweeps::eliminate_by_level(const StructMatrix& a, const Layout& level
 
 void FactorSweeps::pass(const StructMatrix& a, const Target& from, const Target& to, double alpha,
                         const PivotRules& rules, const Pass& pass) {
-    const int size = shape_.filled.size(), lower = shape_.filled.lower_size();
+    const int size = shape_.stencil.size(), lower = shape_.stencil.lower_size();
     const int* tables = tables_.data();
     const ConstBlockView matrix = block_view(a);
     SweepRow<0> row{};
@@ -251,8 +248,8 @@ void FactorSweeps::make_unit(const Target& factors) {
                             factors.triangles,
                             {d.values, d.entry_stride, d.slot_stride, d.row_stride, d.col_stride},
                             shape_.dof,
-                            shape_.filled.lower_size(),
-                            shape_.symmetric ? shape_.filled.lower_size() + 1 : shape_.filled.size()});
+                            shape_.stencil.lower_size(),
+                            shape_.symmetric ? shape_.stencil.lower_size() + 1 : shape_.stencil.size()});
 }
 
 }  // namespace hyperplane

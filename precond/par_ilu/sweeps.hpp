@@ -40,18 +40,16 @@ enum class FactorSweepMode { sync, async };
 
 class FactorSweeps {
 public:
-    /// Shapes of A, and of the filled stencil it is factored on; `shares`: D-ILU.
-    FactorSweeps(const Context& context, const StructMatrix& a, const Stencil& filled, bool shares);
+    FactorSweeps(const Context& context, const IluPattern& pattern);
 
-    /// Where sweeps write. D^-1 is entry 0 of `inverse`; `triangles` is not written to for D-ILU.
-    using Target = FactorSweepsCuda::Factors;
+    using Target = FactorTarget;
     /// `sweeps` sweeps on A + alpha diag(A), whose last one writes to `result`; `spare` is used where needs_spare().
     /// Pivots are reported to `inverter`.
     void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
              double alpha, const PivotRules& rules, PivotInverter& inverter);
     /// sync: a sweep reads one and writes the other. async: points outside of kernels are made there before they
     /// replace old ones.
-    static bool needs_spare(const FactorSweepShape& shape, Backend backend, FactorSweepMode mode);
+    static bool needs_spare(const IluPattern& shape, Backend backend, FactorSweepMode mode);
     bool needs_spare(FactorSweepMode mode) const { return needs_spare(shape_, context_.backend(), mode); }
     /// Exact elimination, a level of `levels` after the other, each entry of a point's row final before it is used: the
     /// fixed point in one pass. Pivots are reported, never boosted.
@@ -60,12 +58,12 @@ public:
     /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
     void make_unit(const Target& factors);
 
-    bool serves(const StructMatrix& a, const Stencil& filled, bool shares) const;
+    bool serves(const IluPattern& pattern) const { return pattern == shape_; }
     /// Fewest bytes of a sweep: the factors read, and of entries that it changes A read and the new ones written.
     Index bytes_of_sweep() const;
     /// What it holds, and what the first run adds to that until it is released.
-    static Index bytes(const FactorSweepShape& shape);
-    static Index scratch_bytes(const FactorSweepShape& shape, Backend backend);
+    static Index bytes(const IluPattern& shape);
+    static Index scratch_bytes(const IluPattern& shape, Backend backend);
     void release_scratch() { scratch_ = {}; }
 
 private:
@@ -84,7 +82,7 @@ private:
     void report(const StructMatrix& a, PivotInverter& inverter) const;
 
     Context context_;
-    FactorSweepShape shape_;
+    IluPattern shape_;
     std::shared_ptr<FactorSweepsCuda> cuda_;  ///< kernels, where there are some
     Buffer<double> scratch_;                  ///< theirs
     Buffer<Int3> offsets_;

@@ -30,7 +30,7 @@ bool on_tensor_cores(int dof) {
 
 /// Whether sweeps before the last one bring neighbours' blocks by rows, where the device, if one is chosen, has room
 /// for them.
-bool by_rows(const FactorSweepShape& shape) {
+bool by_rows(const IluPattern& shape) {
     if (!on_tensor_cores(shape.dof)) return false;
     const FactorSweepRows rows(shape);
     return rows.serves() && (!device::chosen() || rows.shared_bytes() <= device::properties().shared_per_block);
@@ -40,13 +40,13 @@ bool by_rows(const FactorSweepShape& shape) {
 int round_points(int dof) {
     return on_tensor_cores(dof) ? threads / 32 * (dof <= 4 ? 2 : 1) : threads / dof;
 }
-Index staged_bytes(const FactorSweepShape& shape, int entries, int points) {
+Index staged_bytes(const IluPattern& shape, int entries, int points) {
     const Index block = shape.dof * shape.dof;
     return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
 }
 /// As many as make the matrix's values that are read together fill sectors and blocks to be inverted occupy two warps,
 /// of up to four unknowns, or all.
-int rounds(const FactorSweepShape& shape) {
+int rounds(const IluPattern& shape) {
     for (int count = 4; count > 1; count /= 2)
         if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
     return 1;
@@ -54,17 +54,17 @@ int rounds(const FactorSweepShape& shape) {
 
 /// Blocks of threads on a multiprocessor, as many as do without spills where that is more than the compiler leaves room
 /// for.
-int blocks(const FactorSweepShape& shape) {
-    if (shape.dof == 1) return shape.filled.radius() > 1 ? 2 : 3;
-    if (shape.filled.lower_size() <= 3) return 4;
-    return shape.dof > 4 && shape.filled.lower_size() <= 6 ? 2 : 1;
+int blocks(const IluPattern& shape) {
+    if (shape.dof == 1) return shape.stencil.radius() > 1 ? 2 : 3;
+    if (shape.stencil.lower_size() <= 3) return 4;
+    return shape.dof > 4 && shape.stencil.lower_size() <= 6 ? 2 : 1;
 }
 
 /// Of one and two unknowns: the coefficients of pairs that a thread asks for together, as measured
-/// (docs/log/par_ilu_sweep.md). More of them hide more of what memory takes, as long as registers have room beside what
-/// a point keeps of its lower neighbours.
-int group_values(const FactorSweepShape& shape) {
-    return shape.dof == 1 && shape.eliminations().count() > 16 && shape.filled.lower_size() <= 12 ? 16 : 8;
+/// (docs/performance-log.md). More of them hide more of what memory takes, as long as registers have room beside what a
+/// point keeps of its lower neighbours.
+int group_values(const IluPattern& shape) {
+    return shape.dof == 1 && shape.eliminations().count() > 16 && shape.stencil.lower_size() <= 12 ? 16 : 8;
 }
 
 /// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
@@ -73,16 +73,16 @@ struct Axes {
 
     /// `run_planes`: of the outermost axis, that points are taken from together; `in_place`: new values replace old
     /// ones.
-    Axes(const FactorSweepShape& shape, int run_planes, bool in_place) {
+    Axes(const IluPattern& shape, int run_planes, bool in_place) {
         const Grid& g = shape.layout.grid();
         const bool natural = shape.layout.kind() == LayoutKind::natural;
         outer = natural ? g.nz : g.nx, middle = natural ? g.ny : g.nz, inner = natural ? g.nx : g.ny;
         // What the planes that a point looks back over have in these lines is to stay in the second-level cache.
         Index planes = 1;
-        for (const Int3 o : shape.filled.offsets())
+        for (const Int3 o : shape.stencil.offsets())
             planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
         planes += run_planes - 1;
-        const Index line = Index(inner) * shape.filled.size() * shape.dof * shape.dof * Index(sizeof(double));
+        const Index line = Index(inner) * shape.stencil.size() * shape.dof * shape.dof * Index(sizeof(double));
         // In place it is what has just been written that others are going to read. Of one and two unknowns fewer lines
         // leave room for it; of larger blocks few fit as it is, and the fewer they are, the more they read of the next
         // lines (docs/log/par_ilu_sweep.md).
@@ -102,8 +102,8 @@ struct Pairs {
     std::vector<int> l, u, e;
     std::vector<int> first, last;  ///< of an entry's; as many as there are, and -1, where it has none
 
-    explicit Pairs(const FactorSweepShape& shape) {
-        const Stencil& s = shape.filled;
+    explicit Pairs(const IluPattern& shape) {
+        const Stencil& s = shape.stencil;
         const Eliminations by_entry = shape.eliminations();
         for (int entry = 0; entry < s.size(); ++entry) e.resize(by_entry.begin[entry + 1], entry);
         const auto across = [&](int entry) {
@@ -134,11 +134,11 @@ struct Pairs {
     }
 };
 
-rtc::Definitions definitions(const FactorSweepShape& shape) {
-    const Stencil& s = shape.filled;
+rtc::Definitions definitions(const IluPattern& shape) {
+    const Stencil& s = shape.stencil;
     const Pairs pairs(shape);
     std::vector<int> a_entry;
-    for (const Int3 o : s.offsets()) a_entry.push_back(shape.a.find(o));
+    for (const Int3 o : s.offsets()) a_entry.push_back(shape.a_stencil.find(o));
     const auto n = [](int value) { return std::to_string(value); };
     const bool rows = by_rows(shape);
     rtc::Definitions all = grid_point_definitions(shape.layout, s.offsets());
@@ -164,7 +164,7 @@ rtc::Definitions definitions(const FactorSweepShape& shape) {
     return all;
 }
 
-rtc::Texts texts(const FactorSweepShape& shape) {
+rtc::Texts texts(const IluPattern& shape) {
     if (!on_tensor_cores(shape.dof))
         return {rtc::grid_grid_point_cuh, rtc::walks_kernel_parts_cuh, rtc::par_ilu_sweep_cuh, rtc::par_ilu_points_cuh,
                 rtc::par_ilu_kernels_cuh};
@@ -176,7 +176,7 @@ rtc::Texts texts(const FactorSweepShape& shape) {
 }
 
 /// Of the sweeps that write these entries, and of blocks that wait to be inverted.
-Index shared_bytes(const FactorSweepShape& shape, int entries) {
+Index shared_bytes(const IluPattern& shape, int entries) {
     ++entries;
     return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds(shape) * round_points(shape.dof)) : 0;
 }
@@ -193,14 +193,14 @@ struct Middle {
 
 }  // namespace
 
-bool FactorSweepsCuda::serves(const FactorSweepShape& shape) {
-    return shape.dof <= 8 && !(shape.shares && shape.dof > 1) && shape.filled.lower_size() <= most_lower &&
+bool FactorSweepsCuda::serves(const IluPattern& shape) {
+    return shape.dof <= 8 && !(shape.shares && shape.dof > 1) && shape.stencil.lower_size() <= most_lower &&
            shape.eliminations().count() <= most_pairs &&
            shape.layout.slots() * shape.dof * shape.dof < Index(1) << 32 &&
            shared_bytes(shape, shape.kept()) <= shared_limit;
 }
 
-FactorSweepsCuda::FactorSweepsCuda(const FactorSweepShape& shape)
+FactorSweepsCuda::FactorSweepsCuda(const IluPattern& shape)
     : shape_(shape), changed_(shape.eliminations().changed_entries()) {
     const auto load = [&](const char* name, int staged) {
         const rtc::Kernel kernel = rtc::load(texts(shape), definitions(shape), name);
@@ -217,10 +217,10 @@ FactorSweepsCuda::FactorSweepsCuda(const FactorSweepShape& shape)
     unit_ = load("unit_triangles", 0);
 }
 
-Index FactorSweepsCuda::scratch_size(const FactorSweepShape& shape) {
+Index FactorSweepsCuda::scratch_size(const IluPattern& shape) {
     if (!serves(shape) || !by_rows(shape)) return 0;
     Index entries = 0;
-    for (const int e : shape.eliminations().changed_entries()) entries += shape.a.find(shape.filled[e]) >= 0;
+    for (const int e : shape.eliminations().changed_entries()) entries += shape.a_stencil.find(shape.stencil[e]) >= 0;
     return entries * shape.dof * shape.dof * shape.layout.slots() + 1;
 }
 
@@ -234,8 +234,8 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
                          : Cut{0, threads, shared_bytes(shape_, staged)};
     Matrix matrix{{}, a.stride(), scratch, nullptr};
     double* place = scratch;  // of A's entries, then of the counter
-    for (int e = 0; e < shape_.filled.size(); ++e) {
-        const int own = a.stencil().find(shape_.filled[e]);
+    for (int e = 0; e < shape_.stencil.size(); ++e) {
+        const int own = a.stencil().find(shape_.stencil[e]);
         const bool stored = own >= 0 && own < a.stored_entries();
         matrix.values.push_back(stored ? a.values(own) : nullptr);
         if (!rows || !stored || !std::binary_search(changed_.begin(), changed_.end(), e)) continue;
@@ -250,14 +250,14 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
 }
 
 void FactorSweepsCuda::make_unit(const Factors& factors) const {
-    const Matrix none{std::vector<const double*>(shape_.filled.size())};
+    const Matrix none{std::vector<const double*>(shape_.stencil.size())};
     launch(unit_, {0, threads, 0}, none, factors, factors, factors, 0.0, {}, {});
 }
 
 void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const Matrix& a, const Factors& guessed,
                               const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
                               const Told& told) const {
-    const Stencil& s = shape_.filled;
+    const Stencil& s = shape_.stencil;
     const auto entry = [&](const Factors& f, int e) {
         return e == s.diagonal() ? f.inverse.values : f.triangles.values + e * f.triangles.entry_stride;
     };
@@ -284,8 +284,7 @@ void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const M
     kernel.launch({blocks}, cut.threads, cut.shared, words.data());
 }
 
-std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const FactorSweepShape& shape,
-                                                            const std::string& architecture) {
+std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const IluPattern& shape, const std::string& architecture) {
     std::vector<rtc::KernelResources> resources;
     rtc::compile(texts(shape), definitions(shape), architecture, &resources);
     return resources;

@@ -7,41 +7,21 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
-#include "precond/factors/eliminations.hpp"
+#include "precond/factors/ilu_factors.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/view.hpp"
 
 namespace hyperplane {
 
-/// What sweeps over factors are made for.
-struct FactorSweepShape {
-    Layout layout;
-    Stencil a, filled;  ///< of the matrix, of the factors
-    int dof = 1;
-    bool symmetric = false, shares = false;  ///< one triangle is stored; D-ILU
-
-    friend bool operator==(const FactorSweepShape& a, const FactorSweepShape& b) {
-        return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic &&
-               a.a.offsets() == b.a.offsets() && a.filled.offsets() == b.filled.offsets() && a.dof == b.dof &&
-               a.symmetric == b.symmetric && a.shares == b.shares;
-    }
-    /// Entries that are kept of the factors.
-    int kept() const { return shares ? 1 : symmetric ? filled.diagonal() + 1 : filled.size(); }
-    Eliminations eliminations() const { return {filled, shares, symmetric}; }
-};
-
 class FactorSweepsCuda {
 public:
-    explicit FactorSweepsCuda(const FactorSweepShape& shape);
+    explicit FactorSweepsCuda(const IluPattern& shape);
 
     /// Blocks of up to 8 unknowns, stencils whose pairs can be unrolled.
-    static bool serves(const FactorSweepShape& shape);
+    static bool serves(const IluPattern& shape);
 
     enum class Pass { guess, sweep, last };
-    /// Where factors lie; `triangles` is A's for D-ILU.
-    struct Factors {
-        BlockView triangles, inverse;
-    };
+    using Factors = FactorTarget;  ///< `triangles` is A's for D-ILU
     /// What the last sweep tells of each slot: the smallest ratio of a pivot to A's diagonal entry; -1 where one
     /// failed, else 0; and there its component, in the second half its value.
     struct Told {
@@ -53,12 +33,12 @@ public:
     void run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed, const Factors& from,
              const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
     /// Where sweeps go by rows, A's entries that they change, as factors lie, and a counter of runs; else 0.
-    static Index scratch_size(const FactorSweepShape& shape);
+    static Index scratch_size(const IluPattern& shape);
     /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
     void make_unit(const Factors& factors) const;
 
     /// Compiles the kernels for an architecture, without a device.
-    static std::vector<rtc::KernelResources> compile(const FactorSweepShape& shape, const std::string& architecture);
+    static std::vector<rtc::KernelResources> compile(const IluPattern& shape, const std::string& architecture);
 
 private:
     struct Cut {
@@ -75,7 +55,7 @@ private:
     void launch(const rtc::Kernel& kernel, const Cut& cut, const Matrix& a, const Factors& guessed, const Factors& from,
                 const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
 
-    FactorSweepShape shape_;
+    IluPattern shape_;
     std::vector<int> changed_;
     Index row_bytes_ = 0;  ///< of shared memory where sweeps go by rows, else 0
     rtc::Kernel guess_, sweep_, last_, unit_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StructILU's factorisation on a CPU: Algorithm 1, a run of points instead of a row.
+#include "precond/struct_ilu/factor_cpu.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/run_blocks.hpp"
-#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/walks/run_pieces.hpp"
 
 namespace hyperplane {
-namespace struct_ilu_cpu {
+namespace wavefront_cpu {
 namespace {
 
 /// One elimination: X_e -= E_l D^-1 F_u with e = l + u.
@@ -22,7 +22,7 @@ struct EliminationPlan {
     std::vector<std::vector<Update>> updates, late;
 };
 
-EliminationPlan plan_elimination(const Factors& f, bool symmetric) {
+EliminationPlan plan_elimination(const FactorsByRun& f, bool symmetric) {
     const Stencil& stencil = f.stencil;
     EliminationPlan plan;
     plan.updates.resize(stencil.lower_size());
@@ -36,11 +36,11 @@ EliminationPlan plan_elimination(const Factors& f, bool symmetric) {
     return plan;
 }
 
-class Factorisation {
+class Elimination {
 public:
     /// `x` holds A + alpha diag(A) on the filled pattern; or, for D-ILU, its diagonal alone, E and F being
     /// read from the matrix and never written.
-    Factorisation(const Factors& f, const StructMatrix& a, StructMatrix& x, PivotInverter& inverter)
+    Elimination(const FactorsByRun& f, const StructMatrix& a, StructMatrix& x, PivotInverter& inverter)
         : f_(f), a_(a), x_(x), inverter_(inverter), plan_(plan_elimination(f, a.symmetric())) {}
 
     void piece(const Run& run) const {
@@ -102,7 +102,7 @@ private:
         inverter_.note(smallest);
     }
 
-    const Factors& f_;
+    const FactorsByRun& f_;
     const StructMatrix& a_;
     StructMatrix& x_;
     PivotInverter& inverter_;
@@ -121,27 +121,29 @@ void copy_entry(const StructMatrix& a, int from, StructMatrix& x, int to, double
         }
 }
 
-}  // namespace
-}  // namespace struct_ilu_cpu
-
-void StructIlu::copy_matrix(double alpha) {
-    using struct_ilu_cpu::copy_entry;
-    const Stencil& from = a_->stencil();
-    if (!factor_) return copy_entry(*a_, from.diagonal(), *inverse_, 0, alpha);
-    for (int e = 0; e < factor_->stored_entries(); ++e) {
-        const int source = from.find(stencil_[e]);
+/// X = A + alpha diag(A) on the filled pattern; the diagonal alone for D-ILU.
+void copy_matrix(IluFactors& factors, double alpha) {
+    const StructMatrix& a = factors.matrix();
+    StructMatrix& x = factors.held();
+    const Stencil& stencil = factors.stencil();
+    if (factors.pattern().shares) return copy_entry(a, a.stencil().diagonal(), x, 0, alpha);
+    for (int e = 0; e < x.stored_entries(); ++e) {
+        const int source = a.stencil().find(stencil[e]);
         if (source >= 0)
-            copy_entry(*a_, source, *factor_, e, e == stencil_.diagonal() ? alpha : 0.0);
+            copy_entry(a, source, x, e, e == stencil.diagonal() ? alpha : 0.0);
         else
-            factor_->set_zero(e);
+            x.set_zero(e);
     }
 }
 
-void StructIlu::factor(PivotInverter& inverter) {
-    StructMatrix& x = factor_ ? *factor_ : *inverse_;
-    const struct_ilu_cpu::Factors f{triangles(), x, pivot_entry(), a_->layout(), stencil_, a_->dof()};
-    const struct_ilu_cpu::Factorisation factorisation(f, *a_, x, inverter);
-    sweep_pieces(f, Direction::lower, [&](const Run& piece) { factorisation.piece(piece); });
+}  // namespace
+
+void factorise(IluFactors& factors, double alpha, PivotInverter& inverter) {
+    copy_matrix(factors, alpha);
+    const FactorsByRun f = read_by_runs(factors);
+    const Elimination elimination(f, factors.matrix(), factors.held(), inverter);
+    sweep_pieces(f, Direction::lower, [&](const Run& piece) { elimination.piece(piece); });
 }
 
+}  // namespace wavefront_cpu
 }  // namespace hyperplane

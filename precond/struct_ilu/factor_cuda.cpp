@@ -18,7 +18,7 @@ extern const KernelText walks_kernel_parts_cuh, factors_pivot_log_cuh, walks_til
 namespace struct_ilu {
 namespace {
 
-rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const FactorShape& shape) {
+rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const FactorShape& shape) {
     rtc::Definitions all = line_definitions(system, g, shape.tile, system.stencil.size(), false);
     const Eliminations pairs(system.stencil, system.shares, system.symmetric);
     std::vector<int> a_entry;
@@ -112,7 +112,7 @@ TileShape tile_of_warps(int warps, int dof, int lower) {
 
 }  // namespace
 
-FactorShape::FactorShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
+FactorShape::FactorShape(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning)
     : tile{tuning.factor_j, tuning.factor_k} {
     const int dof = system.dof;
     const int entries = system.shares || system.symmetric ? g.lower + 1 : 2 * g.lower + 1;
@@ -130,7 +130,7 @@ FactorShape::FactorShape(const StructIluSystem& system, const Geometry& g, const
         shape_others(system, g, tuning, entries);
 }
 
-void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning,
+void FactorShape::shape_points(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,
                                int entries) {
     const int dof = system.dof;
     const Index staged = entries + (system.shares && !system.symmetric ? g.lower : 0);  // F of the neighbours too
@@ -170,7 +170,7 @@ void FactorShape::shape_points(const StructIluSystem& system, const Geometry& g,
     blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : int(std::clamp<Index>(fit, 1, 8));
 }
 
-void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning,
+void FactorShape::shape_others(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,
                                int entries) {
     const int dof = system.dof;
     // A warp has one point, or two of up to four unknowns, on tensor cores.
@@ -199,11 +199,11 @@ void FactorShape::shape_others(const StructIluSystem& system, const Geometry& g,
     blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : kind == FactorKind::tensor ? tensor.blocks : 1;
 }
 
-Index FactorShape::scratch(const StructIluSystem& system, const Geometry& g, const Tiles& tiles) const {
+Index FactorShape::scratch(const IluPattern& system, const Geometry& g, const Tiles& tiles) const {
     return keep ? 0 : tiles.count() * g.lower * system.dof * worker_threads;
 }
 
-Factorisation::Factorisation(const Context& context, const StructIluSystem& system, const Geometry& g,
+Factorisation::Factorisation(const Context& context, const IluPattern& system, const Geometry& g,
                              const StructIluTuning& tuning)
     : system_(system),
       shape_(system, g, tuning),
@@ -282,14 +282,14 @@ void Factorisation::report(PivotInverter& inverter) const {
     inverter.adopt(log, ratio);
 }
 
-Index Factorisation::bytes(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
+Index Factorisation::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
     const FactorShape shape(system, g, tuning);
     const Tiles tiles(system.layout, g.skew, shape.tile);
     return tiles.bytes() + tiles.count() * Index(sizeof(int) + sizeof(Smallest)) +
            shape.scratch(system, g, tiles) * Index(sizeof(double)) + Index(sizeof(unsigned) + sizeof(PivotLog));
 }
 
-std::vector<rtc::KernelResources> Factorisation::compile(const StructIluSystem& system, const Geometry& g,
+std::vector<rtc::KernelResources> Factorisation::compile(const IluPattern& system, const Geometry& g,
                                                          const StructIluTuning& tuning,
                                                          const std::string& architecture) {
     const FactorShape shape(system, g, tuning);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "precond/factors/pivots.hpp"
 #include "precond/walks/tiles.hpp"
 
 namespace hyperplane::struct_ilu {
@@ -21,18 +22,16 @@ struct FactorShape {
     Index shared = 0;
     int worker_threads = 0, blocks, ring = 0, receivers = 0, fetchers = 1, stages = 3;
 
-    FactorShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
+    FactorShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
     /// Those that work, warps that receive and fetch for them, and one that tells this tile's progress, or a fetcher
     /// does.
     int threads() const { return worker_threads + 32 * (receivers + fetchers + (kind == FactorKind::tensor ? 0 : 1)); }
     /// Values of E that do not fit shared memory.
-    Index scratch(const StructIluSystem& system, const Geometry& geometry, const Tiles& tiles) const;
+    Index scratch(const IluPattern& system, const Geometry& geometry, const Tiles& tiles) const;
 
 private:
-    void shape_points(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning,
-                      int entries);
-    void shape_others(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning,
-                      int entries);
+    void shape_points(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning, int entries);
+    void shape_others(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning, int entries);
 };
 
 /// precond/struct_ilu/factor.cuh's Smallest.
@@ -43,15 +42,15 @@ struct Smallest {
 
 class Factorisation {
 public:
-    Factorisation(const Context& context, const StructIluSystem& system, const Geometry& geometry,
+    Factorisation(const Context& context, const IluPattern& system, const Geometry& geometry,
                   const StructIluTuning& tuning);
 
-    /// StructIluCuda::factor.
+    /// x = W, D^-1 and G of A + shift diag(A), in the places of E, D and F; D^-1 alone for D-ILU.
     void factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules, PivotInverter& inverter);
 
     /// Device memory held.
-    static Index bytes(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
-    static std::vector<rtc::KernelResources> compile(const StructIluSystem& system, const Geometry& geometry,
+    static Index bytes(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
+    static std::vector<rtc::KernelResources> compile(const IluPattern& system, const Geometry& geometry,
                                                      const StructIluTuning& tuning, const std::string& architecture);
     std::string describe() const;
 
@@ -59,7 +58,7 @@ private:
     void reset();
     void report(PivotInverter& inverter) const;
 
-    const StructIluSystem system_;
+    const IluPattern system_;
     FactorShape shape_;
     Tiles tiles_;
     int reach_j_, reach_k_;  // tiles that a tile's halo extends over

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
+#include "precond/triangular/jacobi/swept_pair.hpp"
 
 namespace hyperplane {
 namespace {
@@ -168,10 +168,9 @@ void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
     solve_subdomains_cpu(*factors_, options_.variant == SubdomainVariant::level, r, z);
 }
 
-TriangleShape SubdomainIldu0::triangle_shape(const PreconditionerSetting& setting) const {
-    const Stencil kept = options_.cuts(setting.grid, setting.dof).within(setting.stencil);
-    return {Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()), kept.offsets(), setting.dof,
-            setting.symmetric, true};
+TriangleShape SubdomainIldu0::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {
+    return {Layout(LayoutKind::natural, grid, stencil.level_map()), options_.cuts(grid, dof).within(stencil).offsets(),
+            dof, symmetric, true};
 }
 
 Index SubdomainIldu0::bytes_per_apply() const {
@@ -190,18 +189,13 @@ PreconditionerRow subdomain_ildu0_row() {
         "Solves to GPUs via Fine-grained Domain Decomposition.";
     row.parameters = subdomain_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.create = [](const Parameters& parameters,
-                    const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
-        const SubdomainOptions options = subdomain_options(parameters, setting);
-        if (!sweeps_triangles(parameters)) return std::make_unique<SubdomainIldu0>(setting.context, options);
-        return create_swept(std::make_unique<SubdomainIldu0>(setting.context, in_double(options)), "subdomain_ildu0",
-                            parameters, setting);
+    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return make_fused<SubdomainIldu0>(subdomain_options(parameters, setting), "subdomain_ildu0", parameters,
+                                          setting.context);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        const SubdomainOptions options = subdomain_options(parameters, setting);
-        if (!sweeps_triangles(parameters)) return SubdomainIldu0::plan(options, setting);
-        return plan_swept(SubdomainIldu0(setting.context, options), SubdomainIldu0::plan(in_double(options), setting),
-                          parameters, setting);
+        return plan_fused<SubdomainIldu0>(subdomain_options(parameters, setting), "subdomain_ildu0", parameters,
+                                          setting);
     };
     return row;
 }

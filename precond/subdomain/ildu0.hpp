@@ -28,10 +28,10 @@
 #include <memory>
 #include <optional>
 
-#include "precond/registry.hpp"
+#include "precond/factors/exported.hpp"
+#include "precond/row.hpp"
 #include "precond/subdomain/factors.hpp"
 #include "precond/subdomain/solve_cuda.hpp"
-#include "precond/triangular/jacobi/source.hpp"
 
 namespace hyperplane {
 
@@ -45,7 +45,7 @@ struct SubdomainOptions {
     Cuts cuts(const Grid& grid, int dof) const;
 };
 
-class SubdomainIldu0 : public CopiableFactorisation {
+class SubdomainIldu0 : public Preconditioner, public ExportsFactors {
 public:
     /// Throws UsageError for a variant that a context's backend has not.
     SubdomainIldu0(const Context& context, const SubdomainOptions& options);
@@ -56,8 +56,8 @@ public:
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
 
-    TriangleShape triangle_shape(const PreconditionerSetting& setting) const override;
-    void copy_triangles(const TriangleCopy& to) const override { factors_->copy_triangles(to); }
+    TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const override;
+    void export_factors(const TriangleCopy& to) const override { factors_->copy_triangles(to); }
 
     const SubdomainFactors& factors() const { return *factors_; }
     /// From the next set-up on.

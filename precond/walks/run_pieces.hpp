@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What StructILU's factorisation and sweeps on a CPU share. Both work on a run of points at once, so
-// the products of a run vectorise; precond/walks/wavefront.hpp orders the runs. In the natural layout a run's points
-// depend on each other through offsets along x: those come last in the lower triangle's order and
-// are done point by point.
+// What exact factorisations and solves on a CPU share. Both work on a run of points at once, so that the products of a
+// run vectorise; precond/walks/wavefront.hpp orders the runs. In the natural layout a run's points depend on each other
+// through offsets along x: those come last in the lower triangle's order and are done point by point.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "core/matrix/struct_matrix.hpp"
 #include "core/vector/run_kernel.hpp"
+#include "precond/factors/ilu_factors.hpp"
 #include "precond/walks/wavefront.hpp"
 
-namespace hyperplane::struct_ilu_cpu {
+namespace hyperplane::wavefront_cpu {
 
 /// Entries along a run: at most radius 2 x 4 of them at fill level 3.
 inline constexpr int max_along = 8;
 
-/// The factors, as sweeps read them.
-struct Factors {
+/// Factors in double precision, coefficient by coefficient along runs.
+struct FactorsByRun {
     const StructMatrix& triangles;  ///< E and F
     const StructMatrix& pivots;     ///< holds D^-1 ...
     int pivot_entry;                ///< ... as this entry
@@ -33,6 +32,11 @@ struct Factors {
         return layout.kind() == LayoutKind::natural && o.y == 0 && o.z == 0;
     }
 };
+
+inline FactorsByRun read_by_runs(const IluFactors& factors) {
+    const StructMatrix& a = factors.matrix();
+    return {factors.triangles(), factors.pivots(), factors.pivot_entry(), a.layout(), factors.stencil(), a.dof()};
+}
 
 /// Scratch of a thread, kept from run to run since an allocation costs more than a short run.
 struct Scratch {
@@ -71,4 +75,4 @@ void sweep_pieces(const AnyFactors& f, Direction direction, const Body& body) {
     });
 }
 
-}  // namespace hyperplane::struct_ilu_cpu
+}  // namespace hyperplane::wavefront_cpu

@@ -6,8 +6,7 @@
 
 namespace hyperplane::struct_ilu {
 
-Geometry::Geometry(const StructIluSystem& system)
-    : lower(system.stencil.lower_size()), skew(system.stencil.line_skew()) {
+Geometry::Geometry(const IluPattern& system) : lower(system.stencil.lower_size()), skew(system.stencil.line_skew()) {
     for (const Int3 o : system.stencil.offsets()) {
         x.push_back(o.x), y.push_back(o.y), z.push_back(o.z);
         level.push_back(system.layout.levels().level(o));
@@ -71,12 +70,12 @@ int worker_threads(int cells, int point_threads) {
     return (cells + warp_cells - 1) / warp_cells * 32;
 }
 
-double points_a_level(const StructIluSystem& system) {
+double points_a_level(const IluPattern& system) {
     constexpr double multiprocessors = 132;
     return double(system.layout.slots()) / system.layout.level_count() / multiprocessors;
 }
 
-rtc::Definitions line_definitions(const StructIluSystem& system, const Geometry& g, TileShape tile, int entries,
+rtc::Definitions line_definitions(const IluPattern& system, const Geometry& g, TileShape tile, int entries,
                                   bool upper) {
     const auto n = [](Index value) { return std::to_string(value); };
     const auto some = [&](const std::vector<int>& values) {

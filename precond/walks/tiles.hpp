@@ -7,7 +7,9 @@
 
 #include "core/device/context.hpp"
 #include "core/device/rtc.hpp"
-#include "precond/struct_ilu/cuda.hpp"
+#include "core/matrix/struct_matrix.hpp"
+#include "precond/factors/pattern.hpp"
+#include "precond/walks/tuning.hpp"
 
 namespace hyperplane::struct_ilu {
 
@@ -16,7 +18,7 @@ struct Geometry {
     int lower, skew, halo_j = 0, halo_k = 0, max_level = 0, ring = 1;
     std::vector<int> x, y, z, level;  ///< of every entry
 
-    explicit Geometry(const StructIluSystem& system);
+    explicit Geometry(const IluPattern& system);
 };
 
 /// Lines of a tile along J and k.
@@ -58,10 +60,10 @@ struct DeviceTiles {
 int worker_threads(int cells, int point_threads);
 
 /// Points of an average level on each multiprocessor of a large GPU.
-double points_a_level(const StructIluSystem& system);
+double points_a_level(const IluPattern& system);
 
 /// What precond/walks/tile_lines.cuh asks for, with the offsets of the first `entries`.
-rtc::Definitions line_definitions(const StructIluSystem& system, const Geometry& geometry, TileShape tile, int entries,
+rtc::Definitions line_definitions(const IluPattern& system, const Geometry& geometry, TileShape tile, int entries,
                                   bool upper);
 
 /// An initialiser that is never empty.

@@ -10,7 +10,7 @@
 #include "core/vector/blas1.hpp"
 #include "on_device.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 #include "preconditioner_choices.hpp"
 
 namespace hyperplane {
@@ -68,7 +68,7 @@ void expect_checked(const Context& context, const PreconditionerRow& row, const 
         fill_random(r, 7);
         m->apply(r, z);
         const auto same = [&]() -> std::unique_ptr<Preconditioner> {
-            if (row.name == "cusparse_ilu") return std::make_unique<StructIlu>(context, StructIluOptions{});
+            if (row.name == "cusparse_ilu") return make_struct_ilu(context);
             Parameters in_double = parameters;
             in_double.set("preconditioner", "storage", "double");
             return row.create(in_double, setting);

@@ -15,19 +15,21 @@ struct System {
     Context context = Context::cpu(1);
     StructMatrix a;
     Vector x, y, z;
-    StructIlu ilu;
+    IluPreconditioner ilu;
 
     System(LayoutKind kind, const Stencil& stencil, int dof, MatrixStorage storage)
         : a(context, Layout(kind, {7, 5, 4}, stencil.level_map()), stencil, dof, storage),
           x(context, a.layout(), dof, "x"),
           y(context, a.layout(), dof, "y"),
           z(context, a.layout(), dof, "z"),
-          ilu(context, {}) {
+          ilu(std::move(*make_struct_ilu(context))) {
         fill_random(a);
         fill_random(x, 1);
         ilu.setup(a);
     }
-    FactorsAt factors() const { return {ilu.triangles(), ilu.pivots(), ilu.pivot_entry()}; }
+    FactorsAt factors() const {
+        return {ilu.factors().triangles(), ilu.factors().pivots(), ilu.factors().pivot_entry()};
+    }
     /// Changes one value in the middle.
     static void spoil(Vector& v) { v.data()[v.size() / 2] *= 1.0 + 1e-6; }
 };
@@ -57,17 +59,17 @@ TEST_P(BenchChecks, PassWhatIsRightAndSeeOneWrongValue) {
         EXPECT_GE(lower_error(s.factors(), s.x, s.y), wrong);
 
         EXPECT_LE(factor_error(s.a, s.factors()), 1e-12);
-        StructMatrix spoilt(s.context, s.ilu.pivots().layout(), s.ilu.pivots().stencil(), dof,
-                            s.ilu.pivots().storage());
-        spoilt.assign(s.ilu.pivots());
-        spoilt.values(s.ilu.pivot_entry(), dof - 1, 0)[spoilt.layout().slots() / 2] += 1e-6;
-        EXPECT_GE(factor_error(s.a, {s.ilu.triangles(), spoilt, s.ilu.pivot_entry()}), wrong);
+        StructMatrix spoilt(s.context, s.ilu.factors().pivots().layout(), s.ilu.factors().pivots().stencil(), dof,
+                            s.ilu.factors().pivots().storage());
+        spoilt.assign(s.ilu.factors().pivots());
+        spoilt.values(s.ilu.factors().pivot_entry(), dof - 1, 0)[spoilt.layout().slots() / 2] += 1e-6;
+        EXPECT_GE(factor_error(s.a, {s.ilu.factors().triangles(), spoilt, s.ilu.factors().pivot_entry()}), wrong);
     }
 }
 
 /// The factors as M = (I + W) D (I + G) in blocks.
 StructMatrix in_unit_form(const System& s) {
-    const StructMatrix &t = s.ilu.triangles(), &d = s.ilu.pivots();
+    const StructMatrix &t = s.ilu.factors().triangles(), &d = s.ilu.factors().pivots();
     const int m = t.dof(), diagonal = t.stencil().diagonal();
     StructMatrix unit(s.context, d.layout(), t.stencil(), m, t.storage());
     const Index slots = t.layout().slots();
@@ -79,9 +81,9 @@ StructMatrix in_unit_form(const System& s) {
                 for (int c = 0; c < m; ++c) {
                     double value = 0.0;
                     for (int q = 0; q < m; ++q)
-                        value += e < diagonal ? t.at(p, e, r, q) * d.at(there, s.ilu.pivot_entry(), q, c)
-                                              : d.at(p, s.ilu.pivot_entry(), r, q) * t.at(p, e, q, c);
-                    if (e == diagonal) value = d.at(p, s.ilu.pivot_entry(), r, c);
+                        value += e < diagonal ? t.at(p, e, r, q) * d.at(there, s.ilu.factors().pivot_entry(), q, c)
+                                              : d.at(p, s.ilu.factors().pivot_entry(), r, q) * t.at(p, e, q, c);
+                    if (e == diagonal) value = d.at(p, s.ilu.factors().pivot_entry(), r, c);
                     unit.values(0)[((e * slots + slot) * m + r) * m + c] = value;
                 }
         }
@@ -107,7 +109,7 @@ TEST_P(BenchChecks, KnowUnitTriangularFactorsInBlocks) {
                 for (int e = 0; e < unit.stencil().diagonal(); ++e)
                     if (unit.grid().contains(p + unit.stencil()[e]))
                         for (int c = 0; c < dof; ++c)
-                            value -= s.ilu.triangles().at(p, e, r, c) * s.y(p + unit.stencil()[e], c);
+                            value -= s.ilu.factors().triangles().at(p, e, r, c) * s.y(p + unit.stencil()[e], c);
                 unit_y(p, r) = value;
             }
         }

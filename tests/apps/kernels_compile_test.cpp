@@ -19,7 +19,7 @@
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/par_ilu/sweeps_cuda.hpp"
-#include "precond/struct_ilu/cuda.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
 
@@ -55,9 +55,9 @@ struct KernelSet {
     Layout layout(LayoutKind kind) const { return {kind, grid, filled().level_map()}; }
     /// Elimination changes the diagonal alone (D-ILU), and that is made use of.
     bool shares() const { return filled().size() == stencil.size() && !stencil.eliminates_off_diagonal(); }
-    bool in_matrix() const { return shares() && StructIluCuda::shares(dof); }
-    FactorSweepShape factor_sweeps() const {
-        return {layout(LayoutKind::hyperplane), stencil, filled(), dof, symmetric, in_matrix()};
+    bool in_matrix() const { return shares() && dof == 1; }
+    IluPattern factor_sweeps() const {
+        return {layout(LayoutKind::hyperplane), filled(), stencil, dof, symmetric, in_matrix()};
     }
 };
 
@@ -68,7 +68,7 @@ std::vector<rtc::KernelResources> KernelSet::compile(const std::string& architec
     switch (family) {
         case Family::product: return StructMatrixCuda::compile(planes, stencil, dof, triangles, architecture);
         case Family::struct_ilu:
-            return StructIluCuda::compile({planes, filled(), stencil, dof, symmetric, !unit, storage}, architecture);
+            return compile_struct_ilu({planes, filled(), stencil, dof, symmetric, !unit, storage}, architecture);
         case Family::fgbilu:
             return FgBiluCuda::compile({planes, stencil, dof, symmetric, shares(), storage}, {}, architecture);
         case Family::multicolor:
@@ -236,10 +236,10 @@ TEST_P(Pieces, Compile) {
     for (const Variant& piece : list) {
         const bool moved = piece.storage == Variant::Storage::other_layout;
         const Layout layout(moved ? LayoutKind::natural : LayoutKind::hyperplane, grid, c.stencil.level_map());
-        const bool shares = piece.tuning.shares && StructIluCuda::shares(c.dof) && !c.stencil.eliminates_off_diagonal();
+        const bool shares = piece.choice.may_share && c.dof == 1 && !c.stencil.eliminates_off_diagonal();
         const bool lower = c.symmetric && piece.storage != Variant::Storage::both_triangles;
         for (const auto& row :
-             StructIluCuda::compile({layout, c.stencil, c.stencil, c.dof, lower, shares}, "sm_90", piece.tuning)) {
+             compile_struct_ilu({layout, c.stencil, c.stencil, c.dof, lower, shares}, "sm_90", piece.choice.tuning)) {
             fmt::print("{:<20} {:<20} {:<20} {:>4} registers {:>6} B spilled\n", c.name(), piece.name, row.name,
                        row.registers, row.spill_bytes);
             EXPECT_GT(row.registers, 0) << piece.name << ", " << row.name;
@@ -328,10 +328,10 @@ TEST(SweptColours, CompileWithoutSpills) {
         for (int dof : {1, 4})
             for (int n : {1, 64})
                 for (bool symmetric : {false, true}) {
-                    const PreconditionerSetting setting{Context::cpu(1), Grid{n, n, n}, Stencil::by_name(stencil), dof,
-                                                        symmetric};
-                    const TriangleShape shape = Multicolor(setting.context, {}).triangle_shape(setting);
-                    EXPECT_EQ(shape.lower(), n == 1 ? 0 : setting.stencil.size() - 1);
+                    const Stencil named = Stencil::by_name(stencil);
+                    const TriangleShape shape =
+                        Multicolor(Context::cpu(1), {}).exported_shape(Grid{n, n, n}, named, dof, symmetric);
+                    EXPECT_EQ(shape.lower(), n == 1 ? 0 : named.size() - 1);
                     for (const auto& row : TriangleSweepsCuda::compile(shape, "sm_90")) {
                         EXPECT_GT(row.registers, 0) << row.name;
                         EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << stencil << " " << dof;

@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/swept.hpp"
-#include "precond/triangular/jacobi/preconditioner.hpp"
+#include "precond/triangular/jacobi/solve.hpp"
 #include "reference/jacobi_sweeps.hpp"
 #include "several_threads.hpp"
 
@@ -88,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsTest, testing::ValuesIn(swept_cases(3)
 INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsOnDevice, testing::ValuesIn(swept_cases(3)), name_of);
 
 std::unique_ptr<Preconditioner> make_double(const StructMatrix& a, const SweepOptions& sweeps) {
-    auto m = std::make_unique<JacobiSweeps>(a.context(), StructIluOptions{}, sweeps);
+    auto m = make_exact_ilu(a.context(), {}, std::make_unique<JacobiSolve>(sweeps));
     m->setup(a);
     return m;
 }
@@ -96,11 +97,11 @@ std::unique_ptr<Preconditioner> make_double(const StructMatrix& a, const SweepOp
 /// As the definition has it, from W, D^-1 and G as they are kept.
 void expect_sweeps_on_kept_factors(const Context& context, const SweptCase& c, FactorStorage storage) {
     const SweptSystem system(context, c);
-    StructIluOptions options;
+    IluOptions options;
     options.storage = storage;
-    StructIlu factorisation(context, options);
-    factorisation.setup(system.a);
-    const StructMatrix f = factorisation.factors_on_host();
+    const auto factorisation = make_struct_ilu(context, options);
+    factorisation->setup(system.a);
+    const StructMatrix f = factorisation->factors().on_host();
     const Stencil& stencil = f.stencil();
     const Buffer<Int3> offsets = copied_to(f.context(), "test", stencil.offsets());
     FactorView view{f.layout(), block_view(f), block_view(f, stencil.diagonal()), offsets.data(), stencil.lower_size()};
@@ -112,10 +113,10 @@ void expect_sweeps_on_kept_factors(const Context& context, const SweptCase& c, F
         Vector z = poisoned(f.context(), f.layout(), f.dof());
         TriangleSweeps(f.context(), {f.layout(), stencil.offsets(), f.dof(), view.symmetric, true}, sweeps)
             .apply(view, r, z);
-        JacobiSweeps m(context, options, sweeps);
-        m.setup(system.a);
-        EXPECT_LT(relative_difference(system.applied(m), from_vector(z)), 1e-13) << lower << " " << upper;
-        EXPECT_GT(relative_difference(system.applied(m), system.applied(*make_double(system.a, sweeps))), 1e-9);
+        const auto m = make_exact_ilu(context, options, std::make_unique<JacobiSolve>(sweeps));
+        m->setup(system.a);
+        EXPECT_LT(relative_difference(system.applied(*m), from_vector(z)), 1e-13) << lower << " " << upper;
+        EXPECT_GT(relative_difference(system.applied(*m), system.applied(*make_double(system.a, sweeps))), 1e-9);
     }
 }
 

@@ -88,14 +88,13 @@ protected:
         return random_struct_matrix(layout(box), reference::to_stencil(reference::stencil_named(c_.stencil)), c_.dof,
                                     c_.matrix, seed);
     }
-    StructIlu make(const Context& context, FactorStorage storage) const {
-        StructIluOptions options;
+    IluPreconditioner make(const Context& context, FactorStorage storage) const {
+        IluOptions options;
         options.fill_level = c_.fill_level;
         options.storage = storage;
-        options.tuning = c_.tuning;
-        return StructIlu(context, options);
+        return std::move(*make_struct_ilu(context, options, c_.tuning));
     }
-    StructIlu make(const Context& context) const { return make(context, c_.storage); }
+    IluPreconditioner make(const Context& context) const { return make(context, c_.storage); }
 
     Case c_;
 };
@@ -140,13 +139,13 @@ TEST_P(NarrowStructIlu, SolvesWithTheFactorsItKeeps) {
     for (const Box& box : boxes_for(c_)) {
         SCOPED_TRACE(reference::name_of(box));
         const StructMatrix a = matrix(box, 31);
-        StructIlu m = make(a.context()), of_double = make(a.context(), double_precision);
+        IluPreconditioner m = make(a.context()), of_double = make(a.context(), double_precision);
         const SetupReport report = m.setup(a);
         of_double.setup(a);
         EXPECT_EQ(report.values_flushed, 0);
         const std::vector<double> r = reference::Random(5).vector(int(a.unknowns()));
         const std::vector<double> z = apply(m, a, r), exact = apply(of_double, a, r);
-        EXPECT_LT(reference::relative_difference(z, solved(m.factors_on_host(), r)), 1e-13);
+        EXPECT_LT(reference::relative_difference(z, solved(m.factors().on_host(), r)), 1e-13);
         const double error = reference::relative_difference(z, exact);
         EXPECT_LT(error, 8.0 * unit_roundoff(c_.storage));
         EXPECT_GT(error, a.unknowns() > 8 ? 0.01 * unit_roundoff(c_.storage) : 0.0) << "nothing was rounded";
@@ -167,9 +166,9 @@ TEST_P(NarrowStructIlu, KeepsEachCoefficientToItsPrecision) {
             full ? reference::block_ilu(assembled, pattern) : reference::block_ic(assembled, pattern);
         const Context context = Context::cpu(1);
         const StructMatrix a = reference::to_struct_matrix(context, layout(box), data, c_.matrix, c_.stencil);
-        StructIlu m = make(context);
+        IluPreconditioner m = make(context);
         m.setup(a);
-        const StructMatrix kept = m.factors_on_host();
+        const StructMatrix kept = m.factors().on_host();
         const Grid& grid = a.grid();
         const auto expect_block = [&](Int3 p, int e, const reference::Dense& block) {
             double largest = 0.0;
@@ -195,12 +194,12 @@ TEST_P(NarrowStructIlu, KeepsEachCoefficientToItsPrecision) {
 TEST_P(NarrowStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) {
     const StructMatrix a = matrix(boxes_for(c_).back(), 33);
     const std::vector<double> r = reference::Random(6).vector(int(a.unknowns()));
-    StructIlu m = make(a.context());
+    IluPreconditioner m = make(a.context());
     m.setup(a);
     const std::vector<double> z = apply(m, a, r);
     {
         SeveralThreads several(3);
-        StructIlu other = make(a.context());
+        IluPreconditioner other = make(a.context());
         other.setup(a);
         EXPECT_EQ(apply(other, a, r), z);
     }
@@ -293,7 +292,8 @@ protected:
         if (c_.dof == 1 && !c_.periodic && c_.fill_level == 0) list.push_back({13, 68, 6});  // whole runs of lines
         return list;
     }
-    static std::vector<double> applied(const StructIlu& m, const StructMatrix& a, const std::vector<double>& r) {
+    static std::vector<double> applied(const IluPreconditioner& m, const StructMatrix& a,
+                                       const std::vector<double>& r) {
         Vector z = poisoned(a.context(), a.layout(), a.dof());
         m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
         return from_vector(z);
@@ -305,7 +305,7 @@ TEST_P(NarrowStructIluOnDevice, SolvesWithTheFactorsItKeepsWhichAreTheCpus) {
     for (const Box& box : boxes()) {
         SCOPED_TRACE(reference::name_of(box));
         const StructMatrix here = matrix(box, 31), there = in_context(gpu, here);
-        StructIlu m = make(gpu), expected = make(here.context());
+        IluPreconditioner m = make(gpu), expected = make(here.context());
         const Index before = gpu.ledger().held();
         const SetupReport report = m.setup(there);
         EXPECT_EQ(report.values_flushed, expected.setup(here).values_flushed);
@@ -313,7 +313,7 @@ TEST_P(NarrowStructIluOnDevice, SolvesWithTheFactorsItKeepsWhichAreTheCpus) {
         for (int seed : {5, 6}) {
             const std::vector<double> r = reference::Random(seed).vector(int(here.unknowns()));
             const std::vector<double> z = applied(m, there, r);
-            EXPECT_LT(reference::relative_difference(z, solved(m.factors_on_host(), r)), 1e-13);
+            EXPECT_LT(reference::relative_difference(z, solved(m.factors().on_host(), r)), 1e-13);
             EXPECT_LT(reference::relative_difference(z, testing_support::apply(expected, here, r)), 1e-12);
         }
     }
@@ -323,7 +323,7 @@ TEST_P(NarrowStructIluOnDevice, RepeatsItsBitsAndGivesTheDotProductOnTheWay) {
     const Context gpu = Context::cuda();
     const StructMatrix a = in_context(gpu, matrix(boxes().back(), 32));
     const std::vector<double> r = reference::Random(7).vector(int(a.unknowns()));
-    StructIlu m = make(gpu);
+    IluPreconditioner m = make(gpu);
     m.setup(a);
     const std::vector<double> z = applied(m, a, r);
     for (int repeat = 0; repeat < 10; ++repeat) {

@@ -241,7 +241,7 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                         inverse.values += s.diagonal() * slots * block;
                         return FactorSweeps::Target{triangles, inverse};
                     };
-                    FactorSweeps factorisation(context, a, s, false);
+                    FactorSweeps factorisation(context, {a.layout(), s, s, dof, a.symmetric(), false});
                     PivotInverter inverter({}, a.grid(), dof, a.symmetric());
                     factorisation.run(a, target(result), target(spare), 4, FactorSweepMode::sync, 0.0, {}, inverter);
                     EXPECT_EQ(inverter.failures(), 0);

@@ -22,6 +22,7 @@ struct Case {
     MatrixStorage storage;
     StructIluTuning tuning;
     bool periodic = false;
+    bool may_share = true;  ///< D-ILU in the matrix's own E and F
 };
 
 std::vector<Box> boxes_for(const Case& c) {
@@ -109,7 +110,8 @@ std::vector<Case> cases() {
             if (dof > 2 && !tuning.factor_ring) continue;  // rings are of one or two unknowns
             add(stencil, dof, 0, turn, tuning);
         }
-    add("star7", 1, 0, 0, {.shares = false});
+    add("star7", 1, 0, 0, {});
+    list.back().may_share = false;
     return list;
 }
 
@@ -125,8 +127,8 @@ void for_couplings(const Grid& grid, const Stencil& stencil, const Body& body) {
             if (grid.contains(grid.point(row) + stencil[e])) body(row, grid.point(row), e);
 }
 
-Factors factors_of(const StructIlu& m) {
-    const StructMatrix held = m.factors_on_host();
+Factors factors_of(const IluPreconditioner& m) {
+    const StructMatrix held = m.factors().on_host();
     Factors factors;
     for_couplings(held.grid(), held.stencil(), [&](Index, Int3 p, int e) {
         const int diagonal = held.stencil().diagonal();
@@ -166,7 +168,7 @@ struct Solves {
     friend bool operator==(const Solves&, const Solves&) = default;
 };
 
-Solves solves_of(const StructIlu& m, const StructMatrix& a, const std::vector<double>& r) {
+Solves solves_of(const IluPreconditioner& m, const StructMatrix& a, const std::vector<double>& r) {
     const Vector in = to_vector(a.context(), a.layout(), a.dof(), r);
     Vector y = poisoned(a.context(), a.layout(), a.dof()), z = poisoned(a.context(), a.layout(), a.dof());
     m.lower_solve(in, y);
@@ -203,11 +205,11 @@ void expect_both_equal(const Solves& actual, const Solves& expected) {
 
 class StructIluOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {
 protected:
-    StructIlu make(const Context& context) const {
-        StructIluOptions options;
+    IluPreconditioner make(const Context& context) const {
+        IluOptions options;
         options.fill_level = GetParam().fill_level;
-        options.tuning = GetParam().tuning;
-        return StructIlu(context, options);
+        options.may_share = GetParam().may_share;
+        return std::move(*make_struct_ilu(context, options, GetParam().tuning));
     }
     Layout layout(const Box& box) const {
         return Layout(GetParam().kind, reference::to_grid(box),
@@ -219,7 +221,7 @@ protected:
     /// D-ILU, in the matrix's own E and F.
     bool shares() const {
         return GetParam().dof == 1 && GetParam().fill_level == 0 && !stencil.eliminates_off_diagonal() &&
-               GetParam().tuning.shares;
+               GetParam().may_share;
     }
 
     reference::NamedStencil named = reference::stencil_named(GetParam().stencil);
@@ -239,11 +241,11 @@ TEST_P(StructIluOnDevice, EqualsSequentialBlockIlu) {
             full ? reference::block_ilu(assembled, pattern) : reference::block_ic(assembled, pattern);
         const StructMatrix a =
             in_context(gpu, reference::to_struct_matrix(gpu.host(), layout(box), data, GetParam().storage, named.name));
-        StructIlu m = make(gpu);
+        IluPreconditioner m = make(gpu);
         const SetupReport report = m.setup(a);
         EXPECT_EQ(report.pivots_modified, 0);
         EXPECT_EQ(report.shift, 0.0);
-        expect_equal(factors_of(m), factors_of(expected, a.grid(), m.stencil(), shares()));
+        expect_equal(factors_of(m), factors_of(expected, a.grid(), m.factors().stencil(), shares()));
         for (int seed : {5, 6, 7}) {
             const std::vector<double> r = reference::Random(seed).vector(int(a.unknowns()));
             expect_equal(solves_of(m, a, r), solves_of(expected, r, shares()));
@@ -256,7 +258,7 @@ TEST_P(StructIluOnDevice, EqualsTheCpuOnLargeGrids) {
     for (const Box& box : large_boxes_for(GetParam())) {
         SCOPED_TRACE(reference::name_of(box));
         const StructMatrix here = random(box, 31), there = in_context(gpu, here);
-        StructIlu m = make(gpu), expected = make(here.context());
+        IluPreconditioner m = make(gpu), expected = make(here.context());
         const SetupReport report = m.setup(there), expected_report = expected.setup(here);
         EXPECT_NEAR(report.smallest_pivot_ratio, expected_report.smallest_pivot_ratio, 1e-12);
         EXPECT_EQ(report.smallest_pivot_cell, expected_report.smallest_pivot_cell);
@@ -276,7 +278,7 @@ TEST_P(StructIluOnDevice, TwentySolvesHaveTheSameBits) {
     const Context gpu = Context::cuda();
     const StructMatrix a = in_context(gpu, random(large_boxes_for(GetParam()).front(), 32));
     const std::vector<double> r = reference::Random(10).vector(int(a.unknowns()));
-    StructIlu m = make(gpu);
+    IluPreconditioner m = make(gpu);
     m.setup(a);
     const Solves first = solves_of(m, a, r);
     const Factors factors = factors_of(m);
@@ -298,7 +300,8 @@ TEST_P(StructIluOnDevice, TwoInTurnsAndOneSetUpAgain) {
     const StructMatrix one = random(box, 33), other = random(box, 34);
     StructMatrix gpu_one = in_context(gpu, one);
     const StructMatrix gpu_other = in_context(gpu, other);
-    StructIlu m = make(gpu), n = make(gpu), expected_one = make(one.context()), expected_other = make(one.context());
+    IluPreconditioner m = make(gpu), n = make(gpu), expected_one = make(one.context()),
+                      expected_other = make(one.context());
     m.setup(gpu_one), n.setup(gpu_other), expected_one.setup(one), expected_other.setup(other);
     const std::vector<double> r = reference::Random(11).vector(int(one.unknowns())),
                               s = reference::Random(12).vector(int(one.unknowns()));
@@ -321,7 +324,7 @@ TEST_P(StructIluOnDevice, WhatIsNoNumberReachesWhatDependsOnIt) {
     const Context gpu = Context::cuda();
     const Box box = boxes_for(GetParam())[GetParam().periodic ? 0 : 1];
     const StructMatrix here = random(box, 35), there = in_context(gpu, here);
-    StructIlu m = make(gpu), expected = make(here.context());
+    IluPreconditioner m = make(gpu), expected = make(here.context());
     m.setup(there), expected.setup(here);
     for (double bad : {double(NAN), double(INFINITY)}) {
         std::vector<double> r = reference::Random(13).vector(int(here.unknowns()));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "precond/reproductions/by_level.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/swept.hpp"
 
@@ -17,21 +18,21 @@ void expect_same(const Context& context, const SweptCase& c) {
     const SweptSystem system(context, c);
     const reference::BlockIlu ilu = reference_ilu(system.data, c.stencil, c.fill_level);
     const auto expected = reference::apply_inverse(ilu, system.r);
-    for (const StructIluTuning& tuning :
-         std::vector<StructIluTuning>{{.by_level = true}, {.shares = false}, {.by_level = true, .shares = false}}) {
-        StructIluOptions options;
-        options.fill_level = c.fill_level;
-        options.tuning = tuning;
-        StructIlu m(context, options);
-        for (int turn = 0; turn < 2; ++turn) {
-            EXPECT_EQ(m.setup(system.a).pivots_modified, 0);
-            EXPECT_LT(relative_difference(system.applied(m), expected), 1e-13)
-                << "by level " << tuning.by_level << ", shares " << tuning.shares << ", turn " << turn;
+    for (const bool by_level : {true, false})
+        for (const bool may_share : {true, false}) {
+            IluOptions options;
+            options.fill_level = c.fill_level;
+            options.may_share = may_share;
+            const auto m = by_level ? make_ilu_by_level(context, options) : make_struct_ilu(context, options);
+            for (int turn = 0; turn < 2; ++turn) {
+                EXPECT_EQ(m->setup(system.a).pivots_modified, 0);
+                EXPECT_LT(relative_difference(system.applied(*m), expected), 1e-13)
+                    << "by level " << by_level << ", may share " << may_share << ", turn " << turn;
+            }
+            if (!may_share) {
+                EXPECT_EQ(&m->factors().pivots(), &m->factors().triangles());
+            }
         }
-        if (!tuning.shares) {
-            EXPECT_EQ(&m.pivots(), &m.triangles());
-        }
-    }
 }
 
 class StructIluSwitches : public testing::TestWithParam<SweptCase> {};
@@ -57,10 +58,9 @@ INSTANTIATE_TEST_SUITE_P(All, StructIluSwitchesOnDevice, testing::ValuesIn(few()
 
 TEST(StructIluByLevel, RefusesToBoost) {
     const SweptSystem system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
-    StructIluOptions options;
-    options.tuning.by_level = true;
-    options.pivots.policy = PivotPolicy::boost;
-    expect_error<UsageError>([&] { StructIlu(system.a.context(), options).setup(system.a); },
+    IluOptions options;
+    options.pivots.rules.policy = PivotPolicy::boost;
+    expect_error<UsageError>([&] { make_ilu_by_level(system.a.context(), options)->setup(system.a); },
                              "an elimination by levels boosts no pivots");
 }
 

@@ -3,38 +3,16 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/device/rtc.hpp"
 #include "core/vector/vector.hpp"
-#include "precond/factors/reduced.hpp"
+#include "precond/factors/triangle_shape.hpp"
 #include "precond/walks/wavefront.hpp"
 
 namespace hyperplane {
 
-/// Factors in the storage that they are kept in.
-using TriangleFactors = std::variant<FactorView, NarrowFactorView<float>, NarrowFactorView<Half>>;
-
-/// What sweeps on triangles are made for.
-struct TriangleShape {
-    Layout layout;
-    std::vector<Int3> offsets;  ///< of the lower triangle's entries, (0,0,0), those of the upper one's
-    int dof = 1;
-    bool symmetric = false, unit = false;  ///< as FactorView's
-    FactorStorage storage = FactorStorage::double_precision;
-    int zeros = 0;  ///< entries of a triangle that are zero at a point, on average: the other triangle's
-
-    int lower() const { return int(offsets.size()) / 2; }
-
-    friend bool operator==(const TriangleShape& a, const TriangleShape& b) {
-        return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic && a.offsets == b.offsets &&
-               a.dof == b.dof && a.symmetric == b.symmetric && a.unit == b.unit && a.storage == b.storage &&
-               a.zeros == b.zeros;
-    }
-};
-
-/// The kernels of one shape. Factors of several unknowns lie as StructIluCuda::place has them, and are unit.
+/// The kernels of one shape. Factors of several unknowns lie in one piece a block, and are unit.
 class TriangleSweepsCuda {
 public:
     explicit TriangleSweepsCuda(const TriangleShape& shape);

@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <array>
 
-#include "precond/struct_ilu/struct_ilu.hpp"
+#include "precond/triangular/wavefront/solve_cpu.hpp"
 #include "precond/walks/recurrence.hpp"
 #include "precond/walks/run_pieces.hpp"
 
 namespace hyperplane {
-namespace struct_ilu_cpu {
+namespace wavefront_cpu {
 namespace {
 
 /// Where values lie, and how they are widened.
@@ -182,31 +182,30 @@ double upper_piece(const Narrow<T>& f, const Run& run, Vector& z) {
 }
 
 template <class Body>
-void with_values(const NarrowFactors& factors, const StructMatrix& a, const Stencil& filled, const Body& body) {
-    if (factors.storage() == FactorStorage::single_precision)
-        body(Narrow<float>(factors, a, filled));
+void with_values(const IluFactors& factors, const Body& body) {
+    const NarrowFactors& reduced = *factors.reduced();
+    if (reduced.storage() == FactorStorage::single_precision)
+        body(Narrow<float>(reduced, factors.matrix(), factors.stencil()));
     else
-        body(Narrow<Half>(factors, a, filled));
+        body(Narrow<Half>(reduced, factors.matrix(), factors.stencil()));
 }
 
 }  // namespace
-}  // namespace struct_ilu_cpu
-
-void StructIlu::narrow_lower_cpu(const Vector& r, Vector& v) const {
-    using namespace struct_ilu_cpu;
-    with_values(*narrow_, *a_, stencil_, [&](const auto& f) {
+void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v) {
+    with_values(factors, [&](const auto& f) {
         sweep_pieces(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, v); });
     });
 }
 
-void StructIlu::narrow_upper_cpu(Vector& z, std::vector<double>* of_line) const {
-    using namespace struct_ilu_cpu;
-    with_values(*narrow_, *a_, stencil_, [&](const auto& f) {
+void upper_reduced(const IluFactors& factors, Vector& z, std::vector<double>* of_line) {
+    const Index lines = factors.matrix().grid().ny;
+    with_values(factors, [&](const auto& f) {
         sweep_pieces(f, Direction::upper, [&](const Run& piece) {
             const double product = upper_piece(f, piece, z);
-            if (of_line) (*of_line)[piece.first.y + Index(a_->grid().ny) * piece.first.z] += product;
+            if (of_line) (*of_line)[piece.first.y + lines * piece.first.z] += product;
         });
     });
 }
 
+}  // namespace wavefront_cpu
 }  // namespace hyperplane

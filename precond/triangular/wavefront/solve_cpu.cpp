@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two triangular sweeps of StructILU on a CPU.
+// The two triangular solves of a wavefront on a CPU, from factors in double precision.
+#include "precond/triangular/wavefront/solve_cpu.hpp"
+
 #include <cstdlib>
-#include <numeric>
 
 #include "precond/factors/known_dof.hpp"
-#include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/walks/recurrence.hpp"
 #include "precond/walks/run_pieces.hpp"
 
 namespace hyperplane {
-namespace struct_ilu_cpu {
+namespace wavefront_cpu {
 namespace {
 
 /// Where the neighbours of a piece are, for entries [first, last).
-void find_neighbours(const Factors& f, const Run& run, int first, int last) {
+void find_neighbours(const FactorsByRun& f, const Run& run, int first, int last) {
     Scratch& mine = scratch();
     mine.near.resize(f.stencil.size());
     for (int e = first; e < last; ++e) mine.near[e] = f.layout.neighbours(run, f.stencil[e]);
@@ -22,7 +22,7 @@ void find_neighbours(const Factors& f, const Run& run, int first, int last) {
 /// Asks for the coefficients, pivots and values of x that a sweep in the natural layout will read two
 /// lines on: hardware prefetchers follow the descending sweep badly. A prefetch outside an array does
 /// nothing; blocks have too many streams for it.
-void prefetch(const Factors& f, const Run& run, int first, int last, const Vector& x, Direction direction) {
+void prefetch(const FactorsByRun& f, const Run& run, int first, int last, const Vector& x, Direction direction) {
     if (f.dof > 1 || f.layout.kind() != LayoutKind::natural) return;
     constexpr int line = 8;  // values in a cache line
     const Index ahead = (direction == Direction::lower ? 2 : -2) * Index(run.count);
@@ -37,8 +37,8 @@ void prefetch(const Factors& f, const Run& run, int first, int last, const Vecto
 /// out = in + sign sum over entries [first, last) and columns of coefficient times x, for one row of a
 /// piece; entries along the run are left out.
 template <int sign>
-void add_products(const Factors& f, const Run& run, int first, int last, int row, const Vector& x, const double* in,
-                  double* out) {
+void add_products(const FactorsByRun& f, const Run& run, int first, int last, int row, const Vector& x,
+                  const double* in, double* out) {
     Scratch& mine = scratch();
     mine.terms.clear();
     for (int e = first; e < last; ++e) {
@@ -53,7 +53,7 @@ void add_products(const Factors& f, const Run& run, int first, int last, int row
 
 /// out = in + sign D^-1 s for a piece.
 template <int sign>
-void add_inverse_times(const Factors& f, const Run& run, const double* s, const Vector* in, Vector& out) {
+void add_inverse_times(const FactorsByRun& f, const Run& run, const double* s, const Vector* in, Vector& out) {
     Scratch& mine = scratch();
     for (int row = 0; row < f.dof; ++row) {
         mine.terms.clear();
@@ -69,7 +69,7 @@ struct AlongRun {
     std::array<int, max_along> entries;
     int count = 0;
 
-    AlongRun(const Factors& f, int first, int last) : f_(f) {
+    AlongRun(const FactorsByRun& f, int first, int last) : f_(f) {
         for (int e = first; e < last; ++e)
             if (f.along_run(e) && scratch().near[e].begin < scratch().near[e].end) entries[count++] = e;
     }
@@ -77,7 +77,7 @@ struct AlongRun {
     bool is_recurrence() const { return f_.dof == 1 && count == 1 && std::abs(f_.stencil[entries[0]].x) == 1; }
 
 private:
-    const Factors& f_;
+    const FactorsByRun& f_;
 };
 
 /// Coefficients of y_t = c_t + a_t y_{t-1}.
@@ -126,7 +126,7 @@ void solve_line(const UpperLine& line, const RunNeighbours& near, int count, dou
 ///     lower   x = D^-1 (s - sum E x)        upper   x = x - D^-1 (s + sum F x)
 /// Returns the lower sweep's x^T D x of the piece.
 template <int m, Direction direction>
-double solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
+double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
     const int dof = m > 0 ? m : f.dof;
     double product = 0.0;
     struct Entry {
@@ -168,14 +168,14 @@ double solve_points(const Factors& f, const Run& run, const AlongRun& along, con
 }
 
 template <Direction direction>
-double solve_points(const Factors& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
+double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
     return with_known_dof<1, 2, 3, 4, 5, 8>(
         f.dof, [&](auto m) { return solve_points<m.value, direction>(f, run, along, s, x); });
 }
 
 /// Returns y^T D y of the piece, which costs next to nothing here: where F = E^T the sum over all pieces
 /// is r^T M^-1 r, since (D + E) y = r and (D + F) z = D y.
-double lower_piece(const Factors& f, const Run& run, const Vector& r, Vector& y) {
+double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vector& y) {
     const int lower = f.stencil.lower_size();
     find_neighbours(f, run, 0, lower);
     prefetch(f, run, 0, lower, r, Direction::lower);
@@ -198,7 +198,7 @@ double lower_piece(const Factors& f, const Run& run, const Vector& r, Vector& y)
     return pivot_product(line, near, run.count, y.data() + run.slot);
 }
 
-void upper_piece(const Factors& f, const Run& run, Vector& z) {
+void upper_piece(const FactorsByRun& f, const Run& run, Vector& z) {
     const int first = f.stencil.diagonal() + 1, last = f.stencil.size();
     find_neighbours(f, run, first, last);
     prefetch(f, run, first, last, z, Direction::upper);
@@ -218,44 +218,19 @@ void upper_piece(const Factors& f, const Run& run, Vector& z) {
 }
 
 }  // namespace
-}  // namespace struct_ilu_cpu
-
-void StructIlu::lower_solve_cpu(const Vector& r, Vector& y) const {
-    using namespace struct_ilu_cpu;
-    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
-    sweep_pieces(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, y); });
-}
-
-void StructIlu::apply_dot(const Vector& r, Vector& z, double* rz) const {
-    using namespace struct_ilu_cpu;
-    if (options_.tuning.by_level) return LinearOperator::apply_dot(r, z, rz);
-    if constexpr (cuda_built)
-        if (cuda_ && a_->symmetric()) {
-            cuda_->lower(cuda_factors(), r, z, rz);
-            return cuda_->upper(cuda_factors(), z, rz);
-        }
-    if (cuda_ || !a_->symmetric() || a_->layout().kind() != LayoutKind::natural)
-        return LinearOperator::apply_dot(r, z, rz);
-    const Grid& grid = a_->grid();
-    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // added up in order, whoever computed them
-    if (narrow_) {
-        narrow_lower_cpu(r, z);
-        narrow_upper_cpu(z, &of_line);
-        *rz = std::accumulate(of_line.begin(), of_line.end(), 0.0);
-        return;
-    }
-    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
+void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<double>* of_line) {
+    const FactorsByRun f = read_by_runs(factors);
+    const Index lines = factors.matrix().grid().ny;
     sweep_pieces(f, Direction::lower, [&](const Run& piece) {
-        of_line[piece.first.y + Index(grid.ny) * piece.first.z] += lower_piece(f, piece, r, z);
+        const double product = lower_piece(f, piece, r, y);
+        if (of_line) (*of_line)[piece.first.y + lines * piece.first.z] += product;
     });
-    upper_solve(z);
-    *rz = std::accumulate(of_line.begin(), of_line.end(), 0.0);
 }
 
-void StructIlu::upper_solve_cpu(Vector& z) const {
-    using namespace struct_ilu_cpu;
-    const Factors f{triangles(), pivots(), pivot_entry(), a_->layout(), stencil_, a_->dof()};
+void upper(const IluFactors& factors, Vector& z) {
+    const FactorsByRun f = read_by_runs(factors);
     sweep_pieces(f, Direction::upper, [&](const Run& piece) { upper_piece(f, piece, z); });
 }
 
+}  // namespace wavefront_cpu
 }  // namespace hyperplane

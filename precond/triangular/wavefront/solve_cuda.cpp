@@ -22,7 +22,7 @@ namespace {
 struct Groups {
     std::vector<int> terms, begin{0};
 
-    Groups(const StructIluSystem& system, const Geometry& g, bool pipelined) {
+    Groups(const IluPattern& system, const Geometry& g, bool pipelined) {
         std::vector<int> older;
         for (int m = 0; m < g.lower; ++m)
             (g.level[m] == -1 || !pipelined || system.shares ? terms : older).push_back(m);
@@ -43,7 +43,7 @@ struct Groups {
 constexpr Index shared_limit = 220 * 1024;
 
 /// As the texts lay it out.
-Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups, TileShape tile, int stages) {
+Index solve_shared(const IluPattern& system, const Geometry& g, int groups, TileShape tile, int stages) {
     const int dof = system.dof;
     const bool narrow = is_narrow(system.storage), halves = system.storage == FactorStorage::half_scaled;
     const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
@@ -56,8 +56,8 @@ Index solve_shared(const StructIluSystem& system, const Geometry& g, int groups,
     return 8 * before + stages * (exponents + 8 * (threads + 1) + (g.lower + 1) * tile.cells() / run * chunk * value);
 }
 
-rtc::Definitions definitions(const StructIluSystem& system, const Geometry& g, const SolveShape& shape, bool upper,
-                             bool dot, const StructIluTuning& tuning) {
+rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const SolveShape& shape, bool upper, bool dot,
+                             const StructIluTuning& tuning) {
     rtc::Definitions all = line_definitions(system, g, shape.tile, g.lower, upper);
     const bool wraps = system.layout.grid().any_periodic() && system.shares;
     all["UNROLLED"] = "1";
@@ -116,7 +116,7 @@ struct ScaledArguments {
 };
 
 /// Large tiles, as long as every multiprocessor has points of an average level: fewer edges and hops.
-TileShape tile_of_points(const StructIluSystem& system, int groups) {
+TileShape tile_of_points(const IluPattern& system, int groups) {
     if (groups > 4) return {32, 4};
     if (groups > 2) return {32, 5};
     if (groups == 2) return {32, system.stencil.level_map().z > 1 ? 10 : 8};
@@ -125,7 +125,7 @@ TileShape tile_of_points(const StructIluSystem& system, int groups) {
 
 /// As many points as keep a multiprocessor's share of the memory busy through their stages; fewer where an average
 /// level has fewer for each multiprocessor. Of fewer bits more, and longer rows of them.
-TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
+TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
     const int dof = system.dof;
     const bool more = is_narrow(system.storage) && g.lower <= 3 && dof > 2;
     const int values = more                       ? (dof <= 4 ? 128 * dof : 256)
@@ -145,16 +145,16 @@ TileShape tile_of_blocks(const StructIluSystem& system, const Geometry& g) {
 }
 
 /// Sets of threads that ask for edges: two where a level has many points, and for one unknown; four for diamond13's.
-/// Else one, since others would take room, or, of three and four unknowns, registers (docs/log/struct_ilu_solve.md).
-int lookahead_of(const StructIluSystem& system, int groups) {
+/// Else one, since others would take room, or, of three and four unknowns, registers (docs/performance-log.md).
+int lookahead_of(const IluPattern& system, int groups) {
     const bool flat = system.stencil.level_map().z == 1;
     if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
     return flat && (system.dof <= 2 || system.dof > 4) ? 2 : 1;
 }
 
 /// Lines side by side of which 16 bytes are asked for at once: their slots begin at whole runs. Of double precision
-/// that gains nothing (docs/log/struct_ilu_solve.md).
-int run_of_points(const StructIluSystem& system, const Geometry& g, TileShape tile) {
+/// that gains nothing (docs/performance-log.md).
+int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile) {
     if (system.layout.kind() == LayoutKind::natural || system.storage != FactorStorage::single_precision) return 1;
     constexpr int run = 4;
     const bool whole = tile.j % run == 0 && g.skew % run == 0 && system.layout.grid().ny % run == 0;
@@ -163,7 +163,7 @@ int run_of_points(const StructIluSystem& system, const Geometry& g, TileShape ti
 
 }  // namespace
 
-SolveShape::SolveShape(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
+SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning)
     : tile{tuning.tile_j, tuning.tile_k} {
     const int dof = system.dof;
     groups = Groups(system, g, tuning.pipelined).count();
@@ -214,7 +214,7 @@ int SolveShape::edge_records(const Geometry& g, int dof) const {
     return (std::min(g.halo_j, tile.j) * tile.k + std::min(g.halo_k, tile.k) * tile.j) * dof;
 }
 
-Solves::Solves(const Context& context, const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning)
+Solves::Solves(const Context& context, const IluPattern& system, const Geometry& g, const StructIluTuning& tuning)
     : system_(system),
       shape_(system, g, tuning),
       tiles_(system.layout, g.skew, shape_.tile),
@@ -234,16 +234,25 @@ Solves::Solves(const Context& context, const StructIluSystem& system, const Geom
     if (system.symmetric) dotting_ = load(!system.shares, true);
 }
 
-void Solves::lower(const StructIluCuda::Factors& f, const double* in, double* out, double* dot) {
+FactorAddresses addresses_of(const IluFactors& factors) {
+    const Index slots = factors.matrix().layout().slots(), dof = factors.matrix().dof();
+    if (const NarrowFactors* reduced = factors.reduced())
+        return {reduced->values<float>().values, factors.inverse_address(), reduced->entry_stride() / (dof * dof),
+                reduced->of_lower().values, reduced->of_upper().values};
+    return {factors.triangles().values(0), factors.inverse_address(),
+            factors.pattern().shares ? factors.matrix().stride() : slots};
+}
+
+void Solves::lower(const FactorAddresses& f, const double* in, double* out, double* dot) {
     launch(dot && system_.shares ? dotting_ : lower_, false, f, in, out, dot);
 }
 
-void Solves::upper(const StructIluCuda::Factors& f, const double* in, double* out, double* dot) {
+void Solves::upper(const FactorAddresses& f, const double* in, double* out, double* dot) {
     launch(dot && !system_.shares ? dotting_ : upper_, true, f, in, out, dot);
 }
 
-void Solves::launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::Factors& f, const double* in,
-                    double* out, double* dot) {
+void Solves::launch(const rtc::Kernel& kernel, bool upper, const FactorAddresses& f, const double* in, double* out,
+                    double* dot) {
     const Grid& g = system_.layout.grid();
     const Arguments head{f.triangles,
                          f.inverse,
@@ -272,14 +281,14 @@ void Solves::launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::
     kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, words.data());
 }
 
-Index Solves::bytes(const StructIluSystem& system, const Geometry& g, const StructIluTuning& tuning) {
+Index Solves::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
     const SolveShape shape(system, g, tuning);
     const Tiles tiles(system.layout, g.skew, shape.tile);
     const Index edges = system.layout.grid().nx * shape.edge_records(g, system.dof);
     return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + Index(sizeof(double))) + Index(sizeof(State));
 }
 
-std::vector<rtc::KernelResources> Solves::compile(const StructIluSystem& system, const Geometry& g,
+std::vector<rtc::KernelResources> Solves::compile(const IluPattern& system, const Geometry& g,
                                                   const StructIluTuning& tuning, const std::string& architecture) {
     const SolveShape shape(system, g, tuning);
     std::vector<rtc::KernelResources> all, one;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "precond/factors/ilu_factors.hpp"
 #include "precond/walks/tiles.hpp"
 
 namespace hyperplane::struct_ilu {
@@ -19,7 +20,7 @@ struct SolveShape {
     int worker_threads, groups, loader_threads, blocks;
     int loader_lines = 1, run = 1;  ///< lines of a loader's thread, and of one copy
 
-    SolveShape(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
+    SolveShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
     int threads() const { return groups * worker_threads + loader_threads + lookahead * halo_threads; }
     /// Records that a tile passes on at a level.
     int edge_records(const Geometry& geometry, int dof) const;
@@ -37,26 +38,35 @@ struct State {
     std::uint64_t epoch;
 };
 
+/// Addresses on the device, of values in the pattern's storage.
+struct FactorAddresses {
+    const void* triangles;  ///< W, D^-1 and G in their places; for D-ILU the matrix
+    const void* inverse;    ///< D^-1
+    Index stride;           ///< slots that an entry has room for
+    const RowExponent *of_lower = nullptr, *of_upper = nullptr;  ///< half_scaled: precond/factors/reduced.hpp
+};
+FactorAddresses addresses_of(const IluFactors& factors);
+
 class Solves {
 public:
-    Solves(const Context& context, const StructIluSystem& system, const Geometry& geometry,
-           const StructIluTuning& tuning);
+    Solves(const Context& context, const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
 
-    /// As those of StructIluCuda.
-    void lower(const StructIluCuda::Factors& factors, const double* in, double* out, double* dot);
-    void upper(const StructIluCuda::Factors& factors, const double* in, double* out, double* dot);
+    /// y = (I + W)^-1 r; for D-ILU y = D^-1 (I + E D^-1)^-1 r. Both solves are given the same `dot` or none: where it
+    /// is given, one of them writes r^T M^-1 r of a symmetric M to it.
+    void lower(const FactorAddresses& factors, const double* in, double* out, double* dot);
+    void upper(const FactorAddresses& factors, const double* in, double* out, double* dot);
 
     /// Device memory held.
-    static Index bytes(const StructIluSystem& system, const Geometry& geometry, const StructIluTuning& tuning);
-    static std::vector<rtc::KernelResources> compile(const StructIluSystem& system, const Geometry& geometry,
+    static Index bytes(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
+    static std::vector<rtc::KernelResources> compile(const IluPattern& system, const Geometry& geometry,
                                                      const StructIluTuning& tuning, const std::string& architecture);
     std::string describe() const;
 
 private:
-    void launch(const rtc::Kernel& kernel, bool upper, const StructIluCuda::Factors& factors, const double* in,
-                double* out, double* dot);
+    void launch(const rtc::Kernel& kernel, bool upper, const FactorAddresses& factors, const double* in, double* out,
+                double* dot);
 
-    const StructIluSystem system_;
+    const IluPattern system_;
     SolveShape shape_;
     Tiles tiles_;
     DeviceTiles device_tiles_;

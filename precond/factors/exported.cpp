@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/factors/exported.hpp"
+
+#include <algorithm>
+
+namespace hyperplane {
+namespace {
+
+template <class T>
+BasicBlockView<T> blocks_in(T* values, const TriangleShape& shape, Backend backend) {
+    const Index dof = shape.dof, slots = shape.layout.slots();
+    if (places_on(backend) == BlockPlaces::together) return blocks_together(values, slots, shape.dof);
+    return {values, dof * dof * slots, 1, dof * slots, slots};
+}
+
+Index values_of(const TriangleShape& shape) {
+    return Index(shape.kept()) * shape.dof * shape.dof * shape.layout.slots();
+}
+
+}  // namespace
+
+Index FactorCopy::bytes(const TriangleShape& shape, Backend backend) {
+    const Index entries = Index(shape.offsets.size()), offsets = entries * Index(sizeof(Int3));
+    if (!is_narrow(shape.storage)) return offsets + values_of(shape) * Index(sizeof(double));
+    return offsets + NarrowFactors::bytes(shape.storage, places_on(backend), shape.layout.slots(), int(entries),
+                                          shape.dof, shape.symmetric);
+}
+
+Index FactorCopy::setup_bytes(const TriangleShape& shape) {
+    return is_narrow(shape.storage) ? values_of(shape) * Index(sizeof(double)) : 0;
+}
+
+void FactorCopy::allocate(const ExportsFactors& pair, const StructMatrix& a) {
+    TriangleShape shape = pair.exported_shape(a.grid(), a.stencil(), a.dof(), a.symmetric());
+    shape.layout = a.layout();
+    shape.storage = storage_;
+    if (!(shape == shape_) || offsets_.size() == 0) {
+        offsets_ = {};
+        reduced_.reset();
+        values_ = {};
+        shape_ = shape;
+        if (is_narrow(storage_))
+            reduced_.emplace(a.context(), storage_, shape.layout, shape.offsets, shape.dof, shape.symmetric,
+                             places_on(a.backend()));
+        offsets_ = copied_to(a.context(), "sweeps", shape.offsets);  // last, as it tells that all the rest is there
+    }
+    if (values_.size() == 0) values_ = Buffer<double>(a.context(), "factor", values_of(shape_));
+}
+
+void FactorCopy::fill(const ExportsFactors& pair, const StructMatrix& a, const std::string& name, SetupReport& report) {
+    allocate(pair, a);
+    pair.export_factors({a.backend(), shape_.layout, blocks_in(values_.data(), shape_, values_.backend()),
+                         offsets_.data(), shape_.lower(), shape_.dof, shape_.symmetric});
+    report.factor_bytes = reduced_ ? reduced_->bytes() : values_.size() * Index(sizeof(double));
+    if (!reduced_) return;
+    judge(reduced_->round(view()), storage_, name, report);
+    values_ = {};
+}
+
+FactorView FactorCopy::view() const {
+    const ConstBlockView blocks = blocks_in(values_.data(), shape_, values_.backend());
+    FactorView f{shape_.layout, blocks, blocks, offsets_.data(), shape_.lower(), shape_.symmetric, true};
+    f.inverse.values += shape_.lower() * blocks.entry_stride;
+    return f;
+}
+
+TriangleFactors FactorCopy::factors() const {
+    if (!reduced_) return view();
+    return reduced_->triangle_factors();
+}
+
+}  // namespace hyperplane

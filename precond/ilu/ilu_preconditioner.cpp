@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/ilu/ilu_preconditioner.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+
+const ParameterTable& ilu_parameters() {
+    using enum ParameterType;
+    const std::string section = "preconditioner";
+    static const ParameterTable table = [&] {
+        ParameterTable keys{
+            {section, "fill_level", integer, "0",
+             "ILU(k): fill made of entries of level p and q is kept while p + q + 1 <= k; incomplete Cholesky IC(k) "
+             "when the matrix is symmetric",
+             "", Bound{0}, Bound{3}}};
+        keys.insert(keys.end(), pivot_parameters().begin(), pivot_parameters().end());
+        return keys;
+    }();
+    return table;
+}
+
+IluOptions ilu_options(const Parameters& parameters, const std::string& name) {
+    IluOptions options;
+    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    options.pivots = pivot_options(parameters);
+    options.storage = factor_storage(parameters);
+    options.name = name;
+    return options;
+}
+
+IluPreconditioner::IluPreconditioner(const Context& context, const IluOptions& options,
+                                     std::unique_ptr<Factorisation> factorisation,
+                                     std::unique_ptr<TriangularSolve> solve)
+    : options_(options), factors_(context), factorisation_(std::move(factorisation)), solve_(std::move(solve)) {}
+
+IluPattern IluPreconditioner::pattern(const Layout& layout, const Stencil& a, int dof, bool symmetric,
+                                      Backend backend) const {
+    return ilu_pattern(layout, a, options_.fill_level, dof, symmetric, backend, options_.storage, options_.may_share);
+}
+
+void IluPreconditioner::check(const StructMatrix& a) const {
+    if (a.stencil().radius() > 2)
+        throw UsageError(fmt::format("{}: stencil {} has radius {}, the largest it takes is 2", options_.name,
+                                     a.stencil().name(), a.stencil().radius()));
+    factorisation_->check(options_.pivots.rules);
+    if (a.layout().kind() == LayoutKind::natural) return;
+    const LevelMap have = a.layout().levels(), need = a.stencil().filled(options_.fill_level).level_map();
+    if (have.y < need.y || have.z < need.z)
+        throw UsageError(
+            fmt::format("{}: fill level {} of stencil {} needs levels i + {} j + {} k, the matrix's layout has "
+                        "i + {} j + {} k; build the matrix in the layout that plan() returns",
+                        options_.name, options_.fill_level, a.stencil().name(), need.y, need.z, have.y, have.z));
+}
+
+SetupReport IluPreconditioner::setup(const StructMatrix& a) {
+    check(a);
+    factors_.allocate(a, pattern(a.layout(), a.stencil(), a.dof(), a.symmetric(), a.backend()));
+    solve_->analyse(factors_);
+    factorisation_->analyse(factors_);
+    SetupReport report = factor_with_policy(
+        a, options_.pivots.rules, options_.pivots.shift, options_.name,
+        [&](double alpha, PivotInverter& inverter) {
+            factorisation_->compute(alpha, options_.pivots.rules, factors_, inverter);
+        },
+        factorisation_->remark());
+    if (is_narrow(options_.storage)) {
+        factors_.round(options_.name, report);
+        factorisation_->release_scratch();
+    }
+    report.factor_bytes = factors_.bytes();
+    solve_->accept(factors_, options_.name);
+    return report;
+}
+
+PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting) const {
+    const Backend backend = setting.context.backend();
+    const LevelMap levels = setting.stencil.filled(options_.fill_level).level_map();
+    PreconditionerPlan plan;
+    plan.layout = Layout(solve_->layout(backend), setting.grid, levels);
+    const IluPattern p = pattern(plan.layout, setting.stencil, setting.dof, setting.symmetric, backend);
+    const FactorisationMemory memory = factorisation_->memory(p, backend);
+    plan.bytes = IluFactors::bytes(p, backend) + memory.kept + solve_->bytes(p, backend);
+    if (is_narrow(p.storage))
+        plan.setup_bytes = IluFactors::bytes_in_double(p) + memory.scratch;
+    else
+        plan.bytes += memory.scratch;
+    plan.bytes_per_apply = solve_->bytes_per_apply(p, backend);
+    plan.traits = traits(setting.symmetric);
+    return plan;
+}
+
+PreconditionerTraits IluPreconditioner::traits(bool symmetric) const {
+    PreconditionerTraits traits = solve_->traits(symmetric);
+    if (!*traits.varies) traits.varies = factorisation_->varies();
+    return traits;
+}
+
+Index IluPreconditioner::bytes_per_apply() const {
+    return solve_->bytes_per_apply(factors_.pattern(), factors_.matrix().backend());
+}
+
+SweepCounts IluPreconditioner::sweeps() const {
+    SweepCounts counts = factorisation_->sweeps();
+    counts.apply = solve_->sweeps();
+    return counts;
+}
+
+const ExactSolve& IluPreconditioner::exact_solve() const {
+    return dynamic_cast<const ExactSolve&>(*solve_);
+}
+
+std::string IluPreconditioner::describe() const {
+    const std::string solve = solve_->describe(), factorisation = factorisation_->describe();
+    return solve.empty() || factorisation.empty() ? solve + factorisation : solve + "; " + factorisation;
+}
+
+PreconditionerRow ilu_row(const std::string& name, MakeIlu make) {
+    PreconditionerRow row;
+    row.name = name;
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.create = make;
+    row.plan = [make](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return make(parameters, setting)->plan(setting);
+    };
+    return row;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/reproductions/by_level.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "precond/par_ilu/sweeps.hpp"
+#include "precond/triangular/levels.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// The fixed point of par_ilu's sweeps in one pass: each point's row is final before it is used.
+class LevelElimination : public Factorisation {
+public:
+    explicit LevelElimination(const std::string& name) : name_(name) {}
+
+    void analyse(const IluFactors& factors) override {
+        if (sweeps_ && sweeps_->serves(factors.pattern())) return;
+        sweeps_.reset();
+        sweeps_ = std::make_unique<FactorSweeps>(factors.context(), factors.pattern());
+    }
+    void compute(double alpha, const PivotRules& rules, IluFactors& factors, PivotInverter& inverter) override {
+        const FactorTarget result = factors.target(factors.held());
+        sweeps_->eliminate_by_level(factors.matrix(), factors.pattern().layout, result, alpha, rules, inverter);
+        if (factors.unit_in_double()) sweeps_->make_unit(result);
+    }
+    void check(const PivotRules& rules) const override {
+        if (rules.policy == PivotPolicy::boost)
+            throw UsageError(fmt::format(
+                "{}: an elimination by levels boosts no pivots; set preconditioner.pivot_policy = fail or shift",
+                name_));
+    }
+    FactorisationMemory memory(const IluPattern& pattern, Backend /*backend*/) const override {
+        return {.kept = FactorSweeps::bytes(pattern)};
+    }
+
+private:
+    std::string name_;
+    std::unique_ptr<FactorSweeps> sweeps_;
+};
+
+class LevelSolve : public ExactSolve {
+public:
+    void analyse(const IluFactors& factors) override {
+        offsets_ = copied_to(factors.context(), "sweeps", factors.stencil().offsets());
+    }
+    void lower(const IluFactors& factors, const Vector& r, Vector& y) const override {
+        solve_by_level(factors.view(offsets_.data()), factors.pattern().layout, Direction::lower, r, y);
+    }
+    void upper(const IluFactors& factors, Vector& z) const override {
+        solve_by_level(factors.view(offsets_.data()), factors.pattern().layout, Direction::upper, z, z);
+    }
+    LayoutKind layout(Backend backend) const override {
+        return backend == Backend::cuda ? LayoutKind::hyperplane : LayoutKind::natural;
+    }
+    Index bytes(const IluPattern& pattern, Backend /*backend*/) const override {
+        return pattern.stencil.size() * Index(sizeof(Int3));
+    }
+
+private:
+    Buffer<Int3> offsets_;  ///< of the factors' stencil
+};
+
+}  // namespace
+
+std::unique_ptr<IluPreconditioner> make_ilu_by_level(const Context& context, const IluOptions& options) {
+    if (is_narrow(options.storage))
+        throw UsageError(fmt::format("{}: solves by level read factors of double precision alone", options.name));
+    return std::make_unique<IluPreconditioner>(context, options, std::make_unique<LevelElimination>(options.name),
+                                               std::make_unique<LevelSolve>());
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/struct_ilu/elimination.hpp"
+
+#include "precond/struct_ilu/factor_cpu.hpp"
+#include "precond/struct_ilu/factor_cuda.hpp"
+
+namespace hyperplane {
+
+using struct_ilu::Geometry;
+
+Elimination::Elimination(const StructIluTuning& tuning) : tuning_(tuning) {}
+Elimination::~Elimination() = default;
+
+void Elimination::analyse([[maybe_unused]] const IluFactors& factors) {
+    if constexpr (cuda_built) {
+        const IluPattern& pattern = factors.pattern();
+        if (factors.matrix().backend() == Backend::cpu || (cuda_ && *served_ == pattern)) return;
+        cuda_ = std::make_unique<struct_ilu::Factorisation>(factors.context(), pattern, Geometry(pattern), tuning_);
+        served_ = pattern;
+    }
+}
+
+void Elimination::compute(double alpha, [[maybe_unused]] const PivotRules& rules, IluFactors& factors,
+                          PivotInverter& inverter) {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->factor(factors.matrix(), factors.held(), alpha, rules, inverter);
+    wavefront_cpu::factorise(factors, alpha, inverter);
+}
+
+FactorisationMemory Elimination::memory([[maybe_unused]] const IluPattern& pattern,
+                                        [[maybe_unused]] Backend backend) const {
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda)
+            return {.kept = struct_ilu::Factorisation::bytes(pattern, Geometry(pattern), tuning_)};
+    return {};
+}
+
+std::string Elimination::describe() const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->describe();
+    return "";
+}
+
+}  // namespace hyperplane

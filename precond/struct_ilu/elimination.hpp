@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exact incomplete elimination in wavefront order, on either backend.
+//
+// Luo et al., "StructILU", ICS 2025: Algorithm 1, section 4.1. For each point p in natural order, for each lower offset
+// l and upper offset u with e = l + u in the stencil:
+//
+//     X_e(p) -= E_l(p) D^-1(p+l) F_u(p+l)          X = A + alpha diag(A) at first
+//     D^-1(p) = inverse of X_0(p)
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "precond/ilu/factorisation.hpp"
+#include "precond/walks/tuning.hpp"
+
+namespace hyperplane {
+
+namespace struct_ilu {
+class Factorisation;
+}
+
+class Elimination : public Factorisation {
+public:
+    explicit Elimination(const StructIluTuning& tuning = {});
+    ~Elimination() override;
+
+    void analyse(const IluFactors& factors) override;
+    void compute(double alpha, const PivotRules& rules, IluFactors& factors, PivotInverter& inverter) override;
+    FactorisationMemory memory(const IluPattern& pattern, Backend backend) const override;
+    std::string describe() const override;
+
+private:
+    StructIluTuning tuning_;
+    std::optional<IluPattern> served_;                 ///< by cuda_
+    std::unique_ptr<struct_ilu::Factorisation> cuda_;  ///< kernels, where the matrix is on a GPU
+};
+
+}  // namespace hyperplane

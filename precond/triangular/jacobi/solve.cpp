@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/triangular/jacobi/solve.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Key of the sweeps' mode where `mode` may be the factorisation's own.
+constexpr const char* solve_mode = "solve_mode";
+
+TriangleShape shape_of(const IluPattern& p, Backend backend) {
+    return {p.layout, p.stencil.offsets(), p.dof, p.symmetric, IluFactors::unit(p, backend), p.storage};
+}
+
+void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, Direction direction, int count,
+                       const std::string& name) {
+    constexpr double most_at_last = 10.0, most = 1e8;
+    const std::vector<double> growth = sweeps.growth(factors, direction, most);
+    if (int(growth.size()) == count && growth.back() <= most_at_last) return;
+    throw SetupError(
+        fmt::format("{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
+                    "times that of "
+                    "none, since the factor is too far from normal. Use another preconditioner.{1}_sweeps, a larger "
+                    "preconditioner.shift, or {5}, whose solves are exact.",
+                    name, direction == Direction::lower ? "lower" : "upper", growth.size(), count, growth.back(),
+                    name == "jacobi_sweeps" ? "struct_ilu" : "preconditioner.triangular_solve = exact"));
+}
+
+}  // namespace
+
+PreconditionerTraits jacobi_traits(const SweepOptions& options, bool symmetric) {
+    const bool sync = options.mode == SweepMode::sync;
+    return {.fixed = sync,
+            .symmetric = sync && symmetric && options.lower == options.upper,
+            .varies = sync ? "" : "block_async sweeps"};
+}
+
+void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, const SweepOptions& options,
+                       const std::string& name) {
+    refuse_divergence(sweeps, factors, Direction::lower, options.lower, name);
+    refuse_divergence(sweeps, factors, Direction::upper, options.upper, name);
+}
+
+void JacobiSolve::accept(const IluFactors& factors, const std::string& name) {
+    const TriangleShape shape = factors.triangle_shape();
+    if (host_offsets_ != shape.offsets) {
+        offsets_ = copied_to(factors.context(), "sweeps", shape.offsets);
+        host_offsets_ = shape.offsets;
+    }
+    if (!sweeps_ || !sweeps_->serves(shape)) {
+        sweeps_.reset();
+        sweeps_ = std::make_unique<TriangleSweeps>(factors.context(), shape, options_);
+    }
+    refuse_divergence(*sweeps_, factors.triangle_factors(offsets_.data()), options_, name);
+}
+
+void JacobiSolve::apply(const IluFactors& factors, const Vector& r, Vector& z) const {
+    sweeps_->apply(factors.triangle_factors(offsets_.data()), r, z);
+}
+
+Index JacobiSolve::bytes(const IluPattern& pattern, Backend /*backend*/) const {
+    return pattern.stencil.size() * Index(sizeof(Int3)) + TriangleSweeps::bytes(pattern.layout.slots() * pattern.dof);
+}
+
+Index JacobiSolve::bytes_per_apply(const IluPattern& pattern, Backend backend) const {
+    return TriangleSweeps::bytes_per_apply(shape_of(pattern, backend), options_);
+}
+
+ParameterTable jacobi_parameters(const std::string& mode) {
+    using enum ParameterType;
+    const std::string section = "preconditioner";
+    return {
+        {section, "lower_sweeps", integer, "5",
+         "Jacobi sweeps for the lower triangle, from zero on; the first gives the solution of its diagonal", "",
+         Bound{1}, Bound{10000}},
+        {section, "upper_sweeps", integer, "5", "the same for the upper triangle; cg needs as many as lower_sweeps", "",
+         Bound{1}, Bound{10000}},
+        {section,
+         mode,
+         choice,
+         "sync",
+         "sync: a sweep reads the one before, so M is one operator; block_async: blocks of 128 points read whatever "
+         "their neighbours have come to, neither fixed nor deterministic, for fgmres alone",
+         "",
+         {},
+         {},
+         {"sync", "block_async"}},
+        {section,
+         "block_order",
+         choice,
+         "dependency",
+         "order in which block_async begins its blocks; dependency: forward for the lower triangle, backward for the "
+         "upper one; natural: none, as processor or GPU come to them",
+         "",
+         {},
+         {},
+         {"dependency", "forward", "backward", "natural"},
+         0,
+         false,
+         Condition{mode, "block_async"}},
+    };
+}
+
+SweepOptions jacobi_options(const Parameters& parameters, const std::string& mode) {
+    const std::string section = "preconditioner", &order = parameters.text(section, "block_order");
+    SweepOptions options;
+    options.lower = int(parameters.integer(section, "lower_sweeps"));
+    options.upper = int(parameters.integer(section, "upper_sweeps"));
+    options.mode = parameters.text(section, mode) == "sync" ? SweepMode::sync : SweepMode::block_async;
+    options.order = order == "forward"    ? BlockOrder::forward
+                    : order == "backward" ? BlockOrder::backward
+                    : order == "natural"  ? BlockOrder::natural
+                                          : BlockOrder::dependency;
+    return options;
+}
+
+ParameterTable triangular_solve_parameters() {
+    ParameterTable table{{"preconditioner",
+                          "triangular_solve",
+                          ParameterType::choice,
+                          "exact",
+                          "exact, or jacobi: lower_sweeps and upper_sweeps Jacobi sweeps, as jacobi_sweeps does",
+                          "",
+                          {},
+                          {},
+                          {"exact", "jacobi"}}};
+    for (ParameterSpec& spec : jacobi_parameters(solve_mode)) {
+        if (!spec.only_with) spec.only_with = {"triangular_solve", "jacobi"};
+        table.push_back(spec);
+    }
+    return table;
+}
+
+bool sweeps_triangles(const Parameters& parameters) {
+    return parameters.text("preconditioner", "triangular_solve") == "jacobi";
+}
+
+SweepOptions triangular_solve_options(const Parameters& parameters) {
+    return jacobi_options(parameters, solve_mode);
+}
+
+}  // namespace hyperplane

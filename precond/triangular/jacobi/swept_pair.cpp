@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/triangular/jacobi/swept_pair.hpp"
+
+#include <algorithm>
+
+namespace hyperplane {
+
+SetupReport SweptPair::setup(const StructMatrix& a) {
+    SetupReport report = pair_->setup(a);
+    symmetric_ = a.symmetric();
+    copy_.fill(exports_, a, name_, report);
+    if (!sweeps_ || !sweeps_->serves(copy_.shape())) {
+        sweeps_.reset();
+        sweeps_ = std::make_unique<TriangleSweeps>(context_, copy_.shape(), options_);
+    }
+    refuse_divergence(*sweeps_, copy_.factors(), options_, name_);
+    return report;
+}
+
+PreconditionerPlan SweptPair::plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const {
+    TriangleShape shape = exports_.exported_shape(setting.grid, setting.stencil, setting.dof, setting.symmetric);
+    shape.storage = copy_.storage();
+    plan.layout = shape.layout;
+    plan.bytes +=
+        FactorCopy::bytes(shape, setting.context.backend()) + TriangleSweeps::bytes(shape.layout.slots() * shape.dof);
+    plan.setup_bytes = std::max(plan.setup_bytes, FactorCopy::setup_bytes(shape));
+    plan.bytes_per_apply = TriangleSweeps::bytes_per_apply(shape, options_);
+    const char* const varies = plan.traits.varies;
+    plan.traits = jacobi_traits(options_, setting.symmetric);
+    if (options_.mode == SweepMode::sync) plan.traits.varies = varies;
+    return plan;
+}
+
+}  // namespace hyperplane

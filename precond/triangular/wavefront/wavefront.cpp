@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/triangular/wavefront/wavefront.hpp"
+
+#include <numeric>
+#include <vector>
+
+#include "precond/triangular/wavefront/solve_cpu.hpp"
+#include "precond/triangular/wavefront/solve_cuda.hpp"
+
+namespace hyperplane {
+
+WavefrontSolve::WavefrontSolve(const StructIluTuning& tuning) : tuning_(tuning) {}
+WavefrontSolve::~WavefrontSolve() = default;
+
+void WavefrontSolve::analyse([[maybe_unused]] const IluFactors& factors) {
+    if constexpr (cuda_built) {
+        const IluPattern& pattern = factors.pattern();
+        if (factors.matrix().backend() == Backend::cpu || (cuda_ && *served_ == pattern)) return;
+        cuda_ =
+            std::make_unique<struct_ilu::Solves>(factors.context(), pattern, struct_ilu::Geometry(pattern), tuning_);
+        served_ = pattern;
+    }
+}
+
+void WavefrontSolve::lower(const IluFactors& factors, const Vector& r, Vector& y) const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->lower(struct_ilu::addresses_of(factors), r.data(), y.data(), nullptr);
+    factors.reduced() ? wavefront_cpu::lower_reduced(factors, r, y) : wavefront_cpu::lower(factors, r, y);
+}
+
+void WavefrontSolve::upper(const IluFactors& factors, Vector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->upper(struct_ilu::addresses_of(factors), z.data(), z.data(), nullptr);
+    factors.reduced() ? wavefront_cpu::upper_reduced(factors, z) : wavefront_cpu::upper(factors, z);
+}
+
+bool WavefrontSolve::dot_is_free(const IluFactors& factors) {
+    const StructMatrix& a = factors.matrix();
+    return a.symmetric() && (a.backend() == Backend::cuda || a.layout().kind() == LayoutKind::natural);
+}
+
+void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vector& z, double* rz) const {
+    if (!dot_is_free(factors)) return ExactSolve::apply_dot(factors, r, z, rz);
+    if constexpr (cuda_built)
+        if (cuda_) {
+            const struct_ilu::FactorAddresses addresses = struct_ilu::addresses_of(factors);
+            cuda_->lower(addresses, r.data(), z.data(), rz);
+            return cuda_->upper(addresses, z.data(), z.data(), rz);
+        }
+    const Grid& grid = factors.matrix().grid();
+    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // added up in order, whoever computed them
+    if (factors.reduced()) {
+        wavefront_cpu::lower_reduced(factors, r, z);
+        wavefront_cpu::upper_reduced(factors, z, &of_line);
+    } else {
+        wavefront_cpu::lower(factors, r, z, &of_line);
+        wavefront_cpu::upper(factors, z);
+    }
+    *rz = std::accumulate(of_line.begin(), of_line.end(), 0.0);
+}
+
+Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_unused]] Backend backend) const {
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda) return struct_ilu::Solves::bytes(pattern, struct_ilu::Geometry(pattern), tuning_);
+    return 0;
+}
+
+std::string WavefrontSolve::describe() const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->describe();
+    return "";
+}
+
+}  // namespace hyperplane
