@@ -61,8 +61,8 @@ int blocks(const IluPattern& shape) {
 }
 
 /// Of one and two unknowns: the coefficients of pairs that a thread asks for together, as measured
-/// (docs/performance-log.md). More of them hide more of what memory takes, as long as registers have room beside what a
-/// point keeps of its lower neighbours.
+/// (docs/log/par_ilu_sweep.md). More of them hide more of what memory takes, as long as registers have room beside what
+/// a point keeps of its lower neighbours.
 int group_values(const IluPattern& shape) {
     return shape.dof == 1 && shape.eliminations().count() > 16 && shape.stencil.lower_size() <= 12 ? 16 : 8;
 }

@@ -145,7 +145,7 @@ TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
 }
 
 /// Sets of threads that ask for edges: two where a level has many points, and for one unknown; four for diamond13's.
-/// Else one, since others would take room, or, of three and four unknowns, registers (docs/performance-log.md).
+/// Else one, since others would take room, or, of three and four unknowns, registers (docs/log/struct_ilu_solve.md).
 int lookahead_of(const IluPattern& system, int groups) {
     const bool flat = system.stencil.level_map().z == 1;
     if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
@@ -153,7 +153,7 @@ int lookahead_of(const IluPattern& system, int groups) {
 }
 
 /// Lines side by side of which 16 bytes are asked for at once: their slots begin at whole runs. Of double precision
-/// that gains nothing (docs/performance-log.md).
+/// that gains nothing (docs/log/struct_ilu_solve.md).
 int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile) {
     if (system.layout.kind() == LayoutKind::natural || system.storage != FactorStorage::single_precision) return 1;
     constexpr int run = 4;
