@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""clang-tidy 14 finds nothing (.clang-tidy) in the files that changed, or in all of them (--all).
+
+Changed are the files that differ from where this branch left its upstream (`@{upstream}`, else origin/HEAD), or from
+the previous commit where nothing was committed since or there is no upstream; what is not committed yet counts, too.
+HYPERPLANE_TIDY_BASE names another commit to compare with. Of more than LIMIT changed files the LIMIT with the most
+changed lines are checked, and the others are left to --all.
+
+The preset `tidy` writes the commands: sources with loops for both backends are read as C++ for the CPU. Sources that
+nvcc alone compiles (.cu, .cuh) are not read, nor the CUDA backend's where there is no toolkit.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+
+import repository
+
+LIMIT = 20
+
+
+def run(*command):
+    done = subprocess.run(command, cwd=repository.ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def base():
+    """The commit to compare with, or None where git has no history."""
+    if "HYPERPLANE_TIDY_BASE" in os.environ:
+        return os.environ["HYPERPLANE_TIDY_BASE"]
+    head = repository.git("rev-parse", "HEAD")
+    for upstream in ("@{upstream}", "origin/HEAD"):
+        left = repository.git("merge-base", "HEAD", upstream)
+        if left and left != head:
+            return left.strip()
+    previous = repository.git("rev-parse", "--verify", "HEAD~1")
+    return previous.strip() if previous else None
+
+
+def changed():
+    """{path: number of changed lines}, new files that are not ignored included."""
+    since = base()
+    if since is None:
+        repository.skip("no commit to compare with")
+    lines = {}
+    for row in run("git", "diff", "--numstat", "--no-renames", since).splitlines():
+        added, removed, name = row.split("\t")
+        lines[name] = 0 if added == "-" else int(added) + int(removed)
+    for name in run("git", "ls-files", "--others", "--exclude-standard").splitlines():
+        lines[name] = len((repository.ROOT / name).read_bytes().splitlines())
+    return lines
+
+
+def sources():
+    """The sources with a command in build/tidy."""
+    run("cmake", "--preset", "tidy")
+    run("cmake", "--build", "--preset", "tidy")
+    commands = json.loads((repository.ROOT / "build" / "tidy" / "compile_commands.json").read_text())
+    found = {os.path.relpath(entry["file"], repository.ROOT) for entry in commands
+             if " -x cu " not in entry["command"]}
+    return {name for name in found if not name.startswith("build/")}
+
+
+def check(command, name):
+    """What clang-tidy says of a file; empty if nothing."""
+    done = subprocess.run([command, "-p", "build/tidy", "--quiet", "--warnings-as-errors=*",
+                           "--extra-arg=-Wno-unknown-warning-option", name],
+                          cwd=repository.ROOT, capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stdout + re.sub(r"^\d+ warnings?.*\n", "", done.stderr, flags=re.M)
+
+
+def main():
+    command = repository.tool("clang-tidy", 14)
+    known = sources()
+    if "--all" in sys.argv[1:]:
+        names = sorted(known)
+    else:
+        lines = changed()
+        names = [name for name in repository.files() if name in lines and name.endswith(repository.CODE)]
+        unread = [name for name in names if name not in known and not name.endswith(".hpp")]
+        names = sorted((name for name in names if name not in unread), key=lambda name: -lines[name])
+        for what, left_out in ("not C++", unread), (f"beyond the {LIMIT} that changed most", names[LIMIT:]):
+            if left_out:
+                print(f"{len(left_out)} changed files are not checked here ({what})")
+        names = names[:LIMIT]
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        found = [text for text in pool.map(lambda name: check(command, name), names) if text]
+    print(f"{len(names)} files checked, {len(found)} with findings", *found, sep="\n")
+    return 1 if found else 0
+
+
+sys.exit(main())
