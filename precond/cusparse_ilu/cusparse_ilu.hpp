@@ -17,7 +17,7 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/cusparse_ilu/compressed_rows.hpp"
-#include "precond/registry.hpp"
+#include "precond/row.hpp"
 
 namespace hyperplane {
 

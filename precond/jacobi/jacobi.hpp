@@ -7,7 +7,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/reduced.hpp"
-#include "precond/registry.hpp"
+#include "precond/row.hpp"
 
 namespace hyperplane {
 
