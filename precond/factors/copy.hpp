@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of triangular factors, W, D^-1 and G, block by block on either backend: what
-// precond/factors/exported.hpp makes of factors that lie elsewhere. Files that use copy_triangles_of are as
-// core/device/for_each_point.hpp wants them.
+// Copies the factors W, D^-1 and G of a preconditioner into other memory, block by block, on either backend.
+// precond/factors/exported.hpp uses this for factors that are kept in an order of their own. A source file that calls
+// copy_triangles_of contains a loop over points, so it is listed and written as core/device/for_each_point.hpp says.
 #pragma once
 
 #include "precond/factors/view.hpp"
@@ -9,25 +9,25 @@
 
 namespace hyperplane {
 
-/// Where a copy is made; a small value.
+/// The destination of a copy. Kernels receive it by value.
 struct TriangleCopy {
     Backend backend;
     Layout layout;
     BlockView values;
-    const Int3* offsets;  ///< in the backend's memory: of W's entries, (0,0,0), of G's
+    const Int3* offsets;  ///< of W's entries, (0,0,0), of G's entries; in the backend's memory
     int lower, dof;
-    bool symmetric;  ///< W and D^-1 alone
+    bool symmetric;  ///< only W and D^-1 are stored
 
     int entries() const { return symmetric ? lower + 1 : 2 * lower + 1; }
 };
 
-/// A row of a block. From::at(entry, point, neighbour, row, column) is a coefficient of W, D^-1 or G; outside the grid
-/// it is not asked for, and zero is kept.
+/// Copies one row of a block. From::at(entry, point, neighbour, row, column) returns a coefficient of W, D^-1 or G. It
+/// is called only if the neighbour is inside the grid; otherwise the copy holds zero.
 template <class From>
 struct CopyRow {
     TriangleCopy to;
     From from;
-    bool rows_first;  ///< threads side by side have the rows of a point, not slots, side by side
+    bool rows_first;  ///< consecutive threads copy the rows of one point instead of one row at consecutive slots
 
     HYPERPLANE_HD void operator()(int at, int entry) const {
         const int slots = int(to.layout.slots());
@@ -45,7 +45,7 @@ void copy_triangles_of(const From& from, const TriangleCopy& to) {
                      CopyRow<From>{to, from, to.values.slot_stride > 1});
 }
 
-/// Copies the factors of either form of M.
+/// Copies the factors of either form of M; the copy has the form (I + W) D (I + G).
 void copy_triangles(const FactorView& from, const TriangleCopy& to);
 
 }  // namespace hyperplane

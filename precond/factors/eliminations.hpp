@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The eliminations of an incomplete factorisation on a stencil: which pairs of a lower and an upper offset lead to an
-// entry.
+// The eliminations of an incomplete factorisation on a stencil: for each entry e, the pairs of a lower offset l and an
+// upper offset u with l + u = e, because the block of e is reduced by the product of those of l and u.
 #pragma once
 
 #include <vector>
@@ -11,22 +11,24 @@ namespace hyperplane {
 
 /// The pairs (l, u), l + u = e, of each entry e, in the order of Algorithm 1 of the StructILU paper.
 struct Eliminations {
-    std::vector<int> begin, l, u;  ///< those of e from begin[e] to begin[e + 1]
+    std::vector<int> begin, l, u;  ///< the pairs of entry e are at [begin[e], begin[e + 1])
 
-    /// `diagonal_only`: of D-ILU; `lower_only`: where one triangle is kept.
+    /// `diagonal_only` lists the pairs of the diagonal alone (D-ILU); `lower_only` omits those of upper entries, for
+    /// factors of which one triangle is stored.
     Eliminations(const Stencil& stencil, bool diagonal_only, bool lower_only);
     int count() const { return int(l.size()); }
-    /// The same by lower entry: (u, e) of l from begin[l] to begin[l + 1], in natural order.
+    /// The same eliminations sorted by lower entry: those of l are (u, e) at [begin[l], begin[l + 1]), e ascending.
     struct ByLower {
         std::vector<int> begin, u, e;
     };
     ByLower by_lower() const;
-    /// The diagonal and all entries that pairs lead to: the others of the factors are the matrix's.
+    /// The diagonal and all entries that eliminations change; all others are the same in the factors and the matrix.
     std::vector<int> changed_entries() const;
 };
 
-/// What loops over points know of the pattern of factors of A: of each entry A's one or -1; of each lower entry where
-/// its updates begin, and where the last one's end; the updates (u, e).
+/// Describes the pattern of A's factors to a loop over points, as three tables one after the other: for each entry of
+/// `filled`, the number of A's entry with the same offset, or -1; for each lower entry, where its updates begin, and
+/// finally where those of the last one end; all updates, as pairs (u, e).
 std::vector<int> update_tables(const Stencil& a, const Stencil& filled, const Eliminations& eliminations);
 
 }  // namespace hyperplane

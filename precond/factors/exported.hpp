@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors that a fused pair of factorisation and solve hands out.
+// Export of the factors of a fused pair, a class in which factorisation and triangular solve share an order of points.
 //
 // Pairs such as multicolor keep their factors in an order of their own, or in a form of M that no other solve reads.
-// For Jacobi sweeps, and for checks, they are copied once a set-up as
+// For Jacobi sweeps, and for checks, the factors are copied in each set-up, as
 //
 //     M = (I + W) D (I + G)
 //
-// in the matrix's layout; `storage` rounds the copy. A copy has a place for every offset that may lead to an earlier
-// point, and one for every offset that may lead to a later one. Where the order of points is not the grid's
-// (multicolor) these are all offsets, twice, and one place of each two holds zero.
+// in the matrix's layout; if the storage is in reduced precision, the copy is rounded. In the copy, every offset that
+// may lead to an earlier point has an entry in the lower triangle, and every offset that may lead to a later point has
+// one in the upper triangle. If points are not in natural order (multicolor), each offset has an entry in both
+// triangles, and at every point one of these two blocks is zero.
 #pragma once
 
 #include <optional>
@@ -20,30 +21,32 @@
 
 namespace hyperplane {
 
-/// What a fused pair offers besides being a preconditioner.
+/// Interface of a fused pair whose factors can be exported.
 class ExportsFactors {
 public:
     virtual ~ExportsFactors() = default;
-    /// The shape of a copy in double precision and natural order, for matrices like this, before any set-up.
+    /// The shape of a copy, in double precision and natural order, for a matrix with these properties. May be called
+    /// before any set-up.
     virtual TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const = 0;
-    /// Copies the factors, which must be in double precision, after a set-up.
+    /// Copies the factors, which must be in double precision. A set-up must have taken place.
     virtual void export_factors(const TriangleCopy& to) const = 0;
 };
 
-/// The copy: memory in the matrix's layout, rounded where its storage asks for that.
+/// A copy of exported factors in the matrix's layout, rounded if the storage is in reduced precision.
 class FactorCopy {
 public:
     explicit FactorCopy(FactorStorage storage) : storage_(storage) {}
 
-    /// Copies the factors that `pair` has made of `a`. Throws SetupError, as preconditioner `name`, where a value does
-    /// not fit the storage; notes the rounding and the copy's size in `report`.
+    /// Copies the factors that `pair` has computed from `a`, and enters flushed values and the size of the copy in
+    /// `report`. Throws SetupError if a value does not fit the storage; `name` is the preconditioner's name in its
+    /// message.
     void fill(const ExportsFactors& pair, const StructMatrix& a, const std::string& name, SetupReport& report);
 
     const TriangleShape& shape() const { return shape_; }
     FactorStorage storage() const { return storage_; }
     TriangleFactors factors() const;
 
-    /// Memory held once the copy has been made, and during a set-up besides that.
+    /// Bytes held after a set-up, and bytes held in addition during one.
     static Index bytes(const TriangleShape& shape, Backend backend);
     static Index setup_bytes(const TriangleShape& shape);
 
@@ -56,7 +59,7 @@ private:
     TriangleShape shape_;
     Buffer<Int3> offsets_;
     Buffer<double> values_;
-    std::optional<NarrowFactors> reduced_;  ///< in place of values_ once set up, where storage asks for it
+    std::optional<NarrowFactors> reduced_;  ///< replaces values_ after a set-up in reduced precision
 };
 
 }  // namespace hyperplane

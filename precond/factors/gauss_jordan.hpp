@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In-place inverse of a small dense block by Gauss-Jordan elimination without exchange of rows.
-// FGBILU paper, Algorithm 8; PROBLEMS such as Navier-Stokes and Euler need no exchange.
+// In-place inverse of a small dense block by Gauss-Jordan elimination without row exchanges (FGBILU paper,
+// Algorithm 8). The blocks of problems such as Navier-Stokes and Euler need none.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace hyperplane {
 
-/// Replaces the m x m row-major block `a` by its inverse. `accept(row, pivot)` sees every pivot
-/// and returns the one to divide by; 0 gives up. Returns the row given up at, or -1.
+/// Replaces the m x m row-major block `a` by its inverse. `accept(row, pivot)` is called for every pivot and returns
+/// the number to divide by, or 0 to stop. Returns the row at which it stopped, or -1.
 template <class Accept>
 HYPERPLANE_HD int invert_in_place(int m, double* a, const Accept& accept) {
     for (int p = 0; p < m; ++p) {

@@ -13,7 +13,8 @@ const Stencil& point_stencil() {
     return point;
 }
 
-/// The same slots on a grid that does not wrap: solves skip what wraps, so fill needs no longer axes.
+/// The same slots on a grid without periodic axes. Solves skip entries that wrap around, so periodic axes need not be
+/// as long as the filled stencil.
 Layout without_wrap(const Layout& layout) {
     Grid grid = layout.grid();
     grid.periodic = {false, false, false};
@@ -52,7 +53,7 @@ void IluFactors::round(const std::string& name, SetupReport& report) {
 }
 
 ConstBlockView IluFactors::blocks(const StructMatrix& x) const {
-    // On a GPU the matrix is memory only: values lie without padding, a block in one piece.
+    // On a GPU the StructMatrix serves as memory only: its values have no padding, and each block is contiguous.
     if (a_->backend() == Backend::cuda) return blocks_together(x.values(0), x.layout().slots(), x.dof());
     return block_view(x);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops over the unknowns of a point, compiled for numbers of them that are common.
+// Selects code that is compiled for a fixed number of unknowns a point, for the numbers that are common.
 #pragma once
 
 #include <type_traits>
 
 namespace hyperplane {
 
-/// body(std::integral_constant<int, dof>()) where dof is one of `known`, body(std::integral_constant<int, 0>()) else.
+/// Calls body(std::integral_constant<int, dof>()) if dof is one of the template's arguments, and
+/// body(std::integral_constant<int, 0>()) otherwise.
 template <int first, int... others, class Body>
 decltype(auto) with_known_dof(int dof, const Body& body) {
     if (dof == first) return body(std::integral_constant<int, first>());

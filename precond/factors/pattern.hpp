@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of the incomplete factors of a structured matrix before any value: their pattern, symmetry, layout and
-// storage. Everything that a symbolic set-up decides follows from it.
+// What is known about the incomplete factors of a structured matrix before values are computed: their pattern,
+// symmetry, layout and storage. A symbolic set-up depends on nothing else.
 #pragma once
 
 #include "core/grid/layout.hpp"
@@ -12,14 +12,14 @@ namespace hyperplane {
 
 struct IluPattern {
     Layout layout;      ///< of matrix and factors
-    Stencil stencil;    ///< of the factors: the matrix's, filled to the level that is kept
+    Stencil stencil;    ///< of the factors: the matrix's stencil with the fill of ILU(k)
     Stencil a_stencil;  ///< of the matrix
     int dof = 1;
     bool symmetric = false;                                   ///< one triangle is stored
     bool shares = false;                                      ///< D-ILU: E and F are the matrix's own entries
     FactorStorage storage = FactorStorage::double_precision;  ///< of the factors that solves read
 
-    /// Entries that are kept of the factors.
+    /// Number of entries of the factors that are stored.
     int kept() const { return shares ? 1 : symmetric ? stencil.diagonal() + 1 : stencil.size(); }
     Eliminations eliminations() const { return {stencil, shares, symmetric}; }
 
@@ -30,16 +30,17 @@ struct IluPattern {
     }
 };
 
-/// The pattern of ILU(fill_level) of a matrix in `layout`. D-ILU shares the matrix's E and F where elimination changes
-/// the diagonal alone, unless `may_share` is false, the storage is reduced, or a GPU is to read blocks of several
-/// unknowns, which it reads faster where they lie in one piece.
+/// The pattern of ILU(fill_level) of a matrix in `layout`. If elimination changes the diagonal alone, E and F are the
+/// matrix's own entries (D-ILU), unless `may_share` is false, the storage is in reduced precision, or points have
+/// several unknowns on a GPU, which reads blocks faster if they are contiguous.
 inline IluPattern ilu_pattern(const Layout& layout, const Stencil& a, int fill_level, int dof, bool symmetric,
                               Backend backend, FactorStorage storage = FactorStorage::double_precision,
                               bool may_share = true) {
     IluPattern p{layout, a.filled(fill_level), a, dof, symmetric, false, storage};
     p.shares = may_share && !is_narrow(storage) && (backend == Backend::cpu || dof == 1) &&
                p.stencil.size() == a.size() && !p.stencil.eliminates_off_diagonal();
-    // Solves and factorisation go level by level in any layout; the natural one need not know the factors' levels.
+    // Solves and factorisation proceed by the levels of the factors' stencil in any layout. A natural layout may have
+    // been constructed with other levels.
     if (layout.kind() == LayoutKind::natural)
         p.layout = Layout(LayoutKind::natural, layout.grid(), p.stencil.level_map());
     return p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pivots: when one cannot be used, what a policy does about it, and where it was.
+// Pivots: when a pivot cannot be used, what the policies do in that case, and the record of where it happened.
 #pragma once
 
 #include <cmath>
@@ -16,29 +16,30 @@
 namespace hyperplane {
 
 enum class PivotPolicy {
-    fail,   ///< the set-up ends with the cell's place
+    fail,   ///< the set-up ends with an error that names the cell
     shift,  ///< factor A + alpha diag(A) with a growing alpha until all pivots can be used
     boost,  ///< replace the pivot by a multiple of the diagonal and count it
 };
 
 struct PivotRules {
     PivotPolicy policy = PivotPolicy::fail;
-    double tolerance = 1e-14;  ///< a pivot is too small below this times the block's largest entry
-    double boost = 1e-3;       ///< magnitude of a boosted pivot, relative to the same
+    double tolerance = 1e-14;  ///< a pivot is too small if it is below this times the block's largest entry
+    double boost = 1e-3;       ///< magnitude of a boosted pivot, relative to that entry
 };
 
-/// Inverts the diagonal blocks met in a factorisation; threads share one.
+/// Inverts the diagonal blocks of a factorisation. All threads share one object.
 class PivotInverter {
 public:
     /// `definite`: a pivot must have the sign of A's diagonal (incomplete Cholesky).
     PivotInverter(const PivotRules& rules, const Grid& grid, int dof, bool definite)
         : rules_(rules), grid_(grid), dof_(dof), definite_(definite) {}
 
-    /// Replaces the row-major `block` of `cell` by its inverse, the policy applied; `diagonal` is A's own
-    /// block there. Where a pivot cannot be used the block becomes zero and the failure is kept.
+    /// Replaces the row-major `block` of `cell` by its inverse; `diagonal` is A's block there. Pivots that cannot be
+    /// used are boosted if that is the policy; otherwise the block becomes zero and the failure is recorded.
+    /// `smallest` collects the smallest ratio of a pivot to A's diagonal.
     void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
         const double pivot = block[0], own = diagonal[0];
-        // The common case of one unknown a point, spared all bookkeeping: a usable pivot of A's own sign.
+        // Fast path without bookkeeping for one unknown a point and a usable pivot with the sign of A's diagonal.
         if (dof_ == 1 && std::isfinite(pivot) && std::isfinite(own) && pivot * own > 0.0 &&
             std::abs(pivot) > rules_.tolerance * std::abs(own)) {
             block[0] = 1.0 / pivot;
@@ -47,23 +48,23 @@ public:
             invert_block(cell, diagonal, block, smallest);
         }
     }
-    /// Adds what invert collected for some points.
+    /// Merges the ratio that invert has collected over some points.
     void note(const PivotRatio& smallest);
 
-    /// What a factorisation elsewhere met: how many pivots failed and were boosted, the first failure and the
-    /// first boosts in natural order, the smallest ratio.
+    /// Takes over the results of a factorisation that inverted its pivots without this object: how many pivots failed
+    /// and how many were boosted, the first failure and the first boosts in natural order, and the smallest ratio.
     void adopt(Index failures, PivotEvent first_failure, Index boosts, std::vector<PivotEvent> first_boosts,
                const PivotRatio& smallest);
     void adopt(const PivotLog& log, const PivotRatio& smallest);
 
     Index failures() const { return failures_; }
-    /// True when the first failure is a NaN or infinity, which no policy can mend.
+    /// Whether the first failure is a NaN or an infinity, for which no policy is a remedy.
     bool not_finite() const;
     /// "the pivot at cell (1,2,3), component 0, is 0, ...": the first failure in natural order.
     std::string explain() const;
-    /// Adds the failures that a shift is to mend: their count and the first's place.
+    /// Adds to a report the failures because of which the matrix is shifted: their number and the place of the first.
     void add_failures_to(SetupReport& report) const;
-    /// Adds counts, places and the smallest ratio to a report.
+    /// Adds to a report the number and places of boosted pivots and the smallest ratio.
     void add_to(SetupReport& report) const;
 
 private:
@@ -82,12 +83,12 @@ private:
     PivotRatio smallest_;
 };
 
-/// A log of nothing.
+/// A log without events.
 PivotLog empty_pivot_log();
 
-/// What a deck says of shift and pivots: the keys shift, pivot_policy, pivot_tolerance and pivot_boost.
+/// Options for shift and pivots, from the keys shift, pivot_policy, pivot_tolerance and pivot_boost of a deck.
 struct PivotOptions {
-    double shift = 0.0;          ///< alpha >= 0: A + alpha diag(A) is factored, A itself never changed
+    double shift = 0.0;          ///< alpha >= 0: A + alpha diag(A) is factored; A itself is not changed
     bool shift_is_auto = false;  ///< Preconditioner::suggest_shift sets it
     PivotRules rules;
 
@@ -98,9 +99,10 @@ struct PivotOptions {
 const ParameterTable& pivot_parameters();
 PivotOptions pivot_options(const Parameters& parameters);
 
-/// Factors A + alpha diag(A) by `build(alpha, inverter)`, from `shift` on with a growing alpha where the policy is
-/// `shift`. Throws SetupError where pivots cannot be used: `name`, the first one's place, then `remark`. Of the report
-/// factor_bytes is left to the caller.
+/// Factors A + alpha diag(A) by calling build(alpha, inverter) with alpha = shift. While pivots cannot be used and the
+/// policy is `shift`, alpha grows and the factorisation is repeated. Throws SetupError if pivots still cannot be used;
+/// its message has `name`, the place of the first such pivot and `remark`. The caller fills in factor_bytes of the
+/// report.
 SetupReport factor_with_policy(const StructMatrix& a, const PivotRules& rules, double shift, const std::string& name,
                                const std::function<void(double alpha, PivotInverter& inverter)>& build,
                                const std::string& remark = "");

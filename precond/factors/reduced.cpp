@@ -8,7 +8,8 @@
 namespace hyperplane {
 namespace {
 
-/// Values of an entry. A GPU copies four bytes at a time, from an even place on.
+/// Number of values stored for an entry. A GPU copies four bytes at a time; with one unknown a point the number is made
+/// even, so that every entry begins at a multiple of four bytes.
 Index entry_values(BlockPlaces places, Index slots, int dof) {
     if (places == BlockPlaces::apart) return StructMatrix::stride(slots) * dof * dof;
     return (dof == 1 ? (slots + 1) / 2 * 2 : slots) * dof * dof;
@@ -18,18 +19,19 @@ int kept_entries(int entries, bool symmetric) {
     return symmetric ? entries / 2 + 1 : entries;
 }
 
-/// Whole words; a GPU copies 16 bytes at a time, so that the last ones may begin within the array.
+/// Number of 4-byte words of all values. A GPU copies 16 bytes at a time; four words are added so that a copy that
+/// begins at the last value stays within the array.
 Index value_words(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof, bool symmetric) {
     const Index values = kept_entries(entries, symmetric) * entry_values(places, slots, dof);
     return (values * bytes_of(storage) + 3) / 4 + 4;
 }
 
-/// Exponents of a part; on a GPU words of four of them are copied.
+/// Number of exponents stored for W, G or D^-1; a multiple of four, since a GPU copies them in words of four.
 Index exponents_of_part(Index slots, int dof) {
     return (slots * dof + 3) / 4 * 4;
 }
 
-/// No rows of W and G, and no exponents of theirs.
+/// Whether the factors are D^-1 alone, without rows and exponents of W and G.
 bool has_pivots_alone(BlockPlaces places, int entries) {
     return places == BlockPlaces::apart && entries == 1;
 }
@@ -39,7 +41,8 @@ Index exponent_bytes(FactorStorage storage, BlockPlaces places, Index slots, int
     return (has_pivots_alone(places, entries) ? 1 : 3) * exponents_of_part(slots, dof);
 }
 
-/// Rounds a row of W, D^-1 or G (parts 0, 2 and 1), elements 0, 1 and 2 from `first_element` on.
+/// Rounds one row of W, D^-1 or G, which are elements 0, 1 and 2; the loop's count begins at `first_element`. Their
+/// exponents are parts 0, 2 and 1.
 template <class T>
 struct RoundRow {
     FactorView from;
@@ -47,12 +50,12 @@ struct RoundRow {
     RowExponentView exponents[3];
     RoundingLog* log;
     int dof;
-    bool rows_first;  ///< threads side by side have the rows of a point, not slots, side by side
+    bool rows_first;  ///< consecutive threads round the rows of one point instead of one row at consecutive slots
     int first_element;
 
     HYPERPLANE_HD static int part_of(int element) { return element == 0 ? 0 : element == 1 ? 2 : 1; }
 
-    /// Calls body(entry, column, value) for a row's coefficients of entries [first, last); zero outside the grid.
+    /// Calls body(entry, column, value) for row r's coefficients in entries [first, last), zero outside the grid.
     template <class Body>
     HYPERPLANE_HD void for_each(int first, int last, Int3 p, Index slot, int r, const Body& body) const {
         for (int e = first; e < last; ++e) {
@@ -83,7 +86,7 @@ struct RoundRow {
     }
 };
 
-/// z = D^-1 r at a point; m is the dof where the compiler knows it.
+/// z = D^-1 r at a point; m is the dof if it is known at compile time, else 0.
 template <int m, class T>
 struct InverseProduct {
     BasicBlockView<const T> inverse;  ///< entry 0

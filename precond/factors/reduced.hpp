@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factors of precond/factors/view.hpp, rounded to fewer bits: M = (I + W) D (I + G), W = E D^-1 and G = D^-1 F.
+// The factors of precond/factors/view.hpp in reduced precision: M = (I + W) D (I + G), W = E D^-1 and G = D^-1 F.
 //
-// W, D^-1 and G are rounded on either backend, so that M is the same operator on both. A row of a point has one scale
-// for its part of W, one for that of G and one for that of D^-1 (half_scaled alone). Of a symmetric matrix W is kept,
-// G_u(p) being the transpose of the mirrored block at p + u, whose rows have the scales of p + u.
+// Both backends round W, D^-1 and G, so that M is the same operator on both. With half_scaled, each row of a point has
+// three scales: one for its coefficients in W, one for those in G and one for those in D^-1. For a symmetric matrix G
+// is not stored: G_u(p) is the transpose of the mirrored block at p + u, whose rows have the scales of p + u. The
+// coefficients of a block are stored in one of two orders:
 //
-//     apart       values[entry][row][col][slot]      as StructMatrix, padded likewise; what a CPU reads best
-//     together    values[entry][slot][row][col]      as blocks_together (precond/factors/view.hpp)
+//     apart       values[entry][row][col][slot]      as in StructMatrix, with the same padding; a CPU reads it fastest
+//     together    values[entry][slot][row][col]      as in blocks_together (precond/factors/view.hpp)
 //
-// with W, D^-1 and G in the places of E, D and F.
+// where the entries of W, D^-1 and G take the places of those of E, D and F.
 #pragma once
 
 #include <variant>
@@ -19,7 +20,7 @@
 
 namespace hyperplane {
 
-/// Exponents of rows.
+/// View of the exponents of the rows' scales.
 struct RowExponentView {
     RowExponent* values = nullptr;
     Index slot_stride = 0, row_stride = 0;
@@ -27,7 +28,8 @@ struct RowExponentView {
     HYPERPLANE_HD RowExponent& at(Index slot, int row) const { return values[slot * slot_stride + row * row_stride]; }
 };
 
-/// W, D^-1 and G where they lie, widened when read: as FactorView's of unit triangles. T is float or Half.
+/// View of W, D^-1 and G, with the interface of a FactorView with unit triangles. Values are widened to double when
+/// they are read. T is float or Half.
 template <class T>
 struct NarrowFactorView {
     static constexpr bool unit = true;
@@ -54,27 +56,27 @@ private:
     }
 };
 
-/// Factors in the storage that they are kept in.
+/// View of factors in any storage.
 using TriangleFactors = std::variant<FactorView, NarrowFactorView<float>, NarrowFactorView<Half>>;
 
-/// How the coefficients of a block lie.
+/// The order in which the coefficients of a block are stored; see the head of this file.
 enum class BlockPlaces { apart, together };
-/// As struct_ilu's sweeps, and those of precond/triangular/jacobi/sweeps.hpp, want it.
+/// The order that triangular solves and Jacobi sweeps read on a backend.
 inline BlockPlaces places_on(Backend backend) {
     return backend == Backend::cuda ? BlockPlaces::together : BlockPlaces::apart;
 }
 
 class NarrowFactors {
 public:
-    /// `storage` is single_precision or half_scaled; `offsets` are those of W's entries, (0,0,0) and those of G's.
+    /// `storage` is single_precision or half_scaled; `offsets` are those of W's entries, (0,0,0), those of G's entries.
     NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets,
                   int dof, bool symmetric, BlockPlaces places);
 
-    /// Takes the factors of a view of this shape; its offsets are not needed. Of a point's row those of W, D^-1 and G
-    /// are rows of their own.
+    /// Rounds the factors of a view of this shape, whose member `offsets` is not used. In the result's numbers, the
+    /// parts of a matrix row in W, D^-1 and G count as three rows.
     Rounding round(const FactorView& factors);
 
-    /// z = D^-1 r, a thread a point; r and z may be the same vector.
+    /// z = D^-1 r; r and z may be the same vector.
     void apply_inverse(const Vector& r, Vector& z) const;
     Index bytes_of_apply_inverse() const { return bytes_of_apply_inverse(storage_, layout_.slots(), dof_); }
     static Index bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof);
@@ -83,12 +85,13 @@ public:
     bool serves(FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets, int dof,
                 bool symmetric) const;
     Index bytes() const { return bytes(storage_, places_, layout_.slots(), entries(), dof_, symmetric_); }
-    /// Memory held, in bytes; `entries`: of W, D^-1 and G.
+    /// Memory held, in bytes; `entries` counts those of W, D^-1 and G.
     static Index bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof, bool symmetric);
-    /// Bytes of what both sweeps of an apply read, each value once for each triangle that it stands for.
+    /// Bytes of factors that the two solves of an application read, each value once for each triangle to which it
+    /// belongs.
     static Index bytes_of_sweeps(FactorStorage storage, Index slots, int entries, int dof);
 
-    /// T is float or Half, as the storage has it.
+    /// T must be the type of the storage, float for single_precision and Half for half_scaled.
     template <class T>
     BasicBlockView<const T> values() const {
         return {reinterpret_cast<const T*>(values_.data()), strides_.entry_stride, strides_.slot_stride,
@@ -98,19 +101,20 @@ public:
     NarrowFactorView<T> view() const {
         return {layout_, values<T>(), of_lower(), of_upper(), of_inverse(), offsets_.data(), lower(), symmetric_};
     }
-    /// The same in whichever storage they are kept.
+    /// The view for the storage in use.
     TriangleFactors triangle_factors() const {
         if (storage_ == FactorStorage::single_precision) return view<float>();
         return view<Half>();
     }
-    /// Values of W, D^-1 and G from one entry's to the next one's.
+    /// Distance between the values of consecutive entries.
     Index entry_stride() const { return strides_.entry_stride; }
-    /// half_scaled's exponents; where D^-1 is all there is, its own alone. Of blocks together one byte a row for the
-    /// lower sweep, of W, and two for the upper one, of G (or, of a symmetric matrix, of W) and of D^-1.
+    /// Exponents of half_scaled; factors that consist of D^-1 alone have only those of D^-1. If blocks are `together`,
+    /// the lower solve reads one byte a row, the exponent for W, and the upper solve reads two adjacent bytes, the
+    /// exponents for G (for a symmetric matrix, those for W once more) and for D^-1.
     RowExponentView of_lower() const { return exponents(0); }
     RowExponentView of_upper() const { return exponents(1); }
     RowExponentView of_inverse() const { return exponents(2); }
-    /// W, D^-1 and G as they are widened, on the host; of offsets that are a stencil's.
+    /// W, D^-1 and G widened to double, on the host. The offsets must be those of a stencil.
     StructMatrix widened() const;
 
 private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of factors in fewer bits than arithmetic has: IEEE single precision, or half precision with a power of two for
-// each row (OCP Microscaling Formats, 2023, section 5.4: E8M0 scales, here of a row's own length).
+// Values of factors in reduced precision: IEEE single precision, or half precision with one power of two for each row
+// (OCP Microscaling Formats, 2023, section 5.4: E8M0 scales; here one scale serves a row of any length).
 //
-//     half_scaled     x = h 2^k        h binary16, k one byte a row, so chosen that the row's largest |h| is in
-//                                      [2^14, 2^15): nothing overflows, and 2^-29 of the largest is still rounded to
-//                                      11 bits, 2^-39 of it to one
+//     half_scaled     x = h 2^k        h is in binary16; k takes one byte a row and is chosen such that the row's
+//                                      largest |h| is in [2^14, 2^15). Nothing overflows; a value 2^-29 times the
+//                                      largest one still has 11 significant bits, one 2^-39 times it has one bit
 //
-// Rounding is to nearest, ties to even; relative errors are at most 2^-24 and 2^-11. Scales are powers of two, so that
-// widening is exact.
+// Rounding is to nearest, ties to even; relative errors are at most 2^-24 for single precision and 2^-11 for
+// half_scaled. Scales are powers of two, so that widening is exact.
 #pragma once
 
 #include <cmath>
@@ -19,12 +19,12 @@
 
 namespace hyperplane {
 
-/// IEEE binary16, by its bits.
+/// The bits of an IEEE binary16 number.
 struct Half {
     std::uint16_t bits;
 };
 
-/// 2^k of a row, kept as k + 127.
+/// The exponent k of a row's scale 2^k, stored as k + 127.
 using RowExponent = std::uint8_t;
 
 HYPERPLANE_HD inline double power_of_two(int k) {
@@ -43,7 +43,7 @@ HYPERPLANE_HD inline double widened(double x) {
 HYPERPLANE_HD inline double widened(float x) {
     return x;
 }
-/// The bits of a half, moved, are those of a float 2^112 times smaller; subnormal ones, too.
+/// The bits of a half, shifted, are those of a float that is 2^112 times smaller; this holds for subnormals, too.
 HYPERPLANE_HD inline double widened(Half x) {
     const std::uint32_t bits = std::uint32_t(x.bits & 0x7fffu) << 13 | std::uint32_t(x.bits & 0x8000u) << 16;
     float value;
@@ -51,14 +51,14 @@ HYPERPLANE_HD inline double widened(Half x) {
     return double(value * 0x1p112f);
 }
 
-/// |x| < 65520.
+/// Rounds to nearest, ties to even. |x| must be less than 65520.
 HYPERPLANE_HD inline Half half_of(double x) {
     std::uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     const std::uint64_t sign = bits >> 63, magnitude = bits & ~(std::uint64_t(1) << 63);
     std::uint64_t rounded;
     if (fabs(x) < 0x1p-14) {
-        const double units = (fabs(x) * 0x1p24 + 0x1p52) - 0x1p52;  // to a whole number, ties to even
+        const double units = (fabs(x) * 0x1p24 + 0x1p52) - 0x1p52;  // rounds to an integer, ties to even
         rounded = std::uint64_t(units);
     } else {
         const std::uint64_t to_even = 0x1ffffffffffu + (magnitude >> 42 & 1);
@@ -67,7 +67,7 @@ HYPERPLANE_HD inline Half half_of(double x) {
     return {std::uint16_t(sign << 15 | rounded)};
 }
 
-/// Widens consecutive values of a run, halves with the exponents of their rows.
+/// Widens consecutive values of a run; halves are multiplied by the scales of their rows.
 inline void widen(const float* from, const RowExponent*, int count, double* to) {
 #pragma omp simd
     for (int t = 0; t < count; ++t) to[t] = from[t];
@@ -77,13 +77,14 @@ inline void widen(const Half* from, const RowExponent* exponents, int count, dou
     for (int t = 0; t < count; ++t) to[t] = widened(from[t]) * scale_of(exponents[t]);
 }
 
-/// What rounding has met; threads share one.
+/// Events of rounding. All threads share one log.
 struct RoundingLog {
-    PivotLog overflows;  ///< "failures": values that are no number, or larger than T holds
+    PivotLog overflows;  ///< its failures are rows with a value that is not finite or too large for T
     unsigned long long flushed;
 };
 
-/// Rounds a row: `see` all its values, `settle` its scale, round each, and in the end `tell` what was met.
+/// Rounds one row in four steps: `see` is called with every value, `settle` chooses the row's scale, `rounded` rounds
+/// each value, and `tell` adds the row's events to a log. Without scales the first two steps can be left out.
 template <class T>
 class RowRounding {
 public:
@@ -113,12 +114,12 @@ public:
         flushed_ += value != 0.0 && widened(result) == 0.0;
         return result;
     }
-    /// Tells of a value that fits, but not what is done with it.
+    /// Records an overflow although the value itself fits, because something computed from it would not.
     HYPERPLANE_HD void refuse(double value) {
         if (!overflows_) bad_ = value;
         overflows_ = true;
     }
-    /// `row`: a number of its own for each row, in the order in which the first one is told.
+    /// `row` is a number unique to the row; of all overflows the log keeps the one whose row has the smallest number.
     HYPERPLANE_HD void tell(RoundingLog& log, unsigned long long row) const {
         if (overflows_) record_apart(&log.overflows, false, row, bad_);
         if (flushed_ == 0) return;

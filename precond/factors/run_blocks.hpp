@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of coefficients of points in a row, for factorisations on a CPU: each coefficient advances by one from a point
-// to the next, so products of all points at once vectorise. In the functions m is the dof where the compiler knows it,
-// else 0.
+// Blocks of coefficients of consecutive points, for factorisations on a CPU. The address of each coefficient advances
+// by one from a point to the next, so that products of blocks vectorise over the points. The template parameter m is
+// the dof if it is known at compile time, else 0.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace hyperplane {
 
-/// Where the blocks of points t = 0, 1, ... lie.
+/// View of the blocks of points t = 0, 1, ...
 template <class T>
 struct RunBlocks {
     T* first = nullptr;
@@ -24,11 +24,11 @@ struct RunBlocks {
     T& at(int t, int row, int col) const { return first[t + row * row_stride + col * col_stride]; }
     operator RunBlocks<const T>() const { return {first, row_stride, col_stride}; }
     RunBlocks transposed() const { return {first, col_stride, row_stride}; }
-    /// Those of points `by` further on.
+    /// The blocks from point `by` on.
     RunBlocks from(Index by) const { return {first + by, row_stride, col_stride}; }
 };
 
-/// place(row, col) is where the first point has this coefficient.
+/// Makes a view; place(row, col) returns the address of that coefficient at the first point.
 template <class Place>
 auto run_blocks(int dof, const Place& place) {
     auto* const first = place(0, 0);
@@ -36,7 +36,7 @@ auto run_blocks(int dof, const Place& place) {
                                                              dof > 1 ? place(0, 1) - first : 0};
 }
 
-/// A point's block, row by row.
+/// A copy of one point's block, row-major.
 template <int m>
 struct LocalBlock {
     double v[m > 0 ? m* m : max_dof* max_dof];
@@ -50,7 +50,7 @@ struct LocalBlock {
         for (int row = 0; row < dof; ++row)
             for (int col = 0; col < dof; ++col) to.at(t, row, col) = v[row * dof + col];
     }
-    /// += sign x y
+    /// Adds sign x y.
     template <int sign>
     void add_product(const LocalBlock& x, const LocalBlock& y, int dof) {
         for (int row = 0; row < dof; ++row)
@@ -88,7 +88,7 @@ void add_products(int known, const RunBlocks<X>& x, const RunBlocks<const double
         }
 }
 
-/// D^-1 takes D's place at point t; `given` are A's own blocks, of which `at` is that point's.
+/// Replaces D by D^-1 at point t of `pivots`; `given` are A's diagonal blocks, of which number `at` is this point's.
 template <int m>
 void invert_point(int known, PivotInverter& inverter, Int3 cell, const RunBlocks<const double>& given, int at,
                   const RunBlocks<double>& pivots, int t, PivotRatio& smallest) {
@@ -100,28 +100,30 @@ void invert_point(int known, PivotInverter& inverter, Int3 cell, const RunBlocks
     x.store(pivots, t, dof);
 }
 
-/// Eliminations from the rows of points in a row: of one neighbour after the other W = E D^-1, then X -= W F for each
-/// of its terms, which is LOOP2 and LOOP3 of the StructILU paper's Algorithm 1.
+/// The eliminations of consecutive points: for one neighbour after the other, W = E D^-1, then X -= W F for each of its
+/// terms. These are LOOP2 and LOOP3 of Algorithm 1 of the StructILU paper.
 template <int m>
 class RunEliminations {
 public:
-    /// For points of so many unknowns; forgets what it had.
+    /// Removes all neighbours; those added next have `dof` unknowns a point.
     void begin(int dof) {
         dof_ = dof;
         neighbours_.clear(), terms_.clear();
     }
-    /// A neighbour that points [begin, end) have: their E, and its D^-1; W goes to `w`, if anywhere.
+    /// Adds a neighbour that the points [begin, end) have: E at the points, D^-1 at the neighbours. at_point stores W
+    /// in `w` if that is given.
     void add(const RunBlocks<const double>& e, const RunBlocks<const double>& inverse, int begin, int end,
              const RunBlocks<double>& w = {}) {
         neighbours_.push_back({e, inverse, w, begin, end, 0});
     }
-    /// X -= W F of the neighbour that came last, at the points [begin, end) among those that have it.
+    /// Adds X -= W F to the neighbour added last, at those of the points [begin, end) that have it.
     void add_term(const RunBlocks<double>& x, const RunBlocks<const double>& f, int begin, int end) {
         terms_.push_back({x, f, begin, end});
         ++neighbours_.back().terms;
     }
 
-    /// Neighbour by neighbour at all of `count` points at once. No term's F may be another's X.
+    /// Computes all eliminations at points [0, count), each neighbour at all points together. No term's F may be the X
+    /// of another term.
     void at_all_points(int count) {
         const int dof = m > 0 ? m : dof_;
         const Term* next = terms_.data();
@@ -136,7 +138,7 @@ public:
                                     std::min(neighbour.end, term.end));
         }
     }
-    /// All of them at point t.
+    /// Computes all eliminations at point t.
     void at_point(int t) const {
         const int dof = m > 0 ? m : dof_;
         LocalBlock<m> left, right, w, x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In how many bits a preconditioner keeps its factors; vectors and arithmetic have 64.
+// The precision in which a preconditioner stores its factors. Vectors and arithmetic are in double precision.
 #pragma once
 
 #include <functional>
@@ -17,17 +17,17 @@ namespace hyperplane {
 enum class FactorStorage {
     double_precision,
     single_precision,
-    half_scaled,  ///< precond/factors/reduced_values.hpp
+    half_scaled,  ///< see precond/factors/reduced_values.hpp
 };
 
-/// As decks name them: double, single, half_scaled.
+/// The name in a deck: double, single or half_scaled.
 std::string to_string(FactorStorage storage);
 inline constexpr FactorStorage all_factor_storages[] = {FactorStorage::double_precision,
                                                         FactorStorage::single_precision, FactorStorage::half_scaled};
-/// Those of fewer bits.
+/// The storages in reduced precision.
 inline constexpr FactorStorage narrow_factor_storages[] = {FactorStorage::single_precision, FactorStorage::half_scaled};
 
-/// Bytes of a value.
+/// Bytes a value.
 constexpr Index bytes_of(FactorStorage storage) {
     return storage == FactorStorage::double_precision ? 8 : storage == FactorStorage::single_precision ? 4 : 2;
 }
@@ -35,26 +35,27 @@ constexpr bool is_narrow(FactorStorage storage) {
     return storage != FactorStorage::double_precision;
 }
 
-/// The key preconditioner.storage of a preconditioner that takes `storages`; `note`: how they are used, where they are
-/// not widened when read. Every choice can be written; check_storage of precond/registry.hpp explains a refusal.
+/// The key preconditioner.storage of a preconditioner that supports `storages`. `note` says how reduced storages are
+/// used if they are not simply widened when they are read. The key accepts every storage; check_storage
+/// (precond/registry.hpp) refuses those that are not supported, with a message that says which are.
 ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages, const std::string& note);
-/// What a deck says; double where there is no such key.
+/// The storage chosen by a deck; double if the preconditioner has no such key.
 FactorStorage factor_storage(const Parameters& parameters);
-/// "double, single or half_scaled".
+/// The names as a list in words, such as "double, single or half_scaled".
 std::string list_of(const std::vector<FactorStorage>& storages);
 
-/// What rounding factors met.
+/// The events of rounding factors.
 struct Rounding {
     Index flushed = 0;      ///< values that became zero
     Index overflows = 0;    ///< rows of coefficients with values that do not fit
     PivotEvent overflow{};  ///< the first of these in natural order
 };
-/// What `round` tells in a log that lies in a context's memory; `parts`: rows of coefficients that it tells apart for
-/// each row of the system.
+/// Calls `round` with a log in the context's memory and returns the events it recorded. `parts` is the number of rows
+/// of coefficients that `round` numbers separately for each row of the matrix.
 Rounding rounding_by(const Context& context, const Grid& grid, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round);
-/// Notes what became zero in a report. Throws SetupError, as preconditioner `name`, where a value did not fit;
-/// `takes_half`: half_scaled is another way out.
+/// Enters the number of flushed values in a report. Throws SetupError if a value did not fit; `name` is the
+/// preconditioner's name in its message, and `takes_half` says whether the message may suggest half_scaled.
 void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report,
            bool takes_half = true);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of triangular factors, as Jacobi sweeps read them, before any value.
+// What is known about the triangular factors that Jacobi sweeps read, before any value is computed.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,15 @@ namespace hyperplane {
 
 struct TriangleShape {
     Layout layout;
-    std::vector<Int3> offsets;  ///< of the lower triangle's entries, (0,0,0), those of the upper one's
+    std::vector<Int3> offsets;  ///< of the lower entries, (0,0,0), of the upper entries
     int dof = 1;
-    bool symmetric = false, unit = false;  ///< as FactorView's
+    bool symmetric = false, unit = false;  ///< as in FactorView
     FactorStorage storage = FactorStorage::double_precision;
-    int zeros = 0;  ///< entries of a triangle that are zero at a point, on average: the other triangle's
+    int zeros =
+        0;  ///< mean number of a triangle's entries that are zero at a point, as they belong to the other triangle
 
     int lower() const { return int(offsets.size()) / 2; }
-    /// Entries that are kept: a symmetric matrix keeps one triangle.
+    /// Number of entries that are stored; of a symmetric matrix one triangle is.
     int kept() const { return symmetric ? lower() + 1 : 2 * lower() + 1; }
 
     friend bool operator==(const TriangleShape& a, const TriangleShape& b) {

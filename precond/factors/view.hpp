@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the factors of an incomplete factorisation lie, for loops over points on either backend.
+// Views of the factors of an incomplete factorisation, for loops over points on either backend.
 //
-//     M = (D + E) D^-1 (D + F)        or, `unit`,        M = (I + W) D (I + G),  W = E D^-1,  G = D^-1 F
+//     M = (D + E) D^-1 (D + F)     or, if `unit`,     M = (I + W) D (I + G),  W = E D^-1,  G = D^-1 F
 //
-// A symmetric M keeps E (or W) alone: F_u(p) is the transpose of the mirrored block at p + u.
+// For a symmetric M, F (or G) is not stored: F_u(p) is the transpose of the mirrored block at p + u.
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {
 
-/// Places of the coefficients of blocks: entry, slot, row and column each have a stride.
+/// View of the coefficients of blocks, with a stride each for entry, slot, row and column.
 template <class T>
 struct BasicBlockView {
     T* values = nullptr;
@@ -28,13 +28,13 @@ inline ConstBlockView readable(const BlockView& v) {
     return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
 }
 
-/// Blocks in one piece, [entry][slot][row][col]: how a GPU keeps factors of its own.
+/// View of contiguous blocks, [entry][slot][row][col]: the order in which a GPU stores its own factors.
 template <class T>
 BasicBlockView<T> blocks_together(T* values, Index slots, Index dof) {
     return {values, dof * dof * slots, dof * dof, dof, 1};
 }
 
-/// Of a matrix's own entries, from `first` on.
+/// View of a matrix's entries from `first` on.
 inline BlockView block_view(StructMatrix& a, int first = 0) {
     const Index stride = a.stride(), dof = a.dof();
     return {a.values(first), dof * dof * stride, 1, dof * stride, stride};
@@ -46,11 +46,11 @@ inline ConstBlockView block_view(const StructMatrix& a, int first = 0) {
 
 struct FactorView {
     Layout layout;
-    ConstBlockView triangles;       ///< E and F, or W and G, by entry; D in between
+    ConstBlockView triangles;       ///< E and F, or W and G; entry `lower`, between them, is the diagonal
     ConstBlockView inverse;         ///< D^-1, entry 0
-    const Int3* offsets = nullptr;  ///< by entry; entry e and 2 lower - e mirror each other
-    int lower = 0;           ///< entries of the lower triangle; as many are in the upper one, behind the diagonal
-    bool symmetric = false;  ///< the lower triangle alone is stored
+    const Int3* offsets = nullptr;  ///< of the entries; e and 2 lower - e mirror each other
+    int lower = 0;                  ///< number of lower entries; as many upper ones follow the diagonal
+    bool symmetric = false;         ///< only the lower triangle is stored
     bool unit = false;
 
     HYPERPLANE_HD double inverse_at(Index slot, int row, int col) const { return inverse.at(0, slot, row, col); }
@@ -58,12 +58,12 @@ struct FactorView {
     HYPERPLANE_HD double at(int entry, Index slot, Index there, int row, int col) const {
         return *place(entry, slot, there, row, col);
     }
-    /// Where it lies.
+    /// The address of that coefficient.
     HYPERPLANE_HD const double* place(int entry, Index slot, Index there, int row, int col) const {
         if (symmetric && entry > lower) return &triangles.at(2 * lower - entry, there, col, row);
         return &triangles.at(entry, slot, row, col);
     }
-    /// Of W, D^-1 or G, of which `entry` is stored, whichever form of M this is.
+    /// Coefficient of W, D^-1 or G, computed from E, D^-1 and F if necessary. `entry` must be one that is stored.
     HYPERPLANE_HD double unit_at(int entry, Index slot, Index there, int row, int col, int dof) const {
         if (entry == lower) return inverse.at(0, slot, row, col);
         if (unit) return triangles.at(entry, slot, row, col);
