@@ -11,19 +11,19 @@ namespace hyperplane {
 /// What the program returns to its shell (docs/cookbook: "exit codes").
 enum class ExitCode : int {
     ok = 0,              ///< valid and converged
-    internal = 1,        ///< a bug of ours
-    usage = 2,           ///< command line or deck
+    internal = 1,        ///< a bug in Hyperplane
+    usage = 2,           ///< the command line or the deck is wrong
     not_converged = 3,   ///< the iterations allowed were not enough
     diverged = 4,        ///< diverged, not finite, breakdown, false convergence
-    preconditioner = 5,  ///< set-up failed: a pivot
-    out_of_memory = 6,   ///< host or GPU
-    file = 7,            ///< an input or output file
-    expectation = 8,     ///< an [expect] or a verification failed
+    preconditioner = 5,  ///< the set-up failed at a pivot that cannot be used
+    out_of_memory = 6,   ///< on the host or on the GPU
+    file = 7,            ///< an input or output file cannot be used
+    expectation = 8,     ///< an expectation ([expect]) or a verification failed
     no_device = 9,       ///< no suitable device
-    checkpointed = 75,   ///< stopped on a signal; run again to go on
+    checkpointed = 75,   ///< stopped by a signal after a checkpoint; the same command continues the run
 };
 
-/// Base of all errors a user can cause or meet; what() is complete and says what to do.
+/// Base of all errors that a user can cause or encounter; what() is a complete message that says what to do.
 class Error : public std::runtime_error {
 public:
     Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -48,7 +48,7 @@ struct OutOfMemory : Error {
     explicit OutOfMemory(const std::string& message) : Error(ExitCode::out_of_memory, message) {}
 };
 
-/// The asked-for device does not exist or cannot do the work.
+/// The requested device does not exist or cannot do the work.
 struct DeviceError : Error {
     explicit DeviceError(const std::string& message) : Error(ExitCode::no_device, message) {}
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random numbers by counter: the value at a point depends on seed and counter only, never on the
-// order or the thread in which points are visited.
+// Counter-based random numbers: a value depends on seed and counter only, never on the order or the
+// thread in which points are visited.
 #pragma once
 
 #include <cmath>
@@ -11,14 +11,15 @@
 
 namespace hyperplane {
 
-/// splitmix64's mixing (Steele, Lea, Flood 2014; Stafford's variant 13): one to one, and neighbours are scattered.
+/// The mixing function of splitmix64 (Steele, Lea, Flood 2014; Stafford's variant 13): a bijection that scatters
+/// neighbouring integers.
 HYPERPLANE_HD inline std::uint64_t scramble(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return z ^ (z >> 31);
 }
 
-/// splitmix64 of a counter, mixed twice.
+/// 64 random bits for a seed and a counter: splitmix64, with its mixing function applied twice.
 HYPERPLANE_HD inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t counter) {
     return scramble(scramble(seed * 0xd1342543de82ef95ULL + (counter + 1) * 0x9e3779b97f4a7c15ULL));
 }

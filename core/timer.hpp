@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seconds and calls of the parts of a run, by name.
+// Timers: seconds and calls of the parts of a run, by name.
 #pragma once
 
 #include <chrono>
@@ -14,26 +14,27 @@ struct TimerRow {
     std::string name;
     double seconds = 0.0;
     Index calls = 0;
-    Index bytes = 0;  ///< fewest bytes all calls together must move; 0: not known
+    Index bytes = 0;  ///< the least that all calls together must move; 0: not known
 };
 
-/// Seconds of repeated calls.
+/// Statistics of the seconds of repeated calls.
 struct Timing {
     double median = 0.0, least = 0.0, most = 0.0;
 
-    /// (most - least) / median, 0 where there is none.
+    /// (most - least) / median; 0 where the median is 0.
     double spread() const { return median > 0.0 ? (most - least) / median : 0.0; }
 };
 
-/// All zero where there are none; of an even number the upper median.
+/// All zero if `seconds` is empty. For an even number of values the median is the upper one of the two in the middle.
 Timing timing_of(std::vector<double> seconds);
 
-/// Wall time since a moment.
+/// Wall time since `begin`.
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Accumulates rows in the order they were first met; names nest by '/': "solve/spmv".
+/// Accumulates one row a name, in the order in which the names first occur. A '/' separates the name of a scope from
+/// that of a scope inside it: "solve/spmv".
 class TimerTree {
 public:
     void add(const std::string& name, double seconds, Index bytes = 0);
@@ -44,7 +45,7 @@ private:
     std::vector<TimerRow> rows_;
 };
 
-/// Adds the life of this object to a row.
+/// Adds the lifetime of this object to the row `name`.
 class TimerScope {
 public:
     TimerScope(TimerTree& tree, std::string name, Index bytes = 0)
@@ -60,8 +61,8 @@ private:
     std::chrono::steady_clock::time_point begin_;
 };
 
-/// Times each apply of an operator on the host. A GPU's work is only queued when a call returns, and replayed
-/// without a call: there nothing is timed, and the rows stay empty.
+/// Times each apply of an operator on the host. On a GPU a call returns when its work is queued, and a recorded graph
+/// repeats the work without a call, so nothing is timed there and no row is added.
 class TimedOperator : public LinearOperator {
 public:
     TimedOperator(const LinearOperator& inner, TimerTree& tree, std::string name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few words every room uses.
+// Types and constants that every room uses.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr bool cuda_built = HYPERPLANE_CUDA_BUILT;
 
 using Index = std::int64_t;  ///< counts of points, slots, entries, bytes
 
-/// Largest number of unknowns a grid point may carry.
+/// Largest number of unknowns a point.
 inline constexpr int max_dof = 32;
 
 /// A grid point, or an offset between two.
@@ -29,7 +29,7 @@ struct Int3 {
     HYPERPLANE_HD friend constexpr bool operator==(Int3 a, Int3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 };
 
-/// Natural order of offsets: by z, then y, then x. An offset below zero belongs to the lower triangle.
+/// Natural order of offsets: by z, then y, then x. Offsets that come before (0, 0, 0) form the lower triangle.
 HYPERPLANE_HD constexpr bool natural_less(Int3 a, Int3 b) {
     if (a.z != b.z) return a.z < b.z;
     if (a.y != b.y) return a.y < b.y;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t huge_page = std::size_t(2) << 20;
 
-/// Memory whose whole huge pages the system is asked to back by such: fewer address translations.
+/// Aligned memory. For large sizes the system is asked to use huge pages, which need fewer address translations.
 void* allocate_aligned(std::size_t bytes) {
     if (bytes < 2 * huge_page) return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     void* memory = std::aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Context: where the work happens, and the ledger of every byte it holds there. Passed explicitly.
+// Context: the backend that does the work, and the ledger of all memory held there. It is passed explicitly.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@ enum class Backend { cpu, cuda };
 
 std::string to_string(Backend backend);
 
-/// What is held now, and the most that was ever held, in bytes by label.
+/// The memory that is held now, and the most that was ever held, in bytes by label.
 class MemoryLedger {
 public:
     void add(const std::string& label, Index bytes);
     void remove(const std::string& label, Index bytes);
     Index held() const { return held_; }
     Index peak() const { return peak_; }
-    /// From now on the peak is that of what follows.
+    /// Resets the peak to what is held now.
     void forget_peak();
     const std::map<std::string, Index>& by_label() const { return by_label_; }            ///< held now
     const std::map<std::string, Index>& peak_by_label() const { return peak_by_label_; }  ///< at the total's peak
@@ -40,28 +40,28 @@ private:
 /// The backend, its threads and its memory. Copies share one ledger.
 class Context {
 public:
-    /// A CPU context that uses `threads` OpenMP threads (0: as many as OpenMP would).
+    /// A CPU context that uses `threads` OpenMP threads (0: OpenMP's default).
     static Context cpu(int threads = 0);
-    /// A GPU's context; throws DeviceError when there is no GPU `ordinal`. Its ledger counts device memory.
+    /// The context of GPU `ordinal`; throws DeviceError if there is none. Its ledger counts device memory.
     static Context cuda(int ordinal = 0);
 
     Backend backend() const { return backend_; }
-    /// Where the host prepares what belongs here: the context itself, or for a GPU the CPU, with a ledger of its own.
+    /// A context in which the host prepares data: this one, or for a GPU a CPU context with a ledger of its own.
     Context host() const { return backend_ == Backend::cpu ? *this : cpu(); }
     int threads() const { return threads_; }
     MemoryLedger& ledger() const { return *ledger_; }
 
-    /// Waits for work that is queued; throws the errors it met.
+    /// Waits for all queued work; throws if any of it failed.
     void synchronize() const {
         if (backend_ == Backend::cuda) device::synchronize();
     }
 
-    /// 64-byte aligned memory of the backend, uninitialised; throws OutOfMemory with the ledger in its message.
+    /// 64-byte aligned memory of the backend, uninitialised; throws OutOfMemory with the ledger in the message.
     void* allocate(const std::string& label, Index bytes) const;
     void release(const std::string& label, void* memory, Index bytes) const;
 
-    /// Refuses allocations for tests and for --memory-limit: called with the label and bytes before
-    /// each one, false means "out of memory".
+    /// Decides about an allocation: it is called with label and bytes before each one, and false means "out of
+    /// memory". Used by tests and for --memory-limit.
     using AllocationGate = std::function<bool(const std::string& label, Index bytes)>;
     void set_allocation_gate(AllocationGate gate) const { *gate_ = std::move(gate); }
 
@@ -74,8 +74,8 @@ private:
     std::shared_ptr<AllocationGate> gate_;
 };
 
-/// Owns `size` values of T in a context's memory, zero at first. Movable, not copyable. On a GPU the addresses
-/// are the device's; the host cannot follow them.
+/// Owns `size` values of T in a context's memory, initially zero. Movable, not copyable. On a GPU the addresses
+/// are the device's, and the host cannot read through them.
 template <class T>
 class Buffer {
 public:
@@ -143,7 +143,7 @@ Buffer<T> copied_to(const Context& context, const std::string& label, const std:
     return copy;
 }
 
-/// `made` in a context's memory: itself where it lies there already, else a copy.
+/// `made` in a context's memory: the buffer itself if it lies there already, otherwise a copy.
 template <class T>
 Buffer<T> moved_to(const Context& context, const std::string& label, Buffer<T> made) {
     if (made.backend() == context.backend()) return made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CUDA, for the files that are part of the CUDA backend only.
+// CUDA's calls, for files that belong to the CUDA backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,13 +10,13 @@
 
 namespace hyperplane::cuda {
 
-/// Throws what a failed call means, naming it: DeviceError, or OutOfMemory. `what` is the call or kernel.
+/// If a call failed, throws OutOfMemory for want of memory, otherwise DeviceError. `what` names the call or kernel.
 void check(cudaError_t error, const char* what);
 
-/// The stream all work goes through.
+/// The stream of all work.
 cudaStream_t stream();
 
-/// Remembers the kernel just launched, for the messages of errors that come up later, and checks the launch.
+/// Checks the launch of a kernel, and keeps its name for the messages of later errors.
 void launched(const char* kernel);
 
 inline int multiprocessors() {

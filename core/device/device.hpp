@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The GPU, as code without CUDA headers sees it: whether there is one, its memory, its one stream.
+// The GPU for code without CUDA's headers: whether there is one, its memory, its stream.
 //
-// Everything the program does on a GPU goes through one stream in order, so no call here needs to know of
-// another. In a program built without CUDA nothing is available and `require` says so.
+// All work on a GPU goes through one stream in order, so calls need no synchronisation among each other. In a program
+// built without CUDA no GPU is available, and `require` says so.
 #pragma once
 
 #include <functional>
@@ -13,47 +13,48 @@
 
 namespace hyperplane::device {
 
-/// What the chosen GPU is.
+/// Properties of a GPU.
 struct Properties {
     std::string name;          ///< "NVIDIA H200"
     int major = 0, minor = 0;  ///< compute capability
     int multiprocessors = 0;
     Index memory = 0;            ///< bytes
-    Index shared_per_block = 0;  ///< bytes a block can have after opting in
-    Index level2 = 0;            ///< bytes of cache
-    std::string driver;          ///< version of CUDA the driver offers
+    Index shared_per_block = 0;  ///< bytes of shared memory that a thread block can have after opting in
+    Index level2 = 0;            ///< bytes of the level 2 cache
+    std::string driver;          ///< the version of CUDA that the driver supports
     int ordinal = 0;
 };
 
-/// Empty when a GPU can be used, else why not, e.g. "this program was built without CUDA".
+/// Empty if a GPU can be used, otherwise the reason why not, e.g. "this program was built without CUDA".
 std::string unavailable();
 inline bool available() {
     return unavailable().empty();
 }
-/// Every GPU of this machine, by ordinal; none where unavailable() says why.
+/// Every GPU of this machine, by ordinal; empty if unavailable() gives a reason.
 std::vector<Properties> all();
-/// Chooses GPU `ordinal` for the rest of the program; throws DeviceError when there is none such.
+/// Chooses GPU `ordinal` for the rest of the program; throws DeviceError if it does not exist or cannot be used.
 void require(int ordinal = 0);
 /// Whether `require` has chosen one.
 bool chosen();
-/// Those of the GPU chosen; an internal error where none is, as figures of no GPU would be taken for a GPU's.
+/// The properties of the chosen GPU. Throws an internal error if none is chosen, so that nobody computes with zeros.
 const Properties& properties();
-/// Bytes free now, on the whole GPU.
+/// Bytes of the GPU's memory that are free now.
 Index free_memory();
 
-/// Null when there is not enough.
+/// Device memory; null if there is not enough.
 void* allocate(Index bytes);
 void release(void* memory);
-/// Queued behind all work before.
+/// Queued after all earlier work.
 void zero(void* memory, Index bytes);
-/// Between any two memories, host's or device's; host memory may be reused when the call returns.
+/// Copies between host and device, or within either. If one side is the host's, the copy is finished on return.
 void copy(const void* from, void* to, Index bytes);
-/// Waits for all work queued; throws the errors it met, naming the last kernel launched.
+/// Waits for all queued work. Throws if any of it failed; the message names the last kernel launched.
 void synchronize();
-/// What a call queues, recorded once and queued again as one: a CUDA graph.
+/// A CUDA graph of the work that a call queues: it is recorded once and can be queued again as a whole.
 class Recording {
 public:
-    /// `call` is recorded, not run. It must have run before, so that it has made all it needs.
+    /// Records the work of `call` without running it. `call` must have run once before, since it must not allocate
+    /// memory or load kernels while it is recorded.
     explicit Recording(const std::function<void()>& call);
     ~Recording();
     Recording(const Recording&) = delete;
@@ -64,7 +65,7 @@ public:
 private:
     void* graph_ = nullptr;
 };
-/// Seconds the device takes for what `call` queues, between two events.
+/// Seconds that the device takes for the work that `call` queues, measured between two events.
 double seconds_of(const std::function<void()>& call);
 
 }  // namespace hyperplane::device

@@ -7,7 +7,7 @@
 namespace hyperplane {
 namespace {
 
-/// A mark in the stream.
+/// A CUDA event in the stream.
 class Event {
 public:
     Event() { cuda::check(cudaEventCreate(&event_), "cudaEventCreate"); }
@@ -26,7 +26,7 @@ private:
     cudaEvent_t event_{};
 };
 
-/// Ends a capture that an exception has left open.
+/// Captures the stream's work into a graph. The destructor ends the capture if an exception has left it open.
 class Capture {
 public:
     explicit Capture(cudaStream_t stream) : stream_(stream) {
@@ -88,7 +88,7 @@ namespace cuda {
 
 void check(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
-    cudaGetLastError();  // a sticky error would be told twice
+    cudaGetLastError();  // resets the error, which would otherwise be reported a second time
     const std::string message = fmt::format("{}: CUDA error {} ({}); last kernel launched: {}", what,
                                             cudaGetErrorName(error), cudaGetErrorString(error), kernel_name);
     if (error == cudaErrorMemoryAllocation) throw OutOfMemory("out of device memory in " + message);
@@ -170,7 +170,7 @@ void* allocate(Index bytes) {
 }
 
 void release(void* memory) {
-    cudaFree(memory);  // may come while an error unwinds: nothing to do about another one
+    cudaFree(memory);  // unchecked: the call may be part of unwinding after another error
 }
 
 void zero(void* memory, Index bytes) {

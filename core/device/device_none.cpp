@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program without CUDA: there is no device.
+// The functions of core/device/device.hpp in a program built without CUDA, where no device is available.
 #include "core/device/device.hpp"
 #include "core/error.hpp"
 

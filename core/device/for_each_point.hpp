@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loops over points on either backend: the body is written once, for host and device.
 //
-// A body is a struct, copied by value,
+// A body is a struct with
 //     HYPERPLANE_HD void operator()(Int3 point, Index slot) const;
-// that holds plain values and pointers into memory of the backend it runs on (core/matrix/views.hpp). One with a type
-// `few_points`, because its points are too large for more than 2^31 of them, is compiled once; one with `unknowns()` is
-// shared out on a CPU as core/grid/layout.hpp says. Files with such loops are named under BOTH in their room's
-// CMakeLists.txt: compiled as CUDA where the CUDA backend is built.
+// that is copied by value and holds plain values and pointers into memory of the backend it runs on
+// (core/matrix/views.hpp). Its kernel is compiled for 32-bit and for 64-bit slots; a body with a member type
+// `few_points`, whose data at a point is so large that no grid has more than 2^31 points, is compiled for 32 bits only.
+// A member `unknowns()` means the same as in core/grid/layout.hpp. Files with such loops are listed under BOTH in their
+// room's CMakeLists.txt and are compiled as CUDA if the CUDA backend is built.
 #pragma once
 
 #include "core/grid/layout.hpp"
@@ -21,7 +22,7 @@
 namespace hyperplane {
 
 #ifdef __CUDACC__
-/// One thread a slot. `Count` is as narrow as the slots allow: divisions of 64 bits are slow on a GPU.
+/// One thread a slot. `Count` is a 32-bit type if the slots allow, because 64-bit divisions are slow on a GPU.
 template <class Count, class Body>
 __global__ void visit_points(const __grid_constant__ Layout layout, const __grid_constant__ Body body) {
     const Count slot = Count(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -43,8 +44,8 @@ void launch_for_each_point(const Layout& layout, const char* name, const Body& b
 }
 #endif
 
-/// Calls body(point, slot) once for every point: over OpenMP's threads, or queued on the device. `name` is what
-/// an error of the device is told with.
+/// Calls body(point, slot) once for every point: over OpenMP's threads, or as a kernel that is queued on the device.
+/// The message of a device error contains `name`.
 template <class Body>
 void for_each_point([[maybe_unused]] Backend backend, const Layout& layout, [[maybe_unused]] const char* name,
                     const Body& body) {

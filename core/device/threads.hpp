@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many OpenMP threads a loop is worth.
+// The number of OpenMP threads for a loop.
 #pragma once
 
 #include <omp.h>
@@ -8,8 +8,8 @@
 
 namespace hyperplane {
 
-/// Loops over fewer unknowns run on one thread, since waking others costs more than they save. Results
-/// have the same bits either way. Changed by tests only: 0 sends small grids over several threads.
+/// Loops over fewer unknowns run on one thread, since waking the others costs more time than they save. Results have
+/// the same bits either way. Only tests change this value: with 0, small grids use several threads, too.
 inline Index least_parallel_work = Index(1) << 15;
 
 /// Threads for a loop over `unknowns` values of a vector.

@@ -13,21 +13,21 @@ struct Grid {
     int nx = 1, ny = 1, nz = 1;
     std::array<double, 3> spacing{1.0, 1.0, 1.0};       ///< h_x, h_y, h_z in domain units
     std::array<double, 3> origin{0.0, 0.0, 0.0};        ///< coordinates of point (0, 0, 0)
-    std::array<bool, 3> periodic{false, false, false};  ///< A x wraps here; sweeps never do
-    bool cell_centred = false;                          ///< fields belong to cells, not to nodes
+    std::array<bool, 3> periodic{false, false, false};  ///< axes along which A x wraps; triangular solves never do
+    bool cell_centred = false;                          ///< the points are cells, not nodes
 
     HYPERPLANE_HD Index points() const { return Index(nx) * ny * nz; }
     HYPERPLANE_HD bool contains(Int3 p) const {
         return p.x >= 0 && p.x < nx && p.y >= 0 && p.y < ny && p.z >= 0 && p.z < nz;
     }
-    /// Row of a point in natural order, i + nx (j + ny k).
+    /// Number of a point in natural order, i + nx (j + ny k).
     HYPERPLANE_HD Index row(Int3 p) const { return p.x + Index(nx) * (p.y + Index(ny) * p.z); }
-    /// The inverse, for rows of any integer type.
+    /// The inverse of row(), for any integer type.
     template <class Count>
     HYPERPLANE_HD Int3 point(Count row) const {
         return {int(row % Count(nx)), int(row / Count(nx) % Count(ny)), int(row / (Count(nx) * Count(ny)))};
     }
-    /// The point that `p` means: wrapped along periodic axes, unchanged along the others.
+    /// The point `p`, wrapped along periodic axes and unchanged along the others.
     HYPERPLANE_HD Int3 wrapped(Int3 p) const {
         if (periodic[0]) p.x = (p.x + nx) % nx;
         if (periodic[1]) p.y = (p.y + ny) % ny;

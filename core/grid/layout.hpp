@@ -2,14 +2,14 @@
 // Layout: the only map between grid points and slots of memory.
 //
 //   natural      slot = i + nx (j + ny k)
-//                a run of neighbouring slots is a line of points along x
+//                a run is a line of points along x
 //
 //   hyperplane   slot = ((l mod nx) nz + k) ny + j     with the level l = i + y j + z k
-//                a run is a row (j, j+1, ...) of points of one level and one k, i falling by y
-//                each step. i, j, k follow from the slot, since i = (l - y j - z k) mod nx:
-//                the wrap costs no memory (StructILU paper, section 4.4).
+//                a run holds the points of one level and one k: from one to the next, j grows by 1
+//                and i falls by y. The slot determines i, j and k, since i = (l - y j - z k) mod nx;
+//                the modulus needs no additional memory (StructILU paper, section 4.4).
 //
-// Walking a run, every neighbour's slot advances by one as well, so all streams are contiguous.
+// Along a run the slot of every neighbour advances by one, too, so all arrays are read contiguously.
 #pragma once
 
 #include <algorithm>
@@ -25,25 +25,25 @@ enum class LayoutKind { natural, hyperplane };
 
 std::string to_string(LayoutKind kind);
 
-/// Consecutive slots whose points lie along the layout's run direction.
+/// Consecutive slots along which every neighbour's slot advances by one, too.
 struct Run {
-    Int3 first;  ///< point of the first slot
-    int count;   ///< points
-    Index slot;  ///< first slot
+    Int3 first;  ///< the first point
+    int count;   ///< number of points
+    Index slot;  ///< the slot of the first point
 };
 
-/// The part [begin, end) of a run whose neighbours at one offset lie inside the grid, empty when
-/// begin >= end, and the slot of the neighbour of position t, `slot + t`.
+/// The neighbours of a run at one offset. Those of positions t in [begin, end) lie inside the grid (none if
+/// begin >= end); the neighbour of position t has the slot `slot + t`.
 struct RunNeighbours {
     int begin, end;
     Index slot;
 };
 
-/// A small value; kernels take it by value.
+/// The map between points and slots. It is small, and kernels take it by value.
 class Layout {
 public:
     Layout() = default;
-    /// `levels` counts only for the hyperplane layout.
+    /// `levels` matters only for the hyperplane layout.
     Layout(LayoutKind kind, const Grid& grid, LevelMap levels) : kind_(kind), grid_(grid), levels_(levels) {}
 
     LayoutKind kind() const { return kind_; }
@@ -51,23 +51,23 @@ public:
     HYPERPLANE_HD LevelMap levels() const { return levels_; }
     HYPERPLANE_HD Index slots() const { return grid_.points(); }
 
-    /// Slot of a point. Outside the grid the formula is continued, so that the neighbours of a run
-    /// can be located even where its first point has none.
+    /// Slot of a point. The formula also applies outside the grid, so that the neighbours of a run can be located
+    /// even if the neighbour of its first point lies outside.
     HYPERPLANE_HD Index slot(Int3 p) const {
         if (kind_ == LayoutKind::natural) return p.x + Index(grid_.nx) * (p.y + Index(grid_.ny) * p.z);
         const int plane = levels_.level(p) % grid_.nx;
         return (Index(plane < 0 ? plane + grid_.nx : plane) * grid_.nz + p.z) * grid_.ny + p.y;
     }
-    /// Slot of p + offset minus that of p, modulo the slots, in [0, slots()); the same for every p whose
-    /// neighbour lies inside the grid. Adding it is one to one, so from a point whose neighbour lies outside
-    /// it leads to a point that has no neighbour at -offset either.
+    /// The slot of p + offset minus the slot of p, modulo slots(). It is the same for every p whose neighbour lies
+    /// inside the grid. Adding it modulo slots() permutes the slots, so from a point whose neighbour lies outside the
+    /// grid it leads to a point that has no neighbour at -offset either.
     Index slot_delta(Int3 offset) const {
         const Index ahead = kind_ == LayoutKind::natural
                                 ? offset.x + Index(grid_.nx) * (offset.y + Index(grid_.ny) * offset.z)
                                 : (Index(levels_.level(offset)) * grid_.nz + offset.z) * grid_.ny + offset.y;
         return (ahead % slots() + slots()) % slots();
     }
-    /// Point of a slot. Count is any integer type that holds it; on a GPU narrow ones divide faster.
+    /// Point of a slot. Count is any integer type that holds the slot; a GPU divides narrow integers faster.
     template <class Count>
     HYPERPLANE_HD Int3 point(Count slot) const {
         if (kind_ == LayoutKind::natural) return grid_.point(slot);
@@ -77,20 +77,20 @@ public:
         p.x = i < 0 ? i + grid_.nx : i;
         return p;
     }
-    /// From a point of a run to the next.
+    /// The difference between consecutive points of a run.
     HYPERPLANE_HD Int3 step() const { return kind_ == LayoutKind::natural ? Int3{1, 0, 0} : Int3{-levels_.y, 1, 0}; }
 
-    /// Levels of the grid; 1 + the level of the last point.
+    /// Number of levels of the grid: 1 + the level of the last point.
     HYPERPLANE_HD int level_count() const { return 1 + levels_.level({grid_.nx - 1, grid_.ny - 1, grid_.nz - 1}); }
     /// The line of points along x through (0, j, k): the runs of the natural layout.
     Run line(int j, int k) const { return {{0, j, k}, grid_.nx, slot({0, j, k})}; }
-    /// The points of level `level` in plane k: the runs of the hyperplane layout; may be empty.
+    /// The points of one level in plane k: the runs of the hyperplane layout. A run may be empty.
     Run level_run(int level, int k) const;
-    /// Planes [first, last] that hold points of a level.
+    /// First and last plane that may hold points of a level.
     int level_first_plane(int level) const;
     int level_last_plane(int level) const;
 
-    /// Where the neighbours of a run at `offset` are; wrapping is left to the caller.
+    /// The neighbours of a run at `offset`, without those across a periodic boundary.
     RunNeighbours neighbours(const Run& run, Int3 offset) const {
         const Int3 p = run.first + offset;
         RunNeighbours range{0, run.count, slot(p)};
@@ -124,9 +124,8 @@ private:
     LevelMap levels_;
 };
 
-/// Calls body(run) once for every run of the layout, shared out over OpenMP's threads where points
-/// with `dof` unknowns each are worth it. The runs a thread gets do not depend on their content, and no
-/// two runs share a slot.
+/// Calls body(run) once for every run of the layout. OpenMP's threads share the runs if the grid, with `dof` unknowns
+/// a point, is large enough (threads_for). No two runs share a slot.
 template <class Body>
 void for_each_run(const Layout& layout, int dof, const Body& body) {
     const Grid& grid = layout.grid();
@@ -144,8 +143,8 @@ void for_each_run(const Layout& layout, int dof, const Body& body) {
     }
 }
 
-/// Calls body(point, slot) once for every point, over OpenMP's threads. A body whose points are as much work as several
-/// unknowns says so: `int unknowns() const`.
+/// Calls body(point, slot) once for every point, over OpenMP's threads. A body whose work at a point equals that of
+/// several unknowns has a member `int unknowns() const` that says how many, for the choice of the number of threads.
 template <class Body>
 void for_each_point(const Layout& layout, const Body& body) {
     const Int3 step = layout.step();

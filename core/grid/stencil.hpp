@@ -9,8 +9,8 @@
 
 namespace hyperplane {
 
-/// Coefficients of the level of a grid point, l(i,j,k) = i + y j + z k.
-/// Points of equal level do not depend on each other in a sweep (StructILU paper, section 4.1).
+/// Coefficients of the level of a grid point, l(i,j,k) = i + y j + z k. In a factorisation or a triangular solve,
+/// points of equal level do not depend on each other (StructILU paper, section 4.1).
 struct LevelMap {
     int y = 1, z = 1;
 
@@ -18,14 +18,14 @@ struct LevelMap {
     HYPERPLANE_HD friend constexpr bool operator==(LevelMap a, LevelMap b) { return a.y == b.y && a.z == b.z; }
 };
 
-/// An ordered set of offsets that holds (0,0,0) and, with each offset, its mirror.
+/// An ordered set of offsets that contains (0,0,0) and, with each offset, its mirror.
 ///
 /// Entries are numbered in natural order, so that entries [0, diagonal()) are the lower
 /// triangle, ascending by column, and [diagonal() + 1, size()) the upper one; the mirror of
 /// entry e is size() - 1 - e.
 class Stencil {
 public:
-    /// Sorts `offsets`; throws UsageError where (0,0,0), a mirror or uniqueness is missing.
+    /// Sorts `offsets`; throws UsageError if (0,0,0) or a mirror is missing, or an offset is given twice.
     Stencil(std::string name, std::vector<Int3> offsets);
 
     static Stencil star7();      ///< |x|+|y|+|z| <= 1
@@ -35,10 +35,10 @@ public:
     static Stencil box27();      ///< max(|x|,|y|,|z|) <= 1
     /// The ready-made stencils, as `hyperplane list stencils` shows them.
     static const std::vector<Stencil>& ready_made();
-    /// The ready-made stencil of that name; throws UsageError.
+    /// The ready-made stencil of that name; throws UsageError if there is none.
     static Stencil by_name(const std::string& name);
-    /// The smallest stencil over `offsets`: mirrors and the diagonal added, named after a
-    /// ready-made one when it is exactly that, else "custom<size>".
+    /// The smallest stencil that contains `offsets`: mirrors and the diagonal are added. If it equals a ready-made
+    /// stencil it has that one's name, otherwise "custom<size>".
     static Stencil closure(std::vector<Int3> offsets);
 
     const std::string& name() const { return name_; }
@@ -48,24 +48,24 @@ public:
     int mirror(int entry) const { return size() - 1 - entry; }
     Int3 operator[](int entry) const { return offsets_[entry]; }
     const std::vector<Int3>& offsets() const { return offsets_; }
-    /// Entry of an offset, -1 when the stencil does not hold it.
+    /// Entry of an offset, -1 if the stencil does not contain it.
     int find(Int3 offset) const;
     /// Largest |component| of an offset.
     int radius() const;
 
-    /// The smallest coefficients under which every lower offset has a level below zero; they
-    /// are the sums of the transformed coordinates of the paper's equations (1) and (2): star7
-    /// (1,1), diamond13 (2,3), box27 (2,4).
+    /// The smallest coefficients for which every lower offset has a negative level. They are the sums of the
+    /// transformed coordinates of the StructILU paper's equations (1) and (2): star7 (1,1), diamond13 (2,3),
+    /// box27 (2,4).
     LevelMap level_map() const;
-    /// The smallest s >= 0 such that no lower offset goes forward in j + s k: lines of points
-    /// along x, swept slab by slab in j + s k, never wait for a later slab.
+    /// The skew: the smallest s >= 0 such that no lower offset leads to a larger j + s k. A solve that walks lines
+    /// along x slab by slab in j + s k therefore never waits for a later slab.
     int line_skew() const;
 
-    /// The offsets of ILU(`level`) on an unbounded grid: a fill entry made of entries of level
-    /// p and q has level p + q + 1 (Saad, Iterative Methods, section 10.3.3).
+    /// The pattern of ILU(`level`) on an unbounded grid: an elimination with entries of fill levels p and q gives an
+    /// entry of fill level p + q + 1 (Saad, Iterative Methods, section 10.3.3).
     Stencil filled(int level) const;
-    /// True when elimination changes off-diagonal entries; where not (star7), ILU(0) changes only
-    /// the diagonal and shares all else with the matrix (D-ILU).
+    /// True if elimination changes off-diagonal entries. If not (star7), ILU(0) changes only the diagonal and keeps
+    /// the matrix's off-diagonal entries (D-ILU).
     bool eliminates_off_diagonal() const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a solve converged: one entry an iteration.
+// The convergence history of a solve: one entry an iteration.
 #pragma once
 
 #include <chrono>
@@ -14,25 +14,26 @@ namespace hyperplane {
 
 struct HistoryEntry {
     Index iteration;
-    double recurrence;                                        ///< ||r|| / ||b|| as the method's recurrence knows it
+    double recurrence;                                        ///< ||r|| / ||b|| with the residual of the recurrence
     double truth = std::numeric_limits<double>::quiet_NaN();  ///< ||b - A x|| / ||b||, NaN where not computed
     double seconds = 0.0;                                     ///< since the solve began
 };
 
-/// Collects entries, shows them to an observer and carries the wish to stop.
+/// Collects the entries of a solve, passes each to an observer, and lets a solve be interrupted.
 class History {
 public:
     using Observer = std::function<void(const HistoryEntry&)>;
 
     History() : begin_(Clock::now()) {}
 
-    /// Called with each new entry (progress on a terminal).
+    /// `observer` is called with each new entry (progress on a terminal).
     void set_observer(Observer observer) { observer_ = std::move(observer); }
-    /// Asked once an iteration; true ends the solve with StopReason::interrupted.
+    /// `interrupted` is called once an iteration; true ends the solve with StopReason::interrupted.
     void set_interrupt(std::function<bool()> interrupted) { interrupted_ = std::move(interrupted); }
 
     void start() { begin_ = Clock::now(); }
-    /// Goes on after these entries, their seconds included; the observer has seen them already.
+    /// Continues the history of an interrupted solve: new entries follow `entries`, and their seconds those of the last
+    /// one. The observer is not called for the old entries.
     void resume(std::vector<HistoryEntry> entries) {
         entries_ = std::move(entries);
         const std::chrono::duration<double> before(entries_.empty() ? 0.0 : entries_.back().seconds);
@@ -43,7 +44,7 @@ public:
         entries_.push_back({iteration, recurrence, truth, since.count()});
         if (observer_) observer_(entries_.back());
     }
-    /// The true residual of the newest entry became known.
+    /// Sets the true residual of the last entry.
     void set_truth(double truth) {
         if (!entries_.empty()) entries_.back().truth = truth;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files a problem may read, offered by io through this interface since the two rooms do not
-// know each other. File names in a deck are relative to the deck's folder.
+// The functions with which a problem reads files. The room io implements them; problems and io do not
+// include each other. File names in a deck are relative to the deck's folder.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace hyperplane {
 
-/// A square real matrix; a symmetric file's other triangle is filled in.
+/// A square real matrix. If its file declares it symmetric and so holds one triangle, the other one is filled in.
 struct InputMatrix {
     CsrMatrix csr;
     bool declared_symmetric = false;

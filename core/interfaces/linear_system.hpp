@@ -11,7 +11,7 @@ namespace hyperplane {
 
 struct LinearSystem {
     StructMatrix a;
-    std::optional<StructMatrix> p;  ///< where the problem gives another one than A
+    std::optional<StructMatrix> p;  ///< the matrix to precondition with, if the problem has one other than A
     Vector b;
     double suggested_shift = 0.0;  ///< Problem::suggested_shift
 
@@ -19,25 +19,27 @@ struct LinearSystem {
     StructMatrix& preconditioned() { return p ? *p : a; }
 };
 
-/// Half of a symmetric matrix is stored.
+/// Of a symmetric matrix only the lower triangle is stored.
 inline MatrixStorage storage_of(const SystemShape& shape) {
     return shape.symmetric ? MatrixStorage::lower : MatrixStorage::full;
 }
 
-/// All zero.
+/// Allocates the matrices and the right-hand side, all zero.
 LinearSystem make_system(const SystemShape& shape, const Context& context, const Layout& layout);
 
 /// A = F'(u)
 void assemble_operator(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system);
-/// The matrix to precondition with, and the shift that the problem suggests; A must be assembled where it is A itself.
+/// Assembles the matrix to precondition with, if it is not A, and stores the shift that the problem suggests. If it is
+/// A, A must have been assembled before.
 void assemble_preconditioned(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system);
-/// b = -F(u), orthogonal to constants where A is singular.
+/// b = -F(u); if constants are A's null space, the mean of b is removed.
 void assemble_right_hand_side(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system);
 
 /// Sets up a preconditioner for the system.
 SetupReport set_up(Preconditioner& preconditioner, const LinearSystem& system);
 
-/// A and M as a solver sees them: constants projected out where A is singular. Refers to both.
+/// A and M as a solver sees them: if constants are A's null space, they are projected out of every result. Keeps
+/// references to both.
 class SolverOperators {
 public:
     SolverOperators(const SystemShape& shape, const Context& context, const LinearOperator& a, const LinearOperator& m)

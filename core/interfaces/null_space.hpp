@@ -21,7 +21,7 @@ public:
         inner_.apply(x, y);
         project(y);
     }
-    /// P (b - A x); b is without mean already.
+    /// r = P (b - A x), where b has zero mean already.
     void residual(const Vector& b, const Vector& x, Vector& r) const override {
         inner_.residual(b, x, r);
         project(r);
@@ -29,7 +29,7 @@ public:
     Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
 
 private:
-    /// remove_mean without the host.
+    /// The same as remove_mean, but the sums stay in the vectors' memory and the host does not wait for them.
     void project(Vector& x) const {
         for (int c = 0; c < x.dof(); ++c) {
             double* total = sums_.data() + c;

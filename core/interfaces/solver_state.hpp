@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a Krylov method needs to go on as if it had never stopped, and where it is kept in the meantime.
+// The state from which an interrupted Krylov method continues as if it had not stopped, and where that state is kept.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace hyperplane {
 
-/// Takes a method's state item by item and gives it back. A name belongs to one item, "cg/p" or
-/// "history/recurrence"; a name put again replaces what it stood for.
+/// Stores a method's state as named items, such as "cg/p" or "history/recurrence". Putting an item under a name that
+/// is in use replaces the item.
 class StateStore {
 public:
     virtual ~StateStore() = default;
     virtual void put(const std::string& name, const Vector& values) = 0;
     virtual void put(const std::string& name, std::span<const double> values) = 0;
-    /// Both throw FileError where the item is missing, the first also where its size is not that of `values`.
+    /// Both throw FileError if the item is missing, the first also if its size differs from that of `values`.
     virtual void get(const std::string& name, Vector& values) const = 0;
     virtual std::vector<double> get(const std::string& name) const = 0;
 };
@@ -31,17 +31,18 @@ public:
     void get(const std::string& name, Vector& values) const override;
     std::vector<double> get(const std::string& name) const override;
 
-    /// Each item's values; vectors by point in natural order, dof fastest.
+    /// The values of each item; those of vectors are in natural order, dof fastest.
     const std::map<std::string, std::vector<double>>& items() const { return items_; }
 
 private:
     std::map<std::string, std::vector<double>> items_;
 };
 
-/// How a solve may be broken off and gone on with, bit for bit. Either may be null.
+/// Where an interrupted solve saves its state, and where a solve continues from. A continued solve gives the same bits
+/// as one that was not interrupted. Either pointer may be null.
 struct Continuation {
-    StateStore* save = nullptr;        ///< filled by a solve that ends in StopReason::interrupted
-    const StateStore* from = nullptr;  ///< the solve goes on from there: x and history become those of the state
+    StateStore* save = nullptr;        ///< filled by a solve that ends with StopReason::interrupted
+    const StateStore* from = nullptr;  ///< the state to continue from, which also sets x and the history
 };
 
 }  // namespace hyperplane

@@ -14,7 +14,7 @@
 namespace hyperplane {
 namespace {
 
-/// Points of a piece of a flat product.
+/// Points in a piece of apply_flat.
 constexpr Index piece = 2048;
 
 void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
@@ -129,7 +129,7 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
 
 void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
     for_each_run(layout_, dof_, [&](const Run& run) {
-        thread_local std::vector<RunNeighbours> near;  // kept: an allocation costs more than a short run
+        thread_local std::vector<RunNeighbours> near;  // reused, since an allocation costs more than a short run
         thread_local std::vector<RunTerm> terms;
         near.resize(stencil_.size());
         for (int e = 0; e < stencil_.size(); ++e) near[e] = layout_.neighbours(run, stencil_[e]);

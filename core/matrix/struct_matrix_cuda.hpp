@@ -21,7 +21,7 @@ public:
     /// r = b - A x, in twice the working precision.
     void residual(const StructMatrix& a, const Vector& b, const Vector& x, Vector& r) const;
 
-    /// Compiles both for an architecture, without a device.
+    /// Compiles both kernels for an architecture, without a device.
     static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
                                                      MatrixStorage storage, const std::string& architecture);
 

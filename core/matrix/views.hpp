@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Views: where the values of a vector or a matrix lie, and how to find one. Small values that point
-// formulas and kernels take by value; they last as long as the owner, and belong to its device.
+// Views of the values of a vector or a matrix. They are small, and formulas at a point and kernels take them by value.
+// A view is valid as long as the vector or matrix exists, and only on the backend where its values lie.
 #pragma once
 
 #include <type_traits>
@@ -16,7 +16,7 @@ struct BasicVectorView {
     T* values = nullptr;
 
     HYPERPLANE_HD T& at(Index slot, int c = 0) const { return values[c * layout.slots() + slot]; }
-    /// `point` lies inside the grid.
+    /// `point` must lie inside the grid.
     HYPERPLANE_HD T& operator()(Int3 point, int c = 0) const { return at(layout.slot(point), c); }
 };
 
@@ -30,11 +30,11 @@ inline ConstVectorView view(const Vector& x) {
     return {x.layout(), x.data()};
 }
 
-/// values[entry][row][col][slot] of a StructMatrix, the entries it stores; T as above.
+/// values[entry][row][col][slot] of the entries that a StructMatrix stores; T is double or const double.
 template <class T>
 struct BasicMatrixView {
     T* values = nullptr;
-    Index stride = 0;  ///< from a coefficient's first slot to the next one's
+    Index stride = 0;  ///< distance from one coefficient's first value to the next one's
     int dof = 1;
     int stored_entries = 0;
 

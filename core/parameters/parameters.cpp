@@ -27,7 +27,7 @@ std::vector<std::string> split_list(const std::string& text) {
     return parts;
 }
 
-/// The whole of `text` as a finite number; locale does not matter.
+/// `text`, all of it, as a finite number, independent of the locale.
 std::optional<double> parse_real(const std::string& text) {
     const bool signed_twice = text.size() > 1 && text[0] == '+' && text[1] == '-';
     if (signed_twice) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<double> parse_real(const std::string& text) {
     return value;
 }
 
-/// Plain digits, or a real such as 1e3 that is a whole number up to 2^53.
+/// Digits, or a real such as 1e3 that is a whole number up to 2^53.
 std::optional<Index> parse_integer(const std::string& text) {
     Index value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

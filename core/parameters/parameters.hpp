@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Typed, documented parameters. One table drives reading, checking, echo, help and docs/deck.md.
+// Typed and documented parameters. Reading, checking, echo, help and docs/deck.md all follow from one table.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct Bound {
     bool open = false;  ///< the value itself is not allowed
 };
 
-/// What another key of the section, a choice, must be for a key to mean anything.
+/// The value that another key of the section, a choice, must have for a key to mean anything.
 struct Condition {
     std::string key, value;
     /// "triangular_solve = jacobi"
@@ -32,14 +32,14 @@ struct Condition {
 struct ParameterSpec {
     std::string section, key;
     ParameterType type = ParameterType::text;
-    std::string default_value;                                            ///< as a deck would write it; empty: unset
-    std::string description;                                              ///< a sentence, no final full stop
-    std::string unit = "";                                                ///< empty where it has none
-    std::optional<Bound> minimum = std::nullopt, maximum = std::nullopt;  ///< each element's, for lists
-    std::vector<std::string> choices = {};  ///< of a choice; of a number the words allowed in its place
-    int count = 0;                          ///< elements a list must have, 0: any number of 1 or more
+    std::string default_value;                                            ///< as in a deck; empty: unset
+    std::string description;                                              ///< a sentence without its full stop
+    std::string unit = "";                                                ///< empty if it has none
+    std::optional<Bound> minimum = std::nullopt, maximum = std::nullopt;  ///< for lists, those of each element
+    std::vector<std::string> choices = {};  ///< values of a choice; for a number, words allowed in its place
+    int count = 0;                          ///< length of a list; 0: any length from 1
     bool required = false;
-    std::optional<Condition> only_with = std::nullopt;  ///< without which a deck must not have the key
+    std::optional<Condition> only_with = std::nullopt;  ///< a deck must not have the key unless this holds
 
     std::string name() const { return section + "." + key; }
 };
@@ -49,7 +49,7 @@ using ParameterTable = std::vector<ParameterSpec>;
 /// Whether a table has a key.
 bool has_key(const ParameterTable& table, const std::string& section, const std::string& key);
 
-/// Its description, and what it means nothing without.
+/// The parameter's description, followed by its condition (only_with) if it has one.
 std::string describe(const ParameterSpec& spec);
 
 /// "real > 0, in 1/m, default 1e-3": type, range, unit and default in words.
@@ -58,17 +58,17 @@ std::string describe_domain(const ParameterSpec& spec);
 /// Where a value came from.
 struct Provenance {
     enum class Source { built_in, deck, command_line } source = Source::built_in;
-    std::string file;  ///< deck; of the command line the option, --set where empty
-    int line = 0;      ///< deck line, 1-based
-    /// "default", "deck.ini:9", "--set" or another option
+    std::string file;  ///< the deck, or the option of the command line; --set if that is empty
+    int line = 0;      ///< line of the deck, 1-based
+    /// "default", "deck.ini:9", "--set" or the name of another option
     std::string text() const;
 };
 
-/// Parses one value; returns an error ("expected an integer, got '1.5'") or nothing.
-/// Integers may be written 1e3; nan and inf are refused; `1,2,3` and `1 2 3` are lists.
+/// Checks the text of one value; returns an error ("expected an integer, got '1.5'") or nothing.
+/// Integers may be written as 1e3; nan and inf are refused; `1,2,3` and `1 2 3` are lists.
 std::optional<std::string> check_value(const ParameterSpec& spec, const std::string& text);
 
-/// Values of all parameters that apply to a run, checked, with provenance.
+/// The checked values of all parameters that apply to a run, each with its provenance.
 class Parameters {
 public:
     struct Value {
@@ -77,7 +77,7 @@ public:
         Provenance provenance;
     };
 
-    /// All of a table at its defaults.
+    /// No parameters, or those of a table with their defaults.
     Parameters() = default;
     explicit Parameters(const ParameterTable& table);
 
@@ -86,9 +86,9 @@ public:
     void set(const std::string& section, const std::string& key, const std::string& text, Provenance provenance = {});
 
     bool has(const std::string& section, const std::string& key) const;
-    /// True when a value was given, by default or otherwise.
+    /// True if the parameter has a value, by default or otherwise.
     bool is_set(const std::string& section, const std::string& key) const { return !value(section, key).text.empty(); }
-    /// True when deck or command line gave it.
+    /// True if the deck or the command line gave the value.
     bool is_given(const std::string& section, const std::string& key) const;
     const Value& value(const std::string& section, const std::string& key) const;
 
@@ -99,10 +99,11 @@ public:
     std::vector<Index> integers(const std::string& section, const std::string& key) const;
     std::vector<double> reals(const std::string& section, const std::string& key) const;
 
-    /// What a key means nothing without, of a chain of conditions the first that is not met; null where all are.
+    /// The first condition in a key's chain of conditions that is not met; null if all are met. A condition's own key
+    /// may have a condition, too.
     const Condition* unmet(const std::string& section, const std::string& key) const;
 
-    /// In the order the tables were added.
+    /// All values, in the order in which the tables were added.
     std::vector<Value> all() const;
     /// "deck.ini:9: solver.rtol" — the beginning of a message about a value.
     std::string where(const std::string& section, const std::string& key) const;

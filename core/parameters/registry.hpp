@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A room's registration table: one row makes a component known to deck, help, list and docs.
+// A room's registry: one row makes a component known to the deck reader, help, list and docs/deck.md.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ struct RegistryRow {
     }
 };
 
-/// The row of that name or alias; throws UsageError with the names there are.
+/// The row of that name or alias; throws UsageError, with all names, if there is none.
 template <class Row>
 const Row& find_row(const std::vector<Row>& rows, const std::string& kind, const std::string& name) {
     std::string known;

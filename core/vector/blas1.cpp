@@ -17,7 +17,7 @@ bool on_gpu(const Vector& x) {
     return cuda_built && x.backend() == Backend::cuda;
 }
 
-/// The scalar that `write` leaves where it is told, in the memory of x.
+/// The scalar that write(address) writes to an address in the memory of x's backend.
 template <class Write>
 double waited(const Vector& x, const Write& write) {
     double scalar;
@@ -31,18 +31,18 @@ double waited(const Vector& x, const Write& write) {
     return scalar;
 }
 
-/// Values summed in one go; fixed, so that sums do not depend on the number of threads.
+/// Number of values in a block; it is fixed, so that sums do not depend on the number of threads.
 constexpr Index block = 2048;
 
 Index blocks_of(Index size) {
     return (size + block - 1) / block;
 }
 
-// A pass over vectors begins where the pass before it ended, in what the caches still hold: updates
-// run downwards, sums and matrix products upwards.
+// A pass over vectors begins where the previous pass ended, at values that the caches still hold: updates
+// go downwards, sums and matrix products upwards.
 enum class Walk { up, down };
 
-/// body(block, first, count) for every block; threads move through memory side by side.
+/// Calls body(block, first, count) for every block. Threads take neighbouring blocks at the same time.
 template <class Body>
 void for_blocks(Index size, Walk walk, const Body& body) {
     const Index count = blocks_of(size);
@@ -53,7 +53,7 @@ void for_blocks(Index size, Walk walk, const Body& body) {
     }
 }
 
-/// body(first, count) for every block.
+/// Calls body(first, count) for every block, downwards.
 template <class Body>
 void update_blocks(Index size, const Body& body) {
     for_blocks(size, Walk::down, [&](Index, Index first, Index count) { body(first, count); });
@@ -67,7 +67,8 @@ double sum_blocks(Index size, Walk walk, const Body& body) {
     return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
-// The loops take plain pointers: through a closure's captures gcc 12 gathers and scatters every element.
+// The loops are functions of plain pointers: with pointers captured by a closure, gcc 12 vectorises by gathering and
+// scattering every element.
 
 double dot_block(const double* x, const double* y, Index count) {
     double total = 0.0;
@@ -133,7 +134,7 @@ void add_constant_block(double value, double* x, Index count) {
     for (Index at = 0; at < count; ++at) x[at] += value;
 }
 
-/// p = z + b p
+/// p = z + b p, without reading p if b = 0
 void xpby_or_copy_block(const double* z, double b, double* p, Index count) {
     if (b == 0.0)
         std::memcpy(p, z, std::size_t(count) * sizeof(double));
@@ -141,7 +142,8 @@ void xpby_or_copy_block(const double* z, double b, double* p, Index count) {
         xpby_block(z, b, p, count);
 }
 
-/// The columns of one sum, each block's in a row.
+/// Sums of several columns: body(first, count, sums) writes a block's part of sum m to sums[m], and h[m] is the sum of
+/// these parts in the order of the blocks.
 template <class Body>
 void sum_columns(Index size, std::size_t columns, Walk walk, double* h, const Body& body) {
     std::vector<double> partial(std::size_t(blocks_of(size)) * columns);

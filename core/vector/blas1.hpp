@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BLAS-1 on vectors, on the backend that holds them. Sums are taken over fixed blocks, so they have the same
+// BLAS-1 on vectors, on the backend that holds them. Sums are taken over blocks of a fixed size, so they have the same
 // bits for any number of threads. Vectors must have equal sizes.
 //
-// Coefficients are Ratios of scalars in the context's memory, and `double*` results lie there too: nothing waits
-// for the host. A coefficient of 0 means that its vector is not read. Forms that return a double wait.
+// Coefficients are Ratios of scalars in the context's memory, and results are written through `double*` to the same
+// memory, so the device never waits for the host. The vector that a coefficient of 0 multiplies is not read. Functions
+// that return a double wait for the device.
 #pragma once
 
 #include <span>
@@ -21,21 +22,21 @@ void fill(Vector& x, double value);
 void copy(const Vector& x, Vector& y);
 /// x = a x
 void scale(const Ratio& a, Vector& x);
-/// x = x / sqrt(square), left alone where square is 0.
+/// x = x / sqrt(square); x is unchanged if square is 0.
 void divide_by_root(const double* square, Vector& x);
 /// y = a x + y
 void axpy(const Ratio& a, const Vector& x, Vector& y);
 /// y = x + b y
 void xpby(const Vector& x, const Ratio& b, Vector& y);
-/// z = x + a y; z is left alone where a is 0.
+/// z = x + a y; z is unchanged if a is 0.
 void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z);
-/// p = r + c (p / o - v); p = r where c is 0.
+/// p = r + c (p / o - v); p = r if c is 0.
 void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p);
 
 /// x^T y
 void dot(const Vector& x, const Vector& y, double* product);
 double dot(const Vector& x, const Vector& y);
-/// sqrt(x^T x); NaN when x holds one
+/// sqrt(x^T x); NaN if x contains one
 double norm2(const Vector& x);
 /// x^T y and y^T y.
 void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy);
@@ -50,12 +51,12 @@ void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vecto
 void dots(Columns v, const Vector& w, double* h);
 /// w = w + sign V c in one pass over w.
 void add_combination(double sign, const double* c, Columns v, Vector& w);
-/// The same, and w^T w of the result.
+/// w = w + sign V c, then *ww = w^T w.
 void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww);
-/// w = w + sign V c, then h = V^T w: one pass over V where the caches hold a block of its columns.
+/// w = w + sign V c, then h = V^T w, in one pass over V if the caches hold a block of its columns.
 void add_combination_dots(double sign, const double* c, Columns v, Vector& w, double* h);
 
-/// Sum of one component; used to project constants out.
+/// Sum of one component, used to project constants out.
 void sum(const Vector& x, int component, double* total);
 double sum(const Vector& x, int component);
 /// Adds `value` to each entry of one component.

@@ -14,7 +14,7 @@ __device__ double partial[max_blocks * max_sums];
 __device__ unsigned arrived;
 __device__ double host_scalar;
 
-/// An operation on arrays, element by element. Bit k of `read` and `written`: array k is.
+/// An operation on arrays, element by element. Bit k of `read` (`written`) is set if array k is read (written).
 template <int arrays_, int sums_, unsigned read_, unsigned written_>
 struct Operation {
     static constexpr int arrays = arrays_, sums = sums_;
@@ -23,7 +23,7 @@ struct Operation {
     const double* array[arrays];
     double* result[sums + 1];
 
-    /// Takes the coefficients; false where there is nothing to do.
+    /// Evaluates the coefficients; returns false if there is nothing to do.
     __device__ bool prepare() { return true; }
 };
 
@@ -118,7 +118,7 @@ struct Copy : Operation<2, 0, 0b01, 0b10> {
     __device__ void operator()(double* v, double*) const { v[1] = v[0]; }
 };
 
-/// An operation with a coefficient a; `skips`: nothing is to be done where it is 0.
+/// An operation with a coefficient a. With `skips`, there is nothing to do if a = 0.
 template <int arrays, int sums, unsigned read, unsigned written, bool skips>
 struct WithRatio : Operation<arrays, sums, read, written> {
     Ratio ratio;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operations of core/vector/blas1.hpp on vectors in a GPU's memory; they mean the same there.
+// The operations of core/vector/blas1.hpp on vectors in a GPU's memory.
 //
-// Each is one pass over memory, in 16-byte loads. Sums are deterministic: a fixed number of blocks each sum a
-// fixed share, and the last one to finish adds up what they found, in order.
+// Each is one pass over memory, with 16-byte loads. Sums are deterministic: a fixed number of thread blocks each sum a
+// fixed part, and the last one to finish adds the partial sums in order.
 #pragma once
 
 #include "core/vector/blas1.hpp"
@@ -33,10 +33,11 @@ void sum(const Vector& x, int component, double* total);
 void add_constant(Vector& x, int component, const Ratio& value);
 void count_not_finite(const Vector& x, double* count);
 
-/// The first of values[slot] in the order of comes_before (core/vector/point_values.hpp); waits.
+/// The first of values[slot] in the order of comes_before (core/vector/point_values.hpp), and its slot. Waits for the
+/// device.
 void smallest(const Layout& layout, const double* values, double* value, Index* slot);
 
-/// A scalar on the GPU for results the host is about to read.
+/// A scalar on the GPU for a result that the host reads next.
 double* scratch();
 
 }  // namespace hyperplane::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on many columns V and one vector w, so that V and w cross the memory once, whether they are combined,
-// multiplied, or both. Up to 32 columns a thread takes two rows of all of them into its registers; of more, a block
-// brings a chunk of the rows into shared memory and works on it there.
+// Operations on several vectors, the columns of V, and one vector w: w += sign V c, V^T w, or both. V and w are read
+// from memory once in either case. For up to 32 columns a thread loads two rows of all columns into registers. For
+// more, a thread block copies chunks of rows to shared memory and works on them there.
 #include <cuda_pipeline.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Arguments {
     int chunk;  ///< rows at a time, a multiple of 64
 };
 
-/// Rows [first, first + chunk) of a column, zero beyond `rows`.
+/// Copies `chunk` rows of a column to shared memory, with zeros from row `rows` on.
 __device__ void stage(const double* from, double* to, int rows, int chunk) {
     for (int at = threadIdx.x % 32 * 2; at < chunk; at += 64) {
         if (at + 1 < rows) {
@@ -44,7 +44,7 @@ __device__ void stage(const double* from, double* to, int rows, int chunk) {
     }
 }
 
-/// Partial sums of blocks, `columns` each, added up in the order of the blocks.
+/// Adds the partial sums of all thread blocks, `columns` each, in the order of the blocks.
 __device__ void add_up(int columns, double* result) {
     if (!is_last_block(&arrived)) return;
     for (int m = threadIdx.x / 32; m < columns; m += block_warps) {
@@ -57,7 +57,7 @@ __device__ void add_up(int columns, double* result) {
     }
 }
 
-/// w += sign V c where `combine`, then w^T w or V^T w.
+/// w += sign V c if `combine`, then w^T w or V^T w.
 template <bool combine, Reduce reduce>
 __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) columns_pass(const Arguments a) {
     extern __shared__ double staged[];
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) colu
 
     for (Index first = Index(blockIdx.x) * a.chunk; first < a.size; first += Index(gridDim.x) * a.chunk) {
         const int rows = int(min(Index(a.chunk), a.size - first));
-        __syncthreads();  // the chunk before has been read
+        __syncthreads();  // all threads have read the previous chunk
         for (int m = warp; m <= a.columns; m += block_warps)
             stage((m < a.columns ? a.v[m] : a.w) + first, staged + m * a.chunk, rows, a.chunk);
         __pipeline_commit();
@@ -112,14 +112,14 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) colu
     }
 }
 
-/// How a kernel for at most `most` columns is shaped: pairs of rows that a thread has under way, so that few columns
-/// keep the memory busy too, and what registers then leave room for.
+/// The shape of a kernel for at most `most` columns: the number of pairs of rows that a thread loads at a time, larger
+/// for few columns so that enough loads are in flight, and the number of resident thread blocks that registers allow.
 template <int most>
 struct InRegisters {
     static constexpr int pairs = most <= 4 ? 4 : most <= 8 ? 2 : 1, blocks = most <= 16 ? 2 : 1;
 };
 
-/// `width` neighbouring rows of V and w: w += V c where `combine`, then their part of the sums.
+/// `width` neighbouring rows of V and w: w += V c if `combine`, then the rows' contribution to the sums.
 template <int most, bool combine, Reduce reduce, int width>
 struct Rows {
     Values<width> v[most], w;
@@ -148,7 +148,7 @@ struct Rows {
     }
 };
 
-/// The same as columns_pass, of at most `most` columns.
+/// The same as columns_pass, in registers, for at most `most` columns.
 template <int most, bool combine, Reduce reduce>
 __global__ void __launch_bounds__(block_threads, InRegisters<most>::blocks)
     few_columns_pass(const __grid_constant__ Arguments a) {
@@ -201,7 +201,7 @@ void run_in_registers(const char* name, const Arguments& a) {
 
 template <bool combine, Reduce reduce>
 void run_staged(const char* name, Arguments& a) {
-    // What a multiprocessor has is shared by its blocks, beside a KiB that each takes for itself and `c`.
+    // The resident thread blocks divide a multiprocessor's shared memory. Each leaves 2 KiB for the system and for `c`.
     const Index memory = device::properties().shared_per_block / blocks_per_multiprocessor - 2048;
     const Index room = memory / Index(sizeof(double)) / Index(a.columns + 1);
     a.chunk = int(std::clamp<Index>(room / 64 * 64, 64, 2048));
@@ -232,7 +232,7 @@ void run(const char* name, Columns v, Vector& w, double sign, const double* c, d
     run_staged<combine, reduce>(name, a);
 }
 
-/// body(columns, first) for groups of columns that one kernel takes; once where there are none.
+/// Calls body(columns, first) for groups of columns that fit one kernel, and once if there are no columns.
 template <class Body>
 void for_groups(Columns v, const Body& body) {
     for (std::size_t first = 0; first == 0 || first < v.size(); first += max_columns)

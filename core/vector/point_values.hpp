@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PointValues: one value a point, written by a loop over points and reduced to a scalar on the backend that holds it.
-//
-// What a problem needs for its time step, for bounds on a step and for diagnostics: made once, with the problem.
+// PointValues: one value a point, written by a loop over points and reduced to a scalar on the backend that holds the
+// values. Problems use it for the time step, for bounds on a Newton step and for diagnostics; they allocate it once.
 #pragma once
 
 #include "core/matrix/views.hpp"
@@ -15,8 +14,8 @@ struct PointValue {
     Int3 point;
 };
 
-/// `value` at `slot` comes before `other`'s: it is smaller, or as small and at a point before it in natural order. NaN
-/// is smaller than any number.
+/// Whether `value` at `slot` comes before `other` at `other_slot`: it is smaller, or equal and at a point that is
+/// earlier in natural order. NaN counts as smaller than any number.
 HYPERPLANE_HD inline bool comes_before(const Layout& layout, double value, Index slot, double other, Index other_slot) {
     const bool nan = value != value, other_nan = other != other;
     if (nan != other_nan) return nan;
@@ -29,11 +28,12 @@ public:
     PointValues(const Context& context, const Grid& grid, const std::string& label)
         : values_(context, Layout(LayoutKind::natural, grid, {}), 1, label) {}
 
-    /// To write them in the layout of a state on this grid.
+    /// A view through which the values are written in the layout of a state on this grid.
     VectorView view(const Layout& layout) { return {layout, values_.data()}; }
-    /// The smallest of values written in that layout, and its first point in natural order. NaN counts as the smallest.
+    /// The smallest of the values that were written in `layout`, and the first point in natural order that has it. NaN
+    /// counts as the smallest.
     PointValue smallest(const Layout& layout) const;
-    /// Their sum, in the order of slots: the same bits for any number of threads.
+    /// The sum of the values in the order of slots, with the same bits for any number of threads.
     double sum() const;
 
 private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_blocks = 1024;
 
-/// A value and its slot; slot -1: none.
+/// A value and its slot; the slot is -1 if there is none.
 struct Candidate {
     double value;
     Index slot;
@@ -26,7 +26,7 @@ __device__ Candidate first_of(const Layout& layout, Candidate a, Candidate b) {
     return comes_before(layout, b.value, b.slot, a.value, a.slot) ? b : a;
 }
 
-/// The first among the threads of a block, in thread 0.
+/// The first of the candidates of a block's threads, in the order of comes_before; valid in thread 0.
 __device__ Candidate block_first(const Layout& layout, Candidate mine) {
     __shared__ Candidate of_thread[block_threads];
     of_thread[threadIdx.x] = mine;

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Passes over vectors: sums over a whole launch, in one kernel and in a fixed order.
+// Sums over all thread blocks of a launch, in one kernel and in a fixed order.
 #pragma once
 
 namespace hyperplane::cuda {
 
 inline constexpr int block_threads = 256, block_warps = block_threads / 32;
 
-/// `width` neighbouring values, loaded and stored as one.
+/// `width` neighbouring values that one instruction loads or stores.
 template <int width>
 struct alignas(8 * width) Values {
     double at[width];
 };
 
-/// Sum over the lanes of a warp, in lane 0.
+/// Sum over the lanes of a warp; valid in lane 0.
 __device__ inline double warp_sum(double value) {
     for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffffu, value, distance);
     return value;
 }
 
-/// Sum over the threads of a block, in thread 0.
+/// Sum over the threads of a block; valid in thread 0.
 __device__ inline double block_sum(double value) {
     __shared__ double of_warp[block_warps];
     value = warp_sum(value);
-    __syncthreads();  // the sum before has been read
+    __syncthreads();  // all threads have read the previous sum
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
     __syncthreads();
     value = threadIdx.x < block_warps ? of_warp[threadIdx.x] : 0.0;
     return threadIdx.x < 32 ? warp_sum(value) : 0.0;
 }
 
-/// True in the block that comes here last; it sees what the others wrote before. Resets `arrived` for the next launch.
+/// True in the thread block that is the last to call it; that block sees all that the others wrote before their calls.
+/// Resets `arrived` for the next launch.
 __device__ inline bool is_last_block(unsigned* arrived) {
     __shared__ bool last;
     __threadfence();

@@ -7,10 +7,10 @@
 namespace hyperplane {
 namespace {
 
-/// Terms summed in one pass, so that `out` is loaded and stored once for all of them.
+/// Number of terms summed in one pass, so that `out` is loaded and stored once for all of them.
 constexpr int group_size = 8;
 
-/// All G terms are valid in [begin, end).
+/// Positions [begin, end), where all G terms are valid.
 template <int sign, int G, bool from_zero>
 void pass(const RunTerm* terms, const double* in, double* out, int begin, int end) {
     const double* a[G];
@@ -31,7 +31,7 @@ void pass_of(int size, std::integer_sequence<int, G...>, const RunTerm* terms, c
     ((size == G + 1 ? pass<sign, G + 1, from_zero>(terms, in, out, begin, end) : void()), ...);
 }
 
-/// Positions where some of the terms are missing.
+/// Positions [begin, end), where some of the terms are not valid.
 template <int sign>
 void edge(std::span<const RunTerm> terms, const double* in, double* out, int begin, int end) {
     for (int t = begin; t < end; ++t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner loop of SpMV and of triangular sweeps: sums of products along a run.
+// The inner loop of SpMV, of triangular solves and of their Jacobi sweeps: sums of products along a run.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@ struct RunTerm {
     int begin, end;
 };
 
-/// out[t] = in[t] + sign * sum of the terms at t, for t in [0, count); terms add in their order.
-/// `in` may be `out`, or null for zeros. `out` must not overlap any term's x of positions in range.
+/// out[t] = in[t] + sign * sum of the terms at t, for t in [0, count); the terms are added in their order.
+/// `in` may be `out`, or null for zeros. `out` must not overlap the valid positions of any term's x.
 template <int sign>
 void accumulate(std::span<const RunTerm> terms, const double* in, double* out, int count);
 
 /// out[t] = in[t] - sum of the terms at t, summed in twice the working precision (Ogita, Rump and Oishi,
-/// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005, algorithm 5.3). `low` is scratch of `count`.
+/// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005, algorithm 5.3). `low` is scratch of `count` values.
 void subtract_exactly(std::span<const RunTerm> terms, const double* in, double* out, double* low, int count);
 
 /// x^T y of `count` values.

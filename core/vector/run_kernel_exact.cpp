@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled without contraction of a * b + c: the error terms below must be what they say.
+// Compiled without contraction of a * b + c (-ffp-contract=off), which would change the error terms below.
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scalars that live where the vectors live: reductions write them, later operations take them as Ratios, and
-// the host need not see them in between.
+// Scalars in the memory of the vectors' backend: reductions write them and later operations read them as Ratios, so the
+// host does not have to wait for them.
 #pragma once
 
 #include <cmath>
@@ -12,31 +12,32 @@
 
 namespace hyperplane {
 
-/// A product this small beside its factors' norms, or the rest of a vector this small beside the
-/// vector, is rounding error and nothing else.
+/// An inner product this small relative to the norms of its factors, or the remainder of a vector this small relative
+/// to the vector, is nothing but rounding error.
 inline constexpr double rounding_tolerance = 1e-14;
 
-/// Whether `product` = u^T w stands out from the rounding of its own sum; uu = u^T u, ww = w^T w. False for NaN.
+/// Whether `product` = u^T w is larger than the rounding errors of its sum; uu = u^T u, ww = w^T w. False for NaN.
 HYPERPLANE_HD inline bool stands_out(double product, double uu, double ww) {
     return std::abs(product) > rounding_tolerance * std::sqrt(uu) * std::sqrt(ww);
 }
 
-/// factor * over / under, taken when the operation it is given to runs; null pointers count as 1.
+/// The coefficient factor * over / under, evaluated when the operation that it is passed to runs; null pointers count
+/// as 1.
 ///
-/// A method may say what must hold of its scalars. Where that does not, or the quotient is not finite, the
-/// value is 0, and operations leave a vector alone that a coefficient of 0 belongs to: no bad scalar reaches it.
+/// A method may state a condition on the scalars. If the condition is violated or the quotient is not finite, the value
+/// is 0, and operations do not touch a vector whose coefficient is 0, so that no bad scalar reaches it.
 class Ratio {
 public:
-    Ratio(double factor) : factor_(factor) {}  // NOLINT: a number is a coefficient
+    Ratio(double factor) : factor_(factor) {}  // NOLINT: implicit, since a number is a coefficient
     Ratio(double factor, const double* over, const double* under) : factor_(factor), over_(over), under_(under) {}
 
-    /// The same, used only where over > 0 and under > 0.
+    /// The same, on condition that over > 0 and under > 0.
     Ratio if_positive() const {
         Ratio guarded = *this;
         guarded.demand_ = Demand::positive;
         return guarded;
     }
-    /// The same, used only where u^T w stands out.
+    /// The same, on condition that stands_out(product, uu, ww).
     Ratio if_stands_out(const double* product, const double* uu, const double* ww) const {
         Ratio guarded = *this;
         guarded.demand_ = Demand::stands_out;
@@ -63,17 +64,17 @@ private:
     const double *product_ = nullptr, *uu_ = nullptr, *ww_ = nullptr;
 };
 
-/// Some doubles in a context's memory, zero at first.
+/// An array of doubles in a context's memory, initially zero.
 class Scalars {
 public:
     Scalars(const Context& context, const std::string& label, Index count) : values_(context, label, count) {}
 
-    /// In the context's memory: for operations, not for the host.
+    /// An address in the context's memory, which the host may not be able to read.
     double* data() { return values_.data(); }
     Index size() const { return values_.size(); }
-    /// Overwrites those from `first` on, after all operations given so far.
+    /// Overwrites the scalars from number `first` on, after all operations queued so far.
     void set(Index first, std::span<const double> values);
-    /// Waits for all operations given so far.
+    /// The scalars [first, first + count); waits for all operations queued so far.
     std::vector<double> get(Index first, Index count) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vector: the unknowns of a grid function, component-major, slots fastest.
+// Vector: the values of a grid function, component by component, slots fastest.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace hyperplane {
 
-/// values[component][slot], `dof` components of layout.slots() values each; zero at first.
+/// values[component][slot], `dof` components of layout.slots() values each; initially zero.
 class Vector {
 public:
     Vector() = default;
@@ -36,14 +36,14 @@ private:
     Buffer<double> values_;
 };
 
-/// to = from, between any two backends; equal layouts and dof.
+/// to = from, between any two backends; layouts and dof must be equal.
 void transfer(const Vector& from, Vector& to);
-/// The vector itself where the host can read it, else a copy that lives in `copy`.
+/// The vector itself if the host can read it, otherwise a copy that is stored in `copy`.
 const Vector& on_host(const Vector& x, Vector& copy);
 
-/// Values by point in natural order, dof fastest; from either backend.
+/// The values in natural order, dof fastest, from either backend.
 std::vector<double> to_natural(const Vector& x);
-/// The inverse; throws FileError where the sizes differ.
+/// The inverse of to_natural; throws FileError if the sizes differ.
 void from_natural(std::span<const double> values, Vector& x);
 
 }  // namespace hyperplane
