@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hyperplane beside PETSc on the same Poisson system, in turns, in the same minutes.
+"""Hyperplane beside PETSc, and hypre where it is built, on the same Poisson system, in turns, in the same minutes.
 
     tests/peers/compare.py [BUILD_FOLDER] [ROUNDS] [--points N]      default: build/release 5 --points 96
 
@@ -27,15 +27,24 @@ def output_of(*words, **variables):
 
 
 class Programs:
-    """The two programs of a build folder, on a system of points^3 unknowns."""
+    """The programs of a build folder, on a system of points^3 unknowns."""
 
     def __init__(self, build, points):
         self.build, self.points = build, points
 
-    def petsc(self, processes):
+    def peer(self, name, processes, *words):
         launcher = [] if processes == 1 else ["mpirun", "--allow-run-as-root", "-n", processes]
-        return json.loads(output_of(*launcher, self.build / "tests/peers/petsc_poisson", "-system", "ones", "-json",
-                                    "-points", self.points, OMP_NUM_THREADS="1"))
+        return json.loads(output_of(*launcher, self.build / "tests/peers" / name, *words, "-points", self.points,
+                                    OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"))
+
+    def petsc(self, processes):
+        return self.peer("petsc_poisson", processes, "-system", "ones", "-json")
+
+    def hypre(self, processes):
+        """None where it is not built."""
+        if not (self.build / "tests/peers/hypre_poisson").exists():
+            return None
+        return self.peer("hypre_poisson", processes)["cg_pfmg"]
 
     def bench(self, *words):
         return json.loads(output_of(self.build / "apps/hyperplane", "bench", *words, "--json", "-"))
@@ -49,24 +58,32 @@ class Programs:
 
 
 def one_round(programs):
-    """PETSc's figure and ours by name. Kernels: medians of repeats. Totals: the best repeat of each, set-up included."""
+    """A peer's figure and ours by name. Kernels: medians of repeats. Totals: the best repeat of each, set-up included, and
+    the better of one process and two. Then the iterations."""
     one, two = programs.petsc(1), programs.petsc(2)
+    multigrid = [programs.hypre(processes) for processes in (1, 2)]
     kernels = programs.kernels()
     solves = {threads: programs.solve(threads) for threads in (1, 2)}
+    total = solves[2]["factorise"]["least"] + solves[2]["solve"]["least"]
 
     def kernel_ms(name):
         return 1e3 * kernels[name]["seconds"]["median"]
 
-    return {
-        "SpMV, 1 thread, ms": (one["spmv_ms"]["median"], kernel_ms("spmv")),
-        "ILU(0) / IC(0) apply, 1 thread, ms":
+    figures = {
+        "SpMV, 1 thread, ms: PETSc": (one["spmv_ms"]["median"], kernel_ms("spmv")),
+        "ILU(0) / IC(0) apply, 1 thread, ms: PETSc":
             (min(one["ilu0_apply_ms"]["median"], one["icc0_apply_ms"]["median"]), kernel_ms("lower") + kernel_ms("upper")),
-        "CG + IC(0) iteration, 1 thread, ms":
+        "CG + IC(0) iteration, 1 thread, ms: PETSc":
             (one["cg_icc0_iteration_ms"]["median"], 1e3 * solves[1]["per_iteration"]),
-        "CG + IC(0) to 1e-8, 2 cores, set-up and solve, s":
-            (min(one["cg_icc0"]["total_s"], two["cg_icc0"]["total_s"]),
-             solves[2]["factorise"]["least"] + solves[2]["solve"]["least"]),
-    }, (one["cg_icc0"]["iterations"], two["cg_icc0"]["iterations"], solves[2]["iterations"])
+        "to 1e-8, 2 cores, set-up and solve, s: PETSc, CG + ICC(0)":
+            (min(one["cg_icc0"]["total_s"], two["cg_icc0"]["total_s"]), total),
+    }
+    iterations = [f"PETSc {one['cg_icc0']['iterations']} on one process, {two['cg_icc0']['iterations']} on two"]
+    if all(multigrid):
+        figures["to 1e-8, 2 cores, set-up and solve, s: hypre, CG + PFMG"] = (
+            min(solve["total_s"] for solve in multigrid), total)
+        iterations.append("hypre {} and {}".format(*(solve["iterations"] for solve in multigrid)))
+    return figures, "; ".join([*iterations, f"Hyperplane, CG + IC(0), {solves[2]['iterations']}"])
 
 
 def main():
@@ -81,13 +98,13 @@ def main():
         figures, iterations = one_round(programs)
         rounds.append(figures)
         print(f"round {len(rounds)} of {given.rounds}", file=sys.stderr)
-    print("| | PETSc | Hyperplane | ratio, median (least to most) |\n|---|---|---|---|")
+    print("| | peer | Hyperplane | ratio, median (least to most) |\n|---|---|---|---|")
     for name in rounds[0]:
         peer, own = ([figures[name][side] for figures in rounds] for side in (0, 1))
         ratios = sorted(a / b for a, b in zip(peer, own))
         print(f"| {name} | {statistics.median(peer):.3g} | {statistics.median(own):.3g} | "
               f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) |")
-    print(f"\nIterations: PETSc {iterations[0]} on one process, {iterations[1]} on two; Hyperplane {iterations[2]}.")
+    print(f"\nIterations: {iterations}.")
 
 
 if __name__ == "__main__":
