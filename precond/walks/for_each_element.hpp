@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops over the elements of blocks of many points, on either backend; see core/device/for_each_point.hpp.
+// Loops over all pairs of a point and an element, such as an entry of the stencil, on either backend. Bodies, and files
+// with such loops, follow the rules of core/device/for_each_point.hpp.
 #pragma once
 
 #include <limits>
@@ -22,8 +23,8 @@ __global__ void visit_elements(int points, const __grid_constant__ Body body) {
 }
 #endif
 
-/// Calls body(point, element) once for each of `points` points and `elements` <= 65535 elements, points fastest: over
-/// OpenMP's threads, or queued on the device. Throws SetupError beyond 2^31 - 1 points.
+/// Calls body(point, element) once for each pair of one of `points` points and one of `elements` <= 65535 elements,
+/// points fastest: on OpenMP's threads, or queued on the device. Throws SetupError for more than 2^31 - 1 points.
 template <class Body>
 void for_each_element([[maybe_unused]] Backend backend, Index points, int elements, [[maybe_unused]] const char* name,
                       const Body& body) {

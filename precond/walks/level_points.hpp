@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops over the points of one level on either backend, a launch for each on a GPU: level scheduling in its plain form,
-// which the mapping of section 4.1 of the StructILU paper is measured against.
+// Loops over the points of one level on either backend; a GPU needs one kernel launch for each level. This is plain
+// level scheduling, the baseline against which the mapping of section 4.1 of the StructILU paper is measured.
 //
-// Bodies, and files with such loops, are as core/device/for_each_point.hpp wants them.
+// Bodies, and files with such loops, follow the rules of core/device/for_each_point.hpp.
 #pragma once
 
 #include "core/device/for_each_point.hpp"
@@ -10,7 +10,8 @@
 namespace hyperplane {
 
 #ifdef __CUDACC__
-/// Lines of the level along y: the one of plane `first_plane` + blockIdx.y, a thread a point.
+/// Visits the points of a level, one thread each: blockIdx.y counts the planes from `first_plane` on, and consecutive
+/// threads have consecutive j.
 template <class Body>
 __global__ void visit_level(const __grid_constant__ Layout layout, int level, int first_plane,
                             const __grid_constant__ Body body) {
@@ -24,7 +25,7 @@ __global__ void visit_level(const __grid_constant__ Layout layout, int level, in
 }
 #endif
 
-/// Calls body(point, slot) once for every point of a level, by layout.levels().
+/// Calls body(point, slot) once for every point of a level, as layout.levels() defines it.
 template <class Body>
 void for_each_point_of_level([[maybe_unused]] Backend backend, const Layout& layout, int level,
                              [[maybe_unused]] const char* name, const Body& body) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // First-order linear recurrences y_t = c_t + a_t y_{t-1}, eight at a time.
 //
-// Left to itself a processor waits a multiply-add's latency for every element. Composing the maps
-// y -> c + a y by parallel prefix (Kogge and Stone, IEEE Trans. Computers C-22, 1973) leaves one
-// such wait for eight elements.
+// Computed one by one, every element waits for the latency of a multiplication and an addition. If the maps
+// y -> c + a y are composed by parallel prefix (Kogge and Stone, IEEE Trans. Computers C-22, 1973), there is one such
+// wait for eight elements.
 #pragma once
 
 #include <cstring>
@@ -21,7 +21,7 @@ inline Lanes load(const double* from) {
     return v;
 }
 
-/// Lane i takes lane i - by of `v` (i + by when descending), or `edge` where there is none.
+/// Lane i of the result is lane i - by of `v` (i + by if descending), or lane i of `edge` if `v` has no such lane.
 template <int by, bool descending>
 Lanes shifted(Lanes v, Lanes edge) {
     LaneMask mask;
@@ -32,6 +32,7 @@ Lanes shifted(Lanes v, Lanes edge) {
     return __builtin_shuffle(v, edge, mask);
 }
 
+/// Composes the map y -> c + a y of each lane with that of the lane `by` before it.
 template <int by, bool descending>
 void compose(Lanes& a, Lanes& c) {
     c += a * shifted<by, descending>(c, Lanes{});
@@ -40,9 +41,9 @@ void compose(Lanes& a, Lanes& c) {
 
 }  // namespace detail
 
-/// y_t = c(t) + a(t) y_{t-1} for t = begin, ..., end - 1 with y_{begin-1} = `before`; `a` and `c` are
-/// callables that serve one position or, given a position and nothing else, eight at once.
-/// With `descending`, y_t = c(t) + a(t) y_{t+1} for t = end - 1, ..., begin and y_end = `before`.
+/// y_t = c(t) + a(t) y_{t-1} for t = begin, ..., end - 1 with y_{begin-1} = `before`.
+/// If `descending`, y_t = c(t) + a(t) y_{t+1} for t = end - 1, ..., begin and y_end = `before`.
+/// coefficients.at<double>(t) returns {a(t), c(t)}; at<detail::Lanes>(t) returns those of the positions t to t + 7.
 template <bool descending, class Coefficients>
 void solve_recurrence(const Coefficients& coefficients, int begin, int end, double before, double* y) {
     using namespace detail;
@@ -65,7 +66,7 @@ void solve_recurrence(const Coefficients& coefficients, int begin, int end, doub
     }
 }
 
-/// Eight doubles from `from + t`, or the one there.
+/// Loads from `from + t` one double (T = double) or eight (T = detail::Lanes).
 template <class T>
 T take(const double* from, int t) {
     if constexpr (sizeof(T) == sizeof(double))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What exact factorisations and solves on a CPU share. Both work on a run of points at once, so that the products of a
-// run vectorise; precond/walks/wavefront.hpp orders the runs. In the natural layout a run's points depend on each other
-// through offsets along x: those come last in the lower triangle's order and are done point by point.
+// The common part of exact factorisations and solves on a CPU. Both compute a run of points at once, so that products
+// vectorise along the run; precond/walks/wavefront.hpp orders the runs. In the natural layout the points of a run
+// depend on each other through offsets along x. These are the last of the lower offsets, and their terms are computed
+// point by point.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +15,14 @@
 
 namespace hyperplane::wavefront_cpu {
 
-/// Entries along a run: at most radius 2 x 4 of them at fill level 3.
+/// Largest number of entries along a run in one triangle: a stencil of radius 2 at fill level 3 has 2 x 4 of them.
 inline constexpr int max_along = 8;
 
-/// Factors in double precision, coefficient by coefficient along runs.
+/// View of factors in double precision; each coefficient is contiguous along a run.
 struct FactorsByRun {
     const StructMatrix& triangles;  ///< E and F
-    const StructMatrix& pivots;     ///< holds D^-1 ...
-    int pivot_entry;                ///< ... as this entry
+    const StructMatrix& pivots;     ///< has D^-1 as entry `pivot_entry`
+    int pivot_entry;
     const Layout& layout;
     const Stencil& stencil;
     int dof;
@@ -38,7 +39,7 @@ inline FactorsByRun read_by_runs(const IluFactors& factors) {
     return {factors.triangles(), factors.pivots(), factors.pivot_entry(), a.layout(), factors.stencil(), a.dof()};
 }
 
-/// Scratch of a thread, kept from run to run since an allocation costs more than a short run.
+/// Scratch memory of a thread. It is kept from run to run, because an allocation takes longer than a short run.
 struct Scratch {
     std::vector<RunNeighbours> near;
     std::vector<RunTerm> terms;
@@ -50,7 +51,7 @@ inline Scratch& scratch() {
     return mine;
 }
 
-/// Longest piece of a run done at once, so that a block of scratch stays in the first-level cache.
+/// Largest number of points in a piece of a run, chosen so that the scratch of a piece stays in the first-level cache.
 inline int piece_length(int dof) {
     return dof == 1 ? 1024 : std::max(16, 2048 / (dof * dof));
 }
@@ -61,8 +62,8 @@ inline Run piece_of(const Layout& layout, const Run& run, int t, int count) {
     return {run.first + Int3{t * step.x, t * step.y, t * step.z}, count, run.slot + t};
 }
 
-/// Calls body(piece) for the pieces of all runs, each after the pieces it depends on. Of the factors layout, stencil
-/// and dof count.
+/// Calls body(piece) for the pieces of all runs, each after the pieces on which it depends. Only the members layout,
+/// stencil and dof of `f` are used.
 template <class AnyFactors, class Body>
 void sweep_pieces(const AnyFactors& f, Direction direction, const Body& body) {
     const int length = piece_length(f.dof);

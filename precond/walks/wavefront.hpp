@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of a triangular sweep: which runs wait for which.
+// The order of runs in a triangular solve or a factorisation on a CPU. It is described for the lower solve; the upper
+// solve has the reverse order.
 //
-// hyperplane layout: runs of one level are independent; levels follow each other (StructILU
-// paper, section 4.1, steps 1 to 3), with a barrier between two.
+// hyperplane layout: runs of one level are independent. Levels follow each other (StructILU paper, section 4.1, steps 1
+// to 3), with a barrier between consecutive levels.
 //
-// natural layout: runs are lines along x. In the skewed coordinate j' = j + s k no lower offset goes
-// forward, so slabs of j' depend only on slabs before them: the paper's acyclic task mapping, with a
-// CPU thread for a thread block. Each slab walks the planes k upwards and waits, before plane k,
-// until the slab before it has completed that plane (the block-to-block waiting scheme). One thread
-// walks one slab: memory order.
+// natural layout: runs are lines along x. No lower offset leads to a larger skewed coordinate j' = j + s k, so slabs of
+// j' depend only on slabs before them. This is the paper's acyclic task mapping, with a CPU thread in place of a thread
+// block. A thread computes the planes k of its slab in ascending order. Before each plane it waits until the slab
+// before has completed the same plane (the paper's block-to-block waiting scheme). With a single thread there is one
+// slab, which is computed in memory order.
 //
-// Every run is computed by one thread in one way, so results have the same bits for any number.
+// Every run is computed by a single thread and always in the same way, so results have the same bits for any number of
+// threads.
 #pragma once
 
 #include <omp.h>
@@ -23,15 +25,15 @@
 
 namespace hyperplane {
 
-enum class Direction { lower, upper };  ///< lower: ascending; upper: descending
+enum class Direction { lower, upper };  ///< lower: points ascending; upper: descending
 
-/// Plane counters of the slabs, one a cache line.
+/// The number of completed planes of each slab. Each counter has a cache line of its own.
 class SlabProgress {
 public:
     explicit SlabProgress(int slabs) : done_(slabs) {}
     void complete(int slab, int planes) {
         done_[slab].planes.store(planes, std::memory_order_release);
-        done_[slab].planes.notify_one();  // costs nothing unless the next slab sleeps
+        done_[slab].planes.notify_one();  // costs nothing unless the next slab's thread sleeps
     }
     void wait(int slab, int planes) const {
         const std::atomic<int>& counter = done_[slab].planes;
@@ -47,7 +49,7 @@ private:
     std::vector<Counter> done_;
 };
 
-/// The natural layout's sweep; `skew` is Stencil::line_skew().
+/// Calls body(line) for all lines of a natural layout in the order above; `skew` is Stencil::line_skew().
 template <class Body>
 void sweep_lines(const Layout& layout, int threads, int skew, Direction direction, const Body& body) {
     const Grid grid = layout.grid();
@@ -73,7 +75,7 @@ void sweep_lines(const Layout& layout, int threads, int skew, Direction directio
     }
 }
 
-/// The hyperplane layout's sweep.
+/// Calls body(run) for all runs of a hyperplane layout in the order above.
 template <class Body>
 void sweep_levels(const Layout& layout, int threads, Direction direction, const Body& body) {
     const int levels = layout.level_count();
@@ -87,7 +89,7 @@ void sweep_levels(const Layout& layout, int threads, Direction direction, const 
     }
 }
 
-/// Calls body(run) for every run of points with `dof` unknowns, after all the runs it depends on.
+/// Calls body(run) for every run of points with `dof` unknowns, after all the runs on which it depends.
 template <class Body>
 void sweep(const Layout& layout, int dof, int skew, Direction direction, const Body& body) {
     const int threads = threads_for(layout.slots() * dof);
