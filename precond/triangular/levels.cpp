@@ -7,7 +7,7 @@
 namespace hyperplane {
 namespace {
 
-/// A point's row; m is the dof where the compiler knows it.
+/// Solves for the unknowns of one point; m is the dof if it is known at compile time, else 0.
 template <int m, Direction direction>
 struct RowOfLevel {
     FactorView f;

@@ -8,7 +8,7 @@
 namespace hyperplane {
 namespace {
 
-/// Key of the sweeps' mode where `mode` may be the factorisation's own.
+/// The key of the sweeps' mode for factorisations that may have a key `mode` themselves.
 constexpr const char* solve_mode = "solve_mode";
 
 TriangleShape shape_of(const IluPattern& p, Backend backend) {

@@ -4,10 +4,10 @@
 // Anzt, Chow, Dongarra, "Iterative sparse triangular solves for preconditioning", Euro-Par 2015; equations and modes
 // are in precond/triangular/jacobi/sweeps.hpp.
 //
-// When the factors have their values, the growth of the sweeps' error is measured for either triangle, ||N^n w|| /
-// ||w|| for n = 1 to the number of sweeps. Where the last sweep would leave more than ten times the error it began
-// with, or one on the way more than 1e8 times, so that rounding alone spoils the result, the set-up ends with a
-// SetupError: the factor is too far from normal.
+// After the factors have been computed, the growth of the sweeps' error is measured for each triangle. It is the ratio
+// ||N^n w|| / ||w|| for n from 1 to the number of sweeps, where N is the iteration matrix. If the ratio exceeds 10
+// after the last sweep, or 1e8 after an earlier one, where rounding errors alone spoil the result, the set-up ends with
+// a SetupError: the factor is too far from normal.
 #pragma once
 
 #include <memory>
@@ -18,22 +18,23 @@
 
 namespace hyperplane {
 
-/// What sweeps leave a preconditioner: as many lower as upper ones on a symmetric matrix give a symmetric M.
+/// Traits of a preconditioner whose solves are Jacobi sweeps. M is symmetric if the matrix is, the sweeps are
+/// synchronous and there are as many lower as upper sweeps.
 PreconditionerTraits jacobi_traits(const SweepOptions& options, bool symmetric);
-/// Throws SetupError, as preconditioner `name`, where sweeps on the factors diverge.
+/// Throws SetupError if sweeps on the factors diverge; `name` is the preconditioner's name in its message.
 void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, const SweepOptions& options,
                        const std::string& name);
 
-/// Sweeps on the factors of an IluPreconditioner, where they lie.
+/// Jacobi sweeps on the factors of an IluPreconditioner, which are not copied.
 class JacobiSolve : public TriangularSolve {
 public:
     explicit JacobiSolve(const SweepOptions& options) : options_(options) {}
 
-    void analyse(const IluFactors& /*factors*/) override {}  // the form of M is known once there are values
+    void analyse(const IluFactors& /*factors*/) override {}  // the form of M is known only in accept
     void accept(const IluFactors& factors, const std::string& name) override;
     void apply(const IluFactors& factors, const Vector& r, Vector& z) const override;
 
-    /// In natural order the blocks of asynchronous sweeps come in the order of dependencies.
+    /// In natural order, blocks of consecutive slots follow the dependencies, as asynchronous sweeps need.
     LayoutKind layout(Backend /*backend*/) const override { return LayoutKind::natural; }
     Index bytes(const IluPattern& pattern, Backend backend) const override;
     Index bytes_per_apply(const IluPattern& pattern, Backend backend) const override;
@@ -49,14 +50,14 @@ private:
     std::unique_ptr<TriangleSweeps> sweeps_;
 };
 
-/// What a deck can say about sweeps, their mode under the key `mode`; and that read.
+/// The keys for Jacobi sweeps in a deck, where `mode` is the key of the sweeps' mode; and the options read from them.
 ParameterTable jacobi_parameters(const std::string& mode);
 SweepOptions jacobi_options(const Parameters& parameters, const std::string& mode);
 
-/// The same for a factorisation whose solves are exact unless the deck has `triangular_solve = jacobi`; the sweeps'
-/// mode is then `solve_mode`.
+/// The same for a preconditioner whose solves are exact unless the deck has `triangular_solve = jacobi`. Here the key
+/// of the sweeps' mode is `solve_mode`.
 ParameterTable triangular_solve_parameters();
-/// Whether triangles are swept.
+/// Whether a deck chooses Jacobi sweeps in place of exact solves.
 bool sweeps_triangles(const Parameters& parameters);
 SweepOptions triangular_solve_options(const Parameters& parameters);
 

@@ -13,7 +13,7 @@
 namespace hyperplane {
 namespace {
 
-/// x at an address; while other threads write there, whatever is found.
+/// Reads *x. If `racing`, other threads may write it meanwhile, and the result is its value before or after that.
 template <bool racing>
 HYPERPLANE_HD double value_at(const double* x) {
     if constexpr (racing)
@@ -22,7 +22,7 @@ HYPERPLANE_HD double value_at(const double* x) {
         return *x;
 }
 
-/// One sweep at a point; m is the dof where the compiler knows it.
+/// One sweep at a point; m is the dof if it is known at compile time, else 0.
 template <class Factors, int m, Direction direction, bool racing>
 struct SweepPoint {
     Factors f;
@@ -30,7 +30,7 @@ struct SweepPoint {
     const double* x;  ///< null: zero
     double* out;
     int dof;
-    bool times_inverse;  ///< the couplings' sum, or in the lower sweep all, is multiplied by D^-1
+    bool times_inverse;  ///< D^-1 multiplies the sum over neighbours, which in the lower sweep includes b
 
     static constexpr int room = m > 0 ? m : max_dof;
 
@@ -69,10 +69,10 @@ struct SweepPoint {
 
 constexpr int block_points = TriangleSweeps::block_points;
 
-/// In what order blocks are begun.
+/// The order in which blocks are begun.
 struct Turns {
     enum { ascending, descending, any } order = any;
-    int* next = nullptr;  ///< on a GPU, 0 before a sweep; not used for `any`
+    int* next = nullptr;  ///< counter on a GPU, 0 before a sweep; not used for `any`
 };
 
 #ifdef __CUDACC__
@@ -95,7 +95,7 @@ __global__ void visit_blocks(const __grid_constant__ Body body, Turns turns) {
 }
 #endif
 
-/// Calls body(block) for every block on the host's threads.
+/// Calls body(block) for every block on the host's threads, which begin blocks in the given order.
 template <class Body>
 void for_each_turn(Index blocks, int threads, const Turns& turns, const Body& body) {
     if (turns.order == Turns::any) {
@@ -107,7 +107,7 @@ void for_each_turn(Index blocks, int threads, const Turns& turns, const Body& bo
     for (Index turn = 0; turn < blocks; ++turn) body(turns.order == Turns::descending ? blocks - 1 - turn : turn);
 }
 
-/// Every block of slots once: it computes all its points, then writes them.
+/// Visits every block of slots once: all its points are computed, then all are written.
 template <class Body>
 void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Turns& turns) {
     const Layout& layout = body.f.layout;
@@ -127,7 +127,7 @@ void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Tu
     });
 }
 
-/// A sweep as a loop: over the host's points, or in place over blocks of points.
+/// A sweep as a loop over points: a synchronous one on the host or, with `in_place`, a block-asynchronous one.
 struct Loop {
     const double *b, *x;
     Vector* out;
@@ -152,7 +152,7 @@ void run(const Factors& f, const Loop& s) {
     with_known_dof<1, 2, 3, 4, 5, 8>(s.out->dof(), [&](auto m) { run<m.value, direction>(f, s); });
 }
 
-/// The same on a CPU, run by run; blocks of points are cut into lines.
+/// A sweep on a CPU, run by run. Blocks of an asynchronous sweep are divided where lines end.
 void run_by_runs(const FactorView& f, Direction direction, const Loop& s) {
     const int dof = s.out->dof();
     const Layout& layout = f.layout;
@@ -187,7 +187,7 @@ void run_loop(const TriangleFactors& factors, Direction direction, const Loop& s
         factors);
 }
 
-/// Numbers in (0, 1) that depend on point and component alone.
+/// Sets x to random numbers in (0, 1), which depend on point and component alone.
 struct Probe {
     VectorView x;
     int dof;
@@ -213,11 +213,12 @@ Index TriangleSweeps::bytes_per_apply(const TriangleShape& shape, const SweepOpt
     Index triangles = 0, inverses = 0, vectors = 0;
     for (const bool lower : {true, false}) {
         const int sweeps = lower ? options.lower : options.upper;
-        // From zero a sweep gives D^-1 b: the lower ones' first, of unit triangles their last with D^-1.
+        // The first sweep, from x = 0, reads no triangle. The first lower sweep multiplies b by D^-1; if the triangles
+        // are unit, the last one does.
         const int full = sweeps - 1, scales = lower && (!shape.unit || full == 0);
         triangles += full;
         inverses += full * !shape.unit + (scales || (lower && shape.unit));
-        // b, x and the result, where b is not x itself.
+        // A full sweep moves b, x and its result; in the first one x may be b itself.
         const bool begins_with_b = full > 0 && !scales;
         vectors += 3 * full + 2 * scales - begins_with_b;
     }
@@ -242,11 +243,11 @@ void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Sw
 }
 
 void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) {
-    // A single upper sweep gives y itself, so y is made in z's place.
+    // A single upper sweep gives z = y, so in that case y is computed in z.
     Vector &y = options_.upper == 1 ? z : lower_, &spare = options_.upper == 1 ? lower_ : z;
     const Vector* x = nullptr;
     int left = options_.lower;
-    if (shape_.unit && left > 1) x = &r, --left;  // the first of them finds r
+    if (shape_.unit && left > 1) x = &r, --left;  // the first lower sweep gives r
     while (left-- > 0) {
         Vector& out = left % 2 == 0 ? y : spare;
         run(f, Direction::lower, {&r, x, &out, !shape_.unit || left == 0});
@@ -261,7 +262,7 @@ void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) 
 }
 
 void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vector& z) {
-    // Of unit triangles the sweeps give v; D^-1 v is left to one more step, which reads no neighbour.
+    // If the triangles are unit, the sweeps give v; one more step, which reads no neighbours, gives D^-1 v.
     Vector& v = shape_.unit ? z : lower_;
     set_zero(v);
     const bool any = options_.order == BlockOrder::natural;

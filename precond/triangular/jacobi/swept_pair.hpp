@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fused pair of factorisation and solve, its solve replaced by Jacobi sweeps on a copy of the factors.
+// A fused pair of factorisation and solve whose solve is replaced by Jacobi sweeps on a copy of the factors.
 //
-// The pair sets its factors up in double precision; the copy (precond/factors/exported.hpp) is held beside them and is
-// what the deck's storage rounds. Equations and modes are in precond/triangular/jacobi/sweeps.hpp.
+// The pair computes its factors in double precision. The copy (precond/factors/exported.hpp) is held in addition to
+// them, in the storage that the deck chooses. Equations and modes are in precond/triangular/jacobi/sweeps.hpp.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace hyperplane {
 
 class SweptPair : public Preconditioner {
 public:
-    /// `exports` is the pair itself; `storage` is the copy's; `name` is what messages call the preconditioner.
+    /// `storage` is that of the copy; `name` is the preconditioner's name in messages.
     template <class Pair>
     SweptPair(const Context& context, std::unique_ptr<Pair> pair, FactorStorage storage, const SweepOptions& sweeps,
               const std::string& name)
@@ -31,7 +31,7 @@ public:
     const FactorCopy& copy() const { return copy_; }
     const SweepOptions& options() const { return options_; }
 
-    /// From the plan of the pair in double precision.
+    /// The plan, computed from `pair`, the plan of the pair in double precision.
     PreconditionerPlan plan(PreconditionerPlan pair, const PreconditionerSetting& setting) const;
 
 private:
@@ -45,7 +45,8 @@ private:
     std::unique_ptr<TriangleSweeps> sweeps_;
 };
 
-/// The pair that a deck asks for, exact or swept. Pair is made of a context and its Options, which have a storage.
+/// Makes the preconditioner that a deck chooses: Pair, whose solves are exact, or Pair with Jacobi sweeps. Pair is
+/// constructed from a context and Options, which have a member `storage`.
 template <class Pair, class Options>
 std::unique_ptr<Preconditioner> make_fused(const Options& options, const std::string& name,
                                            const Parameters& parameters, const Context& context) {
@@ -56,7 +57,7 @@ std::unique_ptr<Preconditioner> make_fused(const Options& options, const std::st
                                        triangular_solve_options(parameters), name);
 }
 
-/// Its plan; Pair::plan gives that of exact solves.
+/// The plan of what make_fused makes; Pair::plan is the plan with exact solves.
 template <class Pair, class Options>
 PreconditionerPlan plan_fused(const Options& options, const std::string& name, const Parameters& parameters,
                               const PreconditionerSetting& setting) {

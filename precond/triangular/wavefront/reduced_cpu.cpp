@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two triangular sweeps of StructILU on a CPU from factors of fewer bits, M = (I + W) D (I + G):
+// The two triangular solves in wavefront order on a CPU, with factors in reduced precision, M = (I + W) D (I + G):
 //
 //     lower   v(p) = r(p) - sum_l W_l(p) v(p+l)                      points ascending
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)              points descending
 //
-// The coefficients of a piece of a run are widened into scratch that stays in the first-level cache, scales applied;
-// what follows reads doubles, as the sweeps of double precision do.
+// The coefficients of a piece of a run are widened, with their scales applied, into scratch memory that stays in the
+// first-level cache. The rest of the computation reads doubles, as the solves with factors in double precision do.
 #include <algorithm>
 #include <array>
 
@@ -17,7 +17,7 @@ namespace hyperplane {
 namespace wavefront_cpu {
 namespace {
 
-/// Where values lie, and how they are widened.
+/// Factors in reduced precision, with values of type T, and what a solve needs to know of the matrix.
 template <class T>
 struct Narrow {
     const NarrowFactors& factors;
@@ -40,7 +40,7 @@ struct Narrow {
     }
 };
 
-/// Coefficients of a piece, widened: those of entries [first, first + entries) and of D^-1 behind them.
+/// The widened coefficients of a piece: those of entries [first, first + entries), then, if `inverse`, those of D^-1.
 template <class T>
 class Piece {
 public:
@@ -91,7 +91,7 @@ private:
     int first_, entries_;
 };
 
-/// x_t <- x_t - a_t x_{t-1}, or x_{t+1} for the upper sweep.
+/// x_t <- x_t - a_t x_{t-1}, or x_{t+1} in the upper solve.
 struct UnitLine {
     const double *a, *x;
     template <class V>
@@ -104,7 +104,7 @@ struct UnitLine {
     }
 };
 
-/// x <- x - sum of the entries along the run times x, in place, a point at a time.
+/// x <- x - sum over the entries along the run of coefficient times x, in place, point by point.
 template <Direction direction, class T>
 void solve_along(const Narrow<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, Vector& x) {
     std::array<int, max_along> along;
@@ -134,7 +134,7 @@ void solve_along(const Narrow<T>& f, const Piece<T>& piece, const Run& run, int 
     }
 }
 
-/// out = in - sum of the entries off the run times x, for one row of a piece.
+/// For one row of the blocks of a piece: out = in - sum over the other entries of coefficient times x.
 template <class T>
 void subtract_products(const Narrow<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, int row,
                        const Vector& x, const double* in, double* out) {
@@ -158,7 +158,7 @@ void lower_piece(const Narrow<T>& f, const Run& run, const Vector& r, Vector& v)
     solve_along<Direction::lower>(f, piece, run, 0, entries, v);
 }
 
-/// Returns v^T D^-1 v of the piece: where G = W^T the sum over all pieces is r^T M^-1 r.
+/// Solves for a piece and returns its v^T D^-1 v. If G = W^T, the sum over all pieces is r^T M^-1 r.
 template <class T>
 double upper_piece(const Narrow<T>& f, const Run& run, Vector& z) {
     const int first = f.stencil.diagonal() + 1, entries = f.stencil.lower_size();

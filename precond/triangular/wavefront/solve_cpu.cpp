@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two triangular solves of a wavefront on a CPU, from factors in double precision.
+// The two triangular solves in wavefront order on a CPU, with factors in double precision.
 #include "precond/triangular/wavefront/solve_cpu.hpp"
 
 #include <cstdlib>
@@ -12,16 +12,16 @@ namespace hyperplane {
 namespace wavefront_cpu {
 namespace {
 
-/// Where the neighbours of a piece are, for entries [first, last).
+/// Finds the neighbours of a piece for entries [first, last), in scratch().near.
 void find_neighbours(const FactorsByRun& f, const Run& run, int first, int last) {
     Scratch& mine = scratch();
     mine.near.resize(f.stencil.size());
     for (int e = first; e < last; ++e) mine.near[e] = f.layout.neighbours(run, f.stencil[e]);
 }
 
-/// Asks for the coefficients, pivots and values of x that a sweep in the natural layout will read two
-/// lines on: hardware prefetchers follow the descending sweep badly. A prefetch outside an array does
-/// nothing; blocks have too many streams for it.
+/// Prefetches the coefficients, pivots and values of x that a solve in the natural layout reads two lines later,
+/// because hardware prefetchers follow the descending upper solve badly. A prefetch outside an array does nothing.
+/// Blocks of several unknowns have too many streams for this.
 void prefetch(const FactorsByRun& f, const Run& run, int first, int last, const Vector& x, Direction direction) {
     if (f.dof > 1 || f.layout.kind() != LayoutKind::natural) return;
     constexpr int line = 8;  // values in a cache line
@@ -34,8 +34,8 @@ void prefetch(const FactorsByRun& f, const Run& run, int first, int last, const 
     touch(x.data() + run.slot);
 }
 
-/// out = in + sign sum over entries [first, last) and columns of coefficient times x, for one row of a
-/// piece; entries along the run are left out.
+/// For one row of the blocks of a piece: out = in + sign times the sum of coefficient times x over entries [first,
+/// last) and columns. Entries along the run are left out.
 template <int sign>
 void add_products(const FactorsByRun& f, const Run& run, int first, int last, int row, const Vector& x,
                   const double* in, double* out) {
@@ -51,7 +51,7 @@ void add_products(const FactorsByRun& f, const Run& run, int first, int last, in
     accumulate<sign>(mine.terms, in, out, run.count);
 }
 
-/// out = in + sign D^-1 s for a piece.
+/// out = in + sign D^-1 s for a piece; a null `in` stands for zero.
 template <int sign>
 void add_inverse_times(const FactorsByRun& f, const Run& run, const double* s, const Vector* in, Vector& out) {
     Scratch& mine = scratch();
@@ -64,7 +64,7 @@ void add_inverse_times(const FactorsByRun& f, const Run& run, const double* s, c
     }
 }
 
-/// The entries of [first, last) along the run that have a neighbour there.
+/// Those of the entries [first, last) that are along the run and have neighbours.
 struct AlongRun {
     std::array<int, max_along> entries;
     int count = 0;
@@ -73,7 +73,7 @@ struct AlongRun {
         for (int e = first; e < last; ++e)
             if (f.along_run(e) && scratch().near[e].begin < scratch().near[e].end) entries[count++] = e;
     }
-    /// One unknown a point, each waiting for its next neighbour alone.
+    /// Whether there is one unknown a point, which depends on that of the adjacent point alone.
     bool is_recurrence() const { return f_.dof == 1 && count == 1 && std::abs(f_.stencil[entries[0]].x) == 1; }
 
 private:
@@ -86,7 +86,7 @@ struct Recurrence {
     T a, c;
 };
 
-/// Lower sweep along x, one unknown a point: y_t = d_t (s_t - e_t y_{t-1}).
+/// Lower solve along x, one unknown a point: y_t = d_t (s_t - e_t y_{t-1}).
 struct LowerLine {
     const double *d, *e, *s;
     template <class T>
@@ -96,7 +96,7 @@ struct LowerLine {
     }
 };
 
-/// Upper sweep along x: z_t = y_t - d_t (s_t + f_t z_{t+1}), z in y's place.
+/// Upper solve along x: z_t = y_t - d_t (s_t + f_t z_{t+1}), where z overwrites y.
 struct UpperLine {
     const double *d, *f, *s, *y;
     template <class T>
@@ -106,7 +106,7 @@ struct UpperLine {
     }
 };
 
-/// y^T D y of a line, D y = s - e y_{t-1} being at hand.
+/// y^T D y of a line, from D y = s - e y_{t-1}.
 double pivot_product(const LowerLine& line, const RunNeighbours& near, int count, const double* y) {
     const int first = std::min(near.begin, count);
     return dot_run(y, line.s, count) - dot_run3(y + first, line.e + first, y + first - 1, count - first);
@@ -122,9 +122,10 @@ void solve_line(const UpperLine& line, const RunNeighbours& near, int count, dou
     solve_recurrence<true>(line, 0, near.end, near.end > 0 ? z[near.end] : 0.0, z);
 }
 
-/// Any dof and any entries along the run, a point at a time; `m` is the dof where the compiler knows it.
+/// Solves for the points of a piece one by one, for any dof and any entries along the run; `m` is the dof if it is
+/// known at compile time, else 0.
 ///     lower   x = D^-1 (s - sum E x)        upper   x = x - D^-1 (s + sum F x)
-/// Returns the lower sweep's x^T D x of the piece.
+/// The lower solve returns x^T D x of the piece.
 template <int m, Direction direction>
 double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
     const int dof = m > 0 ? m : f.dof;
@@ -173,8 +174,8 @@ double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along
         f.dof, [&](auto m) { return solve_points<m.value, direction>(f, run, along, s, x); });
 }
 
-/// Returns y^T D y of the piece, which costs next to nothing here: where F = E^T the sum over all pieces
-/// is r^T M^-1 r, since (D + E) y = r and (D + F) z = D y.
+/// Solves for a piece and returns its y^T D y, which costs next to nothing here. If F = E^T, the sum over all pieces is
+/// r^T M^-1 r, since (D + E) y = r and (D + F) z = D y.
 double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vector& y) {
     const int lower = f.stencil.lower_size();
     find_neighbours(f, run, 0, lower);

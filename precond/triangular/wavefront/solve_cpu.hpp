@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two triangular solves of a wavefront on a CPU, from factors in double and in reduced precision.
+// The two triangular solves in wavefront order on a CPU, with factors in double and in reduced precision.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,13 @@
 
 namespace hyperplane::wavefront_cpu {
 
-/// y = D^-1 (I + E D^-1)^-1 r, factors in double precision. `of_line`: what each line along x adds to y^T D y, which is
-/// r^T M^-1 r of a symmetric M.
+/// y = D^-1 (I + E D^-1)^-1 r, with factors in double precision. `of_line`, if given, receives the part of each line
+/// along x in y^T D y, which is r^T M^-1 r if M is symmetric. `upper` replaces y by z.
 void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<double>* of_line = nullptr);
 void upper(const IluFactors& factors, Vector& z);
 
-/// The same from factors in reduced precision, with unit triangles; here the upper solve gives v^T D^-1 v of each line.
+/// The same with factors in reduced precision, whose triangles are unit. Here the upper solve gives the part of each
+/// line, in v^T D^-1 v.
 void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v);
 void upper_reduced(const IluFactors& factors, Vector& z, std::vector<double>* of_line = nullptr);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact triangular solves, every dependency kept: points that may be computed together are, in a wavefront across the
-// grid.
+// Exact triangular solves in wavefront order: every dependency is respected, and points that do not depend on each
+// other are computed in parallel.
 //
 // Luo et al., "StructILU", ICS 2025: Algorithm 2 and section 4.1. The equations are those of
-// precond/triangular/triangular_solve.hpp. On a CPU (solve_cpu.hpp) threads take runs of points in the order of
-// precond/walks/wavefront.hpp; on a GPU (solve_cuda.hpp) blocks of threads take tiles of lines. Offsets that leave the
+// precond/triangular/triangular_solve.hpp. On a CPU (solve_cpu.hpp) threads compute runs of points in the order of
+// precond/walks/wavefront.hpp; on a GPU (solve_cuda.hpp) thread blocks compute tiles of lines. Offsets that leave the
 // grid or wrap around it are skipped.
 #pragma once
 
@@ -27,11 +27,11 @@ public:
     void analyse(const IluFactors& factors) override;
     void lower(const IluFactors& factors, const Vector& r, Vector& y) const override;
     void upper(const IluFactors& factors, Vector& z) const override;
-    /// For a symmetric matrix r^T z falls out of one of the solves.
+    /// For a symmetric matrix r^T z is a by-product of one of the solves, except in the hyperplane layout on a CPU.
     void apply_dot(const IluFactors& factors, const Vector& r, Vector& z, double* rz) const override;
     int vectors_of_dot(const IluFactors& factors) const override { return dot_is_free(factors) ? 0 : 2; }
 
-    /// On a CPU lines along x stream best (docs/performance.md), on a GPU hyperplanes do.
+    /// Lines along x are read fastest on a CPU (docs/performance.md), hyperplanes on a GPU.
     LayoutKind layout(Backend backend) const override {
         return backend == Backend::cuda ? LayoutKind::hyperplane : LayoutKind::natural;
     }
@@ -42,8 +42,8 @@ private:
     static bool dot_is_free(const IluFactors& factors);
 
     StructIluTuning tuning_;
-    std::optional<IluPattern> served_;          ///< by cuda_
-    std::unique_ptr<struct_ilu::Solves> cuda_;  ///< kernels, where the factors are on a GPU
+    std::optional<IluPattern> served_;          ///< the pattern for which cuda_ was made
+    std::unique_ptr<struct_ilu::Solves> cuda_;  ///< kernels, if the factors are on a GPU
 };
 
 }  // namespace hyperplane
