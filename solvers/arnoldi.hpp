@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gmres and fgmres share: cycles of Arnoldi's process, preconditioned from the right,
+// The part that gmres and fgmres share: cycles of Arnoldi's process, preconditioned from the right,
 //
 //     A Z = V H,   z_j = M_j^-1 v_j,   x = x_0 + Z y with y = argmin || ||r_0|| e_0 - H y ||
 //
-// where fgmres keeps Z, and gmres forms Z y = M^-1 V y at the end of a cycle.
+// fgmres stores Z; gmres forms Z y = M^-1 V y at the end of a cycle.
 //
 // Source: Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, algorithms 9.5 and 9.6.
 #pragma once
@@ -23,13 +23,14 @@ public:
     Index work_vectors() const override { return work_.count(); }
     IterationCost iteration_cost() const override { return {1.0, 1.0, vectors_of(0) + 1.5 * double(restart_ - 1)}; }
     Index cycle() const override { return restart_; }
-    /// Gram-Schmidt twice 3 j + 8, scaling 2, and v_j in the combination at the end of the cycle.
+    /// In step j of a cycle: 3 j + 8 for Gram-Schmidt twice, 2 for the scaling, and 1 for v_j in the combination at the
+    /// end of the cycle.
     double vectors_of(Index iteration) const override { return 3.0 * double(iteration % restart_) + 11.0; }
 
 protected:
-    enum class Preconditioned { formed, kept };  ///< Z
+    enum class Preconditioned { formed, kept };  ///< whether Z y is formed from V, or Z is stored
 
-    /// `restart` is the steps of a cycle, which never grows longer than max_iterations.
+    /// `restart` is the number of steps in a cycle; a cycle has no more than max_iterations.
     Arnoldi(const char* name, const Context& context, const StopCriteria& criteria, Index restart, Preconditioned z);
 
 private:
@@ -40,7 +41,7 @@ private:
     void correction(const LinearOperator& m, const std::vector<double>& y, Vector& u);
     void save(StateStore& store, const Vector& x, const HessenbergLeastSquares& least_squares,
               const Convergence& convergence);
-    /// The cycle so far; x and the vectors are read too.
+    /// Restores the cycle that was interrupted: its least-squares problem, x and the vectors.
     HessenbergLeastSquares resume(const StateStore& store, Vector& x);
     std::string item(const char* what, Index at) const { return name_ + "/" + what + std::to_string(at); }
 

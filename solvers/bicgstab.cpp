@@ -12,7 +12,7 @@
 namespace hyperplane {
 namespace {
 
-// Scalars of the two halves of an iteration, the slots 0 and 1; r0r0 is the host's.
+// Scalars of the two halves of an iteration, which are the slots 0 and 1; r0r0 is set by the host.
 enum FirstHalf { r0v, vv, ss, r0r0 };
 enum SecondHalf { ts, tt, rr, rho };
 
@@ -45,12 +45,12 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
         return Ratio(sign, second + ts, second + tt).if_stands_out(second + ts, first + ss, second + tt);
     };
 
-    Index last = 1;     // the half whose correction, alpha z or omega z, x still lacks
-    bool fresh = true;  // r_0 was r when this iteration began
+    Index last = 1;     // the half whose correction, alpha z or omega z, has not been added to x yet
+    bool fresh = true;  // whether r_0 = r at the beginning of this iteration
     Convergence convergence(criteria_, a, b, x, history, [&] {
         if (iteration.ahead()) return;
         axpy(last == 0 ? alpha(1.0) : omega(1.0), z, x);
-        iteration.set(0, last == 0 ? vv : ss, {infinity});  // that coefficient is 0 from now on
+        iteration.set(0, last == 0 ? vv : ss, {infinity});  // alpha or omega is 0 from now on
     });
     const auto begin_anew = [&] {
         copy(r, r0);
@@ -62,7 +62,7 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
     };
 
     const auto first_half = [&] {
-        axpy(omega(1.0), z, x);  // x += omega z of the iteration before
+        axpy(omega(1.0), z, x);  // x += omega z, the correction of the previous iteration
         // beta = rho / rho_old * alpha / omega, p = r + beta (p - omega v)
         direction(r, {1.0, second + rho, first + r0v}, {1.0, second + ts, second + tt}, v, p);
         m.apply(p, z);                              // z = M^-1 p
@@ -84,8 +84,8 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
         if (anew) begin_anew();
         return !anew && convergence.going();
     };
-    // Where r_0 has become orthogonal to what it is compared with, the true residual takes its place; where r_0 = r
-    // itself is, the method breaks down.
+    // `product` is the inner product of r_0 with a vector whose squared norm is `square`. If it is rounding error, the
+    // method starts anew with the true residual as r_0, or breaks down if r_0 = r in this iteration already.
     const auto require_product = [&](double product, double square) {
         const bool usable = stands_out(product, r0_square, square);
         if (usable || fresh || !std::isfinite(product))
@@ -103,7 +103,7 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
     };
     const auto look_at_second = [&](const double* known) {
         if (!convergence.require(stands_out(known[ts], s_square, known[tt]), known[ts], StopReason::breakdown)) {
-            convergence.iterated(std::sqrt(s_square));  // the end is at the half
+            convergence.iterated(std::sqrt(s_square));  // the solve ends after the first half
             return false;
         }
         fresh = false;
@@ -128,7 +128,7 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
         iteration.set(1, 0, second_known);
         fresh = state->get("bicgstab/fresh").front() != 0.0;
         r0_square = first_known[r0r0];
-        if (!fresh) require_product(second_known[rho], second_known[rr]);  // the interrupt came before this was asked
+        if (!fresh) require_product(second_known[rho], second_known[rr]);  // the interrupted solve had not checked this
     } else {
         convergence.begin(r);  // r = b - A x
         begin_anew();

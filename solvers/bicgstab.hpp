@@ -2,12 +2,13 @@
 // BiCGSTAB, preconditioned from the right, for nonsymmetric systems in little memory.
 //
 // Source: van der Vorst 1992; Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, algorithm
-// 7.7. A solve may end after either half of an iteration; a half counts as one. x follows half an iteration
-// late, so that it is never ahead of what the host has seen.
+// 7.7. A solve may end after either half of an iteration; an iteration that ends after its first half is
+// counted, too. x is updated half an iteration late, so that it contains no correction whose scalars the
+// host has not checked.
 //
-// An iteration costs 2 SpMV, 2 M^-1, 7 dots in 4 reductions, and beside SpMV and M^-1 moves 21 numbers an
-// unknown: p 4, r_0^T v with v^T v 2, s 3, t^T s with t^T t 2, r with r_0^T r 4, x twice 3.
-// Holds 6 vectors: r_0, r (s at the half), p, v, t, z.
+// An iteration costs 2 SpMV, 2 M^-1 and 7 dots in 4 reductions. Besides SpMV and M^-1 it moves 21 numbers an
+// unknown: 4 for p, 2 for r_0^T v and v^T v, 3 for s, 2 for t^T s and t^T t, 4 for r and r_0^T r, twice 3 for x.
+// The method holds 6 vectors: r_0, r (s after the first half), p, v, t, z.
 #pragma once
 
 #include "solvers/registry.hpp"

@@ -12,7 +12,7 @@
 namespace hyperplane {
 namespace {
 
-enum Scalar { rho, pq, rr, scalars };  ///< of an iteration
+enum Scalar { rho, pq, rr, scalars };  ///< the scalars of an iteration, and their number
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -30,13 +30,13 @@ SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Ve
     // alpha = r^T z / p^T A p
     const auto alpha = [&](double sign, Index slot) { return Ratio(sign, of(slot, rho), of(slot, pq)).if_positive(); };
 
-    Index last = 1;  // x still lacks alpha p of this slot; it gets it when p is next passed over, or looked at
+    Index last = 1;  // the slot whose alpha p is not in x yet; the next pass over p adds it, or complete_x
     Convergence convergence(criteria_, a, b, x, history, [&] {
         if (iteration.ahead()) return;
         axpy(alpha(1.0, last), p, x);
         iteration.set(last, pq, {infinity});  // alpha = 0 from now on
     });
-    const auto begin_with = [&](double old_rho) {  // infinity: p = z
+    const auto begin_with = [&](double old_rho) {  // with infinity, p = z
         iteration.set(last = 1, rho, {old_rho, infinity});
     };
 

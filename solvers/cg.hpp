@@ -2,13 +2,13 @@
 // Conjugate gradients, preconditioned: A = A^T > 0, M = M^T > 0.
 //
 // Source: Hestenes and Stiefel 1952; Saad, Iterative Methods for Sparse Linear Systems, 2nd edition,
-// algorithm 9.1. The 2-norm of r = b - A x is what is recorded and tested.
+// algorithm 9.1. The 2-norm of r = b - A x is recorded and tested.
 //
-// An iteration costs 1 SpMV, 1 M^-1, 3 dots, and beside SpMV and M^-1 moves 8 numbers an unknown where
-// those give r^T z and p^T q on the way (apply_dot), 12 where they do not:
-//   x and p in one pass 5, r with r^T r 3.
-// x follows an iteration late, so that it shares p's pass and is never ahead of what the host has seen.
-// Holds 3 vectors: r, p, and one that is z until p is made and q = A p afterwards.
+// An iteration costs 1 SpMV, 1 M^-1 and 3 dots. Besides SpMV and M^-1 it moves 8 numbers an unknown: 5 for x
+// and p in one pass, 3 for r and r^T r. These are 12 if r^T z and p^T q need passes of their own (apply_dot).
+// x is updated one iteration late, so that it shares p's pass and contains no correction whose scalars the
+// host has not checked.
+// The method holds 3 vectors: r, p, and one for z until p is computed and for q = A p afterwards.
 #pragma once
 
 #include "solvers/registry.hpp"

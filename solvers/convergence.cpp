@@ -97,7 +97,7 @@ double Convergence::residual(const Vector& y, Vector& r) const {
     return norm2(r);
 }
 
-/// Whatever stopped the method, an x that meets the criterion has converged.
+/// An x whose true residual satisfies the criterion has converged, whatever stopped the method.
 void Convergence::decide(double truth) {
     truth_known_ = true;
     report_.true_residual = truth;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a solve ends. Every method decides through one Convergence object, so that all mean the same.
+// When a solve ends. Every method decides with a Convergence object, so that all use the same criteria.
 //
 //   converged          ||b - A x|| <= max(rtol ||b||, atol), and nothing else
-//   The recurrence's ||r|| is what a method gets for nothing each iteration; it says when to look.
-//   If b - A x does not confirm it, the method starts anew from r = b - A x. After two such restarts
-//   that did not lower the true residual: false_convergence, the limit of rounding is reached.
+//   Each iteration yields ||r|| of the recurrence at no extra cost. When it is small enough, b - A x is
+//   computed. If that does not confirm convergence, the method starts anew from r = b - A x. After two
+//   such restarts in a row that did not lower the true residual, the solve ends with false_convergence:
+//   rtol is below what rounding allows.
 //
 //   diverged           ||r|| > divergence_tolerance max(||b||, ||r_0||)
-//   not_finite         a scalar of the method is NaN or infinite; x is not touched by it
+//   not_finite         a scalar of the method is NaN or infinite; it has not been used to change x
 //   max_iterations, interrupted
 #pragma once
 
@@ -19,55 +20,55 @@
 
 namespace hyperplane {
 
-/// Lives as long as one solve of A x = b.
+/// Exists for one solve of A x = b.
 class Convergence {
 public:
-    /// `complete_x` is called before x is looked at, for methods that update it late.
+    /// `complete_x` is called before x is used here, for methods that update it late.
     Convergence(
         const StopCriteria& criteria, const LinearOperator& a, const Vector& b, Vector& x, History& history,
         std::function<void()> complete_x = [] {});
 
-    /// r = b - A x and entry 0 of the history. Where b = 0, x = 0 is the solution and is set.
+    /// Computes r = b - A x and adds entry 0 of the history. If b = 0, x is set to 0, the solution.
     void begin(Vector& r);
     bool going() const { return !reason_; }
     bool interrupted() const { return reason_ == StopReason::interrupted; }
-    /// ||r|| of the newest iterate, true after begin and judge, the recurrence's otherwise.
+    /// ||r|| of the newest iterate: of the true residual after begin and judge, otherwise of the recurrence's.
     double residual_norm() const { return norm_; }
-    /// The recurrence's ||r|| calls for a look at b - A x.
+    /// Whether the recurrence's ||r|| is so small that b - A x must be computed.
     bool looks_converged(double r_norm) const { return r_norm <= target_; }
 
-    /// Asked once an iteration, before it is looked at: whether the next may run meanwhile. Not the one after the
-    /// last allowed, nor after a wish to stop, so that a solve stops at the end of the newest iteration.
+    /// Whether the next iteration may be started before this one's scalars are known; called once an iteration. False
+    /// if this is the last iteration allowed or a stop was requested, so that the solve ends with this iteration.
     bool may_run_ahead();
-    /// One iteration more, `r_norm` by the recurrence. True: form x and call judge.
+    /// Reports one more iteration with ||r|| of the recurrence. If it returns true, form x and call judge.
     bool iterated(double r_norm);
-    /// r = b - A x, which decides; where the solve goes on, it does so from this r.
+    /// Computes r = b - A x and decides by its norm. If the solve continues, it must continue from this r.
     void judge(Vector& r);
-    /// For methods that hold x and r at every iteration: both of the above. True: r is now b - A x
-    /// and the recurrence begins anew. `work` is overwritten. An interrupt leaves r as it is.
+    /// Both of the above, for methods that have x and r in every iteration. If it returns true, r is now b - A x and
+    /// the recurrence must begin anew. `work` is overwritten. An interrupt leaves r unchanged.
     bool iterated(double r_norm, Vector& r, Vector& work);
-    /// For methods whose r is b - A x itself.
+    /// Reports one more iteration of a method whose r is b - A x itself.
     void iterated_truly(double r_norm);
 
-    /// True in the iterations whose history shows the true residual.
+    /// Whether the history shows the true residual of this iteration (true_residual_every).
     bool wants_truth() const;
-    /// work = b - A y for the newest iterate y; its norm goes into the history.
+    /// Computes work = b - A y for the newest iterate y and adds its norm to the history.
     void show_truth(const Vector& y, Vector& work);
 
-    /// Whether the method can use a scalar; where not, the solve stops: with not_finite for a NaN or
-    /// an infinity, else with `otherwise`.
+    /// Stops the solve if the method cannot use a scalar: with not_finite if it is NaN or infinite, else with
+    /// `otherwise` if it is not `usable`. Returns whether the solve goes on.
     bool require(bool usable, double scalar, StopReason otherwise);
     void stop(StopReason reason) { reason_ = reason; }
 
     /// Makes x the newest iterate.
     void complete_x() const { complete_x_(); }
 
-    /// The end: the true residual is always that of the x returned. `r` is overwritten where it is not known yet.
+    /// Ends the solve. The true residual in the report is that of x; `r` is overwritten if it must be computed.
     SolveReport report(Vector& r);
 
-    /// What the object knows and the history, for a solve that goes on later.
+    /// Saves this object's state and the history, for a solve that continues later.
     void save(StateStore& store) const;
-    /// In place of begin. The interrupted solve had looked at its newest iterate, as far as it is looked at at all.
+    /// Restores both; called in place of begin. The saved solve had tested its newest iterate.
     void resume(const StateStore& store);
 
 private:
@@ -89,7 +90,7 @@ private:
     double b_norm_ = 0.0, target_ = 0.0, limit_ = 0.0;
     double norm_ = 0.0;
     bool truth_known_ = false, stop_asked_ = false;
-    double best_truth_ = std::numeric_limits<double>::infinity();  ///< of the looks that did not confirm
+    double best_truth_ = std::numeric_limits<double>::infinity();  ///< lowest that did not confirm convergence
     int stalled_ = 0;                                              ///< restarts in a row without progress
 };
 

@@ -2,12 +2,12 @@
 // GMRES(m), preconditioned from the right: min ||b - A (x_0 + M^-1 V y)|| over the Krylov space of A M^-1.
 //
 // Source: Saad and Schultz 1986; Saad, Iterative Methods for Sparse Linear Systems, 2nd edition,
-// algorithm 9.5. Right preconditioning leaves the residual that of A x = b itself.
+// algorithm 9.5. With right preconditioning the residual is that of A x = b itself.
 //
-// Step j (from 0) costs 1 SpMV, 1 M^-1, 2 (j + 1) + 1 dots in 3 reductions, and beside SpMV and M^-1
-// moves 3 j + 10 numbers an unknown where the caches hold a block of V (4 j + 11 elsewhere): Gram-Schmidt twice
-// 3 j + 8, scaling 2. The end of a cycle costs 1 SpMV and 1 M^-1 more.
-// Holds m + 2 vectors: v_0 .. v_m and z; one more where the history shows true residuals within a cycle.
+// Step j (from 0) costs 1 SpMV, 1 M^-1 and 2 (j + 1) + 1 dots in 3 reductions. Besides SpMV and M^-1 it moves
+// 3 j + 10 numbers an unknown if the caches hold a block of V (otherwise 4 j + 11): 3 j + 8 for Gram-Schmidt
+// twice, 2 for the scaling. The end of a cycle costs 1 more SpMV and 1 more M^-1.
+// The method holds m + 2 vectors: v_0 .. v_m and z; one more if the history shows true residuals within a cycle.
 #pragma once
 
 #include "solvers/arnoldi.hpp"
@@ -16,7 +16,7 @@ namespace hyperplane {
 
 class Gmres : public Arnoldi {
 public:
-    /// `restart` is m; a cycle never grows longer than max_iterations.
+    /// `restart` is m; a cycle has no more than max_iterations steps.
     Gmres(const Context& context, const StopCriteria& criteria, Index restart)
         : Arnoldi("gmres", context, criteria, restart, Preconditioned::formed) {}
     /// M must be fixed.

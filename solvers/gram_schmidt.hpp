@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Classical Gram-Schmidt, twice: as orthogonal as Householder's method (Giraud, Langou, Rozloznik and
-// van den Eshof 2005: "twice is enough"), with two reductions where the modified form needs one a vector.
+// van den Eshof 2005: "twice is enough"), with two reductions, whereas the modified form needs one for each vector.
 #pragma once
 
 #include <span>
@@ -9,19 +9,19 @@
 
 namespace hyperplane {
 
-/// Scalars of orthogonalise_twice for k columns.
+/// Results of orthogonalise_twice for k columns, in the vectors' memory.
 struct GramSchmidtScalars {
-    double* first;   ///< k: V^T w
-    double* second;  ///< k: what rounding left along V
-    double* square;  ///< ||w||^2 of the rest
+    double* first;   ///< k values, V^T w
+    double* second;  ///< k values, V^T w after the first pass, when it is rounding error
+    double* square;  ///< ||w||^2 after both passes
 };
 
-/// w -= V h, done twice for h = V^T w. For k vectors it moves 3 k + 5 numbers an unknown where the caches hold
-/// a block of V, 4 k + 5 elsewhere.
+/// w -= V h with h = V^T w, done twice. For k columns it moves 3 k + 5 numbers an unknown if the caches hold a block of
+/// V, otherwise 4 k + 5.
 void orthogonalise_twice(Columns v, Vector& w, const GramSchmidtScalars& scalars);
 
-/// From those scalars, where the host can read them: h, both rounds summed, and ||w||, or 0 where w lay in the
-/// span of the orthonormal V to rounding.
+/// Evaluates these results on the host: h, the sum of both passes, and the returned ||w||, which is 0 if w lay in the
+/// span of the orthonormal V up to rounding.
 double orthogonalised(const double* first, const double* second, double square, std::span<double> h);
 
 }  // namespace hyperplane

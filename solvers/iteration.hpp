@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the iterations of a Krylov method: its operations follow each other without the host.
+// Runs the iterations of a Krylov method, on a GPU without waiting for the host between operations.
 //
-// A method is three functions of a slot, the number of a step modulo the steps of which no two are alike:
+// A method consists of three functions of a slot: the number of a step modulo the number of different steps.
 //
-//   step   gives the operations of one iteration, in order; scalars go from one to the next in memory
-//   more   whether another step may follow, asked before the step's scalars are known
-//   look   sees the step's scalars and decides; false: the method wants to do something else first
+//   step   queues the operations of one iteration, in order; they pass scalars to each other in memory
+//   more   returns whether another step may follow; it is called before the step's scalars are known
+//   look   reads the step's scalars and decides; it returns false to leave run()
 //
-// On a CPU step, more and look alternate. On a GPU a step runs as it is the first time, so that operators can
-// make what they need, becomes a CUDA graph the second time and is replayed from then on. The host looks at a
-// step's scalars while the next one runs already: at a look that returns false, one step more than was looked at
-// may have run (`ahead`). Methods are arranged so that it does no harm: x follows a step late, and nothing
-// reaches it that its own scalars forbid (Ratio).
+// On a CPU the three are called in turn. On a GPU a step is queued directly the first time, so that operators can
+// allocate what they need, is recorded as a CUDA graph the second time, and is replayed from then on. The host
+// reads a step's scalars while the next step runs already, so when `look` returns false, one more step may have
+// run (`ahead`). Methods are written so that this does no harm: x is updated a step late, and only with scalars
+// that satisfy the method's conditions (Ratio).
 #pragma once
 
 #include <functional>
@@ -28,24 +28,25 @@ struct Method {
     std::function<bool(Index slot, const double* scalars)> look;
 };
 
-/// Lives as long as one solve.
+/// Exists for one solve.
 class Iteration {
 public:
-    /// Slots 0 .. `slots` - 1; each step has `scalars` scalars.
+    /// There are `slots` different steps, and each has `scalars` scalars.
     Iteration(const Context& context, Index slots, Index scalars);
     ~Iteration();
     Iteration(const Iteration&) = delete;
     Iteration& operator=(const Iteration&) = delete;
 
-    /// What the steps write, in the context's memory. A step and the one before it have scalars of their own.
+    /// The scalars that a step writes, in the context's memory. Even and odd slots have separate ones, so that those of
+    /// the previous step remain.
     double* scalars(Index slot) { return scalars_.data() + row(slot); }
-    /// Sets the scalars of a slot between runs, or in a look that returns false.
+    /// Sets scalars of a slot, from number `first` on. Allowed between calls of run(), or in a look that returns false.
     void set(Index slot, Index first, const std::vector<double>& values) { scalars_.set(row(slot) + first, values); }
     std::vector<double> get(Index slot) const { return scalars_.get(row(slot), count_); }
 
-    /// Steps from slot `first` on, cyclically, until a look returns false or no more may follow.
+    /// Runs steps from slot `first` on, cyclically, until `look` or `more` returns false.
     void run(Index first, const Method& method);
-    /// In a look and after run: the step after the one looked at has run too.
+    /// Within `look` and after run(): whether the step after the one that `look` was called for has run, too.
     bool ahead() const { return ahead_; }
 
 private:

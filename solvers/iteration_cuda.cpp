@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Iterations on a GPU: CUDA graphs, and scalars that follow the host one step behind.
+// Iterations on a GPU: steps are CUDA graphs, and the host reads their scalars one step behind.
 #include <array>
 #include <memory>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace hyperplane {
 
-/// The graphs of the slots, and the scalars of two steps where the host reads them.
+/// The graphs of the slots, and copies of the last two steps' scalars in the host's memory.
 class Iteration::Graphs {
 public:
     Graphs(Index slots, Index scalars) : scalars_(scalars), replays_(slots) {
@@ -29,7 +29,7 @@ public:
     Graphs(const Graphs&) = delete;
     Graphs& operator=(const Graphs&) = delete;
 
-    /// Queues a step; `from` holds its scalars on the device.
+    /// Queues a step and the copy of its scalars; `from` is their address on the device.
     void launch(Index slot, const double* from, const std::function<void(Index)>& step) {
         const auto give = [&] {
             step(slot);
@@ -48,7 +48,8 @@ public:
         cuda::check(cudaEventRecord(known_[slot % 2], cuda::stream()), "cudaEventRecord");
     }
 
-    /// The scalars of a step launched, the last of its parity.
+    /// Waits for the scalars of a launched step. It must be the last one launched among those of even, or of odd,
+    /// slots.
     const double* wait(Index slot) const {
         cuda::check(cudaEventSynchronize(known_[slot % 2]), "cudaEventSynchronize");
         return row(slot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Iterations of a program without CUDA.
+// Iterations in a program built without CUDA.
 #include "solvers/iteration.hpp"
 
 namespace hyperplane {

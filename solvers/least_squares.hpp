@@ -16,14 +16,14 @@ public:
 
     Index columns() const { return Index(rotations_.size()); }
     /// Adds column j = columns(): h holds H(0..j, j), `below` is H(j+1, j). Returns false and adds nothing
-    /// where R would become singular.
+    /// if R would become singular.
     bool add_column(std::span<const double> h, double below);
-    /// || beta e_0 - H y || at the minimum, the 2-norm of the method's residual.
+    /// The minimum of || beta e_0 - H y ||, which is the 2-norm of the method's residual.
     double residual_norm() const;
     /// y = R^-1 g
     std::vector<double> solve() const;
 
-    /// Everything held, and back.
+    /// The whole state as numbers, and an object made from them.
     std::vector<double> state() const;
     static HessenbergLeastSquares from_state(std::span<const double> state);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keys of sections [newton] and [time], but for those that say how long a problem's steps are.
+// The keys of sections [newton] and [time], except those that set the length of a problem's time steps.
 #pragma once
 
 #include "core/parameters/parameters.hpp"
@@ -11,7 +11,7 @@ namespace hyperplane {
 ParameterTable newton_parameters();
 ParameterTable march_parameters();
 
-/// Both throw UsageError for keys that contradict each other, or have no meaning for such a problem.
+/// Both throw UsageError if keys contradict each other, or have no meaning for a problem of this shape.
 NewtonOptions newton_options(const Parameters& parameters, const SystemShape& shape);
 TimeOptions time_options(const Parameters& parameters, const SystemShape& shape);
 

@@ -10,7 +10,7 @@ namespace hyperplane {
 namespace {
 
 constexpr double sufficient_decrease = 1e-4;                                     // t
-constexpr double first_forcing = 0.3, most_forcing = 0.9, forcing_factor = 0.9;  // eta_0, the largest, g
+constexpr double first_forcing = 0.3, most_forcing = 0.9, forcing_factor = 0.9;  // eta_0, the largest eta, g
 constexpr double grown_factor = 2.0, grown_offset = 5.0;
 
 }  // namespace
@@ -72,7 +72,7 @@ void Newton::judge() {
         reason_ = NewtonReason::max_iterations;
 }
 
-/// Choice 2 with its safeguards, and Kelley's bound against solving more tightly than the last step needs.
+/// Choice 2 with its safeguards, and Kelley's bound, which keeps eta above what reaching the tolerance needs.
 double Newton::forcing_term() const {
     if (options_.forcing == Forcing::fixed || !options_.judged) return options_.linear_rtol;
     double eta = first_forcing;
@@ -139,7 +139,7 @@ NewtonStep Newton::step(Vector& u, const TimeLevel& level, const SolveLinear& so
     if (!std::exchange(setup_decided_, false) && refresh_due()) refresh(u, level, done);
     done.linear = solve_linear(done, solve);
     const bool failed = !converged(done.linear.reason) && done.linear.reason != StopReason::interrupted;
-    if (failed && !done.row.refreshed) {  // an old set-up may be to blame
+    if (failed && !done.row.refreshed) {  // perhaps because the set-up is old
         refresh(u, level, done);
         done.linear = solve_linear(done, solve);
     }
@@ -149,7 +149,7 @@ NewtonStep Newton::step(Vector& u, const TimeLevel& level, const SolveLinear& so
         follow(u, level, done);
     } else {
         reason_ = NewtonReason::linear_solve;
-        // What a linear problem has come to is worth keeping.
+        // For a linear problem, u is updated with the solution so far.
         if (problem_.shape().linear && done.linear.reason == StopReason::max_iterations) axpy(1.0, du_, u);
     }
     return done;
@@ -187,7 +187,7 @@ void Newton::follow(Vector& u, const TimeLevel& level, NewtonStep& done) {
 }
 
 const Vector& Newton::uncut_state(const Vector& u) {
-    axpy(1.0, reason_ == NewtonReason::max_iterations ? trial_ : u, du_);  // trial_: the iterate before
+    axpy(1.0, reason_ == NewtonReason::max_iterations ? trial_ : u, du_);  // trial_ is the previous iterate then
     return du_;
 }
 

@@ -3,19 +3,20 @@
 //
 //     f = F(u)
 //     until ||f|| <= max(rtol ||f_0||, atol)
-//         A = F'(u);  M is set up from it, or from the problem's other matrix, where that is due
+//         A = F'(u);  where a refresh is due, set up M from A or from the problem's own preconditioner matrix
 //         solve A du = -f to ||f + A du|| <= eta ||f||                                              inexactly
 //         s = the longest admissible step, halved until ||F(u + s du)|| <= (1 - t s (1 - eta)) ||f||  backtracking
 //         u = u + s du,  f = F(u)
 //
-// with t = 1e-4. Forcing terms eta are fixed, or by choice 2 of Eisenstat and Walker,
-//     eta_k = g (||f_k|| / ||f_k-1||)^2, at least g eta_k-1^2 where that is above 0.1, at most 0.9,
-// with g = 0.9, eta_0 = 0.3, and never tighter than half of what the last Newton step needs, nor than the fixed one.
+// with t = 1e-4. The forcing term eta is fixed, or follows choice 2 of Eisenstat and Walker,
+//     eta_k = g (||f_k|| / ||f_k-1||)^2, at least g eta_k-1^2 if that is above 0.1, at most 0.9,
+// with g = 0.9 and eta_0 = 0.3. It is at least the fixed one, and at least 0.5 max(rtol ||f_0||, atol) / ||f||, so that
+// the last Newton step does not solve more exactly than the tolerance needs.
 //
-// A linear problem, or a linearised one, takes one step of s = 1 and is not judged by ||F||.
+// A linear problem, or a linearised one, takes one step without a line search, and ||F|| does not decide about it.
 //
 // Sources: Eisenstat, Walker 1994 (line search) and 1996 (forcing terms); Kelley, Solving Nonlinear Equations with
-// Newton's Method, section 3.2 (what the last step needs).
+// Newton's Method, section 3.2 (the bound by the tolerance).
 #pragma once
 
 #include <functional>
@@ -30,23 +31,23 @@ namespace hyperplane {
 
 /// When the preconditioner is set up anew.
 struct RefreshRule {
-    Index every = 1;     ///< linear solves that share one set-up; 0: as `grown` says
-    bool grown = false;  ///< when a solve took more than twice the iterations of the first with this set-up, and 5 more
+    Index every = 1;     ///< number of linear solves that share one set-up; 0 if `grown`
+    bool grown = false;  ///< when a solve took over 2 n + 5 iterations, n those of the first solve with this set-up
 };
 
 enum class Forcing { fixed, eisenstat_walker };
 
 struct NewtonOptions {
-    bool judged = true;  ///< false: one step, whatever ||F|| is after it
+    bool judged = true;  ///< whether ||F|| decides; if not, a nonlinear solve is one step
     double rtol = 1e-6, atol = 0.0;
     Index max_iterations = 20;
     Forcing forcing = Forcing::fixed;
-    double linear_rtol = 1e-2;     ///< the fixed eta, and the tightest
-    int line_search_halvings = 5;  ///< 0: the admissible step is taken as it is
+    double linear_rtol = 1e-2;     ///< the fixed eta, and the lower bound of other ones
+    int line_search_halvings = 5;  ///< 0: the longest admissible step is taken
     RefreshRule refresh = {};
 };
 
-/// What a Newton step did: its row, without the time step it belongs to, and its linear solve.
+/// The result of a Newton step: its row of the record, without the number of the time step, and its linear solve.
 struct NewtonStep {
     NewtonRow row;
     SolveReport linear;
@@ -54,55 +55,56 @@ struct NewtonStep {
 
 class Newton {
 public:
-    /// A du = b, to be solved from the du given to ||b - A du|| <= rtol ||b|| with M as preconditioner.
+    /// The system A du = b, to be solved from the given du to ||b - A du|| <= rtol ||b|| with M as preconditioner.
     struct LinearTask {
-        const LinearOperator &a, &m;  ///< as the solver must see them
+        const LinearOperator &a, &m;  ///< for the solver; constants are projected out where A is singular
         const LinearSystem& system;   ///< b, and the matrices themselves
         Vector& du;
         double rtol;
         const SetupReport& setup;  ///< of M
-        bool refreshed;            ///< M was set up for it
-        Index newton;
+        bool refreshed;            ///< whether M was set up for this system
+        Index newton;              ///< number of the Newton step, from 0
     };
     using SolveLinear = std::function<SolveReport(const LinearTask&)>;
 
-    /// Vectors held besides the system, in the order of their labels: du, trial, and the state of the last set-up.
+    /// Numbers of vectors held in addition to the system: du, the trial state, and the state of the last set-up.
     struct Vectors {
         Index correction = 1, trial = 0, setup = 0;
         Index count() const { return correction + trial + setup; }
     };
     static Vectors vectors(const SystemShape& shape, const NewtonOptions& options);
 
-    /// Refers to all but the options; `timers` gets assemble and setup.
+    /// Keeps references to all arguments but the options; `timers` receives the scopes assemble and setup.
     Newton(const Problem& problem, const NewtonOptions& options, Preconditioner& preconditioner, const Context& context,
            const Layout& layout, TimerTree& timers);
 
-    /// A nonlinear solve from u begins.
+    /// Begins a nonlinear solve from u.
     void begin(const Vector& u, const TimeLevel& level);
     bool going() const { return !reason_; }
-    /// u becomes the next iterate, or stays where the step fails or is interrupted. `level` is begin's. Throws
-    /// SetupError.
+    /// Takes one Newton step: u becomes the next iterate, or remains if the step fails or is interrupted. `level` is
+    /// the one given to begin. Throws SetupError if the preconditioner cannot be set up.
     NewtonStep step(Vector& u, const TimeLevel& level, const SolveLinear& solve);
     NewtonReason reason() const { return *reason_; }
-    /// Newton steps taken.
+    /// Number of Newton steps taken.
     Index taken() const { return taken_; }
     double first_norm() const { return first_norm_; }
     double norm() const { return norm_; }
 
-    /// ||F(u)||; not within a solve.
+    /// ||F(u)||. Must not be called within a nonlinear solve.
     double residual_norm(const Vector& u, const TimeLevel& level);
-    /// The state that could not be accepted, after line_search or not_finite, and F or -F of it; after linear_solve the
-    /// latter is -F of the newest iterate.
+    /// After line_search or not_finite: the state that was not accepted, and F or -F of it. After linear_solve,
+    /// refused_residual() is -F of the newest iterate.
     const Vector& refused_state() const { return trial_; }
     const Vector& refused_residual() const { return system_.b; }
 
-    /// After a solve that failed: the state that the newest correction, not cut short, leads to. u is the newest
-    /// iterate; work() is overwritten.
+    /// After a solve that failed: the state that the last correction leads to with s = 1. u is the newest iterate;
+    /// work() is overwritten.
     const Vector& uncut_state(const Vector& u);
 
-    /// What going on needs besides u and level, within a nonlinear solve or between two.
+    /// Saves what continuing needs in addition to u and level, within a nonlinear solve or between two.
     void save(StateStore& store) const;
-    /// In place of begin where `within` a solve; u and level as they were when it was saved.
+    /// Restores that state, with u and level as they were. If it was saved `within` a nonlinear solve, this replaces
+    /// begin.
     void resume(const StateStore& store, const Vector& u, const TimeLevel& level, bool within);
 
     /// A vector that may be overwritten between two solves.
@@ -130,7 +132,7 @@ private:
     Index taken_ = 0;
     double first_norm_ = 0.0, norm_ = 0.0, norm_before_ = 0.0, forcing_before_ = 0.0;
 
-    /// The set-up in use. Its state is kept where a run that goes on must repeat it.
+    /// The set-up in use. u and old are kept if a continued run must repeat the set-up.
     struct SetupState {
         Vector u, old;
         TimeLevel level;
@@ -138,8 +140,8 @@ private:
         bool done = false;
         Index solves = 0, first_iterations = 0, last_iterations = 0;
     } setup_;
-    bool solving_ = false;        ///< within a linear solve, or one that was broken off
-    bool setup_decided_ = false;  ///< a solve that was broken off goes on with the set-up it had
+    bool solving_ = false;        ///< a linear solve is in progress or was interrupted
+    bool setup_decided_ = false;  ///< the next step continues an interrupted linear solve, with its set-up
 };
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solvers a deck can name. Adding one: its own files and a row in registry.cpp.
+// The solvers that a deck can name. To add one, write its files and a row in registry.cpp.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ using CreateSolver = std::unique_ptr<Solver> (*)(const Parameters&, const Contex
 
 const std::vector<RegistryRow<CreateSolver>>& solvers();
 
-/// Keys every solver shares: solver.name and the stop criteria.
+/// The keys of every solver: solver.name and the stop criteria.
 ParameterTable common_solver_parameters();
 StopCriteria stop_criteria(const Parameters& parameters);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What methods demand of a preconditioner. Each throws UsageError, naming both.
+// Requirements of methods on a preconditioner. Each function throws UsageError with the names of both.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hyperplane {
 
-/// The same operator in every iteration.
+/// M must be the same operator in every iteration.
 void require_fixed(const char* solver, const std::string& preconditioner, const PreconditionerTraits& traits);
 void require_symmetric(const char* solver, const std::string& preconditioner, const PreconditionerTraits& traits);
 

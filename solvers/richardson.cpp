@@ -21,10 +21,10 @@ SolveReport Richardson::solve(const LinearOperator& a, const LinearOperator& m, 
                               History& history, const Continuation& continuation) {
     work_.shape_like(b);
     Vector &r = work_[0], &z = work_[1];
-    const std::array<Vector*, 2> iterates{&work_[2], &x};  // of the slots
+    const std::array<Vector*, 2> iterates{&work_[2], &x};  // by slot
     Iteration iteration(context_, 2, 1);
 
-    Index newest = 1;  // slot of the newest iterate that is one
+    Index newest = 1;  // the slot of the newest iterate whose residual is finite
     Convergence convergence(criteria_, a, b, x, history, [&] {
         if (newest == 0) copy(*iterates[0], x);
         newest = 1;
@@ -33,7 +33,8 @@ SolveReport Richardson::solve(const LinearOperator& a, const LinearOperator& m, 
                             [&](Index slot) {
                                 const double* rr_old = iteration.scalars(1 - slot);
                                 m.apply(r, z);  // z = M^-1 r
-                                // x_new = x + omega z, unless the host will not take this x
+                                // x_new = x + omega z; nothing is written if r is not finite, when the host
+                                // returns the iterate that is in x_new
                                 const Ratio omega = Ratio(damping_).if_stands_out(rr_old, rr_old, rr_old);
                                 add(*iterates[1 - slot], omega, z, *iterates[slot]);
                                 a.residual(b, *iterates[slot], r);  // r = b - A x

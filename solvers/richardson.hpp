@@ -2,12 +2,12 @@
 // Richardson's iteration, x += omega M^-1 (b - A x): the correction iteration of FGBILU.
 //
 // Source: the FGBILU paper, equation 3, M xi_l = b - A x_l, x_l+1 = x_l + xi_l, where omega = 1.
-// It converges where the spectral radius of I - omega M^-1 A is below 1.
+// It converges if the spectral radius of I - omega M^-1 A is below 1.
 //
-// An iteration costs 1 SpMV, 1 M^-1, 1 dot, and beside SpMV and M^-1 moves 5 numbers an unknown:
-// x 3, b 1, ||r|| 1. The residual is the true one, always. x alternates between two places, so that the
-// iterate before is still there where M or A spoil the new one.
-// Holds 3 vectors: r, z, the other x.
+// An iteration costs 1 SpMV, 1 M^-1 and 1 dot. Besides SpMV and M^-1 it moves 5 numbers an unknown: 3 for x,
+// 1 for b, 1 for ||r||. The residual is always the true one. x alternates between two vectors, so that the
+// previous iterate is still there if M or A make the new one NaN.
+// The method holds 3 vectors: r, z and the second x.
 #pragma once
 
 #include "solvers/registry.hpp"

@@ -13,10 +13,10 @@ namespace {
 constexpr Index most_attempts = 10;
 constexpr double failure_factor = 0.25;
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 2.0;  // BDF2 is stable for growth up to 2.41
-constexpr double least_advance = 1e-14;                                // of time, by a step
-constexpr double end_tolerance = 1e-10;  // a step that ends so close to the end ends there
+constexpr double least_advance = 1e-14;                                // shortest step relative to the time
+constexpr double end_tolerance = 1e-10;  // a step that ends this close to end_time, relatively, ends at end_time
 
-/// Weights of values at times -s[0], -s[1], ... in the polynomial through them, at x.
+/// Weights with which the polynomial through values at times -s[0], -s[1], ... is evaluated at time x.
 std::vector<double> extrapolation(const std::vector<double>& s, double x) {
     std::vector<double> weights;
     for (std::size_t i = 0; i < s.size(); ++i) {

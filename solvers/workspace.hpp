@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The vectors a Krylov method works with: made on first use, kept for the next solve.
+// The work vectors of a Krylov method: they are allocated at first use and kept for the next solve.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace hyperplane {
 
 class Workspace {
 public:
-    /// `count` vectors that the memory ledger shows under one label.
+    /// `count` vectors that the memory ledger lists under one label.
     struct Group {
         std::string label;
         Index count;
@@ -24,7 +24,7 @@ public:
         for (const Group& group : groups_) total += group.count;
         return total;
     }
-    /// Makes the vectors unless they are there already, shaped like b. Throws OutOfMemory, holding nothing then.
+    /// Allocates vectors of b's layout and dof, unless they exist already. If it throws OutOfMemory, it holds none.
     void shape_like(const Vector& b) {
         if (!vectors_.empty() && vectors_[0].layout() == b.layout() && vectors_[0].dof() == b.dof()) return;
         vectors_.clear();
@@ -33,7 +33,7 @@ public:
             for (Index at = 0; at < group.count; ++at) fresh.emplace_back(context_, b.layout(), b.dof(), group.label);
         vectors_ = std::move(fresh);
     }
-    /// In the order of the groups.
+    /// Vector number `at`, in the order of the groups.
     Vector& operator[](Index at) { return vectors_[std::size_t(at)]; }
 
 private:
