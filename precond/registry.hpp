@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The preconditioners a deck can name. Adding one: its own files and a row in registry.cpp.
+// The preconditioners that a deck can name. A new one consists of its own files and a row in registry.cpp.
 #pragma once
 
 #include "precond/row.hpp"
@@ -8,10 +8,10 @@ namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners();
 const PreconditionerRow& find_preconditioner(const std::string& name);
-/// Throws UsageError where preconditioner.storage is none that a row takes.
+/// Throws UsageError if the row does not support the deck's preconditioner.storage.
 void check_storage(const PreconditionerRow& row, const Parameters& parameters);
 
-/// Keys every preconditioner shares: preconditioner.name.
+/// The key that all preconditioners share: preconditioner.name.
 ParameterTable common_preconditioner_parameters();
 
 }  // namespace hyperplane

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A row of the table of preconditioners (precond/registry.hpp): what the program knows of one before there is a matrix.
+// A row of the registry of preconditioners (precond/registry.hpp): what the program knows about a preconditioner before
+// there is a matrix.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@
 
 namespace hyperplane {
 
-/// What a preconditioner needs before there is a matrix.
+/// What is known about the matrix when a preconditioner is constructed or planned.
 struct PreconditionerSetting {
     Context context;
     Grid grid;
@@ -23,16 +24,16 @@ struct PreconditionerSetting {
     bool symmetric;
 };
 
-/// Makes a preconditioner; throws UsageError for parameters it cannot serve.
+/// Makes a preconditioner. Throws UsageError for parameters that it does not support.
 using CreatePreconditioner =
     std::function<std::unique_ptr<Preconditioner>(const Parameters&, const PreconditionerSetting&)>;
 
-/// What is known of a preconditioner before anything is allocated.
+/// What is known about a preconditioner before anything is allocated.
 struct PreconditionerPlan {
-    Layout layout;              ///< the layout it wants matrix and vectors in
-    Index bytes = 0;            ///< it will hold after setup, besides the matrix
-    Index setup_bytes = 0;      ///< more that it holds during a setup
-    Index bytes_per_apply = 0;  ///< fewest one apply will move; 0: those it holds and two vectors
+    Layout layout;              ///< the preferred layout of matrix and vectors
+    Index bytes = 0;            ///< held after a set-up, besides the matrix
+    Index setup_bytes = 0;      ///< held in addition during a set-up
+    Index bytes_per_apply = 0;  ///< fewest that one application moves; 0 stands for `bytes` and two vectors
     PreconditionerTraits traits;
 };
 
@@ -40,8 +41,8 @@ using PlanPreconditioner = std::function<PreconditionerPlan(const Parameters&, c
 
 struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;
-    std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< of its factors; empty: it has none
-    std::string storage_note;  ///< where they are not widened when read; told with a refusal, too
+    std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< supported; empty: no factors
+    std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
 };
 
 }  // namespace hyperplane

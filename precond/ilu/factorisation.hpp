@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A way of computing incomplete factors, in two parts that are called apart: what follows from the pattern alone, and
-// the values.
+// Interface of what computes incomplete factors. A factorisation has a symbolic part, which depends on the pattern
+// alone, and a numeric part, which computes the values.
 #pragma once
 
 #include <string>
@@ -13,29 +13,30 @@ namespace hyperplane {
 /// Memory that a factorisation holds besides the factors, in bytes.
 struct FactorisationMemory {
     Index kept = 0;     ///< as long as the pattern is the same
-    Index scratch = 0;  ///< released once factors have been rounded to reduced precision, else kept too
+    Index scratch = 0;  ///< released after the factors have been rounded to reduced precision; kept in double precision
 };
 
 class Factorisation {
 public:
     virtual ~Factorisation() = default;
-    /// The symbolic part, for factors that have room: tables, kernels and memory of this pattern. Called before every
-    /// numeric part; what serves the pattern already is kept.
+    /// The symbolic part, for factors that have been allocated: it makes the tables, kernels and memory that their
+    /// pattern needs. It is called before every numeric part; what has been made for the same pattern before is kept.
     virtual void analyse(const IluFactors& factors) = 0;
-    /// The numeric part: the factors of A + alpha diag(A), A being factors.matrix(). Pivots are reported to `inverter`.
+    /// The numeric part: it computes the factors of A + alpha diag(A), where A is factors.matrix(), and reports pivots
+    /// to `inverter`.
     virtual void compute(double alpha, const PivotRules& rules, IluFactors& factors, PivotInverter& inverter) = 0;
     /// Releases FactorisationMemory::scratch.
     virtual void release_scratch() {}
 
-    /// Throws UsageError where this factorisation cannot follow the rules.
+    /// Throws UsageError if this factorisation does not support the rules.
     virtual void check(const PivotRules& /*rules*/) const {}
     virtual FactorisationMemory memory(const IluPattern& /*pattern*/, Backend /*backend*/) const { return {}; }
-    /// Sweeps of a numeric part, where it is made of them.
+    /// The number and cost of sweeps in a numeric part, if it consists of sweeps.
     virtual SweepCounts sweeps() const { return {}; }
     virtual void set_sweeps(int /*count*/) {}
-    /// What is added to the message about a pivot that cannot be used.
+    /// Text that is appended to the message about a pivot that cannot be used.
     virtual std::string remark() const { return ""; }
-    /// What may give other bits in another run, as "mode = async"; empty: nothing does.
+    /// The setting because of which results may differ from run to run, such as "mode = async"; empty if they do not.
     virtual const char* varies() const { return ""; }
     /// The kernels in use on a GPU, their tiles and shared memory; empty on a CPU.
     virtual std::string describe() const { return ""; }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Incomplete LU as the combination of three choices: the pattern, the factorisation and the triangular solve.
 //
-// struct_ilu, jacobi_sweeps and par_ilu are such combinations. What they have in common stands here: which pattern is
-// kept, what the policy does about pivots, in which storage the factors stay, and what all that costs.
+// struct_ilu, jacobi_sweeps and par_ilu are such combinations. This class has what they share: the pattern, the pivot
+// policy, the storage of the factors, and the plan of memory and traffic. A set-up has five steps:
 //
-// Set-up: 1. the pattern of the fill level, from the matrix's stencil. 2. The symbolic part of factorisation and solve,
-// where the pattern is new. 3. The numeric part of the factorisation, under the pivot policy. 4. Rounding, where the
-// storage asks for it. 5. The solve accepts the factors, or refuses them.
+//     1. The pattern of the fill level is derived from the matrix's stencil.
+//     2. The symbolic parts of solve and factorisation are called; what they have made for the same pattern is kept.
+//     3. The numeric part of the factorisation is called, and repeated if the pivot policy says so.
+//     4. The factors are rounded if their storage is in reduced precision.
+//     5. The solve accepts the factors, or refuses them with an error.
 #pragma once
 
 #include <memory>
@@ -24,9 +26,9 @@ struct IluOptions {
     int fill_level = 0;
     PivotOptions pivots;
     FactorStorage storage = FactorStorage::double_precision;
-    /// Where elimination changes the diagonal alone, E and F are the matrix's own (D-ILU).
+    /// Whether E and F may be the matrix's own entries if elimination changes the diagonal alone (D-ILU).
     bool may_share = true;
-    std::string name = "struct_ilu";  ///< what messages call the preconditioner
+    std::string name = "struct_ilu";  ///< of the preconditioner, in messages
 };
 
 class IluPreconditioner : public Preconditioner {
@@ -37,7 +39,7 @@ public:
     SetupReport setup(const StructMatrix& a) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override { solve_->apply(factors_, r, z); }
-    /// For a symmetric matrix r^T z falls out of the exact solves.
+    /// For a symmetric matrix r^T z is a by-product of most exact solves.
     void apply_dot(const Vector& r, Vector& z, double* rz) const override { solve_->apply_dot(factors_, r, z, rz); }
     int vectors_of_dot() const override { return solve_->vectors_of_dot(factors_); }
     SweepCounts sweeps() const override;
@@ -57,7 +59,7 @@ public:
     std::string describe() const;
 
 private:
-    /// The pattern of a matrix's factors.
+    /// The pattern of the factors of a matrix with these properties.
     IluPattern pattern(const Layout& layout, const Stencil& a, int dof, bool symmetric, Backend backend) const;
     PreconditionerTraits traits(bool symmetric) const;
     const ExactSolve& exact_solve() const;
@@ -69,14 +71,14 @@ private:
     std::unique_ptr<TriangularSolve> solve_;
 };
 
-/// What a deck can say about pattern and pivots.
+/// The keys for pattern and pivots in a deck.
 const ParameterTable& ilu_parameters();
-/// The same read; `name` is what messages call the preconditioner.
+/// The options read from those keys; `name` is the preconditioner's name in messages.
 IluOptions ilu_options(const Parameters& parameters, const std::string& name);
 
-/// Makes a preconditioner of a deck's parameters.
+/// Makes a preconditioner from a deck's parameters.
 using MakeIlu = std::unique_ptr<IluPreconditioner> (*)(const Parameters&, const PreconditionerSetting&);
-/// A row whose preconditioner is made by `make`, which its plan uses too.
+/// A row of the registry whose preconditioner is made by `make`; the row's plan also comes from what `make` returns.
 PreconditionerRow ilu_row(const std::string& name, MakeIlu make);
 
 }  // namespace hyperplane

@@ -10,7 +10,8 @@
 namespace hyperplane {
 namespace {
 
-/// The fixed point of par_ilu's sweeps in one pass: each point's row is final before it is used.
+/// Elimination level by level: one pass of par_ilu's iteration in which the rows of a point are final before they are
+/// used.
 class LevelElimination : public Factorisation {
 public:
     explicit LevelElimination(const std::string& name) : name_(name) {}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elimination and solves a level at a time, one launch a level on a GPU: what struct_ilu's tiles, which need one
-// launch, are measured against (StructILU paper, section 4.1).
+// Elimination and triangular solves level by level; on a GPU each level is one kernel launch. This is the baseline
+// against which struct_ilu's tiles, which need a single launch, are measured (StructILU paper, section 4.1).
 #pragma once
 
 #include "precond/ilu/ilu_preconditioner.hpp"
 
 namespace hyperplane {
 
-/// ILU(k) as struct_ilu makes it, in double precision; boosts no pivots.
+/// ILU(k) with the factors of struct_ilu, in double precision. Pivots are not boosted.
 std::unique_ptr<IluPreconditioner> make_ilu_by_level(const Context& context, const IluOptions& options);
 
 }  // namespace hyperplane

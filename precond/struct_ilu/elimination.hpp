@@ -4,7 +4,7 @@
 // Luo et al., "StructILU", ICS 2025: Algorithm 1, section 4.1. For each point p in natural order, for each lower offset
 // l and upper offset u with e = l + u in the stencil:
 //
-//     X_e(p) -= E_l(p) D^-1(p+l) F_u(p+l)          X = A + alpha diag(A) at first
+//     X_e(p) -= E_l(p) D^-1(p+l) F_u(p+l)          X = A + alpha diag(A) initially
 //     D^-1(p) = inverse of X_0(p)
 #pragma once
 
@@ -32,8 +32,8 @@ public:
 
 private:
     StructIluTuning tuning_;
-    std::optional<IluPattern> served_;                 ///< by cuda_
-    std::unique_ptr<struct_ilu::Factorisation> cuda_;  ///< kernels, where the matrix is on a GPU
+    std::optional<IluPattern> served_;                 ///< the pattern for which cuda_ was made
+    std::unique_ptr<struct_ilu::Factorisation> cuda_;  ///< kernels, if the matrix is on a GPU
 };
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StructILU's factorisation on a CPU: Algorithm 1, a run of points instead of a row.
+// StructILU's factorisation on a CPU: Algorithm 1, computed for a run of points at once.
 #include "precond/struct_ilu/factor_cpu.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/known_dof.hpp"
@@ -15,9 +15,9 @@ struct Update {
     int u, e;
 };
 
-/// The updates of each lower entry l (LOOP3). With one triangle stored, F_u(p+l) is E of p + e; where
-/// e lies along the run, that is a point of the same run, complete only when all entries off the run
-/// are: such updates come after them.
+/// The updates of each lower entry l (LOOP3). If one triangle is stored, F_u(p+l) is the transpose of a block E of the
+/// point p + e. If e is along the run, p + e is in the same run, and this block is complete only after the eliminations
+/// of all entries that are not along the run. Such updates, `late`, are done after those.
 struct EliminationPlan {
     std::vector<std::vector<Update>> updates, late;
 };
@@ -38,8 +38,8 @@ EliminationPlan plan_elimination(const FactorsByRun& f, bool symmetric) {
 
 class Elimination {
 public:
-    /// `x` holds A + alpha diag(A) on the filled pattern; or, for D-ILU, its diagonal alone, E and F being
-    /// read from the matrix and never written.
+    /// `x` holds A + alpha diag(A) on the filled pattern. For D-ILU it holds the diagonal alone; E and F are then read
+    /// from the matrix and never written.
     Elimination(const FactorsByRun& f, const StructMatrix& a, StructMatrix& x, PivotInverter& inverter)
         : f_(f), a_(a), x_(x), inverter_(inverter), plan_(plan_elimination(f, a.symmetric())) {}
 
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    /// `m` is the dof where the compiler knows it.
+    /// `m` is the dof if it is known at compile time, else 0.
     template <int m>
     void piece(const Run& run) const {
         thread_local RunEliminations<m> eliminations;
@@ -88,7 +88,7 @@ private:
         }
     }
 
-    /// The eliminations along the run, point by point with its pivots.
+    /// Computes the eliminations along the run and inverts the pivots, point by point.
     template <int m>
     void finish_points(const Run& run, const RunEliminations<m>& along) const {
         const RunBlocks<double> pivots = target(run, f_.stencil.diagonal());
@@ -109,7 +109,7 @@ private:
     EliminationPlan plan_;
 };
 
-/// Entry `to` of x becomes entry `from` of a, its scalar diagonal times 1 + alpha.
+/// Copies entry `from` of a to entry `to` of x; the diagonals of its blocks are multiplied by 1 + alpha.
 void copy_entry(const StructMatrix& a, int from, StructMatrix& x, int to, double alpha) {
     for (int row = 0; row < a.dof(); ++row)
         for (int col = 0; col < a.dof(); ++col) {
@@ -121,7 +121,7 @@ void copy_entry(const StructMatrix& a, int from, StructMatrix& x, int to, double
         }
 }
 
-/// X = A + alpha diag(A) on the filled pattern; the diagonal alone for D-ILU.
+/// Sets X = A + alpha diag(A) on the filled pattern; for D-ILU, the diagonal alone.
 void copy_matrix(IluFactors& factors, double alpha) {
     const StructMatrix& a = factors.matrix();
     StructMatrix& x = factors.held();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StructILU's factorisation on a CPU: Algorithm 1, a run of points instead of a row.
+// StructILU's factorisation on a CPU: Algorithm 1, computed for a run of points at once.
 #pragma once
 
 #include "precond/factors/ilu_factors.hpp"
@@ -7,7 +7,7 @@
 
 namespace hyperplane::wavefront_cpu {
 
-/// The factors of A + alpha diag(A), A being factors.matrix().
+/// Computes the factors of A + alpha diag(A), where A is factors.matrix().
 void factorise(IluFactors& factors, double alpha, PivotInverter& inverter);
 
 }  // namespace hyperplane::wavefront_cpu

@@ -40,7 +40,8 @@ std::vector<rtc::KernelResources> compile_struct_ilu([[maybe_unused]] const IluP
     if constexpr (cuda_built) {
         const struct_ilu::Geometry geometry(pattern);
         rows = struct_ilu::Solves::compile(pattern, geometry, tuning, architecture);
-        if (is_narrow(pattern.storage) && pattern.dof > 1) return rows;  // factored as in double precision
+        if (is_narrow(pattern.storage) && pattern.dof > 1)
+            return rows;  // the factorisation is that of double precision
         for (auto& row : struct_ilu::Factorisation::compile(pattern, geometry, tuning, architecture))
             rows.push_back(row);
     }

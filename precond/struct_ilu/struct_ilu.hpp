@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// struct_ilu: incomplete LU of a structured block matrix, dependencies kept, parallel over hyperplanes.
+// struct_ilu: incomplete LU of a structured block matrix that respects all dependencies and is parallel over
+// hyperplanes.
 //
-// Luo et al., "StructILU", ICS 2025: Algorithms 1 and 2, section 4.1. The factorisation is
-// precond/struct_ilu/elimination.hpp, the solves are precond/triangular/wavefront/wavefront.hpp, and
-// precond/factors/ilu_factors.hpp says what is kept.
+// Luo et al., "StructILU", ICS 2025: Algorithms 1 and 2, section 4.1. The factorisation is in
+// precond/struct_ilu/elimination.hpp, the solves are in precond/triangular/wavefront/wavefront.hpp, and
+// precond/factors/ilu_factors.hpp describes the factors.
 #pragma once
 
 #include "core/device/rtc.hpp"
@@ -12,19 +13,19 @@
 
 namespace hyperplane {
 
-/// Exact factors under exact solves. `tuning` of both.
+/// Combines exact elimination and exact solves; `tuning` applies to both.
 std::unique_ptr<IluPreconditioner> make_struct_ilu(const Context& context, const IluOptions& options = {},
                                                    const StructIluTuning& tuning = {});
-/// Exact factors under the solve given.
+/// Combines exact elimination and the given solve.
 std::unique_ptr<IluPreconditioner> make_exact_ilu(const Context& context, const IluOptions& options,
                                                   std::unique_ptr<TriangularSolve> solve);
 
-/// Compiles every kernel of both for an architecture, without a device; in reduced storage those that double precision
-/// does not have.
+/// Compiles every kernel of factorisation and solves for an architecture, without a device. For storage in reduced
+/// precision only kernels are compiled that double precision does not have.
 std::vector<rtc::KernelResources> compile_struct_ilu(const IluPattern& pattern, const std::string& architecture,
                                                      const StructIluTuning& tuning = {});
 
-/// Rows of the registration table: struct_ilu, and jacobi_sweeps, the same factors under Jacobi sweeps.
+/// Rows of the registry: struct_ilu, and jacobi_sweeps, which combines the same factors with Jacobi sweeps.
 PreconditionerRow struct_ilu_row();
 PreconditionerRow jacobi_sweeps_row();
 

@@ -17,8 +17,7 @@ struct StructIluTuning {
     bool factor_ring = true;         ///< factorisations with a thread a row keep neighbours' factors in shared memory
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
     bool pipelined = true;           ///< terms of earlier levels are summed in advance (section 4.2.1)
-    bool edges_meet =
-        false;  ///< for racecheck: threads that load edges wait at barriers at which they need only arrive
+    bool edges_meet = false;         ///< threads that load edges wait where arriving suffices, for racecheck
 };
 
 }  // namespace hyperplane
