@@ -14,12 +14,12 @@ namespace {
 
 using Place = ColouredView::Place;
 
-/// A row of A where it lies.
+/// View of A by the entries of a colouring.
 struct MatrixRows {
     Layout layout;
     ConstBlockView blocks;
     int diagonal, stored;
-    const Index* entry;  ///< of each offset of the colouring
+    const Index* entry;  ///< A's entry of each offset of the colouring
 
     HYPERPLANE_HD double at(Int3 p, Int3 q, int e, int row, int col) const {
         if (entry[e] < stored) return blocks.at(int(entry[e]), layout.slot(p), row, col);
@@ -27,7 +27,8 @@ struct MatrixRows {
     }
 };
 
-/// Coefficients of W where the neighbour's colour is an earlier one, of G where it is a later one.
+/// The factors as source of a copy: an entry has coefficients of W if the neighbour's colour is earlier than the
+/// point's, and of G if it is later. In the triangle to which it does not belong it is zero.
 struct Triangles {
     ColouredView points;
     const double* values;
@@ -42,7 +43,7 @@ struct Triangles {
     }
 };
 
-/// The factorisation at a point, all earlier colours done; m is the dof where the compiler knows it.
+/// Factorises one point after all points of earlier colours; m is the dof if it is known at compile time, else 0.
 template <int m>
 struct FactorPoint {
     ColouredView points;
@@ -55,10 +56,10 @@ struct FactorPoint {
     Met met;
 
     static constexpr int room = m > 0 ? m : max_dof;
-    using few_points = void;  // ColouredShape sees to that
+    using few_points = void;  // ColouredShape limits slots to 2^31
 
     HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
-    /// For each coefficient at least one.
+    /// The work at a point, as that of so many unknowns: at least one for each coefficient.
     int unknowns() const { return (points.entries + 1) * dof * dof; }
     HYPERPLANE_HD double& x(Place own, int e, Place there, int row, int col) const {
         return values[points.coefficient(own, e, there, row, col, size())];
@@ -97,10 +98,11 @@ struct FactorPoint {
         }
     }
 
-    /// W_l(p) = E_l(p) D^-1(q), and X_e(p) -= E_l(p) G_u(q) for all u to later colours and e = l + u.
+    /// W_l(p) = E_l(p) D^-1(q), and X_e(p) -= E_l(p) G_u(q) for all u that lead from q to a later colour, with
+    /// e = l + u.
     HYPERPLANE_HD void eliminate(Place own, Int3 p, int l, Place q) const {
         const int back = points.entries - 1 - l;
-        const bool mirrored = !points.keeps(q.colour, back);  // G of q is W^T of p, which is made here
+        const bool mirrored = !points.keeps(q.colour, back);  // G of q is the transpose of W of p
         double row[room];
         for (int r = 0; r < size(); ++r) {
             product_with_pivot(own, l, q, r, row);
@@ -128,7 +130,7 @@ struct FactorPoint {
             for (int c = 0; c < size(); ++c) x(own, l, q, r, c) = row[c];
         }
     }
-    /// Row r of E_l(p) D^-1(q).
+    /// Computes row r of E_l(p) D^-1(q).
     HYPERPLANE_HD void product_with_pivot(Place own, int l, Place q, int r, double (&row)[room]) const {
         for (int c = 0; c < size(); ++c) {
             row[c] = 0.0;
@@ -136,7 +138,7 @@ struct FactorPoint {
         }
     }
 
-    /// D^-1 in D's place, zero where a pivot cannot be used (precond/factors/pivots.hpp).
+    /// Replaces D by D^-1, or by zero if a pivot cannot be used (precond/factors/pivots.hpp).
     HYPERPLANE_HD void invert(Place own, Int3 p) const {
         double block[room * room], scale = 0.0, smallest = 1.0;
         const Index slot = a.layout.slot(p), row_of_p = points.grid.row(p), rows = points.grid.points();
@@ -186,7 +188,7 @@ struct FactorPoint {
     }
 };
 
-/// Places as points of a made-up grid, so that loops have many lines to share out.
+/// A fictitious grid whose points are the places of a colour, with many lines that loops distribute to threads.
 Layout places(Index count) {
     constexpr Index line = 256;
     Grid grid;
@@ -202,7 +204,7 @@ void run(Backend backend, const FactorPoint<0>& f) {
     for_each_point(backend, places(f.count), "multicolour factorisation", body);
 }
 
-/// Rounds a point's values, row by row of W, D^-1 and G.
+/// Rounds the values of a point, each row of W, D^-1 and G by itself.
 template <class T>
 struct RoundPoint {
     ColouredView points;
@@ -218,7 +220,7 @@ struct RoundPoint {
     HYPERPLANE_HD int part_of(int e) const {
         return e < 0 ? 1 : points.next[colour * points.entries + e] < colour ? 0 : 2;
     }
-    /// Calls body(place) for the coefficients of a row's part.
+    /// Calls body(index) for the coefficients of row r in W, D^-1 or G, which are parts 0, 1 and 2.
     template <class Body>
     HYPERPLANE_HD void for_each(Place own, int part, int r, const Body& body) const {
         for (int e = -1; e < points.entries; ++e) {
@@ -247,7 +249,7 @@ struct RoundPoint {
     }
 };
 
-/// A step of a sweep at a point, under a colouring that is looked up.
+/// One step of a triangular solve at a point, for a colouring that is looked up.
 template <bool down>
 struct SweepPoint {
     Sweep s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour ILU: the factorisation of every colouring, and the sweeps of those that are looked up in tables, a point
-// at a time on either backend; the factorisation of others on a CPU. The equations are at the head of
-// precond/multicolor/multicolor.hpp.
+// Multicolour ILU, point by point on either backend: the factorisation for any colouring, and the triangular solves for
+// colourings that are looked up in tables. The factorisation for linear colourings on a CPU is declared here, too. The
+// equations are at the head of precond/multicolor/multicolor.hpp.
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"
@@ -13,23 +13,24 @@
 
 namespace hyperplane::multicolor {
 
-/// What a factorisation tells of pivots, written by every point.
+/// What a factorisation records about pivots. Every point writes its own values; points are in natural order.
 struct Met {
-    double* ratio;  ///< [row of the grid]: smallest |pivot| / |diagonal of A|
-    double* event;  ///< [row]: 1 where a pivot could not be used as it was, else 0
-    double* kind;   ///< [component][row]: 1 boosted, 2 failed, else 0
-    double* value;  ///< [component][row]: of these the pivot met
+    double* ratio;  ///< [point]: smallest |pivot| / |diagonal of A|
+    double* event;  ///< [point]: 1 if a pivot was boosted or failed, else 0
+    double* kind;   ///< [component][point]: 1 boosted, 2 failed, else 0
+    double* value;  ///< [component][point]: the pivot that was boosted or failed
 };
 
-/// values = W, D^-1 and G of A + alpha diag(A), colour by colour, a point at a time.
+/// Computes values = W, D^-1 and G of A + alpha diag(A), colour by colour, point by point. `a_entry` holds A's entry of
+/// each offset of the colouring.
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
             const PivotRules& rules, const Met& met, double* values);
 
-/// The same on a CPU under a linear colouring, for many points at a time (precond/multicolor/factor_cpu.cpp).
+/// The same on a CPU for a linear colouring, many points at a time (precond/multicolor/factor_cpu.cpp).
 void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
                    PivotInverter& inverter, double* values);
 
-/// Factors in the storage that they are kept in: one of the three, and the exponents of scaled rows
+/// Addresses of the stored factors: one of the first three, by storage, and the exponents of half_scaled
 /// (ColouredShape::exponents).
 struct Kept {
     const double* doubles = nullptr;
@@ -38,16 +39,18 @@ struct Kept {
     const RowExponent* exponents = nullptr;
 };
 
-/// `rounded` = the values of all points, those of empty places zero; T is float or Half. Rows of W, D^-1 and G are told
-/// apart: three times a row of the system, plus the part.
+/// Rounds the values of all points to `rounded`, where empty places become zero; T is float or Half. In the log, the
+/// rows of W, D^-1 and G (parts 0, 1 and 2) have the numbers 3 times the matrix row, plus the part.
 template <class T>
 void round(Backend backend, const ColouredPoints& points, int dof, bool symmetric, const double* values, T* rounded,
            RowExponent* exponents, RoundingLog* log);
 
-/// Copies factors of double precision for sweeps: entry e, and e behind the diagonal, is the colouring's offset e.
+/// Copies factors in double precision for Jacobi sweeps. The copy has an entry of the colouring's offset e both as
+/// number e and as number e after the diagonal.
 void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to);
 
-/// z = M^-1 r under a colouring that is looked up, a step a colour. `v` and `w` are vectors in coloured order.
+/// The data of z = M^-1 r for a colouring that is looked up. `v` and `w` are vectors in coloured order. One step of the
+/// lower or upper solve computes the `count` places of a colour.
 struct Sweep {
     ColouredView points;
     const double* values;

@@ -12,7 +12,7 @@
 namespace hyperplane {
 namespace {
 
-/// The least number >= `least` with that remainder.
+/// The smallest number >= `least` with the given remainder.
 Index at_least(Index least, int remainder, int modulus) {
     const Index behind = (least - remainder) % modulus;
     return behind == 0 ? least : least + (behind < 0 ? -behind : modulus - behind);
@@ -41,7 +41,7 @@ ColouredShape::ColouredShape(const Grid& g, const Stencil& stencil, ColourRule r
         line = of_line;
         plane = of_plane;
         const Index numbers = plane * (grid.nz - 1) + line * (grid.ny - 1) + grid.nx;
-        // 32 times an odd number: the values of a warp fill whole lines of a GPU's cache, in single precision, too.
+        // The stride is 32 times an odd number, so that a warp reads whole cache lines, in single precision, too.
         stride = 4 * StructMatrix::stride(((numbers + colours - 1) / colours + 3) / 4);
         slots = colours * stride;
     }

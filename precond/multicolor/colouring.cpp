@@ -14,7 +14,7 @@ bool valid(ColourMap map, const std::vector<Int3>& offsets) {
     return std::none_of(offsets.begin(), offsets.end(), [&](Int3 o) { return map.colour(o) == 0; });
 }
 
-/// Size of the largest clique that holds `size` points already and otherwise some of `candidates`.
+/// Size of the largest clique of `size` given points and any of `candidates`, or `best` if that is larger.
 int largest_clique(int size, const std::vector<Int3>& candidates, const std::vector<Int3>& offsets, int best) {
     best = std::max(best, size);
     for (std::size_t at = 0; at < candidates.size() && size + int(candidates.size() - at) > best; ++at) {
@@ -29,7 +29,7 @@ int largest_clique(int size, const std::vector<Int3>& candidates, const std::vec
 
 constexpr int uncoloured = -1;
 
-/// Points without a colour, in natural order, get the least one from `first` on that no neighbour has.
+/// Gives points without a colour, in natural order, the smallest colour from `first` on that no neighbour has.
 void colour_greedily(const Grid& grid, const std::vector<Int3>& offsets, int first, std::vector<int>& colours) {
     std::vector<char> taken(std::size_t(most_greedy_colours(offsets)));
     for (Index row = 0; row < grid.points(); ++row) {
@@ -63,7 +63,7 @@ std::vector<ColourMap> linear_colourings(const std::vector<Int3>& offsets) {
 }
 
 int clique_size(const std::vector<Int3>& offsets) {
-    // A clique's first point in natural order may be the origin.
+    // Cliques can be shifted, so only those are tried whose first point in natural order is the origin.
     std::vector<Int3> behind;
     std::copy_if(offsets.begin(), offsets.end(), std::back_inserter(behind),
                  [](Int3 o) { return natural_less({}, o); });

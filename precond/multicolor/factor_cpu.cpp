@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour factorisation on a CPU under a linear colouring: a colour's places are factored in pieces, all points of
-// a piece at once. The steps are those at the head of precond/multicolor/multicolor.hpp.
+// Multicolour factorisation on a CPU for a linear colouring: the places of a colour are factored in pieces, all points
+// of a piece at once. The steps are those at the head of precond/multicolor/multicolor.hpp.
 //
-// Places that hold no point have coefficients of zero, and so have neighbours outside the grid: what a place there
-// holds is another line's. Its products are left out by masks, since zero times a coefficient that is not finite would
-// spread.
+// Empty places have coefficients of zero, and so have couplings to neighbours outside the grid, whose places belong to
+// other points. Masks leave out the products with such neighbours, since zero times a coefficient that is not finite is
+// not zero.
 #include <algorithm>
 #include <vector>
 
@@ -16,10 +16,10 @@
 namespace hyperplane::multicolor {
 namespace {
 
-/// Of each place of a piece all bits or none.
+/// An element of a mask has all bits set or none; there is one for each place of a piece.
 using Mask = long long;
 
-/// z -= x y at places [begin, end) whose mask says so.
+/// z -= x y at those of the places [begin, end) whose mask is set.
 template <int m>
 void subtract_products(int known, const RunBlocks<const double>& x, const RunBlocks<const double>& y,
                        const RunBlocks<double>& z, const Mask* mask, int begin, int end) {
@@ -46,7 +46,7 @@ void subtract_products(int known, const RunBlocks<const double>& x, const RunBlo
         }
 }
 
-/// The places of one colour; m is the dof where the compiler knows it.
+/// Factorises the places of one colour; m is the dof if it is known at compile time, else 0.
 template <int m>
 class ColourFactors {
 public:
@@ -66,7 +66,7 @@ public:
     }
     static Index piece_length(int dof) { return dof == 1 ? 1024 : std::max(32, 4096 / (dof * dof)); }
 
-    /// Places [first, first + count).
+    /// Factorises the places [first, first + count).
     void factor_piece(Index first, int count) {
         first_ = first;
         count_ = count;
@@ -86,7 +86,7 @@ private:
     bool kept(int e) const { return points_.keeps(colour_, e); }
     const Mask* inside(int e) const { return inside_.data() + std::size_t(e) * count_; }
 
-    /// The piece's points, and which neighbours they have.
+    /// Finds the piece's points and, as masks, which neighbours they have.
     void locate() {
         const Grid& g = points_.grid;
         point_.resize(count_);
@@ -112,12 +112,12 @@ private:
         }
     }
 
-    /// The piece's blocks of an entry that is kept; `entries`: the diagonal's.
+    /// The piece's blocks of an entry that is stored; number `entries` is the diagonal.
     RunBlocks<double> blocks(int e) const {
         const Index at = e == points_.entries ? points_.inverse[colour_] : points_.block[colour_ * points_.entries + e];
         return {values_ + at + first_, dof() * points_.pitch, points_.pitch};
     }
-    /// The neighbours of the piece's places at l: their entry u, which leads to the neighbours at e.
+    /// The blocks of entry u at the neighbours at l of the piece's places; u leads from there to the neighbours at e.
     RunBlocks<const double> blocks_of_neighbour(int l, int u, int e) const {
         const Index at = Index(next(l)) * points_.entries + u, pitch = points_.pitch;
         const Index shift = points_.shift[colour_ * points_.entries + l];
@@ -126,7 +126,7 @@ private:
         return {values_ + points_.block[mirror] + first_ + points_.shift[colour_ * points_.entries + e], pitch,
                 dof() * pitch};
     }
-    /// Places [begin, end) of the piece whose neighbour at e is a place of its colour, be there a point or not.
+    /// The places [begin, end) of the piece for which the neighbour at e has a place, empty or not, in its colour.
     struct Range {
         int begin, end;
     };
@@ -152,7 +152,7 @@ private:
                     stored ? a_.values(own, row, col) : a_.values(2 * a_.stencil().diagonal() - own, col, row);
                 const double factor = diagonal && row == col ? 1.0 + alpha_ : 1.0;
                 double* const out = &x.at(0, row, col);
-                // The next coefficient's values: streams of a piece are too short for a processor to foresee them.
+                // The next coefficient's values are prefetched: a piece is too short for hardware prefetchers.
                 const double* const next = from + a_.stride();
                 for (int t = 0; t < count_; ++t) {
                     __builtin_prefetch(next + slot_[t]);
@@ -207,7 +207,7 @@ private:
             }
     }
 
-    /// D^-1 in D's place, zero where a pivot cannot be used.
+    /// Replaces D by D^-1, or by zero if a pivot cannot be used.
     void invert() {
         const RunBlocks<double> pivots = blocks(points_.entries);
         const int own = a_.stencil().diagonal();
@@ -228,11 +228,11 @@ private:
     PivotInverter& inverter_;
     double* const values_;
     const int colour_, dof_;
-    std::vector<int> lower_;  ///< entries to earlier colours, these ascending
+    std::vector<int> lower_;  ///< entries that lead to earlier colours, sorted by colour
     Index first_ = 0;
     int count_ = 0;
     std::vector<Int3> point_;
-    std::vector<Mask> inside_, both_;  ///< [entries + 1][place]: whether there is a neighbour, and a point
+    std::vector<Mask> inside_, both_;  ///< masks; inside_[e][place]: there is a neighbour at e; [entries]: a point
     std::vector<Index> slot_;
     std::vector<double> product_;
 };

@@ -48,20 +48,21 @@ bool is_scaled(FactorStorage storage) {
     return storage == FactorStorage::half_scaled;
 }
 
-/// Values of fewer bits, in whole words.
+/// Number of 4-byte words of all values in reduced precision.
 Index narrow_words(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
     return (shape.coefficients(dof, symmetric) * bytes_of(storage) + 3) / 4;
 }
 
-/// What is held of the factors.
+/// Bytes of the stored factors.
 Index factor_bytes(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
     if (!is_narrow(storage)) return shape.coefficients(dof, symmetric) * Index(sizeof(double));
     return 4 * narrow_words(shape, dof, symmetric, storage) +
            (is_scaled(storage) ? shape.exponents(dof, symmetric) : 0);
 }
 
-/// Fewest bytes of one application: E, F and D^-1 once; r and z once, v written and read at all but the first and the
-/// last colour, whose v is r and whose z is D^-1 v at once. Scaled rows of W, D^-1 and G have an exponent each.
+/// Fewest bytes that one application moves: the factors, r and z once each; v is written and read at all colours but
+/// the first, where v = r, and the last, where z = D^-1 v is computed immediately. With half_scaled each row of W, D^-1
+/// and G has an exponent.
 Index fewest_bytes(const ColouredShape& shape, int dof, FactorStorage storage) {
     const Index points = shape.grid.points(), colours = shape.colours;
     const Index kept = !shape.is_linear() ? 2 * points : colours < 3 ? 0 : 2 * points * (colours - 2) / colours;
@@ -70,17 +71,17 @@ Index fewest_bytes(const ColouredShape& shape, int dof, FactorStorage storage) {
            dof;
 }
 
-/// A vector of coloured order, which also holds what is told of pivots.
+/// Size of a vector in coloured order. In a set-up such vectors hold the record of pivots.
 Index vector_size(const ColouredShape& shape, int dof) {
     return shape.slots * dof;
 }
 
-/// Whether the factorisation goes point by point, and tells of pivots by point.
+/// Whether the factorisation proceeds, and records pivots, point by point.
 bool by_point(const ColouredShape& shape, Backend backend) {
     return backend == Backend::cuda || !shape.is_linear();
 }
 
-/// The first values of a buffer.
+/// Copies the first values of a buffer.
 void copy_to_host(const Buffer<double>& from, std::vector<double>& to) {
     if (from.backend() == Backend::cuda)
         device::copy(from.data(), to.data(), Index(to.size() * sizeof(double)));
@@ -139,7 +140,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
             cuda_ = std::make_shared<MulticolorCuda>(*points, layout_, dof_, symmetric_, options_.storage);
-    points_ = std::move(points);  // last, as it tells that all the rest is there
+    points_ = std::move(points);  // last: it marks everything as allocated
 }
 
 SetupReport Multicolor::setup(const StructMatrix& a) {
@@ -185,7 +186,7 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
     if (!by_point(points_->shape(), a.backend()))
         return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, factors_.data());
     const Layout natural(LayoutKind::natural, a.grid(), {});
-    // What is told of pivots lies where sweeps keep vectors.
+    // The record of pivots uses the memory of the solves' vectors.
     const multicolor::Met met{ratios_->view(natural).values, events_->view(natural).values, v_.data(), w_.data()};
     multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, met, factors_.data());
     report(inverter);

@@ -3,16 +3,15 @@
 //
 // Li, Saad, "GPU-accelerated preconditioned iterative linear solvers", J. Supercomput. 63, 2013 (reference [33] of the
 // StructILU paper, which compares with it as MC-ILU and MC-IC); Saad, Iterative Methods, section 12.4. Points of one
-// colour do not depend on each other (precond/multicolor/colouring.hpp), so a sweep has as many steps as there are
-// colours, each of them one loop over all points of a colour. The price is a worse M: ILU(0) of the reordered matrix
-// drops more fill.
+// colour do not depend on each other (precond/multicolor/colouring.hpp), so a triangular solve has one step for each
+// colour, a loop over all its points. The price is a worse M: ILU(0) of the reordered matrix drops more fill.
 //
-// In the order "colour, then anything inside", an offset o is lower at p where colour(p + o) < colour(p), upper where
-// it is greater. For each p, colours ascending, for each lower l, colours of p + l ascending, each upper u of p + l
-// with e = l + u in the stencil or e = 0:
+// Points are ordered by colour, and arbitrarily within a colour. An offset o is lower at p if
+// colour(p + o) < colour(p), and upper if it is greater. For each p, with colours ascending, for each lower l, with the
+// colours of p + l ascending, and for each u that is upper at p + l and for which e = l + u is in the stencil or zero:
 //
 //     W_l(p)  = E_l(p) D^-1(p+l)
-//     X_e(p) -= E_l(p) G_u(p+l)                    X = E, D, F = A + shift diag(A) at first
+//     X_e(p) -= E_l(p) G_u(p+l)                    X = E, D, F = A + shift diag(A) initially
 //     D^-1(p) = inverse of X_0(p),   G_u(p) = D^-1(p) F_u(p)
 //
 // so that M = (I + W) D (I + G). Apply, z = M^-1 r:
@@ -20,12 +19,12 @@
 //     lower   v(p) = r(p) - sum_l W_l(p) v(p+l)                 colours ascending; v = r at the first
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)         colours descending; z = D^-1 v at the last
 //
-// Of a symmetric matrix G_u(p) is the transpose of W_-u(p+u), and W alone is kept (incomplete Cholesky). v and z lie in
-// coloured order (precond/multicolor/coloured_points.hpp); r is brought there and z back, on a GPU on the way through
-// the first and the last step, on a CPU by passes of their own. Offsets that leave the grid or wrap around it are
-// skipped. Under a colouring that is no formula factors of both triangles are kept and slots are looked up. In storage
-// of fewer bits W, D^-1 and G are computed as they always are, then rounded, and widened when sweeps read them
-// (precond/factors/reduced_values.hpp).
+// For a symmetric matrix G_u(p) is the transpose of W_-u(p+u), and G is not stored (incomplete Cholesky). v and z are
+// in coloured order (precond/multicolor/coloured_points.hpp). On a GPU the first step reads r, and the last step writes
+// z, in the matrix's layout; on a CPU r and z are reordered by passes of their own. Offsets that leave the grid or wrap
+// around it are skipped. For colourings that are not linear, both triangles are stored and slots are looked up. If the
+// storage is in reduced precision, W, D^-1 and G are computed in double precision, then rounded, and widened when the
+// solves read them (precond/factors/reduced_values.hpp).
 #pragma once
 
 #include <memory>
@@ -43,7 +42,7 @@ namespace hyperplane {
 struct MulticolorOptions {
     ColourRule colours = ColourRule::stencil;
     PivotOptions pivots;
-    FactorStorage storage = FactorStorage::double_precision;  ///< fewer bits: of a linear colouring
+    FactorStorage storage = FactorStorage::double_precision;  ///< reduced precision only with a linear colouring
 };
 
 class Multicolor : public Preconditioner, public ExportsFactors {
@@ -56,7 +55,7 @@ public:
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
 
-    /// Of each coupling one of two places holds zero.
+    /// In this shape each coupling is an entry of both triangles; at every point one of the two blocks is zero.
     TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const override;
     void export_factors(const TriangleCopy& to) const override;
 
@@ -65,10 +64,10 @@ public:
 
 private:
     void prepare(const StructMatrix& a);
-    /// The factors of A + alpha diag(A).
+    /// Computes the factors of A + alpha diag(A).
     void factor(const StructMatrix& a, double alpha, PivotInverter& inverter);
     void report(PivotInverter& inverter) const;
-    /// Rounds the factors and releases them.
+    /// Rounds the factors and releases those in double precision.
     void narrow(SetupReport& report);
     multicolor::Kept kept() const;
 
@@ -86,9 +85,9 @@ private:
     std::unique_ptr<ColouredPoints> points_;
     Buffer<Index> a_entry_;         ///< A's entry of each offset
     Buffer<double> factors_;        ///< W, D^-1 and G
-    Buffer<std::uint32_t> narrow_;  ///< the same in their place, once set up, where storage asks for it
+    Buffer<std::uint32_t> narrow_;  ///< replaces factors_ after a set-up in reduced precision
     Buffer<RowExponent> exponents_;
-    mutable Buffer<double> v_, w_;  ///< [component][slot]: what the lower and the upper sweep give
+    mutable Buffer<double> v_, w_;  ///< [component][slot]: results of the lower and the upper solve
     std::unique_ptr<PointValues> ratios_, events_;
     std::shared_ptr<MulticolorCuda> cuda_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour sweeps on a CPU under a linear colouring: every stream runs along places.
+// Multicolour triangular solves on a CPU for a linear colouring: all loops run along places, so arrays are contiguous.
 #include <algorithm>
 
 #include "core/device/threads.hpp"
@@ -9,20 +9,20 @@
 namespace hyperplane {
 namespace {
 
-/// The terms of a row of a piece of places. Coefficients of fewer bits are widened into scratch.
+/// The products that are summed for a row at the places of a piece. Those in reduced precision are widened first.
 class Terms {
 public:
-    /// Places of a piece, which stay in a cache.
+    /// Largest number of places in a piece, chosen such that a piece stays in the cache.
     static Index most(const multicolor::Kept& kept) { return kept.doubles ? 2048 : most_widened; }
 
-    /// With room for so many terms.
+    /// An empty list, with scratch memory for `terms` widened terms.
     Terms(const multicolor::Kept& kept, int terms) : kept_(kept) {
         list().clear();
         if (!kept.doubles) wide().resize(std::size_t(terms) * most_widened);
     }
     void clear() const { list().clear(); }
-    /// Coefficients from index `from` on, exponents of their rows from index `scales` on, times x, of places
-    /// [begin, end) of the piece.
+    /// Adds the product of a coefficient and x at the places [begin, end) of the piece. The piece's coefficients begin
+    /// at index `from`, the exponents of their rows at index `scales`.
     void add(Index from, Index scales, const double* x, int begin, int end) const {
         const double* a = kept_.doubles + from;
         if (!kept_.doubles) {
@@ -51,7 +51,7 @@ private:
     multicolor::Kept kept_;
 };
 
-/// Where exponents of a part's row lie: W, D^-1 and G are parts 0, 1 and 2.
+/// Index of the exponent of a row in W, D^-1 or G, which are parts 0, 1 and 2.
 struct RowScales {
     Index slots;
     int dof;
@@ -65,7 +65,7 @@ void for_pieces(Index size, int dof, Index piece, const Body& body) {
     for (Index first = 0; first < size; first += piece) body(first, int(std::min(piece, size - first)));
 }
 
-/// Calls body(slot in coloured order, slot of the layout, or -1 where the place is empty) for every place.
+/// Calls body(slot in coloured order, slot of the layout) for every place; the latter is -1 if the place is empty.
 template <class Body>
 void for_places(const ColouredShape& shape, const Layout& layout, const Body& body) {
     const Grid& grid = shape.grid;
