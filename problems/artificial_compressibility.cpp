@@ -30,7 +30,7 @@ public:
     const SystemShape& shape() const override { return shape_; }
     double time_step(const Vector&) const override { return time_step_; }
     CflRange cfl_range() const override { return cfl_; }
-    /// At rest: the lid acts through its face.
+    /// The fluid is at rest; the lid moves it through the boundary condition at its face.
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
         const ConstVectorView q = uncoupled(u);
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    /// Q of the state: H u where the unknowns are coupled.
+    /// Q of the state u: H u if the unknowns are coupled.
     ConstVectorView uncoupled(const Vector& u) const {
         if (!flow_.coupled) return view(u);
         cavity_combine(flow_, {1.0, 0.0, 0.0}, {&u, nullptr, nullptr}, {u.layout(), state_.data()});
@@ -67,7 +67,7 @@ private:
     throw UsageError(fmt::format("{}: {}", parameters.where(section, key), why));
 }
 
-/// One number for all sets, or one for each.
+/// Reads a key with one number for all sets or one for each.
 void read_for_sets(const Parameters& parameters, const char* key, int sets, double (&values)[most_sets]) {
     const std::vector<double> given = parameters.reals("problem", key);
     if (given.size() != 1 && int(given.size()) != sets)

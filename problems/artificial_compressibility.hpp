@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Incompressible flow in a lid-driven cavity by artificial compressibility, finite volumes, 4 unknowns a cell on star7:
-// the linear systems of implicit upwind codes, and of more unknowns a cell made from them.
+// Incompressible flow in a lid-driven cavity by artificial compressibility, with finite volumes and 4 unknowns a cell
+// on star7. The problem provides the linear systems of implicit upwind codes, and from them systems with more unknowns
+// a cell.
 //
 //   Q = (u, v, w, p)   Q_t + sum_d d/dx_d f_d(Q) = nu Laplace(u, v, w)   f_d = (u u_d + p e_d, beta u_d)
 //
-// Across a face with the states Q_L, Q_R beside it and Qm their mean, f_R - f_L = A_d(Qm) (Q_R - Q_L) exactly, and with
-// B = A_d(Qm) - u_d I and c = sqrt(u_d^2 + beta)
+// For a face between the states Q_L and Q_R with mean Qm, f_R - f_L = A_d(Qm) (Q_R - Q_L) holds exactly. With
+// B = A_d(Qm) - u_d I and c = sqrt(u_d^2 + beta),
 //   |A_d| = |u_d| I + (u_d / c) B + ((c - |u_d|) / c^2) B^2
 //   flux  = (f_L + f_R) / 2 - |A_d| (Q_R - Q_L) / 2 - nu (difference of the cells' velocities) / h
-// Residual: Q_L, Q_R interpolated with kappa = 1/3, third order on smooth flow, with ghosts 2 u_wall - u_P and
-// 2 p_P - p_N behind walls. On a wall momentum along it gets 2 nu (u_P - u_wall) / h, across it also the pressure
-// 1.5 p_P - 0.5 p_N, mass nothing. Matrix: that of cell values for Q_L, Q_R and |A_d| frozen, on star7. Steps towards
-// the steady state therefore correct a defect; they are not Newton's.
+// In the residual, Q_L and Q_R are interpolated with kappa = 1/3, third order for smooth flow, with ghost values
+// 2 u_wall - u_P and 2 p_P - p_N behind walls. At a wall the flux of momentum is 2 nu (u_P - u_wall) / h, plus the
+// pressure 1.5 p_P - 0.5 p_N in the normal component; the flux of mass is 0. The matrix, on star7, is the Jacobian for
+// Q_L and Q_R equal to the cell values and |A_d| frozen. Steps towards the steady state are therefore those of a defect
+// correction, not of Newton's method.
 //
-// More unknowns: several sets of such equations on one grid, each with its beta and step, and two scalars that the
-// first set's velocity carries, by upwind differences. Blocks are then diagonal by set. coupling = householder turns
-// them into full ones: with H = I - 2 w w^T / (w^T w) the unknowns of a cell are H x, its rows H F, every block H A H.
-// H is orthogonal and its own inverse, and block ILU(0) commutes with it: iteration counts do not change.
+// More unknowns are several sets of such equations on one grid, each with its own beta and step, and two scalars that
+// the first set's velocity transports, by upwind differences. Blocks are then block diagonal by set. coupling =
+// householder makes them dense: with H = I - 2 w w^T / (w^T w), the unknowns of a cell are H x, its rows H F, and every
+// block is H A H. H is orthogonal and its own inverse, and block ILU(0) commutes with it, so iteration counts do not
+// change.
 #pragma once
 
 #include <memory>

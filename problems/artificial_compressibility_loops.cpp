@@ -58,7 +58,8 @@ struct CavityResidualPoint {
     }
 };
 
-/// A point's row. Sets bounds the sets: with 1 the flow is one set alone, uncoupled, and its blocks stay in registers.
+/// The matrix rows of a point. `Sets` is an upper bound for the number of sets. With 1, the flow is one uncoupled set
+/// without scalars, and its blocks stay in registers.
 template <int Sets>
 struct CavityJacobianPoint {
     CavityFlow flow;
@@ -84,7 +85,7 @@ struct CavityJacobianPoint {
             for_constants<2>([&](auto last) {
                 constexpr int side = 2 * last - 1;
                 if (flow.flat(axis)) return;
-                // a wall's second block belongs to the neighbour opposite
+                // at a wall, the second block belongs to the neighbour on the opposite side
                 if (flow.is_wall(p, axis, side) == (side < 0))
                     add_face(p, axis, side, diagonal, after);
                 else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of artificial_compressibility.hpp: fluxes across faces and what a cell gathers of them.
+// The rows of artificial_compressibility.hpp: fluxes through faces, and their sums in a cell.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace hyperplane {
 
-/// Sets of 4 unknowns that a cell has room for.
+/// Largest number of sets of 4 unknowns in a cell.
 inline constexpr int most_sets = max_dof / 4;
 
 /// f_d(Q) = (u u_d + p e_d, beta u_d).
@@ -19,7 +19,7 @@ HYPERPLANE_HD void plain_flux(const T (&q)[4], int axis, double beta, T (&f)[4])
     f[3] = q[axis] * T(beta);
 }
 
-/// A_d(Q) and |A_d(Q)|; B, which they are made of, has columns d and p only.
+/// A_d(Q) and |A_d(Q)|. Only the columns d and p of B are not zero.
 struct FaceMatrices {
     double plain[4][4], absolute[4][4];
 
@@ -42,7 +42,7 @@ struct FaceMatrices {
                 absolute[row][col] = speed * unit + first * b + second * squared;
             }
     }
-    /// A_d alone, at a state.
+    /// a = A_d(q).
     HYPERPLANE_HD static void plain_at(const double (&q)[4], int axis, double beta, double (&a)[4][4]) {
         for (int row = 0; row < 4; ++row)
             for (int col = 0; col < 4; ++col) a[row][col] = row == col && row < 3 ? q[axis] : 0.0;
@@ -52,7 +52,7 @@ struct FaceMatrices {
     }
 };
 
-/// Flux and matrices of sets and scalars, geometry and walls.
+/// The flow: grid, walls and parameters, with the fluxes and matrices of its sets and scalars.
 struct CavityFlow {
     Grid grid;
     double viscosity = 0.01;
@@ -60,8 +60,8 @@ struct CavityFlow {
     int lid_axis = 2;  ///< the lid is the last face along it, moving along x
     int sets = 1, scalars = 0;
     double beta[most_sets];         ///< of each set
-    double step_factor[most_sets];  ///< its step over that of the deck
-    double diffusivity[2];          ///< of the scalars
+    double step_factor[most_sets];  ///< each set's time step over that of the deck
+    double diffusivity[2];          ///< of each scalar
     bool coupled = false;
 
     HYPERPLANE_HD int dof() const { return 4 * sets + scalars; }
@@ -80,7 +80,7 @@ struct CavityFlow {
         const Index slot = q.layout.slot(p);
         for (int c = 0; c < 4; ++c) state[c] = q.at(slot, 4 * set + c);
     }
-    /// The state `by` cells from p along an axis, a ghost where that is behind a wall.
+    /// The state `by` cells from p along an axis, or the ghost state if that is behind a wall.
     HYPERPLANE_HD void read_along(const ConstVectorView& q, int set, Int3 p, int axis, int by,
                                   double (&state)[4]) const {
         const int at = Domain::component(p, axis) + by, n = extent(axis);
@@ -93,7 +93,7 @@ struct CavityFlow {
         for (int e = 0; e < 3; ++e) state[e] = 2.0 * wall_velocity(axis, side, e) - wall[e];
         state[3] = 2.0 * wall[3] - inner[3];
     }
-    /// The flux through the face between p and its neighbour at +1 along an axis, both inside.
+    /// The flux through the face between p and its neighbour at +1 along an axis; both lie inside the grid.
     HYPERPLANE_HD void face_flux(const ConstVectorView& q, int set, Int3 p, int axis, double (&flux)[4]) const {
         double here[4], there[4], left[4], right[4], mean[4], f_left[4], f_right[4];
         read(q, set, p, here);
@@ -137,7 +137,7 @@ struct CavityFlow {
     HYPERPLANE_HD bool is_wall(Int3 p, int axis, int side) const {
         return Domain::component(p, axis) == (side < 0 ? 0 : extent(axis) - 1);
     }
-    /// f += the fluxes out of p over the spacing, of one set.
+    /// f += the sum of the fluxes of one set out of p, each divided by the spacing.
     HYPERPLANE_HD void add_fluxes(const ConstVectorView& q, int set, Int3 p, double (&f)[4]) const {
         for (int axis = 0; axis < 3; ++axis) {
             if (flat(axis)) continue;
@@ -153,8 +153,8 @@ struct CavityFlow {
             }
         }
     }
-    /// What the face of p towards `side` adds to the diagonal block and to that of the neighbour across; at a wall the
-    /// second belongs to the neighbour opposite.
+    /// The face of p towards `side` adds `own` to the diagonal block and `other` to the block of the neighbour across
+    /// it; at a wall `other` belongs to the neighbour on the opposite side.
     HYPERPLANE_HD void face_blocks(const ConstVectorView& q, int set, Int3 p, int axis, int side, double (&own)[4][4],
                                    double (&other)[4][4]) const {
         const double area = 1.0 / grid.spacing[axis], diffusion = viscosity * area * area;
@@ -182,7 +182,7 @@ struct CavityFlow {
             }
     }
 
-    /// Coefficients of scalar s: of its own cell and of the neighbour across a face, upwind.
+    /// The upwind terms of a face in the equation of scalar s: the coefficients of its own cell and of the neighbour.
     HYPERPLANE_HD void scalar_terms(const ConstVectorView& q, int s, Int3 p, int axis, int side, double& own,
                                     double& other) const {
         const double area = 1.0 / grid.spacing[axis], diffusion = diffusivity[s] * area * area;
@@ -207,10 +207,10 @@ struct CavityFlow {
             }
         return f;
     }
-    /// Part of the rate of the time derivative that unknown c's equation has: 1 over its step's factor.
+    /// Factor of the time derivative in the equation of unknown c: 1 / step_factor of its set.
     HYPERPLANE_HD double slowness(int c) const { return 1.0 / step_factor[c < 4 * sets ? c / 4 : 0]; }
 
-    /// w of H.
+    /// Component c of the vector w in H.
     HYPERPLANE_HD static double reflector(int c) { return 1.0 + c; }
     HYPERPLANE_HD double reflector_scale() const {
         double square = 0.0;
@@ -219,7 +219,7 @@ struct CavityFlow {
     }
 };
 
-/// The blocks of a row at one cell: for each set its own, and each scalar's coefficient.
+/// A block of the uncoupled matrix, which is diagonal by set: one 4 x 4 block for each set, one number for each scalar.
 template <int Sets>
 struct DiagonalBlocks {
     double set[Sets][4][4];

@@ -5,9 +5,9 @@
 //       | 2    .5   .25 |       |  10  -10    0 |
 //   K = | .5   1    .25 |   R = | -10   30  -20 |
 //       | .25  .25  .5  |       |   0  -20   20 |
-// Both are symmetric, K positive definite and R semi-definite, so A is symmetric positive definite.
-// With coupling = three_temperature K keeps its diagonal only: radiation, electrons and ions that
-// diffuse apart and exchange energy in place.
+// Both are symmetric, K is positive definite and R semi-definite, so A is symmetric positive definite.
+// With coupling = three_temperature, K is replaced by its diagonal: radiation, electrons and ions
+// diffuse independently and exchange energy locally.
 #pragma once
 
 #include <memory>

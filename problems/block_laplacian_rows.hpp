@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of block_laplacian.hpp: a formula in the sense of linear_rows.hpp.
+// The matrix rows of block_laplacian.hpp: a formula in the sense of linear_rows.hpp.
 #pragma once
 
 #include "problems/linear_rows.hpp"
@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 
-/// The same blocks at every point; those that leave the grid are zero.
+/// The same blocks at every point, but zero where the neighbour lies outside the grid.
 struct BlockRows {
     static constexpr int entries = 7, dof = 3;
     std::array<Int3, entries> offsets;

@@ -48,8 +48,8 @@ public:
     void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
         visit(u, "matrix", MixtureMatrix<fields>{rows_at(u, level), offsets_, view(a)});
     }
-    /// Pivots of ILU(0) turn negative where theta dt eps^2 / (tau h^4) exceeds about 1.5, on grids as coarse as eps
-    /// from 0.9 on; the shift costs no iterations from 0.01 on, and saves them from 0.03 on.
+    /// With rho = theta dt eps^2 / (tau h^4), pivots of ILU(0) become negative at rho of about 1.5, and at 0.9 on grids
+    /// with h = eps. A shift costs no iterations for rho of 0.01 or more and saves some from 0.03 on.
     double suggested_shift(const TimeLevel& level) const override {
         const double theta = averaged(level) ? 0.5 : 1.0, largest = *std::ranges::max_element(laplacian_.weight);
         double stiffness = 0.0;

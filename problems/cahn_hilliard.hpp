@@ -4,20 +4,20 @@
 // Two fields u and v (Avalos, Higuchi, Teramoto, Yabu, Nishiura 2016): the energy
 //   E = int eps_u^2 |grad u|^2 / 2 + eps_v^2 |grad v|^2 / 2 + W(u, v) + sigma |(-Laplace)^(-1/2) (v - v_mean)|^2 / 2
 //   W = (u^2 - 1)^2 / 4 + (v^2 - 1)^2 / 4 + b1 u v - b2 u v^2 / 2
-// falls along
+// decreases along solutions of
 //   tau_u u_t = Laplace(W_u - eps_u^2 Laplace u)
 //   tau_v v_t = Laplace(W_v - eps_v^2 Laplace v) - sigma (v - v_mean)
-// One field: the first alone, W = (u^2 - 1)^2 / 4, with the term of sigma (Ohta, Kawasaki 1986).
+// With one field, u is alone, W = (u^2 - 1)^2 / 4, and its equation has the term with sigma (Ohta, Kawasaki 1986).
 //
-// Cells, no flux of u, v and both potentials through the boundary: the Laplacian L has 7 points, neighbours beyond the
-// boundary left out, so that L^2 has exactly the offsets of diamond25 everywhere and 1^T L = 0 keeps the masses.
+// The points are cells, and no flux of u, v and both potentials passes the boundary. The Laplacian L has 7 points, and
+// neighbours beyond the boundary are left out, so L^2 has exactly the offsets of diamond25 everywhere, and 1^T L = 0
+// conserves the masses.
 //   F = tau u_t - L (g - eps^2 L u_theta) + sigma (u_theta - u_mean)
-//   implicit   u_theta = u at the end of the step, g = W'(u_theta), u_t as the time scheme has it
-//   avf        u_t = (u - old) / dt, u_theta = (u + old) / 2, g the mean of W' along the line from old to u, by two
-//   Gauss
-//              points exact for this W of fourth degree: E falls by dt <mu, -L mu> and so for any dt (average vector
-//              field; Celledoni et al. 2012). Second order; large steps do not damp rough data, so that the first ones
-//              are implicit Euler's
+//   implicit   u_theta = u at the end of the step, g = W'(u_theta), u_t by the time scheme
+//   avf        average vector field (Celledoni et al. 2012): u_t = (u - old) / dt, u_theta = (u + old) / 2, g the mean
+//              of W' along the line from old to u. Two Gauss points are exact for this W of degree four, so E decreases
+//              by dt <mu, -L mu> for any dt. The scheme is of second order, but does not damp rough data if steps are
+//              large, so the first steps are those of implicit Euler.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keys of the Cahn-Hilliard problem, read and checked against each other.
+// The keys of the Cahn-Hilliard problem: their values, read and checked for contradictions.
 #pragma once
 
 #include "problems/cahn_hilliard_mixture.hpp"
@@ -12,13 +12,13 @@ struct MixtureKeys {
     int fields = 2;
     Mixture mixture;
     MixtureState start;
-    bool manufactured = false;  ///< a source makes the manufactured fields the solution
-    bool averaged = false;      ///< avf
-    Index starting_steps = 0;   ///< of implicit Euler before avf
+    bool manufactured = false;  ///< whether a source makes the manufactured fields the solution
+    bool averaged = false;      ///< whether the scheme is avf
+    Index starting_steps = 0;   ///< steps of implicit Euler before those of avf
     double time_step = 3.27e-5;
 };
 
-/// Throws UsageError for keys that contradict each other.
+/// Throws UsageError if keys contradict each other.
 MixtureKeys read_mixture_keys(const Parameters& parameters);
 
 }  // namespace hyperplane

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mixture of the Cahn-Hilliard problem: its potential W with derivatives, its initial states and its manufactured
-// solution.
+// The mixture of the Cahn-Hilliard problem: the potential W with derivatives, initial states and manufactured solution.
 #pragma once
 
 #include <cmath>
@@ -11,22 +10,22 @@
 
 namespace hyperplane {
 
-/// Derivatives of W of second order; one field has uu alone.
+/// The second derivatives of W; with one field only uu.
 struct Curvature {
     double uu, uv, vv;
 };
 
 enum class MixtureStart { smooth, random, wall, manufactured };
 
-/// A small value; the fields are u, and v where there are two.
+/// The parameters of the equations, small enough to be passed by value. The fields are u and, if there are two, v.
 struct Mixture {
     double eps[2] = {0.05, 0.05};  ///< eps_u, eps_v
     double tau[2] = {1.0, 1.0};
     double b1 = 0.0, b2 = 1.0;
     double sigma = 20.0;
-    double mean[2] = {-0.4, -0.2};  ///< of the fields over the cells; kept
+    double mean[2] = {-0.4, -0.2};  ///< the means of the fields over the cells, which are conserved
 
-    /// (W_u, W_v) at the fields w.
+    /// g = (W_u, W_v) at the fields w.
     template <int fields>
     HYPERPLANE_HD void potential(const double* w, double* g) const {
         g[0] = w[0] * w[0] * w[0] - w[0];
@@ -40,7 +39,7 @@ struct Mixture {
         if constexpr (fields == 1) return {3 * w[0] * w[0] - 1, 0.0, 0.0};
         return {3 * w[0] * w[0] - 1, b1 - b2 * w[1], 3 * w[1] * w[1] - 1 - b2 * w[0]};
     }
-    /// W, at least 0 in each phase.
+    /// W at the fields w.
     template <int fields>
     HYPERPLANE_HD double energy(const double* w) const {
         const double a = w[0] * w[0] - 1;
@@ -50,8 +49,8 @@ struct Mixture {
     }
 };
 
-/// A product of cosines over the box, c cos(k_0 pi x / L_x) cos(k_1 pi y / L_y) cos(k_2 pi z / L_z): value, gradient
-/// and the eigenvalue k^2 of -Laplace. Flat axes have no factor.
+/// A product of cosines over the box, c cos(k_0 pi x / L_x) cos(k_1 pi y / L_y) cos(k_2 pi z / L_z): its value, its
+/// gradient and its eigenvalue k^2 of -Laplace. Flat axes have no factor.
 struct CosineProduct {
     double value, gradient[3], square;
 };
@@ -74,10 +73,10 @@ HYPERPLANE_HD inline CosineProduct cosine_product(const Domain& domain, const Po
 }
 
 /// The fields at time 0:
-///   smooth         u = mean + A cos(2 pi x / Lx) cos(3 pi y / Ly) cos(pi z / Lz), v with 1, 2, 3
-///   random         mean + A times uniform in (-1, 1), less what its mean is off
-///   wall           u = tanh((x - Lx / 2) / (sqrt 2 eps_u)), v its mean
-///   manufactured   at time t u = cos(pi x) cos(pi y) cos(2 pi z) (1 + sin(10 t) / 2) / 2,
+///   smooth         u = mean + A cos(2 pi x / Lx) cos(3 pi y / Ly) cos(pi z / Lz), v the same with 1, 2, 3
+///   random         mean + A times uniform numbers in (-1, 1), corrected by a constant so that the mean is exact
+///   wall           u = tanh((x - Lx / 2) / (sqrt 2 eps_u)), v = its mean
+///   manufactured   at time t, u = cos(pi x) cos(pi y) cos(2 pi z) (1 + sin(10 t) / 2) / 2,
 ///                  v = mean_v + 0.4 cos(2 pi x) cos(pi y) cos(pi z) cos(8 t), lengths scaled to the box
 struct MixtureState {
     MixtureStart kind = MixtureStart::smooth;
@@ -114,8 +113,8 @@ struct MixtureState {
         return c == 0 ? 2.5 * std::cos(10 * t) : -3.2 * std::sin(8 * t);
     }
 
-    /// What must be added to the right-hand side for the manufactured fields to solve the equations:
-    /// tau u_t - Laplace(W_u - eps^2 Laplace u) + sigma (u - mean), of the last field.
+    /// The source s with which the manufactured fields solve the equations,
+    /// s = tau u_t - Laplace(W_u - eps^2 Laplace u), and in the last field also + sigma (u - mean).
     template <int fields>
     HYPERPLANE_HD void source(Int3 p, double time, double* s) const {
         const Position at = domain.position(p);
@@ -130,7 +129,7 @@ struct MixtureState {
                    mixture.eps[c] * mixture.eps[c] * shape.square * shape.square * a * shape.value;
             if (c == fields - 1) s[c] += mixture.sigma * a * shape.value;
         }
-        double uu = 0.0, uv = 0.0, vv = 0.0;  // products of the gradients
+        double uu = 0.0, uv = 0.0, vv = 0.0;  // inner products of the gradients
         for (int axis = 0; axis < 3; ++axis) {
             uu += slope[0][axis] * slope[0][axis];
             uv += slope[0][axis] * slope[1][axis];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of the Cahn-Hilliard problem, as cahn_hilliard.hpp gives them: point formulas for host and device.
+// The matrix rows of cahn_hilliard.hpp: formulas at a point for host and device.
 #pragma once
 
 #include "core/matrix/views.hpp"
@@ -8,7 +8,7 @@
 
 namespace hyperplane {
 
-/// The Laplacian of seven points on cells, neighbours beyond the boundary left out, and its square.
+/// The seven-point Laplacian L on cells, without neighbours beyond the boundary, and its square.
 struct CellLaplacian {
     Grid grid;
     std::array<double, 3> weight{};  ///< 1 / h^2; 0 along flat axes
@@ -33,20 +33,20 @@ struct CellLaplacian {
             }
         }
     }
-    /// Neighbours of p along an axis that is not flat.
+    /// Number of neighbours along an axis that is not flat, for a cell with index `at` of `extent`.
     HYPERPLANE_HD int neighbours(int axis, int at, int extent) const {
         return grid.periodic[axis] ? 2 : (at > 0 ? 1 : 0) + (at < extent - 1 ? 1 : 0);
     }
-    /// The diagonal's amount: L(p, p) = -degree(p).
+    /// The diagonal of -L: L(p, p) = -degree(p).
     HYPERPLANE_HD double degree(Int3 p) const {
         return weight[0] * neighbours(0, p.x, grid.nx) + weight[1] * neighbours(1, p.y, grid.ny) +
                weight[2] * neighbours(2, p.z, grid.nz);
     }
-    /// L(p, p + o) for |o| <= 1, p + o inside.
+    /// L(p, p + o) for |o| <= 1 and p + o inside the grid.
     HYPERPLANE_HD double first(Int3 p, Int3 o) const {
         return o == Int3{0, 0, 0} ? -degree(p) : weight[o.x != 0 ? 0 : o.y != 0 ? 1 : 2];
     }
-    /// L^2(p, q) = sum_s L(p, s) L(s, q) for q = p + o inside, |o| <= 2.
+    /// L^2(p, q) = sum_s L(p, s) L(s, q) for q = p + o inside the grid, |o| <= 2.
     HYPERPLANE_HD double second(Int3 p, Int3 o, Int3 q) const {
         const int x = o.x < 0 ? -o.x : o.x, y = o.y < 0 ? -o.y : o.y, z = o.z < 0 ? -o.z : o.z;
         if (x + y + z == 0) {
@@ -61,16 +61,16 @@ struct CellLaplacian {
     }
 };
 
-/// The places of two Gauss points between the beginning and the end of a step.
+/// The two Gauss points in [0, 1], from the beginning to the end of a step.
 inline constexpr double first_place = 0.21132486540518713, second_place = 0.78867513459481287;
 
-/// What a row is made of; `fields` unknowns a cell.
+/// The data and terms of a row, with `fields` unknowns a cell.
 template <int fields>
 struct MixtureRows {
     CellLaplacian laplacian;
     Mixture mixture;
     std::array<double, 3> rate{};  ///< u_t = rate[0] u + rate[1] old + rate[2] older
-    bool averaged = false;         ///< avf; else implicit
+    bool averaged = false;         ///< avf, otherwise implicit
     ConstVectorView u, old{}, older{};
 
     HYPERPLANE_HD double theta() const { return averaged ? 0.5 : 1.0; }
@@ -78,7 +78,7 @@ struct MixtureRows {
     HYPERPLANE_HD double value(Index slot, int c) const {
         return averaged ? 0.5 * (u.at(slot, c) + old.at(slot, c)) : u.at(slot, c);
     }
-    /// The fields at a Gauss point of the step.
+    /// The fields at `place` in [0, 1] between the beginning and the end of the step.
     HYPERPLANE_HD void between(Index slot, double place, double* w) const {
         for (int c = 0; c < fields; ++c) {
             const double begin = old.at(slot, c);
@@ -108,7 +108,7 @@ struct MixtureRows {
         });
         for (int c = 0; c < fields; ++c) mu[c] -= mixture.eps[c] * mixture.eps[c] * sum[c];
     }
-    /// g' at a cell: what u at the end of the step changes in g.
+    /// g' at a cell: the derivatives of g with respect to u at the end of the step.
     HYPERPLANE_HD Curvature curvature(Index slot) const {
         double w[fields];
         if (!averaged) {
@@ -127,7 +127,7 @@ struct MixtureRows {
 template <int fields>
 struct MixtureResidual {
     MixtureRows<fields> rows;
-    MixtureState source;  ///< of the manufactured solution
+    MixtureState source;  ///< the manufactured solution, which defines the source
     bool has_source = false;
     double source_time = 0.0;
     VectorView f;
@@ -190,7 +190,7 @@ private:
     }
 };
 
-/// The fields at the beginning.
+/// The initial fields.
 template <int fields>
 struct MixtureBegin {
     MixtureState state;
@@ -201,7 +201,7 @@ struct MixtureBegin {
     }
 };
 
-/// One of them, for its mean.
+/// One initial field, whose mean is computed.
 struct MixtureField {
     MixtureState state;
     int component;
@@ -210,7 +210,8 @@ struct MixtureField {
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const { value.at(slot) = state.field(component, p, 0.0); }
 };
 
-/// A cell's part of the energy without sigma's: W, and half of eps^2 times the squared differences to the next cells.
+/// A cell's share of the energy without the term of sigma: W, and eps^2 / 2 times the squared differences to the next
+/// cell along each axis.
 template <int fields>
 struct MixtureEnergy {
     CellLaplacian laplacian;

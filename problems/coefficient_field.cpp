@@ -12,7 +12,7 @@
 namespace hyperplane {
 namespace {
 
-/// values[row] = value(p) at every cell.
+/// Sets values[grid.row(p)] = value(p) for every cell p.
 template <class Value>
 void fill_cells(const Grid& grid, double* values, const Value& value) {
     const Index lines = Index(grid.ny) * grid.nz;
@@ -24,8 +24,8 @@ void fill_cells(const Grid& grid, double* values, const Value& value) {
         }
 }
 
-/// exp(s G) by random Fourier modes. cos(wx x + c) = cos(wx x) cos c - sin(wx x) sin c makes the
-/// modes of a line along x cost two products a cell.
+/// exp(s G) by random Fourier modes. With cos(wx x + c) = cos(wx x) cos c - sin(wx x) sin c, a mode costs two products
+/// a cell along a line in x.
 void fill_lognormal(const Domain& domain, std::uint64_t seed, double deviation, const std::vector<double>& correlation,
                     double* values) {
     constexpr int modes = 200;
@@ -69,7 +69,7 @@ bool in_odd_block(const Domain& domain, Int3 p) {
     return blocks % 2 != 0;
 }
 
-/// The middle half of a quarter of the domain, along each axis that is not flat.
+/// Whether p lies in a cube: along each axis that is not flat, in the middle half of one of four equal parts.
 bool in_inclusion(const Domain& domain, Int3 p) {
     for (int d = 0; d < 3; ++d) {
         const double t = 4 * domain.position(p)[d] / domain.lengths[d];
@@ -94,7 +94,7 @@ void read_field(const Parameters& parameters, const Grid& grid, const InputFiles
     }
 }
 
-/// Refuses a key that the chosen coefficient does not use.
+/// Throws UsageError if a key is given that only coefficients other than `kind`, the `users`, use.
 void check_unused(const Parameters& parameters, const std::string& kind, const char* key,
                   std::initializer_list<const char*> users) {
     if (!parameters.is_given("problem", key)) return;

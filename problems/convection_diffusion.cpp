@@ -59,7 +59,7 @@ private:
         rows.interior.mass = inertia_of(level)[0];
         return rows;
     }
-    /// h^2 times the rates of u, old and older; of implicit Euler h^2 / dt, rounded once.
+    /// h^2 times the rates of u, old and older. For implicit Euler h^2 / dt is computed with one rounding.
     std::array<double, 3> inertia_of(const TimeLevel& level) const {
         const double square = rows_.interior.h * rows_.interior.h;
         if (level.rate[2] == 0.0) return {square / level.dt, -square / level.dt, 0.0};

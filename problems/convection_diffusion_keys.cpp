@@ -142,7 +142,7 @@ Wind read_wind(const Parameters& parameters, const Domain& domain) {
     return wind;
 }
 
-/// Largest velocity component along an axis that is not flat.
+/// The largest velocity component along axes that are not flat.
 double largest_velocity(const TransportKeys& keys) {
     double largest = 0.0;
     for (int axis = 0; axis < 3; ++axis)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keys of the convection-diffusion problem, read and checked against each other.
+// The keys of the convection-diffusion problem: their values, read and checked for contradictions.
 #pragma once
 
 #include <limits>
@@ -28,7 +28,7 @@ struct TransportKeys {
     bool singular() const { return steady() && !domain.has_boundary(); }
 };
 
-/// Throws UsageError for keys that contradict each other.
+/// Throws UsageError if keys contradict each other.
 TransportKeys read_transport_keys(const Parameters& parameters);
 
 }  // namespace hyperplane

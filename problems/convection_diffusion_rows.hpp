@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of convection and diffusion, as convection_diffusion.hpp gives them: formulas in the sense of
-// linear_rows.hpp.
+// The matrix rows of convection_diffusion.hpp: formulas in the sense of linear_rows.hpp.
 #pragma once
 
 #include <cmath>
@@ -17,7 +16,7 @@ struct TransportRow {
     TransportKeys keys;
     Scheme scheme;
     double h;                         ///< mean spacing
-    double mass = 0.0;                ///< h^2 times the rate of u, 0 when steady
+    double mass = 0.0;                ///< h^2 times the rate of u, 0 if steady
     std::array<double, 3> diffusion;  ///< D along each axis
     std::array<double, 3> area;       ///< h^2 / h_d
 
@@ -45,7 +44,7 @@ struct TransportRow {
             }
         }
     }
-    /// h^2 f, without the states before. A manufactured f = b . grad(u) - nu Laplace(u).
+    /// h^2 f, without the terms of earlier states. For a manufactured solution f = b . grad(u) - nu Laplace(u).
     HYPERPLANE_HD double source(Int3 p) const {
         if (keys.source != SourceKind::exact) return h * h * plain_source(keys.source, keys.seed, keys.domain.grid, p);
         const Position at = keys.domain.position(p);
@@ -63,10 +62,10 @@ struct TransportRow {
 
 using TransportRows = DirichletNodes<TransportRow>;
 
-/// The rows of an implicit step from the states before it.
+/// The rows of an implicit time step from earlier states.
 struct TransportStep : TransportRows {
     std::array<ConstVectorView, 2> before;  ///< old and older
-    std::array<double, 2> weight;           ///< of each in the right-hand side; 0 where there is none
+    std::array<double, 2> weight;           ///< their weights in the right-hand side; 0 for a state that does not exist
 
     HYPERPLANE_HD double right_hand_side(Int3 p, int = 0) const {
         double b = TransportRows::right_hand_side(p);
@@ -77,7 +76,7 @@ struct TransportStep : TransportRows {
     }
 };
 
-/// u at the beginning: g on the boundary, inside as problem.initial_state says.
+/// The initial u: g on the boundary, inside as the deck's initial condition says.
 struct TransportStart {
     TransportRows rows;
 

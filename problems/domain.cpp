@@ -49,7 +49,7 @@ void check_extent(const Parameters& parameters, const Domain& domain, int axis, 
 double Domain::mean_spacing() const {
     double product = 1.0, first = 0.0;
     int axes = 0;
-    bool equal = true;  // then the mean is exactly that spacing
+    bool equal = true;  // if so, the mean is exactly that spacing
     for (int axis = 0; axis < 3; ++axis) {
         if (flat(axis)) continue;
         if (axes++ == 0) first = grid.spacing[axis];

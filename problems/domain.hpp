@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The box a problem lives in: its grid, which points are boundary nodes, and the [grid] keys.
+// The box on which a problem is posed: its grid, its boundary nodes, and the keys of [grid].
 //
 //   nodes, boundary rows kept      o---o---o---o---o     n points, h = L / (n - 1), first at 0
 //   nodes, boundary rows dropped   .---o---o---o---.     n points, h = L / (n + 1), first at h
 //   cells                          |-o-|-o-|-o-|-o-|     n points, h = L / n,       first at h / 2
 //   nodes, periodic axis           o---o---o---o---.     n points, h = L / n,       first at 0
 //
-// An axis of one point is flat: the equation has no term along it, and it lies at L / 2.
+// An axis of one point is flat: the equation has no term along it, and the point lies at L / 2.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class Centring { node_keep, node_drop, cell };
 
 using Position = std::array<double, 3>;
 
-/// A small value; formulas hold it by value.
+/// The box and its grid, small enough that formulas hold it by value.
 struct Domain {
     Grid grid;
     std::array<double, 3> lengths{1.0, 1.0, 1.0};
@@ -30,11 +30,11 @@ struct Domain {
     HYPERPLANE_HD static int component(Int3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
     HYPERPLANE_HD int extent(int axis) const { return axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz; }
     HYPERPLANE_HD bool flat(int axis) const { return extent(axis) == 1; }
-    /// True where an axis ends at a boundary: it is neither flat nor periodic.
+    /// True if an axis ends at a boundary, that is, if it is neither flat nor periodic.
     HYPERPLANE_HD bool bounded(int axis) const { return !flat(axis) && !grid.periodic[axis]; }
     HYPERPLANE_HD bool has_boundary() const { return bounded(0) || bounded(1) || bounded(2); }
 
-    /// True for a node on the boundary, one step outside the grid where boundary rows are dropped.
+    /// True for a node on the boundary; if boundary rows are dropped, such nodes lie one step outside the grid.
     HYPERPLANE_HD bool on_boundary(Int3 p) const {
         const int margin = centring == Centring::node_keep ? 0 : 1;
         for (int axis = 0; axis < 3; ++axis) {
@@ -54,17 +54,17 @@ struct Domain {
 /// Keys of section [grid]: cells, lengths, periodic.
 ParameterTable grid_parameters();
 
-/// Key problem.boundary_rows = keep | drop of problems on nodes, and what it says.
+/// The key problem.boundary_rows = keep | drop of problems on nodes, and its value.
 ParameterSpec boundary_rows_parameter();
 Centring node_centring(const Parameters& parameters);
 
-/// The domain of [grid]. `default_lengths` serve where grid.lengths is not given. Throws UsageError
-/// for a grid without an axis of two points, a bounded axis of fewer than `fewest` nodes whose boundary rows are
-/// kept, or a periodic axis of fewer than three points.
+/// The domain of [grid], with `default_lengths` if grid.lengths is not given. Throws UsageError if no axis has two
+/// points, if a bounded axis with kept boundary rows has fewer than `fewest` nodes, or if a periodic axis has fewer
+/// than three points.
 Domain make_domain(const Parameters& parameters, Centring centring,
                    const std::array<double, 3>& default_lengths = {1.0, 1.0, 1.0}, int fewest = 3);
 
-/// "x, y and z" of the periodic axes, for messages.
+/// The names of the periodic axes, such as "x, y and z", for messages.
 std::string periodic_axes(const Grid& grid);
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Norms of the error against an exact solution, on the host.
+// Norms of the difference to an exact solution, computed on the host.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace hyperplane {
 
-/// "max" and "rms" of u - exact over all points and unknowns, u in the host's memory; the same bits for
-/// any number of threads.
+/// The norms "max" and "rms" of u - exact over all points and unknowns. u lies in the host's memory; the results have
+/// the same bits for any number of threads.
 template <class Exact>
 std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exact& exact) {
     const Index lines = Index(grid.ny) * grid.nz;
@@ -33,12 +33,13 @@ std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exac
     return {{"max", max}, {"rms", std::sqrt(sum / double(u.size()))}};
 }
 
-/// Norms of the error of one component; means over the points.
+/// Norms of the error of one component; l1 and rms are means over the points.
 struct FieldError {
     double max, l1, rms;
 };
 
-/// Of component c of u against exact(p), u in the host's memory; the same bits for any number of threads.
+/// Norms of component c of u minus exact(p). u lies in the host's memory; the results have the same bits for any number
+/// of threads.
 template <class Exact>
 FieldError field_error(const Vector& u, const Grid& grid, int c, const Exact& exact) {
     const Index lines = Index(grid.ny) * grid.nz;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flows of the Euler problem: what they begin with, what is far away, and what is exact.
+// The flows of the Euler problem: their initial, far-field and exact states.
 //
 //   pulse          p = 1 + A exp(-r^2 / 0.01) at the centre of the unit cube, rho = p^(1/gamma),
 //                  u = sqrt(gamma) (0.5, 0.25, 0.1)
-//   vortex         isentropic vortex of strength B carried by (0.5, 0.5), r from the centre of the x-y plane
+//   vortex         isentropic vortex of strength B in the stream (0.5, 0.5), r from the centre of the x-y plane
 //                  (Yee, Sandham, Djomehri 1999): T = 1 - (gamma - 1) B^2 / (8 gamma pi^2) exp(1 - r^2),
 //                  rho = T^(1 / (gamma - 1)), p = rho T, u' = B / (2 pi) exp((1 - r^2) / 2) (-y, x); exact for all t
 //   sod            shock tube along x (Sod 1978), (1, 0, 1) and (0.125, 0, 0.1); exact for all t
@@ -22,20 +22,20 @@ namespace hyperplane {
 
 enum class GasCase { pulse, vortex, sod, blast, taylor_green };
 
-/// A small value; states are primitive, in the axes of the grid.
+/// A flow, small enough to be passed by value. States are primitive, in the axes of the grid.
 struct GasFlow {
     GasCase kind = GasCase::pulse;
     Gas gas;
     Domain domain;
     double amplitude = 0.5;  ///< A of the pulse
     double strength = 5.0;   ///< B of the vortex
-    double mach = 0.1;       ///< of taylor_green
+    double mach = 0.1;       ///< M of taylor_green
     double blast_pressure = 10.0, ambient_pressure = 0.1;
     Riemann tube;
 
     HYPERPLANE_HD static bool has_exact_state(GasCase kind) { return kind == GasCase::vortex || kind == GasCase::sod; }
 
-    /// The state at time 0, and at any time where the flow is known.
+    /// The state at time 0, and at any other time if the exact solution is known.
     HYPERPLANE_HD GasState<double> state(const Position& at, double time) const {
         switch (kind) {
             case GasCase::pulse: {
@@ -81,7 +81,7 @@ private:
             if (!domain.flat(axis) && (side == 0.0 || domain.lengths[axis] < side)) side = domain.lengths[axis];
         return side;
     }
-    /// Distance along an axis from the vortex' centre, to the nearest image where the axis is periodic.
+    /// Distance along an axis from the centre of the vortex, or from its nearest image if the axis is periodic.
     HYPERPLANE_HD double from_vortex(const Position& at, int axis, double time) const {
         const double length = domain.lengths[axis], d = at[axis] - length / 2 - 0.5 * time;
         return domain.grid.periodic[axis] ? d - length * std::round(d / length) : d;

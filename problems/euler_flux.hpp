@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fluxes of the Euler equations across one face, and their derivatives.
+// Fluxes of the Euler equations through one face, and their derivatives.
 //
-// A face's frame: q = (rho, u, v, w, p) with u across the face and v, w along it; fluxes and conserved variables
-// U = (rho, rho u, rho v, rho w, E) are ordered alike. Formulas are templates over the number type, so that dual
-// numbers can check the derivatives; the derivatives are written out, since a face's are needed at every row of
-// the Jacobian.
+// In the frame of a face, q = (rho, u, v, w, p) with u normal to the face and v, w along it; fluxes and conserved
+// variables U = (rho, rho u, rho v, rho w, E) have the same order. Formulas are templates over the number type, so that
+// dual numbers can check the derivatives. The derivatives are written out by hand, since each row of the Jacobian needs
+// those of its faces.
 //
-//   hllc      F = (phi, phi s + p*, phi v, phi w, s B / d)                                 of side K, with x = S_K,
+//   hllc      F = (phi, phi s + p*, phi v, phi w, s B / d)            with the values of side K, x = S_K,
 //             m = rho (x - u), d = x - s, phi = s m / d, p* = p + m (s - u), B = (x - u) E - p u + p* x
 //             S_L = min(u_L - c_L, u^ - c^), S_R = max(u_R + c_R, u^ + c^) with Roe's averages (Einfeldt 1988),
 //             s = (p_R - p_L + m_L u_L - m_R u_R) / (m_L - m_R), K = L where s >= 0 (Toro, Spruce, Speares 1994).
-//             Where S_L >= 0 or S_R <= 0, K is the side upwind and s = u_K: the formula then is F(U_K).
+//             If S_L >= 0 or S_R <= 0, K is the upwind side and s = u_K, so that the formula gives F(U_K).
 //   rusanov   F = (F(U_L) + F(U_R) - lambda (U_R - U_L)) / 2, lambda = max(|u_L| + c_L, |u_R| + c_R)
 #pragma once
 
@@ -30,7 +30,7 @@ using GasState = std::array<T, 5>;
 struct Gas {
     double gamma = 1.4;                    ///< ratio of the heat capacities
     double less_one = gamma - 1;           ///< gamma - 1
-    double over_less_one = 1 / less_one;   ///< 1 / (gamma - 1); divisions are slow
+    double over_less_one = 1 / less_one;   ///< 1 / (gamma - 1), stored because divisions are slow
     double ratio = gamma * over_less_one;  ///< gamma / (gamma - 1)
 
     template <class T>
@@ -68,7 +68,8 @@ struct Gas {
     }
 };
 
-/// a or b, value by value: a choice between two addresses would keep both in slow memory on a GPU.
+/// a if `first`, otherwise b, chosen component by component: a choice between two addresses would make a GPU keep both
+/// arrays in local memory instead of registers.
 template <class T>
 HYPERPLANE_HD GasState<T> either(bool first, const GasState<T>& a, const GasState<T>& b) {
     GasState<T> q;
@@ -76,10 +77,10 @@ HYPERPLANE_HD GasState<T> either(bool first, const GasState<T>& a, const GasStat
     return q;
 }
 
-/// Roe's averages of the two states beside a face.
+/// Roe's averages of the states on both sides of a face.
 template <class T>
 struct RoeAverage {
-    T left, right;  ///< weights, their sum is 1
+    T left, right;  ///< weights of the two sides; their sum is 1
     T u, v, w, H, c;
 };
 
@@ -97,7 +98,8 @@ HYPERPLANE_HD RoeAverage<T> roe_average(const Gas& gas, const GasState<T>& L, co
     return roe;
 }
 
-/// The side K whose state reaches the face, the speed x = S_K of the wave between, and s of the contact.
+/// The side K whose state (or star state) is at the face, the speed x = S_K of its outer wave, and the speed s of the
+/// contact.
 template <class T>
 struct ContactWave {
     bool left;
@@ -147,7 +149,7 @@ struct FaceGradient {
     GasState<double> left{}, right{};
 };
 
-/// d(u^ + sign c^) of Roe's averages.
+/// The derivatives of u^ + sign c^, with Roe's averages u^ and c^.
 HYPERPLANE_HD inline FaceGradient roe_gradient(const Gas& gas, const GasState<double>& L, const GasState<double>& R,
                                                const RoeAverage<double>& roe, double sign) {
     const double g = gas.ratio, k = quotient(sign * gas.less_one, 2 * roe.c);
@@ -163,7 +165,7 @@ HYPERPLANE_HD inline FaceGradient roe_gradient(const Gas& gas, const GasState<do
     return {side(L, roe.left, shift), side(R, roe.right, -shift)};
 }
 
-/// The derivatives of the HLLC flux: those at fixed x and s, of side K only, and those through x and s.
+/// The derivatives of the HLLC flux: those at fixed x and s, with respect to side K only, plus those through x and s.
 class HllcDerivative {
 public:
     HllcDerivative() = default;
@@ -231,7 +233,7 @@ private:
         ds_.right[4] += inverse;
     }
 
-    /// At fixed x and s with respect to q_K, and with respect to x and to s.
+    /// The partial derivatives of row `row` of the flux: with respect to q_K (`direct`), to x and to s.
     template <int row>
     HYPERPLANE_HD void partial([[maybe_unused]] const Gas& gas, GasState<double>& direct, double& by_x,
                                double& by_s) const {
@@ -269,7 +271,7 @@ private:
     FaceGradient dx_, ds_;
 };
 
-/// The derivatives of Rusanov's flux; with `frozen` lambda counts as a constant.
+/// The derivatives of Rusanov's flux; with `frozen`, lambda is treated as a constant.
 class RusanovDerivative {
 public:
     RusanovDerivative() = default;
@@ -318,7 +320,7 @@ private:
     FaceGradient dspeed_;
 };
 
-/// `frozen`: the speed of rusanov counts as a constant; hllc differentiates its speeds always.
+/// With `frozen`, the speed lambda of rusanov is treated as a constant; hllc always differentiates its speeds.
 template <FluxKind kind>
 HYPERPLANE_HD auto flux_derivative(const Gas& gas, const GasState<double>& L, const GasState<double>& R, bool frozen) {
     if constexpr (kind == FluxKind::hllc)

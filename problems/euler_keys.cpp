@@ -159,7 +159,8 @@ GasJacobian jacobian_called(const std::string& name) {
     return name == "exact" ? GasJacobian::exact : name == "upwind2" ? GasJacobian::upwind2 : GasJacobian::first;
 }
 
-/// The unit cube, but for the vortex a side of 10 and for the vortex array one of 2 pi, closed on itself.
+/// The domain: by default the unit cube, for vortex a cube of edge 10, and for taylor_green one of edge 2 pi that is
+/// periodic.
 Domain domain_of(const Parameters& parameters, GasCase kind) {
     const double side = kind == GasCase::vortex ? 10.0 : kind == GasCase::taylor_green ? 2 * std::numbers::pi : 1.0;
     Domain domain = make_domain(parameters, Centring::cell, {side, side, side});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keys of the Euler problem, read and checked against each other.
+// The keys of the Euler problem: their values, read and checked for contradictions.
 #pragma once
 
 #include "problems/euler_rows.hpp"
@@ -15,13 +15,13 @@ struct GasKeys {
     GasJacobian jacobian = GasJacobian::exact, preconditioner_jacobian = GasJacobian::first;
     Regime regime = Regime::transient;
     StepRule steps;
-    CflRange cfl;  ///< of pseudo-transient steps
+    CflRange cfl;  ///< for pseudo-transient steps
 
-    /// star13, or star7 where no matrix reaches further.
+    /// star13, or star7 if no matrix needs more.
     Stencil stencil() const;
 };
 
-/// Throws UsageError for keys that contradict each other.
+/// Throws UsageError if keys contradict each other.
 GasKeys read_gas_keys(const Parameters& parameters);
 
 }  // namespace hyperplane

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On a GPU a block of threads makes the matrix at a warp's points from shared memory: a thread alone would hold more
-// than its registers do.
+// On a GPU a thread block computes the matrix at 32 points and keeps the data of their faces in shared memory: a thread
+// that computed a point alone would need more registers than it has.
 #include "core/device/for_each_point.hpp"
 #include "problems/euler_points.hpp"
 #include "problems/unrolled.hpp"
@@ -10,17 +10,17 @@ namespace hyperplane {
 #ifdef __CUDACC__
 namespace {
 
-/// A block has a warp's points and a warp for each face of a point.
+/// A thread block has 32 points, and one warp for each of the 6 faces of a point.
 constexpr int group = 32, gas_threads = 6 * group;
 
-/// What a block keeps in shared memory, by axis and point. An odd number of doubles from point to point spreads them
-/// over the banks.
+/// The data that a thread block keeps in shared memory, by axis and point. The odd number of doubles from point to
+/// point avoids bank conflicts.
 template <class Faces>
 struct SharedFaces : Faces {
     double gap[1 + sizeof(Faces) / sizeof(double) % 2];
 };
 
-/// The phases of GasMatrix: a warp makes a face of each point, then a row of the matrix.
+/// The two phases of GasMatrix: each warp computes one face of all points, then one row of their blocks.
 template <class Body>
 __global__ void __launch_bounds__(gas_threads, 2)
     make_matrix(const __grid_constant__ Layout layout, const __grid_constant__ Body body) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scalars at a point of a gas: what its time step, its bounds and its diagnostics are reduced from.
+// Scalars at a point of the gas, from which the time step, bounds and diagnostics are reduced.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ HYPERPLANE_HD inline GasState<double> conserved_at(const ConstVectorView& u, Ind
     return {u.at(slot, 0), u.at(slot, 1), u.at(slot, 2), u.at(slot, 3), u.at(slot, 4)};
 }
 
-/// U at the beginning.
+/// The initial U.
 struct GasStart {
     GasFlow flow;
     VectorView u;
@@ -24,7 +24,7 @@ struct GasStart {
     }
 };
 
-/// The least time in which a signal crosses the cell: min h_d / (|u_d| + c).
+/// The shortest time in which a signal crosses the cell: min h_d / (|u_d| + c).
 struct GasCrossing {
     GasFlow flow;
     ConstVectorView u;
@@ -41,8 +41,8 @@ struct GasCrossing {
     }
 };
 
-/// The largest s <= 1 such that density and pressure of U + s dU keep `kept` of what they are. With
-/// e(s) = (gamma - 1) (rho E - |m|^2 / 2), of second degree in s, the pressure's condition is
+/// The largest s <= 1 such that density and pressure of U + s dU are at least `kept` times those of U. With
+/// e(s) = (gamma - 1) (rho E - |m|^2 / 2), of degree two in s, the condition for the pressure is
 /// e(s) - kept p rho(s) = a s^2 + b s + c >= 0.
 struct GasBound {
     Gas gas;
@@ -61,7 +61,7 @@ struct GasBound {
         const double c = (1 - kept) * p * U[0];
         const double square = b * b - 4 * a * c;
         if (square >= 0.0) {
-            // the smallest positive root, without cancellation: 2c / (-b + sqrt) where -b + sqrt > 0
+            // the smallest positive root, computed without cancellation as 2c / (-b + sqrt) if -b + sqrt > 0
             const double denominator = -b + std::sqrt(square);
             const double root = denominator > 0.0 ? 2 * c / denominator : 1.0;
             largest = std::fmin(largest, root);
@@ -70,7 +70,8 @@ struct GasBound {
     }
 };
 
-/// The smaller of density and pressure; NaN where either is.
+/// A value that is positive only if density and pressure are: the pressure if it alone is not positive, otherwise the
+/// density.
 struct GasBadness {
     Gas gas;
     ConstVectorView u;

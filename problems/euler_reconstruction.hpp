@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// States at the faces of a cell, by slopes of the primitive variables q (MUSCL).
+// The states at the faces of a cell, from slopes of the primitive variables q (MUSCL).
 //
-// With a = q_i - q_{i-1} and b = q_{i+1} - q_i a cell reaches q_i + upper / 2 at its upper face, q_i - lower / 2
-// at its lower one:
+// With a = q_i - q_{i-1} and b = q_{i+1} - q_i, the state is q_i + upper / 2 at the cell's upper face and
+// q_i - lower / 2 at its lower face, with the slopes
 //   van_albada    lower = upper = ((b^2 + e) a + (a^2 + e) b) / (a^2 + b^2 + 2 e)      (van Albada, van Leer, Roberts
 //                 1982; e = limiter_epsilon q_ref^2 leaves smooth extrema alone)
 //   kappa         upper = ((1 - kappa) a + (1 + kappa) b) / 2, lower with a and b exchanged; no limiter
 //   first_order   0
-// A cell where density or pressure would not stay positive at a face has no slope of it.
+// If density or pressure would not be positive at a face of a cell, the slope of that variable is 0 in the cell.
 #pragma once
 
 #include "problems/euler_flux.hpp"
@@ -16,7 +16,7 @@ namespace hyperplane {
 
 enum class ReconstructionKind { van_albada, kappa, first_order };
 
-/// Slopes of one variable in a cell.
+/// The slopes of one variable in a cell.
 template <class T>
 struct CellSlopes {
     T lower, upper;
@@ -32,14 +32,14 @@ struct Reconstruction {
     double kappa = 1.0 / 3.0;
     GasState<double> epsilon{};  ///< e of each variable
 
-    /// Slopes of a variable in a cell whose value is `q`, its neighbours' `before` and `after`.
+    /// The slopes of a variable in a cell with value `q`, whose neighbours have `before` and `after`.
     template <class T>
     HYPERPLANE_HD CellSlopes<T> slopes(int variable, const T& before, const T& q, const T& after) const {
         const CellSlopes<T> slopes = free_slopes(variable, q - before, after - q);
         if (stays_positive(variable, q + 0.5 * slopes.upper, q - 0.5 * slopes.lower)) return slopes;
         return {0.0 * q, 0.0 * q};
     }
-    /// The derivatives of half the upper slope, and in `slopes` both.
+    /// The derivatives of half the upper slope; both slopes are written to `slopes`.
     HYPERPLANE_HD SlopeDerivatives derivatives(int variable, double before, double q, double after,
                                                CellSlopes<double>& slopes) const {
         const double a = q - before, b = after - q;
@@ -59,7 +59,7 @@ struct Reconstruction {
         }
         return {0.0, 0.0};
     }
-    /// Those of the lower slope, which is the upper one with a and b exchanged.
+    /// The derivatives of half the lower slope, which is the upper one with a and b exchanged.
     HYPERPLANE_HD SlopeDerivatives of_lower(const SlopeDerivatives& upper) const {
         const bool symmetric = kind == ReconstructionKind::van_albada;
         return {symmetric ? upper.by_a : upper.by_b, symmetric ? upper.by_b : upper.by_a};
@@ -80,14 +80,14 @@ private:
         }
         return {0.0 * a, 0.0 * a};
     }
-    /// Density and pressure at the faces of a cell.
+    /// Whether a variable, if it is density or pressure, is positive at both faces of a cell.
     template <class T>
     HYPERPLANE_HD static bool stays_positive(int variable, const T& upper, const T& lower) {
         return (variable > 0 && variable < 4) || (upper > 0.0 && lower > 0.0);
     }
 };
 
-/// The flux through the face between cells 1 and 2 of four cells in a row.
+/// The flux through the face between cells 1 and 2 of four consecutive cells.
 template <FluxKind kind, class T>
 HYPERPLANE_HD GasState<T> face_flux(const Gas& gas, const Reconstruction& reconstruction, const GasState<T>& q0,
                                     const GasState<T>& q1, const GasState<T>& q2, const GasState<T>& q3) {

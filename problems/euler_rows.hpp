@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of the Euler equations, as euler.hpp gives them: point formulas for host and device.
+// The rows of euler.hpp: formulas at a point for host and device.
 //
-// A row needs the cells up to two away along each axis. Along an axis everything is written in the frame of its
-// faces (euler_flux.hpp): component r of that frame is component face_component(axis, r) of the grid's.
+// A row depends on cells that are up to two away along each axis. For each axis, everything is written in the frame of
+// its faces (euler_flux.hpp): component r in that frame is component face_component(axis, r) in the grid's frame.
 #pragma once
 
 #include "core/grid/stencil.hpp"
@@ -15,22 +15,23 @@ namespace hyperplane {
 
 enum class GasBoundary { outflow, wall, farfield, exact };
 
-/// exact: of the residual; upwind2: the flux' derivatives at the reconstructed states, these taken as
-/// q_i + (q_i - q_{i-1}) / 2 and its mirror; first: of the first-order scheme.
+/// The matrix. exact: the Jacobian of the residual; upwind2: the derivatives of the fluxes at the reconstructed states,
+/// which are differentiated as if they were q_i + (q_i - q_{i-1}) / 2 and its mirror image; first: the Jacobian of the
+/// first-order scheme.
 enum class GasJacobian { exact, upwind2, first };
 
-/// Component of the grid's frame that component r of an axis' frame is: rho, u_axis and the velocities along the face,
-/// p are (0, 1, 2, 3, 4), (0, 2, 3, 1, 4) and (0, 3, 1, 2, 4).
+/// The component in the grid's frame of component r in an axis' frame. For the three axes, rho, the velocity normal to
+/// the face, those along it and p are (0, 1, 2, 3, 4), (0, 2, 3, 1, 4) and (0, 3, 1, 2, 4).
 HYPERPLANE_HD constexpr int face_component(int axis, int r) {
     return r == 0 || r == 4 ? r : axis + r > 3 ? axis + r - 3 : axis + r;
 }
 
-/// The component of an axis' frame that component g of the grid's is.
+/// The inverse: the component in an axis' frame of component g in the grid's frame.
 HYPERPLANE_HD constexpr int frame_component(int axis, int g) {
     return g == 0 || g == 4 ? g : g > axis ? g - axis : g - axis + 3;
 }
 
-/// From an axis' frame to the next one's; after three axes everything is where it was.
+/// Permutes components from an axis' frame to that of the next axis; three turns are the identity.
 template <class T>
 HYPERPLANE_HD void turn(std::array<T, 5>& x) {
     const T first = x[1];
@@ -39,7 +40,7 @@ HYPERPLANE_HD void turn(std::array<T, 5>& x) {
     x[3] = first;
 }
 
-/// dq/dU at a state q: what it is made of.
+/// The values that define dq/dU at a state q.
 struct PrimitiveDerivative {
     double over_rho, velocity[3], kinetic;
 
@@ -47,7 +48,7 @@ struct PrimitiveDerivative {
         return {quotient(1.0, q[0]), {q[1], q[2], q[3]}, gas.kinetic(q)};
     }
 };
-/// Row `row` of dF/dq becomes one of dF/dU: times dq/dU.
+/// Converts a row of dF/dq to one of dF/dU, by multiplication with dq/dU.
 HYPERPLANE_HD inline GasState<double> by_conserved(const Gas& gas, const GasState<double>& row,
                                                    const PrimitiveDerivative& at) {
     const auto& [over_rho, u, kinetic] = at;
@@ -57,17 +58,17 @@ HYPERPLANE_HD inline GasState<double> by_conserved(const Gas& gas, const GasStat
             fused(-p, u[1], over_rho * row[2]), fused(-p, u[2], over_rho * row[3]), p};
 }
 
-/// Cells in a row along an axis, in the frame of its faces.
+/// The states of consecutive cells along an axis, in the frame of its faces.
 template <int count>
 using GasCells = std::array<GasState<double>, count>;
 
-/// What a row is made of.
+/// The data from which a row is computed.
 struct GasRows {
     GasFlow flow;
     Reconstruction reconstruction;
     std::array<GasBoundary, 3> boundary{};
-    std::array<std::array<int, 5>, 3> entry{};  ///< of the stencil, by axis and offset + 2; -1 where it has none
-    double time = 0.0;                          ///< of prescribed states beyond the boundary
+    std::array<std::array<int, 5>, 3> entry{};  ///< stencil entry by axis and offset + 2; -1 if there is none
+    double time = 0.0;                          ///< the time for prescribed states beyond the boundary
     std::array<double, 3> rate{};               ///< u_t = rate[0] u + rate[1] old + rate[2] older
     ConstVectorView u, old{}, older{};
 
@@ -82,14 +83,14 @@ struct GasRows {
     HYPERPLANE_HD static Int3 moved(Int3 p, int axis, int offset) {
         return {p.x + (axis == 0 ? offset : 0), p.y + (axis == 1 ? offset : 0), p.z + (axis == 2 ? offset : 0)};
     }
-    /// q at a cell of the grid.
+    /// q in a cell of the grid.
     HYPERPLANE_HD GasState<double> inside(Int3 p, int axis) const {
         const Index slot = u.layout.slot(p);
         return flow.gas.primitive(GasState<double>{u.at(slot, 0), u.at(slot, face_component(axis, 1)),
                                                    u.at(slot, face_component(axis, 2)),
                                                    u.at(slot, face_component(axis, 3)), u.at(slot, 4)});
     }
-    /// q at a cell `offset` away from p, or what follows the cells inside beyond the boundary.
+    /// q in the cell `offset` away from p. Beyond a boundary, it is that of the nearest cell or a mirror image.
     HYPERPLANE_HD GasState<double> cell(Int3 p, int axis, int offset) const {
         const Domain& domain = flow.domain;
         const int here = Domain::component(p, axis), last = domain.extent(axis) - 1;
@@ -102,7 +103,7 @@ struct GasRows {
         if (mirrored) q[1] = -q[1];
         return q;
     }
-    /// Cells along an axis, the first of them `first` away from p.
+    /// The states of cells along an axis, the first of which is `first` away from p.
     template <int count>
     HYPERPLANE_HD GasCells<count> cells(Int3 p, int axis, int first) const {
         GasCells<count> q;
@@ -111,7 +112,7 @@ struct GasRows {
             prescribe(p, axis, first, q);
         return q;
     }
-    /// Puts the prescribed states into those beyond the boundary.
+    /// Sets the states beyond the boundary to the prescribed ones.
     template <std::size_t count>
     HYPERPLANE_HD void prescribe(Int3 p, int axis, int first, std::array<GasState<double>, count>& cells) const {
         const Domain& domain = flow.domain;
@@ -157,33 +158,33 @@ private:
     }
 };
 
-/// Adds to b, by the cells -1, 0 and 1 around a cell 0, what a derivative by the state at its upper face makes:
-/// that state is q_0 + upper / 2.
+/// Chain rule for the state q_0 + upper / 2 at the upper face of a cell 0: adds to b[0], b[1] and b[2] the derivatives
+/// with respect to cells -1, 0 and 1, given the derivative `by_state` with respect to that state.
 HYPERPLANE_HD inline void follow_upper(const SlopeDerivatives& d, double by_state, double* b) {
     b[0] = fused(-by_state, d.by_a, b[0]);
     b[1] = fused(by_state, d.by_a - d.by_b, b[1] + by_state);
     b[2] = fused(by_state, d.by_b, b[2]);
 }
-/// The same at its lower face, of q_0 - lower / 2.
+/// The same for the state q_0 - lower / 2 at the lower face.
 HYPERPLANE_HD inline void follow_lower(const SlopeDerivatives& d, double by_state, double* b) {
     b[0] = fused(by_state, d.by_a, b[0]);
     b[1] = fused(-by_state, d.by_a - d.by_b, b[1] + by_state);
     b[2] = fused(-by_state, d.by_b, b[2]);
 }
 
-/// The rows of the Jacobian at a point, in two phases that several threads of a GPU can share: the states and
-/// derivatives at each face, then each row of the blocks along all axes and on the diagonal.
+/// The rows of the Jacobian at a point, in two phases that several threads of a GPU can share: first the states and
+/// derivatives at each face, then each row of the blocks along all axes and of the diagonal block.
 template <FluxKind flux, GasJacobian kind>
 struct GasMatrix {
     using few_points = void;
-    static constexpr int reach = kind == GasJacobian::first ? 1 : 2;  ///< cells to each side that the matrix knows of
+    static constexpr int reach = kind == GasJacobian::first ? 1 : 2;  ///< cells to each side that a row depends on
     using Derivative = decltype(flux_derivative<flux>(Gas{}, GasState<double>{}, GasState<double>{}, false));
 
-    /// What the rows of an axis are made of, in the frame of its faces.
+    /// The data from which the rows along an axis are computed, in the frame of its faces.
     struct Faces {
-        Derivative face[2];                                              // the lower one, the upper one
-        PrimitiveDerivative around[2 * reach];                           // in the cells around the one in the middle
-        SlopeDerivatives slopes[kind == GasJacobian::exact ? 3 : 1][5];  // of cells -1, 0 and 1; of exact alone
+        Derivative face[2];                                              // lower and upper face
+        PrimitiveDerivative around[2 * reach];                           // cells on both sides, without the point's own
+        SlopeDerivatives slopes[kind == GasJacobian::exact ? 3 : 1][5];  // cells -1, 0 and 1; used by exact only
     };
 
     GasRows rows;
@@ -198,7 +199,7 @@ struct GasMatrix {
             write_row(p, row, slot, [&](int axis) -> const Faces& { return faces[axis]; });
     }
 
-    /// The face below the cell at p (f = 0) or above it (1).
+    /// Computes the data of the face below the cell at p (f = 0) or above it (f = 1).
     HYPERPLANE_HD void make_face(Int3 p, int axis, int f, Faces& faces) const {
         const GasCells<2 * reach> q = rows.template cells<2 * reach>(p, axis, f - reach);
         GasState<double> L, R;
@@ -222,8 +223,8 @@ struct GasMatrix {
         faces.face[f] = flux_derivative<flux>(rows.flow.gas, L, R, kind != GasJacobian::exact);
     }
 
-    /// Row `row` of all blocks; faces_at(axis) are the Faces of an axis that is not flat. The parts of the diagonal
-    /// block by axis are summed as dF/dq, in the frame of one axis after the other.
+    /// Writes row `row` of all blocks; faces_at(axis) are the Faces of an axis that is not flat. The contributions of
+    /// the axes to the diagonal block are summed as dF/dq, in the frame of each axis in turn.
     template <class FacesAt>
     HYPERPLANE_HD void write_row(Int3 p, int row, Index slot, const FacesAt& faces_at) const {
         GasState<double> diagonal{};
@@ -240,7 +241,8 @@ struct GasMatrix {
     }
 
 private:
-    /// Row `row` of the blocks along an axis; its part of the diagonal block is returned as dF/dq in the axis' frame.
+    /// Writes row `row` of the blocks along an axis, and returns the axis' contribution to the diagonal block as dF/dq
+    /// in the axis' frame.
     HYPERPLANE_HD GasState<double> write_along(Int3 p, int axis, int row, Index slot, const Faces& faces) const {
         const Domain& domain = rows.flow.domain;
         const double over_h = 1.0 / domain.grid.spacing[axis];
@@ -270,8 +272,8 @@ private:
         return b[2];
     }
 
-    /// From derivatives by the states beside the lower and the upper face to those by the cells around; what is known
-    /// to be zero is not computed.
+    /// Converts the derivatives with respect to the states on both sides of the lower and the upper face to those with
+    /// respect to the cells b[0..4]. Derivatives that are known to be zero are not computed.
     HYPERPLANE_HD void spread([[maybe_unused]] const Faces& faces, [[maybe_unused]] int c, double below_left,
                               double below_right, double above_left, double above_right, double (&b)[5]) const {
         if constexpr (kind == GasJacobian::first) {
@@ -292,11 +294,11 @@ private:
         }
     }
 
-    /// What cells beyond a boundary would be multiplied with goes to the cells that they follow, and is zero then.
+    /// Adds the coefficients of cells beyond a boundary to those of the cells that they follow, and sets them to zero.
     HYPERPLANE_HD static void fold(GasState<double> (&b)[5], GasBoundary boundary, int below, int above) {
         const bool outflow = boundary == GasBoundary::outflow, wall = boundary == GasBoundary::wall;
         if (below == 0) {
-            move(b[0], b[2], outflow, false);  // two cells beyond: outflow follows this cell, a wall the next one
+            move(b[0], b[2], outflow, false);  // the second cell beyond: outflow copies cell 2, a wall mirrors cell 3
             move(b[0], b[3], false, wall);
             move(b[1], b[2], outflow, wall);
             clear(b[0]);
@@ -323,7 +325,7 @@ private:
     HYPERPLANE_HD static void clear(GasState<double>& row) {
         for (double& value : row) value = 0.0;
     }
-    /// Stores a row of the block at an offset along an axis.
+    /// Stores row `row` of the block at an offset along an axis.
     HYPERPLANE_HD void write(int axis, int offset, int row, Index slot, const GasState<double>& by_U) const {
         const int e = rows.entry[axis][offset + 2];
         if (e < 0 || e >= a.stored_entries) return;

@@ -21,7 +21,7 @@ struct AxisFactor {
     double value, first, second, fourth;
 };
 
-/// A small value. Derivatives along flat axes do not count.
+/// A manufactured solution, small enough to be passed by value. Derivatives along flat axes count as zero.
 struct ExactSolution {
     ExactKind kind = ExactKind::none;
     std::array<bool, 3> active{true, true, true};  ///< axes that are not flat

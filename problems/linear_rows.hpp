@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a point formula to a system: how the rows of a linear problem are assembled.
+// Assembly of a linear problem from a formula at a point.
 //
-// A formula is a small struct, copied by value, for host and device, with
+// A formula is a small struct for host and device that is copied by value. It has
 //     static constexpr int entries, dof;                     stencil size, unknowns a point
-//     std::array<Int3, entries> offsets;                     natural order
+//     std::array<Int3, entries> offsets;                     in natural order
 //     Grid grid;
-//     void coefficients(Int3 p, double* c) const;            c[e][row][col], zero where offset e leaves the grid
+//     void coefficients(Int3 p, double* c) const;            c[e][row][col], zero if p + offset e is outside the grid
 //     double right_hand_side(Int3 p, int row) const;
 // and describes A u = b by rows: sum_e c[e] u(p + offset e) = b(p).
 //
-// The loops over points are defined in linear_rows_loops.hpp; X_loops.cpp instantiates those of problem X and is
-// compiled for the device as well where there is one.
+// linear_rows_loops.hpp defines the loops over points; X_loops.cpp instantiates those of problem X and is compiled for
+// the device, too, if the CUDA backend is built.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ std::array<Int3, N> offsets_of(const Stencil& stencil) {
     return offsets;
 }
 
-/// a = A, the entries that `a` stores.
+/// a = A, for the entries that `a` stores.
 template <class Formula>
 void assemble_rows(const Formula& formula, StructMatrix& a);
 
@@ -35,7 +35,7 @@ void assemble_rows(const Formula& formula, StructMatrix& a);
 template <class Formula>
 void residual_rows(const Formula& formula, const Vector& u, Vector& f);
 
-/// u = value(p) at every point, one unknown a point.
+/// u(p) = value(p) at every point, for one unknown a point.
 template <class Value>
 void set_points(const Value& value, Vector& u);
 
@@ -51,11 +51,11 @@ HYPERPLANE_HD double row_sum(const Formula& formula, Int3 p, int row = 0) {
     return sum;
 }
 
-/// Dirichlet nodes: turns a formula for interior nodes into rows of the whole grid. Rows of boundary
-/// nodes are u = g; in other rows a boundary neighbour's term moves to the right-hand side, which
-/// keeps a symmetric operator symmetric (Bueler, PETSc for PDEs, chapter 6).
+/// A formula for grids of nodes with a Dirichlet boundary, from one for interior nodes. Rows of boundary nodes are
+/// u = g; in other rows the term of a boundary neighbour moves to the right-hand side, which keeps a symmetric operator
+/// symmetric (Bueler, PETSc for PDEs, chapter 6).
 ///
-/// Interior offers coefficients(p, c) on an unbounded grid (zero along flat axes), source(p) and
+/// Interior has coefficients(p, c) for an unbounded grid (zero along flat axes), source(p) and
 /// boundary_value(position).
 template <class Interior>
 struct DirichletNodes {

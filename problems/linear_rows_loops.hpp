@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of linear_rows.hpp, for the files that instantiate them.
+// The loops over points of linear_rows.hpp, for the files that instantiate them.
 #pragma once
 
 #include "core/device/for_each_point.hpp"

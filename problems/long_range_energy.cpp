@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* label = "modes of the Laplacian";
 
-/// Orthonormal modes of the second difference along an axis, and its eigenvalues times -1.
+/// The orthonormal eigenvectors of the second difference along an axis, and its eigenvalues times -1.
 void fill_modes(const Domain& domain, int axis, double* basis, double* eigenvalues) {
     const int n = domain.extent(axis);
     const double h = domain.grid.spacing[axis], pi = std::numbers::pi;

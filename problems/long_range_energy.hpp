@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The energy of a long-range attraction, |(-L)^(-1/2) (f - mean)|^2 / 2, with L the Laplacian of seven points on cells.
+// The energy of a long-range attraction, |(-L)^(-1/2) (f - mean)|^2 / 2, with the seven-point Laplacian L on cells.
 //
-// L is diagonal in products of cosines of each axis, or of cosines and sines where an axis is periodic:
+// The eigenvectors of L are products of cosines along each axis, or of cosines and sines along a periodic axis:
 //   q_m(i) ~ cos(pi m (i + 1/2) / n),  lambda_m = 2 (1 - cos(pi m / n)) / h^2       no flux
 //   q_m(i) ~ cos, sin (2 pi k i / n),  lambda_m = 2 (1 - cos(2 pi k / n)) / h^2     periodic, m = 2k - 1 and 2k
-// With orthonormal q the energy is volume / 2 times the sum of f^2 / lambda over all modes but the constant one.
-// Transforms are dense along an axis, 2 (nx + ny + nz) operations a cell: a diagnostic, next to nothing beside a solve.
+// With orthonormal q, the energy is volume / 2 times the sum of f_m^2 / lambda_m over all modes but the constant one.
+// The transform along an axis is a dense matrix, 2 (nx + ny + nz) operations a cell in all: little compared with a
+// solve.
 #pragma once
 
 #include <array>
@@ -17,10 +18,10 @@ namespace hyperplane {
 
 class LongRangeEnergy {
 public:
-    /// Holds two values a cell, and n^2 for each axis.
+    /// Allocates two values a cell, and n^2 values for each axis of n cells.
     LongRangeEnergy(const Context& context, const Domain& domain);
 
-    /// Of one component of u less `mean`; sigma times this is part of the energy.
+    /// The energy of one component of u minus `mean`. The Cahn-Hilliard energy contains it sigma times.
     double of(const Vector& u, int component, double mean);
 
 private:
@@ -29,7 +30,7 @@ private:
     PointValues values_, others_;
 };
 
-// The loops, instantiated in long_range_energy_loops.cpp.
+// The bodies of the loops over points, which long_range_energy_loops.cpp instantiates.
 
 struct CentredField {
     ConstVectorView u;
@@ -40,10 +41,10 @@ struct CentredField {
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const { value.at(slot) = u(p, component) - mean; }
 };
 
-/// Coefficients of the modes along an axis, in the place of the points.
+/// Transforms along an axis: the coefficients of its modes replace the values at its points.
 struct AxisTransform {
     int axis, n;
-    Index stride;  ///< from a point to the next along the axis
+    Index stride;  ///< distance of neighbouring points along the axis
     const double* basis;
     const double* from;
     VectorView to;
@@ -52,7 +53,7 @@ struct AxisTransform {
         const int m = Domain::component(p, axis);
         const double* const line = from + (slot - m * stride);
         const double* const mode = basis + Index(m) * n;
-        double sum[4] = {};  // four chains of additions instead of one
+        double sum[4] = {};  // four independent chains of additions
         int i = 0;
         for (; i + 4 <= n; i += 4)
             for (int k = 0; k < 4; ++k) sum[k] += mode[i + k] * line[(i + k) * stride];
@@ -61,7 +62,7 @@ struct AxisTransform {
     }
 };
 
-/// f^2 / (2 lambda) of a mode.
+/// f_m^2 / (2 lambda_m) of a mode.
 struct ModeEnergy {
     std::array<const double*, 3> eigenvalues;
     const double* coefficients;

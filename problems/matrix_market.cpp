@@ -18,7 +18,7 @@ namespace {
 
 constexpr int radius = 2;
 
-/// Offset from the point of `row` to that of `column`, the short way round along periodic axes.
+/// Offset from the point of `row` to that of `column`, by the shorter way along periodic axes.
 Int3 offset_between(const Grid& grid, int dof, Index row, Index column) {
     const auto shortest = [](int d, int n, bool periodic) {
         if (!periodic) return d;
@@ -51,7 +51,7 @@ Stencil stencil_of(const CsrMatrix& csr, const Grid& grid, int dof, const std::s
     return Stencil::closure(std::move(offsets));
 }
 
-/// A(row, column), 0 where it is not stored.
+/// A(row, column), 0 if it is not stored.
 double entry(const CsrMatrix& csr, Index row, Index column) {
     const auto begin = csr.column.begin() + csr.row_begin[row], end = csr.column.begin() + csr.row_begin[row + 1];
     const auto at = std::lower_bound(begin, end, column);
@@ -78,7 +78,7 @@ StructMatrix held_matrix(const Context& context, const SystemShape& shape, const
     return held;
 }
 
-/// b in natural order; A 1 where none is given.
+/// b in natural order; A 1 if none is given.
 Buffer<double> held_rhs(const Context& context, const CsrMatrix& csr, const std::vector<double>& rhs) {
     const std::string label = "right-hand side of the file";
     Buffer<double> made(context.host(), label, csr.rows);
@@ -88,10 +88,10 @@ Buffer<double> held_rhs(const Context& context, const CsrMatrix& csr, const std:
     return moved_to(context, label, std::move(made));
 }
 
-/// The system in memory the ledger counts: the file's own arrays are gone once this is made.
+/// The system, copied to memory that the ledger counts; the arrays read from the file are released afterwards.
 class FileSystem final : public Problem {
 public:
-    /// `rhs` in natural order, dof fastest; empty: b = A 1.
+    /// `rhs` is in natural order, dof fastest; if it is empty, b = A 1.
     FileSystem(const Context& context, SystemShape shape, const CsrMatrix& csr, const std::vector<double>& rhs)
         : shape_(std::move(shape)),
           matrix_(held_matrix(context, shape_, csr)),

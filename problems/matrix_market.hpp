@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A linear system from files: a sparse matrix that is a structured one on the [grid] given.
+// A linear system from files: a sparse matrix with the structure of the given [grid].
 //
-// Rows are numbered point by point, x fastest, with the dof unknowns of a point side by side. The
-// stencil is the smallest one that holds every entry's offset. Symmetric when the values are, exactly.
-// The problem holds the matrix in the storage it is solved in, beside the solver's own.
+// Rows are numbered point by point, x fastest, with the dof unknowns of a point side by side. The stencil is the
+// smallest one that contains the offset of every entry. The problem is symmetric if the values are, to the last bit.
+// The problem keeps a copy of the matrix in addition to the one that is solved with, in the same storage.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 namespace hyperplane {
 
 ParameterTable matrix_market_parameters();
-/// Throws UsageError for an entry further than two points away, naming the first such row and column,
-/// and for sizes that do not fit the grid; FileError for files that cannot be read.
+/// Throws UsageError if an entry couples points more than two apart along an axis (the message names the first such row
+/// and column) or if sizes do not fit the grid, and FileError if a file cannot be read.
 std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, const Context& context,
                                               const InputFiles& files);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of a system that lies in memory in natural order: bodies of loops over points.
+// The rows of a system that is stored in natural order: bodies of loops over points.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace hyperplane {
 
-/// A matrix held in natural layout, for formulas; a small value.
+/// A view of a matrix in natural layout, for formulas at a point.
 struct HeldMatrix {
-    static constexpr int most_entries = 125;  ///< of a stencil of radius 2
+    static constexpr int most_entries = 125;  ///< the size of the largest stencil of radius 2
     ConstMatrixView values;
     Layout layout;
     int entries = 0;
@@ -20,9 +20,10 @@ struct HeldMatrix {
         for (int e = 0; e < entries; ++e) offsets[e] = a.stencil()[e];
     }
 
-    /// The neighbour of p at entry e, wrapped; outside the grid where there is none.
+    /// The neighbour of p at entry e, wrapped along periodic axes; outside the grid if there is none.
     HYPERPLANE_HD Int3 neighbour(Int3 p, int e) const { return layout.grid().wrapped(p + offsets[e]); }
-    /// Coefficient (row, col) of entry e at p, stored or mirrored; `q` is its neighbour, inside the grid.
+    /// Coefficient (row, col) of entry e at p, stored or mirrored; `q` is the neighbour, which must lie inside the
+    /// grid.
     HYPERPLANE_HD double at(Int3 p, Int3 q, int e, int row, int col) const {
         return e < values.stored_entries ? values.at(e, row, col, layout.slot(p))
                                          : values.at(entries - 1 - e, col, row, layout.slot(q));
@@ -45,7 +46,7 @@ struct CopyRow {
     }
 };
 
-/// f = A u - b, b in natural order with the unknowns of a point side by side.
+/// f = A u - b, where b is in natural order, dof fastest.
 struct HeldResidual {
     HeldMatrix held;
     const double* b;

@@ -11,7 +11,7 @@
 namespace hyperplane {
 namespace {
 
-/// Of x, y and z one after the other: coordinates, then spacings, then their inverses.
+/// The tables of the mesh in one array: the coordinates of x, y and z, then the spacings, then their inverses.
 Buffer<double> mesh_tables(const FlowKeys& keys, const Context& context) {
     std::vector<double> table;
     for (const auto& x : keys.nodes) table.insert(table.end(), x.begin(), x.end());
@@ -79,8 +79,8 @@ private:
     mutable PointValues energy_;
 };
 
-/// The largest error of a velocity component, the RMS over points of the velocity error's length, and that of the
-/// pressure's error without its mean.
+/// The largest error of a velocity component, the RMS over the points of the length of the velocity's error, and the
+/// RMS of the pressure's error minus its mean.
 std::vector<ErrorNorm> NavierStokes::errors(const Vector& u, double time) const {
     if (flow_.kind == FlowCase::cavity) return {};
     const auto& x = keys_.nodes;

@@ -3,20 +3,20 @@
 //
 //   u_t + u . grad u + grad p - nu Laplace(u) = 0        p_t / beta + div u = 0        nu = 1 / Re
 //
-// A steady state does not depend on beta. Q1-Q1 elements on a tensor grid of boxes, 2 x 2 x 2 Gauss points of weight w,
-// SUPG and PSPG (Brooks, Hughes 1982; Tezduyar 1992). With R = u_t + u . grad u + grad p at a Gauss point, whose
-// viscous term vanishes for Q1 on boxes,
+// A steady state does not depend on beta. The discretisation has Q1-Q1 elements on a tensor grid of boxes, 2 x 2 x 2
+// Gauss points of weight w, SUPG and PSPG (Brooks, Hughes 1982; Tezduyar 1992). With R = u_t + u . grad u + grad p at a
+// Gauss point, whose viscous term vanishes for Q1 on boxes,
 //   F_i = sum w {N_a (R_i - dp/dx_i) + nu grad N_a . grad u_i - dN_a/dx_i p + tau (u . grad N_a) R_i}
 //   F_p = sum w {N_a [p_t / beta + div u] + tau grad N_a . R}
 //   tau = [(2 theta / dt)^2 + 4 sum (u_d / h_d)^2 + (4 nu sum h_d^-2)^2]^-1/2
-// with u in tau at the element's centre at the beginning of the step, so that the Jacobian is exact, and theta = 0
-// towards a steady state, which then does not depend on the step, 1 in time.
+// The u in tau is taken at the element's centre and at the beginning of the step, so that the Jacobian is exact.
+// theta = 1 for steps in time; theta = 0 for steps towards a steady state, which therefore does not depend on dt.
 //
-// Boundary nodes are kept. Where a component of the velocity is prescribed its row is s (u_i - g), s = sum w (c + 1 /
-// tau) over the node's elements with c the rate of u_t, of the size of the rows it stands among. The pressure is
-// never prescribed; beta fixes its constant. A plane of symmetry prescribes the normal component only, and all others
-// are natural there. Two nodes along z make a plane flow: both z faces are planes of symmetry, w = 0 everywhere, and
-// u, v are those of the two-dimensional Q1 elements.
+// Boundary nodes are kept. If a component of the velocity is prescribed, its row is s (u_i - g), where s, the sum of
+// w (c + 1 / tau) over the node's elements with c the rate of u_t, gives the row the magnitude of its neighbours. The
+// pressure is never prescribed; beta fixes its constant. A plane of symmetry prescribes the normal component only; the
+// other components have natural boundary conditions there. A grid with two nodes along z is a plane flow: both z faces
+// are planes of symmetry, w = 0 everywhere, and u, v are those of two-dimensional Q1 elements.
 #pragma once
 
 #include <memory>

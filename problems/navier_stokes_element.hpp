@@ -3,11 +3,11 @@
 //
 // Corners and the 2 x 2 x 2 Gauss points are numbered by bits, x + 2 y + 4 z. Along an axis the shape functions of
 // a Gauss point's near and far corner are (1 +- 1/sqrt 3) / 2, their derivatives +-1/h. Sums over Gauss points
-// factorise by axis: `blend` is both the interpolation from corners and the sum of N_b f over Gauss points, as it is
-// symmetric.
+// factorise by axis. Since the matrix N_b(q) is symmetric, `blend` is both the interpolation from corners to Gauss
+// points and the sum of N_b f over Gauss points.
 //
-// T is the number of the unknowns: double on a device, Pack on the host, dual numbers in tests; G that of geometry
-// and of earlier states.
+// T is the number type of the unknowns: double on a device, Pack on the host, dual numbers in tests. G is the number
+// type of geometry and of earlier states.
 #pragma once
 
 #include "problems/pack.hpp"
@@ -17,27 +17,27 @@ namespace hyperplane::q1 {
 
 inline constexpr double near_value = 0.78867513459481287, far_value = 0.21132486540518713;
 
-/// N of a corner at a Gauss point, along one axis.
+/// The shape function of a corner at a Gauss point, along one axis.
 HYPERPLANE_HD constexpr double shape(int corner, int point) {
     return corner == point ? near_value : far_value;
 }
-/// Sum of N_a N_b over the two Gauss points of an axis.
+/// The sum of N_a N_b over the two Gauss points of an axis.
 HYPERPLANE_HD constexpr double overlap(int a, int b) {
     return a == b ? 2.0 / 3.0 : 1.0 / 3.0;
 }
 HYPERPLANE_HD constexpr int bit(int corner, int axis) {
     return corner >> axis & 1;
 }
-/// The number without the bit of `axis`, in 0..3.
+/// The number q without the bit of `axis`, in 0..3.
 HYPERPLANE_HD constexpr int without(int axis, int q) {
     return axis == 0 ? q >> 1 : axis == 1 ? (q & 1) | (q >> 2 << 1) : q & 3;
 }
-/// The inverse: `side` becomes the bit of `axis`.
+/// The inverse of `without`: inserts `side` as the bit of `axis`.
 HYPERPLANE_HD constexpr int with(int axis, int r, int side) {
     return axis == 0 ? r << 1 | side : axis == 1 ? (r & 1) | side << 1 | r >> 1 << 2 : r | side << 2;
 }
 
-/// Along one axis, corners to Gauss points, or the sums of N_b f.
+/// Interpolates along one axis from corners to Gauss points, or sums N_b f over the Gauss points.
 template <int axis, class T>
 HYPERPLANE_HD void blend(T (&f)[8]) {
     for (int r = 0; r < 4; ++r) {
@@ -54,7 +54,7 @@ HYPERPLANE_HD void blend_all(T (&f)[8]) {
     blend<0>(f);
 }
 
-/// sums += the sums of dN_b f along one axis, the other axes still to be summed.
+/// sums[b] += the sums of dN_b f over the Gauss points along one axis; the sums along the other axes follow.
 template <int axis, class T, class G>
 HYPERPLANE_HD void add_slope(T (&sums)[8], const T (&f)[8], const G& inverse_h) {
     for (int r = 0; r < 4; ++r) {
@@ -65,7 +65,7 @@ HYPERPLANE_HD void add_slope(T (&sums)[8], const T (&f)[8], const G& inverse_h) 
     }
 }
 
-/// `blend_all` over two axes only.
+/// The same as blend_all, over two axes.
 template <class T>
 HYPERPLANE_HD void blend_places(T (&s)[4]) {
     const auto blend_pair = [](T& low, T& high) {
@@ -78,28 +78,28 @@ HYPERPLANE_HD void blend_places(T (&s)[4]) {
     blend_pair(s[0], s[1]);
     blend_pair(s[2], s[3]);
 }
-/// The derivative along `axis` of a field given at the corners, at the 4 places where it differs.
+/// The derivative along `axis` of a field given at the corners. It is constant along the axis, so s has 4 values.
 template <int axis, class T, class G>
 HYPERPLANE_HD void slope_along(const T (&f)[8], const G& inverse_h, T (&s)[4]) {
     for (int r = 0; r < 4; ++r) s[r] = (f[with(axis, r, 1)] - f[with(axis, r, 0)]) * inverse_h;
     blend_places(s);
 }
 
-/// What an element is computed from, but for its states, as one of its corners sees it: in axes that lead from that
-/// corner, its number 0, to the others. An Element has further
-///     T value(int k, int c) const;   u, v, w or p at corner c; velocities are those of the grid's axes
-///     T rate(int k, int c) const;    its time derivative
+/// The data of an element except its states, in axes that lead from one of its corners, which has number 0, to the
+/// others. An Element also has
+///     T value(int k, int c) const;   u, v, w or p at corner c; velocity components are along the grid's axes
+///     T rate(int k, int c) const;    the time derivative of that
 template <class G>
 struct ElementTerms {
-    G inverse_h[3];  ///< 1 / h along each axis, negative where the axis leads to smaller coordinates
-    G weight;        ///< of a Gauss point, an eighth of the volume; 0 where there is no element
-    G tau;           ///< of the stabilisation
-    G scale;         ///< of this element's part in a row that prescribes a velocity
-    double mass;     ///< rate of the time derivative
+    G inverse_h[3];  ///< 1 / h along each axis, negative if the axis leads to smaller coordinates
+    G weight;        ///< weight of a Gauss point, an eighth of the volume; 0 if there is no element
+    G tau;           ///< the stabilisation parameter
+    G scale;         ///< this element's part of s in a row that prescribes a velocity
+    double mass;     ///< coefficient of u in the time derivative
     double viscosity;
     double compliance;  ///< 1 / beta
 
-    /// dN_0 / dx_axis at place r of the other two axes.
+    /// dN_0 / dx_axis at Gauss point r (0..3) of the other two axes.
     HYPERPLANE_HD G gradient(int axis, int r) const {
         return inverse_h[axis] * G(-(shape(0, r & 1) * shape(0, r >> 1)));
     }
@@ -121,14 +121,14 @@ HYPERPLANE_HD void velocity_at_points(const Element& element, T (&u)[3][8]) {
         blend_all(u[d]);
     }
 }
-/// What the time derivative of unknown k is at the Gauss points.
+/// The time derivative of unknown k at the Gauss points.
 template <class Element, class T>
 HYPERPLANE_HD void rate_at_points(const Element& element, int k, T (&rate)[8]) {
     for (int c = 0; c < 8; ++c) rate[c] = element.rate(k, c);
     blend_all(rate);
 }
 
-/// Slopes of u_i, and R_i = u_t + u . grad u_i + dp/dx_i at the Gauss points.
+/// The derivatives of u_i, and R_i = u_t + u . grad u_i + dp/dx_i, at the Gauss points.
 template <int i, class Element, class T>
 HYPERPLANE_HD void momentum_at_points(const Element& element, const T (&u)[3][8], T (&slope)[3][4], T (&r)[8]) {
     T corners[8], pressure[4];
@@ -157,7 +157,8 @@ HYPERPLANE_HD void streamline_weight(const Element& element, const T (&u)[3][8],
     }
 }
 
-/// What corner 0's row of momentum i gets; pressure_row += the part of div u and grad N_0 . R that is along i.
+/// The element's contribution to corner 0's row of momentum i; adds the terms of div u and grad N_0 . R that belong to
+/// axis i to pressure_row.
 template <int i, class Element, class T>
 HYPERPLANE_HD T momentum_residual(const Element& element, const T (&u)[3][8], const T (&advection)[8], const T (&p)[8],
                                   T& pressure_row) {
@@ -181,7 +182,7 @@ HYPERPLANE_HD T momentum_residual(const Element& element, const T (&u)[3][8], co
     return fused(sum, T(element.weight), tested);
 }
 
-/// f += the residual of corner 0's four rows, N = N_0:
+/// f += the element's contribution to the residual in corner 0's four rows, with N = N_0:
 ///   F_i = sum w {N (R_i - dp/dx_i) + nu grad N . grad u_i - dN/dx_i p + tau (u . grad N) R_i}
 ///   F_p = sum w {N [p_t / beta + div u] + tau grad N . R}
 template <class Element, class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On the host several points of a run go through the formulas at once, one a lane of a Pack.
+// The host's loops: the formulas are computed for several points of a run at once, one point in each lane of a Pack.
 #include <algorithm>
 #include <span>
 
@@ -8,7 +8,8 @@
 namespace hyperplane {
 namespace {
 
-/// The neighbourhoods of some consecutive points of a run, one a lane; lanes past the run's end repeat its last point.
+/// The neighbourhoods of consecutive points of a run, one in each lane; lanes past the end of the run repeat its last
+/// point.
 class PackPatch {
 public:
     using Number = Pack;
@@ -63,13 +64,14 @@ private:
     FlowBox<Pack> boxes_[8];
 };
 
-/// Sums by block of what the elements around some points put: a layer of blocks on each side in z, and each side's
-/// share of the points' own layer.
+/// Sums, by block of the matrix, of the contributions of the elements around some points. For each side in z there are
+/// the 9 blocks of the neighbouring layer (outwards) and the side's share of the 9 blocks in the points' own layer
+/// (inwards).
 struct BlockSums {
     Pack outwards[2][9][4][4], inwards[2][9][4][4];
 
     BlockSums() : outwards{}, inwards{} {}
-    /// Element n's part at its corner b.
+    /// Adds the contribution of element n at its corner b.
     void add(int n, int b, int row, int col, const Pack& value) {
         const int x = q1::bit(n, 0) ? 1 + q1::bit(b, 0) : 1 - q1::bit(b, 0);
         const int y = q1::bit(n, 1) ? 1 + q1::bit(b, 1) : 1 - q1::bit(b, 1);
@@ -77,7 +79,7 @@ struct BlockSums {
     }
 };
 
-/// body(patch, first slot, points) for all points, Pack::lanes at a time.
+/// Calls body(patch, first slot, number of points) for all points, Pack::lanes at a time.
 template <class Body>
 void for_each_pack(const FlowStep& step, const Body& body) {
     for_each_run(step.u.layout, 4, [&](const Run& run) {

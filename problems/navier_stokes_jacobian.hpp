@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Jacobian of navier_stokes_element.hpp by rows of the matrix: those of the corner an element is seen from, 0.
+// The Jacobian of navier_stokes_element.hpp, for the matrix rows of the element's corner 0.
 //
 // Differentiating F with tau frozen gives, with c the rate of the time derivative, D_b = c N_b + u . grad N_b and
 // S = N + tau u . grad N, N = N_0, at each Gauss point of weight w,
@@ -8,23 +8,24 @@
 //   K(p, u_j)   = w {N dN_b/dx_j + tau [dN/dx_j D_b + N_b grad N . du/dx_j]}
 //   K(p, p)     = w {N N_b c / beta + tau grad N . grad N_b}
 //
-// Rows are made one after the other, so that what a thread of a GPU works with stays in its registers: what they have
-// in common comes first, then the three of momentum, then the pressure's, by columns. They are
-// put(b, column, value), b a corner.
+// Rows are computed one after the other, so that the values that a GPU's thread needs stay in its registers: first the
+// terms that all rows share, then the three rows of momentum, then the pressure's row by columns. Each coefficient is
+// passed to put(b, column, value), where b is a corner.
 #pragma once
 
 #include "problems/navier_stokes_element.hpp"
 
 namespace hyperplane::q1 {
 
-/// What the rows of a corner have in common.
+/// The terms that the rows of a corner share.
 template <class T>
 struct CornerTerms {
     T velocity[3][8];  ///< at the Gauss points
     T test[8];         ///< w S
 };
 
-/// sums = the sums over the Gauss points of N_b f + dN_b/dx_d along[d], f being what sums begins with.
+/// On entry `sums` holds f at the Gauss points; on return sums[b] is the sum over the Gauss points of
+/// N_b f + sum_d dN_b/dx_d along[d].
 template <class T, class G>
 HYPERPLANE_HD void sum_by_corner(T (&along)[3][8], T (&sums)[8], const G (&inverse_h)[3]) {
     blend<2>(sums);
@@ -38,7 +39,7 @@ HYPERPLANE_HD void sum_by_corner(T (&along)[3][8], T (&sums)[8], const G (&inver
     add_slope<0>(sums, along[0], inverse_h[0]);
 }
 
-/// transport[b], by corner b, becomes delta_ij's part of K(u_i, u_j).
+/// Computes `terms`, and in transport[b] the part of K(u_i, u_j) for corner b that delta_ij multiplies.
 template <class Element, class T, class Transport>
 HYPERPLANE_HD void make_corner_terms(const Element& element, CornerTerms<T>& terms, const Transport& transport) {
     T advection[8], along[3][8], sums[8];
@@ -57,13 +58,13 @@ HYPERPLANE_HD void make_corner_terms(const Element& element, CornerTerms<T>& ter
     for_constants<8>([&](auto b) { transport[b] = sums[b]; });
 }
 
-/// Overlap of N_0 and N_b along the two axes other than `axis`.
+/// The overlap of N_0 and N_b along the two axes other than `axis`.
 HYPERPLANE_HD constexpr double overlap_across(int axis, int b) {
     const int r = without(axis, b);
     return overlap(0, r & 1) * overlap(0, r >> 1);
 }
 
-/// f[b] = the sums of dN_b/dx_i f over the Gauss points.
+/// Replaces f at the Gauss points by the sums of dN_b/dx_i f over the Gauss points, in f[b].
 template <int i, class T, class G>
 HYPERPLANE_HD void sum_slopes(T (&f)[8], const G& inverse_h) {
     T sums[4];
@@ -90,7 +91,7 @@ HYPERPLANE_HD void momentum_row(const Element& element, const CornerTerms<T>& te
         blend_all(f);
         for_constants<8>([&](auto b) { put(b, j, i == j ? f[b] + transport[b] : f[b]); });
     });
-    // tau u . grad N = S - N; N dN_b/dx_i and dN/dx_i N_b cancel where b is at the other end along i
+    // tau u . grad N = S - N; the terms N dN_b/dx_i and dN/dx_i N_b cancel if b is at the other end along i
     for (int q = 0; q < 8; ++q) f[q] = terms.test[q];
     sum_slopes<i>(f, element.inverse_h[i]);
     const T both = (element.weight + element.weight) * element.inverse_h[i];
@@ -138,7 +139,7 @@ HYPERPLANE_HD void pressure_column(const Element& element, const Put& put) {
     });
 }
 
-/// The rows of momentum and the pressure's by number.
+/// Row `row`: 0, 1, 2 are those of momentum, 3 is the pressure's.
 template <int row, class Element, class T, class Transport, class Put>
 HYPERPLANE_HD void make_row(const Element& element, const CornerTerms<T>& terms, const Transport& transport,
                             const Put& put) {

@@ -20,7 +20,7 @@ FlowCase flow_case(const std::string& name) {
     return name == "cavity" ? FlowCase::cavity : name == "kovasznay" ? FlowCase::kovasznay : FlowCase::ethier_steinman;
 }
 
-/// The box of nodes. Flows in the plane have cubes for elements along x and z unless told otherwise.
+/// The box of nodes. Unless grid.lengths is given, elements of plane flows have equal edges along x and z.
 Domain read_domain(const Parameters& parameters, FlowCase kind) {
     const Domain cube = make_domain(parameters, Centring::node_keep, {1.0, 1.0, 1.0}, 2);
     const Grid& grid = cube.grid;
@@ -66,8 +66,8 @@ void read_faces(const Parameters& parameters, FlowKeys& keys) {
     flow.faces[1][1] = FaceKind::symmetry;
 }
 
-/// x = [1 + tanh(s (2 t - 1)) / tanh(s)] / 2 of the length, dense at both ends; s = 0: even. A half axis ends where
-/// the whole one would have its middle.
+/// Node coordinates x = length [1 + tanh(s (2 t - 1)) / tanh(s)] / 2, dense at both ends; uniform for s = 0. With
+/// `half`, the axis ends where an axis of twice the length would have its middle.
 std::vector<double> coordinates(int nodes, double length, double s, bool half) {
     std::vector<double> x(nodes);
     for (int i = 0; i < nodes; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keys of navier_stokes.hpp, read and checked against each other.
+// The keys of navier_stokes.hpp: their values, read and checked for contradictions.
 #pragma once
 
 #include <vector>
@@ -11,17 +11,17 @@ namespace hyperplane {
 
 struct FlowKeys {
     Domain domain;
-    Flow flow;                                 ///< but for the mesh's tables
+    Flow flow;                                 ///< without the tables of the mesh
     std::array<std::vector<double>, 3> nodes;  ///< coordinates along each axis
     Regime regime = Regime::pseudo_transient;
     StepRule step;
-    CflRange cfl;  ///< of pseudo-transient steps
+    CflRange cfl;  ///< for pseudo-transient steps
 
-    /// The smallest distance of two nodes, along the axes that carry flow.
+    /// The smallest distance of two nodes along the axes that carry flow.
     double least_spacing() const;
 };
 
-/// Throws UsageError for keys that contradict each other.
+/// Throws UsageError if keys contradict each other.
 FlowKeys read_flow_keys(const Parameters& parameters);
 
 }  // namespace hyperplane

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On a device a block of threads has a few points and a thread for each element around each of them: row after row
-// goes through shared memory, where other threads sum up what elements make. The arithmetic is the host's, to the last
-// bit.
+// On a device a thread block has a few points and one thread for each of the 8 elements around each point. The rows of
+// the matrix pass through shared memory one after the other, where the contributions of the elements are summed. The
+// results equal the host's to the last bit.
 #include "problems/navier_stokes_loops.hpp"
 
 #include "core/device/for_each_point.hpp"
@@ -33,13 +33,13 @@ struct EnergyPoint {
 };
 
 #ifdef __CUDACC__
-/// A block has half a warp's points and a thread for each of the 8 elements around each of them.
+/// A thread block has 16 points, half a warp, and a thread for each of the 8 elements around each point.
 constexpr int points_together = 16, flow_threads = 8 * points_together;
 
-/// The place of a thread of such a block; threads past the last slot repeat its point.
+/// The point and element of a thread in such a block; threads past the last slot repeat the last point.
 struct FlowThread {
-    int at = threadIdx.x % points_together;  ///< which point of the block
-    int n = threadIdx.x / points_together;   ///< which element
+    int at = threadIdx.x % points_together;  ///< number of the point in the thread block
+    int n = threadIdx.x / points_together;   ///< number of the element
     Index slot = Index(blockIdx.x) * points_together + at;
 
     __device__ PointPatch patch(const FlowStep& step) const {
@@ -48,11 +48,12 @@ struct FlowThread {
     }
 };
 
-/// The states at the nodes around a block's points, in shared memory: fetched at once, used by 8 elements.
+/// The states at the 27 nodes around each point of a thread block, in shared memory: loaded once and used by 8
+/// elements.
 struct FlowNodes {
     double value[4][27][points_together], rate[4][27][points_together], old[3][27][points_together];
 
-    /// All threads of a block fill it.
+    /// All threads of the block must call it.
     __device__ void fetch(const PointPatch& patch, const FlowThread& thread) {
 #pragma unroll
         for (int turn = 0; turn < 4; ++turn) {
@@ -68,7 +69,7 @@ struct FlowNodes {
     }
 };
 
-/// A PointPatch that reads them.
+/// A PointPatch that reads the states from shared memory.
 struct SharedPatch : PointPatch {
     using Place = int;
     const FlowNodes& nodes;
@@ -110,41 +111,41 @@ __global__ void __launch_bounds__(flow_threads, 2)
     f.at(thread.slot, c) = residual_entry(patch, c, scale, sum);
 }
 
-/// A row of blocks after the other goes through shared memory, where a warp sums up one column, each half of it a side
-/// in z.
+/// The Jacobian's shared memory. One matrix row of the points' blocks passes through it at a time; a warp sums one
+/// column of it, and each half of the warp the elements on one side in z.
 struct JacobianMemory {
     FlowNodes nodes;
-    double row[8][8][4][points_together];  ///< element, its corner, column
+    double row[8][8][4][points_together];  ///< by element, corner of the element, column and point
     double scales[8][points_together];
 };
 
-/// A thread's 8 numbers in shared memory.
+/// 8 numbers of one thread in shared memory.
 struct SharedColumn {
     double* values;
     __device__ double& operator[](int b) const { return values[b * flow_threads]; }
 };
 
-/// Adds what the other half of a warp has.
+/// Adds the value that the corresponding lane of the other half-warp has.
 __device__ double with_other_half(double value) {
     return value + __shfl_xor_sync(0xffffffffu, value, 16);
 }
 
-/// A prescribed velocity's coefficient on the diagonal.
+/// The diagonal coefficient s of a row that prescribes a velocity.
 __device__ double scale_of_row(const JacobianMemory& memory, int at) {
     double of_side[2] = {};
     for (int n = 0; n < 8; ++n) of_side[n / 4] += memory.scales[n][at];
     return of_side[0] + of_side[1];
 }
 
-/// Sums up a column of row `row` at one point and writes it: the 9 blocks beside the point in z, and half of those
-/// around it. `fixed`: the row prescribes a velocity.
+/// Sums one column of matrix row `row` at one point and writes it: in the 9 blocks of the layer on one side in z, and
+/// in half of the blocks in the point's own layer. `fixed` says that the row prescribes a velocity.
 __device__ void write_column(const FlowStep& step, const MatrixView& a, const JacobianMemory& memory, int row,
                              bool fixed) {
     const auto [at, n, slot] = FlowThread{};
     const int side = n % 2, col = n / 2;
     const bool here = slot < step.u.layout.slots(), all = here && a.stored_entries == 27,
                beside_here = side == 0 ? here : all;
-    const Index apart = 16 * a.stride;  // from an entry to the next one
+    const Index apart = 16 * a.stride;  // distance from one entry to the next
     double *beside = &a.at(18 * side, row, col, slot), *around = &a.at(9, row, col, slot);
     const auto part = [&](int n, int b) { return memory.row[n][b][col][at]; };
     for_constants<9>([&](auto block) {
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(flow_threads, 3)
     const SharedPatch patch{point, memory.nodes, at};
     const PatchElement element(patch, n);
     memory.scales[n][at] = element.scale;
-    __syncthreads();  // what tau is made of is not needed any more
+    __syncthreads();  // all threads have computed tau; nodes.old is free
     static_assert(sizeof(memory.nodes.old) >= 8 * flow_threads * sizeof(double));
     const SharedColumn transport{&memory.nodes.old[0][0][0] + threadIdx.x};
     q1::CornerTerms<double> terms;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of navier_stokes.hpp: what a grid point gathers from the 8 elements around it, boundary and initial values.
+// The rows of navier_stokes.hpp: the data that a grid point needs of the 8 elements around it, and boundary and initial
+// values.
 //
-// An element around a point is numbered by bits as corners are, x + 2 y + 4 z; bit 1 means that it lies towards larger
-// coordinates. Elements outside the grid have weight 0 and the shape of the nearest one inside.
+// The elements around a point are numbered by bits like corners, x + 2 y + 4 z; a bit of 1 means that the element lies
+// towards larger coordinates. Elements outside the grid have weight 0 and the shape of the nearest element inside.
 #pragma once
 
 #include <numbers>
@@ -15,20 +16,20 @@
 namespace hyperplane {
 
 enum class FlowCase { cavity, kovasznay, ethier_steinman };
-enum class FaceKind { velocity, symmetry };  ///< all components prescribed, or the normal one
+enum class FaceKind { velocity, symmetry };  ///< all components are prescribed, or the normal one only
 
-/// Coordinates of the nodes of a tensor grid; tables in the memory of the backend.
+/// The coordinates of a tensor grid; the tables lie in the memory of the backend.
 struct FlowMesh {
     Grid grid;
-    const double* nodes[3];      ///< coordinate by node
-    const double* h[3];          ///< spacing by element
+    const double* nodes[3];      ///< by axis, the coordinate of each node
+    const double* h[3];          ///< by axis, the spacing of each element
     const double* inverse_h[3];  ///< 1 / h
 
     HYPERPLANE_HD int elements(int axis) const { return (axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz) - 1; }
     HYPERPLANE_HD Position position(Int3 p) const { return {nodes[0][p.x], nodes[1][p.y], nodes[2][p.z]}; }
 };
 
-/// Kovasznay (1948) at Reynolds number 1 / nu, centred on y = 0.2; component c of (u, v, w, p).
+/// The flow of Kovasznay (1948) at Reynolds number 1 / nu, centred at y = 0.2: component c of (u, v, w, p).
 HYPERPLANE_HD inline double kovasznay(int c, const Position& x, double viscosity) {
     constexpr double tau = 2 * std::numbers::pi;
     const double half = 0.5 / viscosity, lambda = half - std::sqrt(half * half + tau * tau), y = x[1] - 0.2;
@@ -37,7 +38,7 @@ HYPERPLANE_HD inline double kovasznay(int c, const Position& x, double viscosity
     return c == 2 ? 0.0 : -0.5 * std::exp(2 * lambda * x[0]);
 }
 
-/// Ethier and Steinman (1994), a = pi / 4, d = pi / 2; component c of (u, v, w, p).
+/// The flow of Ethier and Steinman (1994) with a = pi / 4, d = pi / 2: component c of (u, v, w, p).
 HYPERPLANE_HD inline double ethier_steinman(int c, const Position& at, double time, double viscosity) {
     constexpr double a = std::numbers::pi / 4, d = std::numbers::pi / 2;
     const double decay = std::exp(-d * d * viscosity * time);
@@ -59,14 +60,14 @@ struct Flow {
     FlowCase kind = FlowCase::cavity;
     double viscosity = 0.01;
     double compliance = 1.0;  ///< 1 / beta
-    bool pseudo = true;       ///< towards a steady state: tau without the time step
-    int lid_axis = 2;         ///< the lid is the last face along it
-    FaceKind faces[3][2];     ///< of each axis, first and last
+    bool pseudo = true;       ///< whether steps lead to a steady state, so that tau has no term of the time step
+    int lid_axis = 2;         ///< the lid is the last face along this axis
+    FaceKind faces[3][2];     ///< the first and the last face of each axis
 
     HYPERPLANE_HD bool on_face(Int3 p, int axis, int side) const {
         return Domain::component(p, axis) == (side ? mesh.elements(axis) : 0);
     }
-    /// True on a face, other than the lid, where the velocity is prescribed.
+    /// True if p lies on a face other than the lid where the velocity is prescribed.
     HYPERPLANE_HD bool on_fixed_wall(Int3 p) const {
         for (int axis = 0; axis < 3; ++axis)
             for (int side = 0; side < 2; ++side)
@@ -74,7 +75,7 @@ struct Flow {
                     return true;
         return false;
     }
-    /// Whether component i is prescribed at p; the pressure, 3, never is.
+    /// Whether component i is prescribed at p; the pressure (i = 3) never is.
     HYPERPLANE_HD bool fixed(Int3 p, int i) const {
         if (i == 3) return false;
         for (int axis = 0; axis < 3; ++axis)
@@ -86,35 +87,35 @@ struct Flow {
         return kind == FlowCase::kovasznay ? kovasznay(c, mesh.position(p), viscosity)
                                            : ethier_steinman(c, mesh.position(p), time, viscosity);
     }
-    /// The velocity prescribed at p: on the lid 1 along x, without its edges.
+    /// The prescribed velocity at p. On the lid it is 1 along x, except at the edges.
     HYPERPLANE_HD double boundary_value(int i, Int3 p, double time) const {
         if (kind != FlowCase::cavity) return exact(i, p, time);
         return i == 0 && on_face(p, lid_axis, 1) && !on_fixed_wall(p) ? 1.0 : 0.0;
     }
-    /// State to begin with: at rest inside, or the exact one where it depends on time.
+    /// The initial state: the exact one if it depends on time, otherwise at rest except for prescribed velocities.
     HYPERPLANE_HD double initial(int c, Int3 p) const {
         if (kind == FlowCase::ethier_steinman) return exact(c, p, 0.0);
         return c < 3 && fixed(p, c) ? boundary_value(c, p, 0.0) : 0.0;
     }
 };
 
-/// A state of the flow within a step: what residual and Jacobian are computed from.
+/// The data from which residual and Jacobian are computed: the flow, and the state within a time step.
 struct FlowStep {
     Flow flow;
-    ConstVectorView u, old, older;  ///< older.values null where the scheme takes none
+    ConstVectorView u, old, older;  ///< older.values is null if the scheme does not need it
     double rate[3];                 ///< u_t = rate[0] u + rate[1] old + rate[2] older
-    double damping;                 ///< 2 / dt in tau, 0 in pseudo-time
+    double damping;                 ///< 2 theta / dt in tau, 0 for steps towards a steady state
     double time;
 };
 
-/// Geometry of an element.
+/// The geometry of an element.
 template <class T>
 struct FlowBox {
     T inverse_h[3];
-    T weight;  ///< of a Gauss point
+    T weight;  ///< weight of a Gauss point
 };
 
-/// The neighbourhood of one point, read as needed.
+/// The neighbourhood of one point; values are read from the vectors when they are needed.
 struct PointPatch {
     using Number = double;
     using Place = Index;
@@ -156,7 +157,7 @@ struct PointPatch {
     }
 };
 
-/// Element n around the point of a patch as the point sees it; its states are read as needed.
+/// Element n around the point of a patch, in axes that lead away from the point; its states are read when needed.
 /// tau = [damping^2 + 4 sum (u_d / h_d)^2 + (4 nu sum h_d^-2)^2]^-1/2 with the velocity at the element's centre at the
 /// beginning of the step.
 template <class Patch>
@@ -197,15 +198,16 @@ private:
     typename Patch::Place place_[8];
 };
 
-/// Row c of F at a point, `sum` being what the elements make; where a velocity is prescribed, scale (u - g).
+/// Row c of F at a point: `sum`, the contributions of the elements, or scale (u - g) if the velocity is prescribed.
 template <class Patch, class T = typename Patch::Number>
 HYPERPLANE_HD T residual_entry(const Patch& patch, int c, const T& scale, const T& sum) {
     const auto here = patch.place({0, 0, 0});
     return chosen(patch.fixed(c), scale * (patch.value(here, c) - patch.boundary_value(c)), sum);
 }
 
-/// What the elements on one side in z make of a column of one row, in block x + 3 y of the layer of neighbours on that
-/// side (layer = 1) or of the point's own layer (0). `at(n, b)` is what element n puts at its corner b.
+/// The sum of the contributions of the elements on one side in z to a coefficient in block x + 3 y, of the layer of
+/// neighbours on that side (layer = 1) or of the point's own layer (0). `at(n, b)` is the contribution of element n at
+/// its corner b.
 template <int block, class At>
 HYPERPLANE_HD auto side_sum(int side, int layer, const At& at) {
     constexpr int x = block % 3, y = block / 3, first = x / 2 + 2 * (y / 2);
@@ -219,7 +221,7 @@ HYPERPLANE_HD auto side_sum(int side, int layer, const At& at) {
         return part(first);
 }
 
-/// A coefficient, in a row whose unknown is not prescribed or one where it is.
+/// A coefficient: `value`, or if the row prescribes its unknown, `scale` on the diagonal and 0 elsewhere.
 template <class Flags, class T>
 HYPERPLANE_HD T flow_entry(const Flags& fixed, bool diagonal, const T& scale, const T& value) {
     return chosen(fixed, diagonal ? scale : T(0.0), value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several doubles that the host computes with at once: what a point formula written for any type of number takes
-// where it runs along consecutive slots. Lane by lane the bits are those of plain doubles.
+// Pack: several doubles with which the host computes at once. A formula at a point that is a template over its number
+// type runs with it along consecutive slots. Each lane has the bits that plain doubles would give.
 #pragma once
 
 #include <cmath>
@@ -13,13 +13,13 @@ namespace hyperplane {
 HYPERPLANE_HD inline double fused(double a, double b, double c) {
     return std::fma(a, b, c);
 }
-/// `yes` where `which` holds, else `no`.
+/// `yes` if `which`, otherwise `no`.
 HYPERPLANE_HD inline double chosen(bool which, double yes, double no) {
     return which ? yes : no;
 }
-/// a / b and the root of x, correctly rounded, of numbers far from the ends of the range of exponents: on a GPU without
-/// the branch for others, so that divisions overlap (Markstein 1990). There what divides by 0 or has an infinity or NaN
-/// in it is NaN, also root(0), so that a blow-up shows.
+/// a / b and the square root of x, correctly rounded for numbers whose exponents are far from the ends of the range. On
+/// a GPU there is no branch for other numbers, so that divisions overlap (Markstein 1990): a division by 0, an infinity
+/// or a NaN as operand, and root(0) all give NaN, so that a blow-up is noticed.
 HYPERPLANE_HD inline double quotient(double a, double b) {
 #ifdef __CUDA_ARCH__
     double y;

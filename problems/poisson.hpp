@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Poisson's equation, -div(K grad u) = f on a box, u = g on its boundary.
 //
-// Nodes, K = diag(kx, ky, kz) constant (Bueler, PETSc for PDEs, c/ch6/fish.c), h = (hx hy hz)^(1/3):
-//   star7     a_d = k_d h^2 / h_d^2;  centre 2 (ax + ay + az), neighbours -a_d, right-hand side h^2 f
+// On nodes, with a constant K = diag(kx, ky, kz) (Bueler, PETSc for PDEs, c/ch6/fish.c) and h = (hx hy hz)^(1/3):
+//   star7     a_d = k_d h^2 / h_d^2;  diagonal 2 (ax + ay + az), neighbours -a_d, right-hand side h^2 f
 //   box27     with the second differences D_d = (1, -2, 1) and cubic cells,
 //             A = -w1 sum_d D_d - w2 sum_{d<e} D_d D_e - w3 D_x D_y D_z = w1 h^2 (-Laplace)
 //             hpcg (9, 3, 1): 26 and -1;  q1 (1, 1/3, 1/12): trilinear elements, 8/3, 0, -1/6, -1/12;
 //             mehr (1, 1/6, 1/30): (128, -14, -3, -1) / 30, fourth order with f + h^2 Laplace(f) / 12
-// Cells, K variable, two-point fluxes:
-//   a face between cells a and b has T = vol / h_d^2  2 Ka Kb / (Ka + Kb), a Dirichlet face
-//   2 K vol / h_d^2, a Neumann face nothing; off the diagonal -T, on it their sum.
+// On cells, with a variable K and two-point fluxes:
+//   a face between cells a and b has the transmissibility T = vol / h_d^2  2 Ka Kb / (Ka + Kb), a Dirichlet
+//   face 2 K vol / h_d^2, a Neumann face 0. Off-diagonal coefficients are -T, the diagonal is the sum of the T.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ namespace hyperplane {
 ParameterTable poisson_parameters();
 std::unique_ptr<Problem> create_poisson(const Parameters& parameters, const Context& context, const InputFiles& files);
 
-/// What nodes and cells share: f, and g where u is known.
+/// Data that nodes and cells share: f, and the solution if it is known, which also gives g.
 struct PoissonData {
     SourceKind source = SourceKind::exact;
     ExactSolution exact;
@@ -33,12 +33,12 @@ struct PoissonData {
     std::uint64_t seed = 0;
 };
 
-/// problem.right_hand_side for a domain. `automatic` is what auto stands for where the operator is not
-/// singular; a singular one takes random. Throws UsageError for data the boundary does not allow.
+/// Reads problem.right_hand_side. `automatic` is the meaning of auto for an operator that is not singular; for a
+/// singular one it is random. Throws UsageError for data that the boundary conditions do not allow.
 PoissonData poisson_data(const Parameters& parameters, const Domain& domain, const std::string& automatic,
                          bool singular);
 
-/// Norms of the error where the solution is known: a manufactured one, or 1 for b = A 1.
+/// Norms of the error if the solution is known: a manufactured one, or 1 for b = A 1.
 std::vector<ErrorNorm> poisson_errors(const Vector& u, const Domain& domain, const PoissonData& data);
 
 std::unique_ptr<Problem> create_poisson_nodes(const Parameters& parameters);

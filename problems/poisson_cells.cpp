@@ -29,7 +29,7 @@ private:
     FluxRows formula_;
 };
 
-/// Which axes end in Dirichlet faces.
+/// The axes that end in Dirichlet faces.
 std::array<bool, 3> dirichlet_axes(const Parameters& parameters, const Domain& domain) {
     const std::string& kind = parameters.text("problem", "boundary_condition");
     const std::array<bool, 3> wanted{kind == "dirichlet", kind == "dirichlet", kind != "neumann"};
@@ -40,7 +40,7 @@ std::array<bool, 3> dirichlet_axes(const Parameters& parameters, const Domain& d
     return {wanted[0] && domain.bounded(0), wanted[1] && domain.bounded(1), wanted[2] && domain.bounded(2)};
 }
 
-/// Keys that only nodes have.
+/// Throws UsageError if a key is given that is meant for nodes only.
 void check_keys(const Parameters& parameters) {
     if (parameters.text("problem", "stencil") != "star7")
         throw UsageError(parameters.where("problem", "stencil") + ": box27 needs problem.discretisation = node");

@@ -10,13 +10,13 @@
 namespace hyperplane {
 namespace {
 
-/// Weights (w1, w2, w3) of an operator, over a common divisor so that integer entries come out exact.
+/// Weights (w1, w2, w3) of an operator over a common divisor, so that integer coefficients are exact.
 struct Weights {
     double one, two, three, divisor;
     bool fourth_order = false;
 };
 
-/// c[e] of -w1 sum_d a_d D_d - w2 sum_{d<e} D_d D_e - w3 D_x D_y D_z, without the flat axes.
+/// The coefficients of -w1 sum_d a_d D_d - w2 sum_{d<e} D_d D_e - w3 D_x D_y D_z, without flat axes.
 template <int N>
 std::array<double, N> difference_row(const std::array<Int3, N>& offsets, const Domain& domain,
                                      const std::array<double, 3>& a, const Weights& w) {
@@ -33,7 +33,7 @@ std::array<double, N> difference_row(const std::array<Int3, N>& offsets, const D
         const double two =
             second[0] * second[1] * here[2] + second[0] * here[1] * second[2] + here[0] * second[1] * second[2];
         const double three = second[0] * second[1] * second[2];
-        row[e] = 0.0 - (w.one * one + w.two * a[0] * two + w.three * a[0] * three) / w.divisor;  // no -0.0
+        row[e] = 0.0 - (w.one * one + w.two * a[0] * two + w.three * a[0] * three) / w.divisor;  // avoids -0.0
     }
     return row;
 }
@@ -73,7 +73,7 @@ std::unique_ptr<Problem> make_nodes(const Stencil& stencil, const Domain& domain
     return std::make_unique<PoissonNodes<N>>(std::move(shape), interior);
 }
 
-/// Box27 weights are those of a cube.
+/// Throws UsageError unless the cells are cubes and K is isotropic, as the weights of box27 require.
 void check_cubic(const Parameters& parameters, const Domain& domain, const PoissonData& data) {
     const double h = domain.mean_spacing();
     for (int d = 0; d < 3; ++d) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of Poisson's equation, as poisson.hpp gives them: formulas in the sense of linear_rows.hpp.
+// The matrix rows of poisson.hpp: formulas in the sense of linear_rows.hpp.
 #pragma once
 
 #include "problems/coefficient_field.hpp"
@@ -8,15 +8,15 @@
 
 namespace hyperplane {
 
-/// Nodes: the same row at every interior node.
+/// On nodes: the same row at every interior node.
 template <int N>
 struct InteriorRow {
     static constexpr int entries = N;
     std::array<double, N> row;
     PoissonData data;
     Domain domain;
-    double source_scale;  ///< of f in the right-hand side
-    double correction;    ///< of Laplace(f), mehr's fourth order
+    double source_scale;  ///< factor of f in the right-hand side
+    double correction;    ///< factor of Laplace(f), which makes mehr fourth order
 
     HYPERPLANE_HD void coefficients(Int3, double* c) const {
         for (int e = 0; e < N; ++e) c[e] = row[e];
@@ -35,7 +35,7 @@ struct InteriorRow {
 template <int N>
 using NodeRows = DirichletNodes<InteriorRow<N>>;
 
-/// Cells: two-point fluxes.
+/// On cells: two-point fluxes.
 struct FluxRows {
     static constexpr int entries = 7, dof = 1;
     std::array<Int3, entries> offsets;
@@ -43,8 +43,8 @@ struct FluxRows {
     Domain domain;
     CoefficientView k;
     PoissonData data;
-    std::array<bool, 3> dirichlet;     ///< u = g on the two faces across each axis
-    double volume;                     ///< of a cell
+    std::array<bool, 3> dirichlet;     ///< by axis: whether u = g on its two boundary faces
+    double volume;                     ///< of one cell
     std::array<double, 3> face_scale;  ///< volume / h_d^2
 
     FluxRows(const Stencil& stencil, const Domain& on, const PoissonData& what, const std::array<bool, 3>& walls)
@@ -54,7 +54,7 @@ struct FluxRows {
         for (int axis = 0; axis < 3; ++axis) face_scale[axis] = volume / (h[axis] * h[axis]);
     }
 
-    /// Entry of the neighbour one step along `axis`: natural order is -z -y -x 0 +x +y +z.
+    /// Entry of the neighbour at `side` = +-1 along `axis`: natural order is -z -y -x 0 +x +y +z.
     HYPERPLANE_HD static int entry(int axis, int side) { return 3 + side * (axis + 1); }
     HYPERPLANE_HD double wall(int axis, Int3 p) const { return 2.0 * k.at(axis, grid.row(p)) * face_scale[axis]; }
 

@@ -98,7 +98,8 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
 }
 
 Showing showing_of(const std::string& problem) {
-    const bool has_picture = problem != "block_laplacian" && problem != "matrix_market";  // systems without a page
+    const bool has_picture =
+        problem != "block_laplacian" && problem != "matrix_market";  // these two have no page in docs/
     return {"inputs/" + problem + ".ini", has_picture ? "docs/problems/" + problem + ".png" : ""};
 }
 

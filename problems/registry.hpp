@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The problems a deck can name. Adding one: its own files and a row in registry.cpp.
+// The problems that a deck can name. To add one, write its files and a row in registry.cpp.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,19 @@
 
 namespace hyperplane {
 
-/// Makes a problem from [grid], [problem] and [time]; throws UsageError for parameters that
-/// contradict each other, FileError for a file it cannot read.
+/// Constructs a problem from [grid], [problem] and [time]. Throws UsageError if parameters contradict each other,
+/// FileError if a file cannot be read.
 using CreateProblem = std::unique_ptr<Problem> (*)(const Parameters&, const Context&, const InputFiles&);
 
 const std::vector<RegistryRow<CreateProblem>>& problems();
 
-/// Files of the repository that show a problem: a deck to begin with, and a picture of what comes out, or nothing.
+/// Files of the repository that show a problem: a typical deck, and a picture of its result (empty if there is none).
 struct Showing {
     std::string deck, picture;
 };
 Showing showing_of(const std::string& problem);
 
-/// Keys every problem shares: problem.name, [grid] and [time].
+/// The keys of every problem: problem.name, [grid] and [time].
 ParameterTable common_problem_parameters();
 
 }  // namespace hyperplane

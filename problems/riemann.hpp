@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exact solution of the Riemann problem of an ideal gas (Toro, Riemann Solvers and Numerical Methods for Fluid
-// Dynamics, chapter 4): two uniform states, a membrane at x = 0 that is gone at t = 0.
+// Dynamics, chapter 4): two uniform states, separated by a membrane at x = 0 that is removed at t = 0.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hyperplane {
 
-/// Shock tube of two states (rho, u, p); a small value.
+/// A shock tube with two states (rho, u, p), small enough to be passed by value.
 struct Riemann {
     struct Side {
         double rho, u, p;
@@ -20,7 +20,7 @@ struct Riemann {
     double pressure = 0.0, velocity = 0.0;  ///< between the outer waves
 
     Riemann() = default;
-    /// Newton's method for the pressure between the waves; vacuum must not arise.
+    /// Computes the pressure between the waves by Newton's method; the data must not lead to vacuum.
     Riemann(Side l, Side r, double heat_ratio) : left(l), right(r), gamma(heat_ratio) {
         pressure = 0.5 * (l.p + r.p);
         for (int step = 0; step < 100; ++step) {
@@ -34,7 +34,7 @@ struct Riemann {
         velocity = 0.5 * (l.u + r.u + jump(r, pressure) - jump(l, pressure));
     }
 
-    /// Density between a side's outer wave and the contact.
+    /// The density between a side's outer wave and the contact.
     HYPERPLANE_HD double density(const Side& side) const {
         const double ratio = pressure / side.p, g = (gamma - 1) / (gamma + 1);
         return side.rho * (ratio > 1.0 ? (ratio + g) / (g * ratio + 1) : std::pow(ratio, 1 / gamma));
@@ -52,7 +52,8 @@ struct Riemann {
 
 private:
     HYPERPLANE_HD double sound(const Side& side) const { return std::sqrt(gamma * side.p / side.rho); }
-    /// Change of velocity across a side's outer wave, and its derivative with respect to the pressure behind.
+    /// The change of velocity across a side's outer wave as a function of the pressure behind it; slope() is its
+    /// derivative.
     double jump(const Side& side, double p) const {
         if (p <= side.p) return 2 * sound(side) / (gamma - 1) * (std::pow(p / side.p, (gamma - 1) / (2 * gamma)) - 1);
         return (p - side.p) * std::sqrt(2 / ((gamma + 1) * side.rho) / (p + (gamma - 1) / (gamma + 1) * side.p));
@@ -62,7 +63,7 @@ private:
         const double b = (gamma - 1) / (gamma + 1) * side.p;
         return std::sqrt(2 / ((gamma + 1) * side.rho) / (p + b)) * (1 - 0.5 * (p - side.p) / (p + b));
     }
-    /// Left of the contact.
+    /// The state at a speed left of the contact.
     HYPERPLANE_HD Side sample(const Side& side, double speed) const { return sample(side, speed, velocity); }
     HYPERPLANE_HD Side sample(const Side& side, double speed, double contact) const {
         const double c = sound(side), ratio = pressure / side.p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Source terms f that need no exact solution.
+// Source terms f that do not depend on an exact solution.
 #pragma once
 
 #include "core/grid/grid.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For formulas whose small arrays are to stay in registers: indices known when compiled.
+// Loops with indices that are compile-time constants, so that small arrays stay in registers.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@
 
 namespace hyperplane {
 
-/// body(0), ..., body(N - 1), each with a std::integral_constant.
+/// Calls body(0), ..., body(N - 1), each with a std::integral_constant.
 template <int N, class Body>
 HYPERPLANE_HD void for_constants(const Body& body) {
     const auto each = [&]<int... k>(std::integer_sequence<int, k...>) {
@@ -18,7 +18,7 @@ HYPERPLANE_HD void for_constants(const Body& body) {
     each(std::make_integer_sequence<int, N>{});
 }
 
-/// One of three, by a number known at run time only, without an address.
+/// three[which] for an index known at run time only, without addressing an array in memory.
 template <class T>
 HYPERPLANE_HD const T& one_of(const T (&three)[3], int which) {
     return which == 0 ? three[0] : which == 1 ? three[1] : three[2];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Winds of the convection-diffusion problem, divergence-free in the sense of face centres. With
+// Winds of the convection-diffusion problem. The divergence computed from the values at face centres is zero. With
 // X = 2x/Lx - 1, Y = 2y/Ly - 1 and t = 2 pi (x/Lx, y/Ly, z/Lz):
 //   const    (bx, by, bz)
 //   rotate   (-Y, X, 0)
 //   recirc   (2 Y (1 - X^2), -2 X (1 - Y^2), 0)
 //   abc      (sin tz + cos ty, sin tx + cos tz, sin ty + cos tx)
-// The component along d of rotate and abc does not vary along d; in recirc, where Lx = Ly, the
-// differences of the two quadratics cancel.
+// In rotate and abc, the component along d does not vary along d; in recirc with Lx = Ly, the differences of the
+// two quadratic functions cancel.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace hyperplane {
 
 enum class WindKind { constant, rotate, recirc, abc };
 
-/// A small value.
+/// A wind, small enough to be passed by value.
 struct Wind {
     WindKind kind = WindKind::rotate;
-    std::array<double, 3> velocity{0.0, 0.0, 0.0};  ///< of const
+    std::array<double, 3> velocity{0.0, 0.0, 0.0};  ///< for const
     std::array<double, 3> lengths{1.0, 1.0, 1.0};
 
     /// Component `axis` at a position.
