@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sequential block ILU on a given pattern, and what is built from it.
+// Sequential block ILU on a given pattern, its solves, and related factorisations.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@ namespace hyperplane::reference {
 
 using Inverse = std::function<Dense(const Dense&)>;
 
-/// L (unit diagonal blocks) strictly below, U on and above the diagonal of `factors`.
+/// `factors` contains L (with unit diagonal blocks) strictly below the diagonal, U on and above it.
 struct BlockIlu {
     BlockMatrix factors;
     std::vector<Dense> diagonal_inverse;
 };
 
-/// StructILU paper, Algorithm 1: in place, row after row, updates outside the pattern are dropped.
+/// StructILU paper, Algorithm 1: in place, row by row; updates outside the pattern are dropped.
 inline BlockIlu block_ilu(const BlockMatrix& a, const Pattern& pattern, const Inverse& inverse = gauss_jordan_inverse) {
     const int n = int(a.rows.size());
     BlockIlu ilu{{a.dof, std::vector<std::map<int, Dense>>(n)}, std::vector<Dense>(n)};
@@ -40,8 +40,8 @@ inline BlockIlu block_ilu(const BlockMatrix& a, const Pattern& pattern, const In
     return ilu;
 }
 
-/// The symmetric special case: the lower factor alone, A ~ (D + L) D^-1 (D + L)^T, where
-/// (D + L)_ij = A_ij - sum over m < j of L_im D_m^-1 L_jm^T; U = (D + L)^T, so L and U follow.
+/// The symmetric case, which computes the lower factor only: A ~ (D + L) D^-1 (D + L)^T, where
+/// (D + L)_ij = A_ij - sum over m < j of L_im D_m^-1 L_jm^T. L and U of BlockIlu follow from U = (D + L)^T.
 inline BlockIlu block_ic(const BlockMatrix& a, const Pattern& pattern, const Inverse& inverse = gauss_jordan_inverse) {
     const int n = int(a.rows.size());
     std::vector<std::map<int, Dense>> lower(n);
@@ -67,7 +67,7 @@ inline BlockIlu block_ic(const BlockMatrix& a, const Pattern& pattern, const Inv
     return ic;
 }
 
-/// L y = b, StructILU paper, Algorithm 2.
+/// The solution y of L y = b (StructILU paper, Algorithm 2).
 inline std::vector<double> lower_solve(const BlockIlu& ilu, std::vector<double> b) {
     const int dof = ilu.factors.dof;
     for (int i = 0; i < int(ilu.factors.rows.size()); ++i)
@@ -76,7 +76,7 @@ inline std::vector<double> lower_solve(const BlockIlu& ilu, std::vector<double> 
     return b;
 }
 
-/// U x = b.
+/// The solution x of U x = b.
 inline std::vector<double> upper_solve(const BlockIlu& ilu, std::vector<double> b) {
     const int dof = ilu.factors.dof;
     for (int i = int(ilu.factors.rows.size()) - 1; i >= 0; --i) {
@@ -89,12 +89,12 @@ inline std::vector<double> upper_solve(const BlockIlu& ilu, std::vector<double> 
     return b;
 }
 
-/// M^-1 b = U^-1 L^-1 b.
+/// M^-1 b = U^-1 L^-1 b
 inline std::vector<double> apply_inverse(const BlockIlu& ilu, const std::vector<double>& b) {
     return upper_solve(ilu, lower_solve(ilu, b));
 }
 
-/// Block Jacobi: every diagonal block inverted.
+/// Block Jacobi: b multiplied by the inverse of every diagonal block.
 inline std::vector<double> apply_block_jacobi(const BlockMatrix& a, const std::vector<double>& b) {
     std::vector<double> x(b.size(), 0.0);
     for (int i = 0; i < int(a.rows.size()); ++i)
@@ -107,7 +107,7 @@ inline BlockIlu stencil_ilu(const StencilMatrix& a, int k, const Inverse& invers
     return block_ilu(assembled(a, false), stencil_pattern(a.box, filled_offsets(a.offsets, k)), inverse);
 }
 
-/// A + alpha diag(A), diag meaning the scalar diagonal.
+/// A + alpha diag(A), where diag is the scalar diagonal.
 inline StencilMatrix shifted(StencilMatrix a, double alpha) {
     for (auto& row : a.blocks)
         for (int r = 0; r < a.dof; ++r) row.at(Offset{})(r, r) *= 1.0 + alpha;

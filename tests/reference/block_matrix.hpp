@@ -14,7 +14,7 @@
 
 namespace hyperplane::reference {
 
-/// rows[i][j]: the dof x dof block that couples point i to point j.
+/// rows[i][j] is the dof x dof block that couples point i to point j.
 struct BlockMatrix {
     int dof = 1;
     std::vector<std::map<int, Dense>> rows;
@@ -30,7 +30,7 @@ struct StencilMatrix {
     std::vector<std::map<Offset, Dense>> blocks;  ///< by row and offset
 };
 
-/// The matrix with (A) or without (what a factorisation sees) the couplings that wrap.
+/// The matrix A, or, without the couplings that wrap, the matrix that is factored.
 inline BlockMatrix assembled(const StencilMatrix& a, bool with_wrapped = true) {
     BlockMatrix result{a.dof, std::vector<std::map<int, Dense>>(a.box.points())};
     for (int row = 0; row < a.box.points(); ++row)
@@ -77,7 +77,7 @@ inline Product multiply(const BlockMatrix& a, const std::vector<double>& x) {
     return result;
 }
 
-/// b - A x in quadruple precision, then rounded.
+/// b - A x, computed in quadruple precision and then rounded.
 inline std::vector<double> exact_residual(const BlockMatrix& a, const std::vector<double>& b,
                                           const std::vector<double>& x) {
     std::vector<double> result(b.size());
@@ -91,7 +91,7 @@ inline std::vector<double> exact_residual(const BlockMatrix& a, const std::vecto
     return result;
 }
 
-/// Uniform in [-1, 1), the same on every machine.
+/// Random numbers, uniform in [-1, 1), the same on every machine.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : bits_(seed) {}
@@ -122,7 +122,7 @@ inline void make_dominant(StencilMatrix& a, double strength) {
         }
 }
 
-/// Random blocks, strictly diagonally dominant rows.
+/// A matrix of random blocks with strictly diagonally dominant rows.
 inline StencilMatrix random_matrix(const Box& box, const std::vector<Offset>& offsets, int dof, std::uint64_t seed) {
     Random random(seed);
     StencilMatrix a{box, offsets, dof, std::vector<std::map<Offset, Dense>>(box.points())};
@@ -133,7 +133,7 @@ inline StencilMatrix random_matrix(const Box& box, const std::vector<Offset>& of
     return a;
 }
 
-/// Random symmetric positive definite: symmetric and strictly diagonally dominant.
+/// A random matrix that is symmetric positive definite: it is symmetric and strictly diagonally dominant.
 inline StencilMatrix random_spd_matrix(const Box& box, const std::vector<Offset>& offsets, int dof,
                                        std::uint64_t seed) {
     Random random(seed);

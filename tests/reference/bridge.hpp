@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one place where the reference and the code under test meet: data goes across, nothing else.
+// Conversions of data between the reference and the code under test, which are independent otherwise.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ inline Grid to_grid(const Box& box) {
     return grid;
 }
 
-/// "17x9x5", and "7x5x5pxpz" where x and z are periodic.
+/// The name of a box: "17x9x5", or "7x5x5pxpz" if x and z are periodic.
 inline std::string name_of(const Box& box) {
     std::ostringstream name;
     name << box.nx << 'x' << box.ny << 'x' << box.nz;
@@ -59,7 +59,7 @@ inline StructMatrix to_struct_matrix(const Context& context, const Layout& layou
     return result;
 }
 
-/// x[row * dof + component] in natural order to and from a Vector.
+/// Converts x[row * dof + component] in natural order to a Vector, and back.
 inline Vector to_vector(const Context& context, const Layout& layout, int dof, const std::vector<double>& x) {
     Vector result(context, layout, dof, "test vector");
     for (Index row = 0; row < layout.slots(); ++row)
@@ -74,7 +74,7 @@ inline std::vector<double> from_vector(const Vector& x) {
     return result;
 }
 
-/// max |x - y| / max |y|; NaN when either holds one, infinity when the sizes differ.
+/// max |x - y| / max |y|; NaN if a value is not finite, infinity if the sizes differ.
 inline double relative_difference(const std::vector<double>& x, const std::vector<double>& y) {
     if (x.size() != y.size()) return INFINITY;
     double largest = 0.0, error = 0.0;

@@ -11,7 +11,7 @@
 
 namespace hyperplane::reference {
 
-/// Points by colour, those of a colour in natural order: the n-th is order[n].
+/// The points sorted by colour, and by natural order within a colour: the n-th point is order[n].
 inline std::vector<int> sorted_by_colour(const std::vector<int>& colours) {
     std::vector<int> order(colours.size());
     std::iota(order.begin(), order.end(), 0);
@@ -19,7 +19,7 @@ inline std::vector<int> sorted_by_colour(const std::vector<int>& colours) {
     return order;
 }
 
-/// Row and column n of the result are row and column order[n] of `a`.
+/// The matrix whose row and column n are row and column order[n] of `a`.
 inline BlockMatrix permuted(const BlockMatrix& a, const std::vector<int>& order) {
     std::vector<int> place(order.size());
     for (int n = 0; n < int(order.size()); ++n) place[order[n]] = n;
@@ -29,7 +29,7 @@ inline BlockMatrix permuted(const BlockMatrix& a, const std::vector<int>& order)
     return result;
 }
 
-/// ILU(0), or IC(0), of the renumbered matrix; couplings that wrap are left out.
+/// ILU(0), or IC(0), of the renumbered matrix without the couplings that wrap.
 inline BlockIlu coloured_ilu(const StencilMatrix& a, const std::vector<int>& order, bool symmetric) {
     const BlockMatrix matrix = permuted(assembled(a, false), order);
     Pattern pattern(order.size());
@@ -38,7 +38,7 @@ inline BlockIlu coloured_ilu(const StencilMatrix& a, const std::vector<int>& ord
     return symmetric ? block_ic(matrix, pattern) : block_ilu(matrix, pattern);
 }
 
-/// M^-1 r of factors of a renumbered matrix.
+/// M^-1 r in natural order, from factors of a renumbered matrix.
 template <class Factors>
 std::vector<double> apply_in_order(const Factors& m, const std::vector<int>& order, const std::vector<double>& r) {
     const int dof = int(r.size() / order.size());

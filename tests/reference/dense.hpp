@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small dense matrices, the slow and obvious way.
+// Small dense matrices, written in the slow and obvious way.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hyperplane::reference {
 
-/// rows x cols values, row by row.
+/// A matrix of rows x cols values, stored row by row.
 struct Dense {
     int rows = 0, cols = 0;
     std::vector<double> values;
@@ -54,7 +54,7 @@ inline double max_abs(const Dense& a) {
     return largest;
 }
 
-/// Gauss-Jordan elimination of [A | I] without exchanging rows; throws std::domain_error at a zero pivot.
+/// The inverse by Gauss-Jordan elimination of [A | I] without row exchanges; throws std::domain_error at a zero pivot.
 inline Dense gauss_jordan_inverse(Dense a) {
     const int n = a.rows;
     Dense inverse = identity(n);
@@ -77,7 +77,7 @@ inline Dense gauss_jordan_inverse(Dense a) {
     return inverse;
 }
 
-/// Solves A X = B by Gaussian elimination with partial pivoting; throws std::domain_error when A is singular.
+/// The solution of A X = B by Gaussian elimination with partial pivoting; throws std::domain_error if A is singular.
 inline Dense solve(Dense a, Dense b) {
     const int n = a.rows;
     for (int p = 0; p < n; ++p) {
@@ -107,7 +107,7 @@ inline std::vector<double> solve(const Dense& a, const std::vector<double>& b) {
     return solve(a, column).values;
 }
 
-/// The inverse by elimination with pivoting.
+/// The inverse by Gaussian elimination with partial pivoting.
 inline Dense pivoted_inverse(const Dense& a) {
     return solve(a, identity(a.rows));
 }

@@ -10,10 +10,10 @@
 
 namespace hyperplane::reference {
 
-/// Columns of each row, both counted in points.
+/// The columns of each row, where rows and columns are points.
 using Pattern = std::vector<std::set<int>>;
 
-/// Couplings of a stencil that stay on the grid without wrapping.
+/// The couplings of a stencil that lead to points of the grid without wrapping.
 inline Pattern stencil_pattern(const Box& box, const std::vector<Offset>& offsets) {
     Pattern pattern(box.points());
     for (int row = 0; row < box.points(); ++row)
@@ -22,8 +22,8 @@ inline Pattern stencil_pattern(const Box& box, const std::vector<Offset>& offset
     return pattern;
 }
 
-/// The pattern of ILU(k): an entry made of entries of levels p and q has level p + q + 1, the
-/// lowest way counts, and entries above k are dropped. On a full table of levels, row by row.
+/// The pattern of ILU(k): an elimination with entries of fill levels p and q gives level p + q + 1, the lowest level
+/// of an entry counts, and entries above level k are dropped. Computed row by row on a full table of levels.
 inline Pattern symbolic_ilu(const Pattern& pattern, int k) {
     const int n = int(pattern.size());
     constexpr std::uint8_t none = 255;
@@ -45,8 +45,8 @@ inline Pattern symbolic_ilu(const Pattern& pattern, int k) {
     return filled;
 }
 
-/// The offsets of ILU(k) far from any boundary: the middle row of a grid that reaches as far as
-/// k + 1 couplings can.
+/// The offsets of ILU(k) far from any boundary: those of the middle row of a grid so large that k + 1 couplings from
+/// the middle stay inside.
 inline std::vector<Offset> filled_offsets(const std::vector<Offset>& offsets, int k) {
     const int reach = radius(offsets) * (k + 1);
     const int width = 2 * reach + 1;

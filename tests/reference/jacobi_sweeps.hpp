@@ -26,7 +26,7 @@ inline std::vector<double> jacobi_sweeps(const BlockIlu& ilu, bool lower, int sw
     return x;
 }
 
-/// M = (I + W) D (I + G), either solve by sweeps from zero: v <- b - W v, then z <- D^-1 v - G z.
+/// M = (I + W) D (I + G), where both solves are replaced by sweeps from zero: v <- b - W v, then z <- D^-1 v - G z.
 struct SweptFactors {
     UnitFactors factors;
     int lower, upper;

@@ -6,9 +6,9 @@
 
 namespace hyperplane::reference {
 
-/// X_ij <- A_ij - sum over k < min(i, j) of X_ik X_kk^-1 X_kj, from X = A on, every X from the sweep before; `in_turn`:
-/// rows one after the other, each from those above as they have become. M is (D + E) D^-1 (D + F) with the lower,
-/// diagonal and upper parts of X.
+/// Sweeps X_ij <- A_ij - sum over k < min(i, j) of X_ik X_kk^-1 X_kj, starting with X = A. A sweep reads the values of
+/// the sweep before; with `in_turn`, it updates rows one after the other and reads new values of the rows above.
+/// M is (D + E) D^-1 (D + F) with the lower, diagonal and upper parts of X.
 inline BlockIlu par_ilu(const BlockMatrix& a, const Pattern& pattern, int sweeps, bool in_turn = false) {
     const int n = int(a.rows.size());
     BlockMatrix x{a.dof, std::vector<std::map<int, Dense>>(n)};

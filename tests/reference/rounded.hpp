@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors of fewer bits: M = (I + W) D (I + G) from an incomplete factorisation, each coefficient rounded once.
+// Factors in reduced precision: M = (I + W) D (I + G) from an incomplete factorisation, each coefficient rounded once.
 #pragma once
 
 #include "reference/block_ilu.hpp"
@@ -23,7 +23,7 @@ inline UnitFactors unit_factors(const BlockIlu& ilu) {
     return f;
 }
 
-/// To nearest with `bits` significant bits, ties to even, and to a multiple of `least`.
+/// x rounded to nearest, ties to even, with `bits` significant bits and to a multiple of `least`.
 inline double rounded(double x, int bits, double least) {
     if (x == 0.0) return x;
     int exponent;
@@ -32,8 +32,8 @@ inline double rounded(double x, int bits, double least) {
     return std::nearbyint(x / unit) * unit;
 }
 
-/// A row of some blocks: in single precision, or in half precision with a power of two that brings the row's largest to
-/// [2^14, 2^15).
+/// Rounds one row of some blocks: to single precision, or to half precision after scaling by the power of two with
+/// which the row's largest magnitude lies in [2^14, 2^15).
 inline void round_row(const std::vector<Dense*>& blocks, int row, bool half) {
     double largest = 0.0;
     for (const Dense* block : blocks)
@@ -46,7 +46,7 @@ inline void round_row(const std::vector<Dense*>& blocks, int row, bool half) {
         }
 }
 
-/// W, D^-1 and G have rows of their own.
+/// All factors rounded; the rows of W, of D^-1 and of G are scaled separately.
 inline UnitFactors rounded(UnitFactors f, bool half) {
     for (int i = 0; i < int(f.inverse.size()); ++i)
         for (int r = 0; r < f.lower.dof; ++r) {
@@ -60,7 +60,7 @@ inline UnitFactors rounded(UnitFactors f, bool half) {
     return f;
 }
 
-/// M^-1 b.
+/// M^-1 b
 inline std::vector<double> apply_inverse(const UnitFactors& f, std::vector<double> b) {
     const int n = int(f.inverse.size()), dof = f.lower.dof;
     for (int i = 0; i < n; ++i)

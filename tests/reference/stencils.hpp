@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Offsets, boxes of points and stencils, each written out from its definition in words.
+// Offsets, boxes of points and stencils, each written directly from its definition.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Box {
     bool contains(Offset p) const { return 0 <= p.x && p.x < nx && 0 <= p.y && p.y < ny && 0 <= p.z && p.z < nz; }
     int row(Offset p) const { return p.x + nx * (p.y + ny * p.z); }
     Offset point(int row) const { return {row % nx, row / nx % ny, row / nx / ny}; }
-    /// The point meant by p where periodic axes wrap.
+    /// The point p, wrapped along periodic axes.
     Offset wrapped(Offset p) const {
         const auto wrap = [](int i, int n, bool periodic) { return periodic ? ((i % n) + n) % n : i; };
         return {wrap(p.x, nx, periodic[0]), wrap(p.y, ny, periodic[1]), wrap(p.z, nz, periodic[2])};
@@ -47,7 +47,7 @@ inline std::vector<Offset> offsets_where(int radius, const std::function<bool(in
     return offsets;
 }
 
-/// Offsets with their mirrors and the diagonal, in natural order.
+/// The given offsets, their mirrors and the diagonal, in natural order.
 inline std::vector<Offset> with_mirrors(std::vector<Offset> offsets) {
     std::vector<Offset> all{{0, 0, 0}};
     for (Offset s : offsets) {
@@ -76,7 +76,7 @@ inline std::vector<NamedStencil> ready_made_stencils() {
     };
 }
 
-/// Two awkward ones: no coupling along some axes, far and skewed offsets.
+/// Two difficult stencils: no coupling along some axes, distant and skewed offsets.
 inline std::vector<NamedStencil> custom_stencils() {
     return {
         {"skewed7", with_mirrors({{1, 0, 0}, {2, -1, 0}, {0, 2, -1}})},
@@ -84,7 +84,7 @@ inline std::vector<NamedStencil> custom_stencils() {
     };
 }
 
-/// Unknowns a point that everything is tried with; and a few more.
+/// Numbers of unknowns a point that all tests use, and a longer list.
 inline constexpr int small_dofs[] = {1, 2, 3, 4, 5, 6, 7, 8}, all_dofs[] = {1, 2, 3, 4, 5, 6, 7, 8, 17, 32};
 
 inline std::vector<NamedStencil> all_stencils() {
@@ -105,7 +105,7 @@ inline int radius(const std::vector<Offset>& offsets) {
     return largest;
 }
 
-/// Level of each point of a sweep in natural order: the longest chain of points it must wait for.
+/// The level of each point in a solve in natural order: the length of the longest chain of points that it depends on.
 inline std::vector<int> longest_chains(const Box& box, const std::vector<Offset>& offsets) {
     std::vector<int> level(box.points(), 0);
     for (int row = 0; row < box.points(); ++row)

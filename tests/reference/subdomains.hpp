@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices cut into subdomains: boxes of points, couplings from box to box left out.
+// Matrices divided into subdomains: boxes of points, without the couplings between boxes.
 #pragma once
 
 #include "reference/block_ilu.hpp"
@@ -10,7 +10,7 @@ inline bool share_box(Offset p, Offset q, Offset size) {
     return p.x / size.x == q.x / size.x && p.y / size.y == q.y / size.y && p.z / size.z == q.z / size.z;
 }
 
-/// Without the couplings that wrap or that lead to another box.
+/// The matrix without the couplings that wrap or lead to another box.
 inline BlockMatrix decoupled(const StencilMatrix& a, Offset size) {
     BlockMatrix all = assembled(a, false);
     for (int row = 0; row < int(all.rows.size()); ++row)
@@ -28,7 +28,7 @@ inline BlockIlu subdomain_ilu(const StencilMatrix& a, Offset size) {
     return block_ilu(parts, pattern);
 }
 
-/// Coefficients of a decoupled matrix on a stencil, counted one by one.
+/// Number of coefficients of a decoupled matrix on a stencil, counted one by one.
 inline long long decoupled_entries(const Box& box, const std::vector<Offset>& offsets, int dof, Offset size) {
     long long blocks = 0;
     for (int row = 0; row < box.points(); ++row)
