@@ -15,14 +15,14 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// By slot, wherever the vector is.
+/// The values of a vector by slot, from either backend.
 Values values(const Vector& x) {
     Vector copy;
     const Vector& readable = on_host(x, copy);
     return Values(readable.data(), readable.data() + readable.size());
 }
 
-/// Sum of a[i] b[i] in long double, and of its magnitudes.
+/// The sums of a[i] b[i] and of |a[i] b[i]|, in long double.
 std::pair<double, double> exact_dot(const Values& a, const Values& b) {
     long double sum = 0.0L, magnitude = 0.0L;
     for (std::size_t at = 0; at < a.size(); ++at) {
@@ -37,7 +37,7 @@ void expect_sum(double actual, const Values& a, const Values& b) {
     EXPECT_NEAR(actual, sum, 64 * epsilon * magnitude);
 }
 
-/// Vectors of 3 components whose sizes straddle one, two and many blocks of a sum, and are odd and even.
+/// Vectors of 3 components, whose odd and even sizes are less than one, about two and many blocks of a sum.
 class Blas1 : public testing::TestWithParam<std::tuple<reference::Box, Backend>> {
 protected:
     void SetUp() override {
@@ -54,7 +54,7 @@ protected:
         transfer(host, x);
         return x;
     }
-    /// Scalars where operations can write them, and what they wrote.
+    /// The address of a scalar for operations, and the value that they wrote there.
     double* at(Index place) { return scalars->data() + place; }
     double known(Index place) const { return scalars->get(place, 1)[0]; }
 
@@ -69,7 +69,7 @@ const auto box_name = [](const auto& info) { return reference::name_of(std::get<
 
 INSTANTIATE_TEST_SUITE_P(OnHost, Blas1, testing::Combine(boxes, testing::Values(Backend::cpu)), box_name);
 INSTANTIATE_TEST_SUITE_P(OnDevice, Blas1, testing::Combine(boxes, testing::Values(Backend::cuda)), box_name);
-/// More than the blocks of a GPU take in one go.
+/// More values than the resident thread blocks of a GPU take in one pass.
 INSTANTIATE_TEST_SUITE_P(LargeOnDevice, Blas1,
                          testing::Combine(testing::Values(reference::Box{151, 97, 41}), testing::Values(Backend::cuda)),
                          box_name);
@@ -138,7 +138,7 @@ TEST_P(Blas1, FusedUpdatesEqualTheirParts) {
     expect_sum(known(4), ss, ss);
 }
 
-/// As many columns as each kernel takes, and more than one takes at once.
+/// Numbers of columns for each of the kernels, and more columns than one kernel takes.
 TEST_P(Blas1, ColumnsEqualTheirFormulas) {
     const Values ws = values(vector(100));
     for (int count : {1, 3, 5, 9, 31, 50, 70}) {
@@ -172,7 +172,7 @@ TEST_P(Blas1, ColumnsEqualTheirFormulas) {
     }
 }
 
-/// Coefficients as methods give them: quotients of scalars that reductions have left in memory.
+/// Coefficients as solvers use them: quotients of scalars that reductions have written to memory.
 TEST_P(Blas1, CoefficientsAreQuotientsOfScalars) {
     const Vector x = vector(1), y = vector(2);
     dot(x, x, at(0));
@@ -183,7 +183,7 @@ TEST_P(Blas1, CoefficientsAreQuotientsOfScalars) {
     EXPECT_EQ(values(by_ratio), values(by_number));
 }
 
-/// A coefficient of 0 keeps what it multiplies away, be it NaN.
+/// The vector that a coefficient of 0 multiplies is not read, even if it is NaN.
 TEST_P(Blas1, ZeroCoefficientsReadNothing) {
     const Vector x = vector(1);
     Vector bad = vector(2), y = vector(3), p = vector(4), z = vector(3);

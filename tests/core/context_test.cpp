@@ -72,7 +72,7 @@ TEST(Memory, IsAlignedZeroAndReturned) {
     for (const auto& [label, bytes] : context.ledger().by_label()) EXPECT_EQ(bytes, 0) << label;
 }
 
-/// In a process of its own, where no test before has chosen a GPU.
+/// Runs in a process of its own, in which no earlier test has chosen a GPU.
 TEST(DeviceDeathTest, HasNoPropertiesBeforeItIsChosen) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto ask = [] {

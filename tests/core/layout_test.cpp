@@ -16,7 +16,7 @@ using reference::Box;
 
 struct LayoutCase {
     Box box;
-    std::string levels;  ///< stencil whose level map shapes the layout; empty: natural
+    std::string levels;  ///< stencil whose level map defines the layout; empty: natural layout
 };
 
 Layout layout_of(const LayoutCase& c) {
@@ -49,7 +49,7 @@ TEST_P(LayoutTest, PointsAndSlotsMatchOneToOne) {
         const Index slot = layout.slot(p);
         ASSERT_TRUE(0 <= slot && slot < layout.slots());
         ASSERT_EQ(layout.point(slot), p);
-        ASSERT_EQ(layout.point(unsigned(slot)), p);  // as GPUs count, where 32 bits hold the slots
+        ASSERT_EQ(layout.point(unsigned(slot)), p);  // 32-bit slots, as on a GPU
         met.insert(slot);
         ASSERT_TRUE(layout.kind() == LayoutKind::hyperplane || slot == row);
     }
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(All, LayoutTest, testing::ValuesIn(layout_cases()), [](
 });
 
 TEST(Layouts, LevelsOfARunLieInConsecutiveSlots) {
-    // The drawing in layout.hpp on a 3 x 3 x 1 grid with star7's levels: plane l mod 3, then j.
+    // The formula in layout.hpp on a 3 x 3 x 1 grid with star7's levels: slots are sorted by l mod 3, then by j.
     Grid grid;
     grid.nx = grid.ny = 3;
     const Layout layout(LayoutKind::hyperplane, grid, {1, 1});

@@ -11,7 +11,7 @@ namespace {
 using reference::BlockMatrix;
 using reference::Box;
 
-/// Every coefficient of every block, explicit zeros too.
+/// Every coefficient of every block, including explicit zeros.
 CsrMatrix to_csr(const BlockMatrix& a) {
     CsrMatrix csr;
     csr.rows = a.unknowns();
@@ -69,7 +69,7 @@ TEST_P(MatrixCsr, ThereAndBack) {
         expect_equal(a.to_csr(), expected);
         EXPECT_EQ(a.nonzeros(), Index(expected.column.size()));
         StructMatrix again(context, layout, stencil, GetParam().dof, storage);
-        again.values(0)[0] = 99.0;  // what was there before must go
+        again.values(0)[0] = 99.0;  // assign must overwrite old values
         again.assign(expected);
         expect_equal(again.to_csr(), expected);
     }
@@ -100,8 +100,8 @@ TEST(MatrixAssign, NamesTheFirstEntryThatDoesNotFit) {
     csr.row_begin.push_back(0);
     for (Index row = 0; row < 24; ++row) {
         csr.column.push_back(row);
-        if (row == 4) csr.column.push_back(9);    // cell 2 to cell 4: from (2,0,0) to (0,1,0)
-        if (row == 10) csr.column.push_back(23);  // also wrong, but later
+        if (row == 4) csr.column.push_back(9);    // from cell 2, (2,0,0), to cell 4, (0,1,0)
+        if (row == 10) csr.column.push_back(23);  // wrong, too, but later
         csr.row_begin.push_back(Index(csr.column.size()));
     }
     csr.value.assign(csr.column.size(), 1.0);

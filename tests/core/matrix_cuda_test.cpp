@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products and residuals of a StructMatrix on a GPU: against the reference, and on large grids against the CPU.
+// Products and residuals of a StructMatrix on a GPU, compared with the reference, and on large grids with the CPU.
 #include "core/epsilon.hpp"
 #include "on_device.hpp"
 
@@ -10,7 +10,7 @@ using namespace testing_support;
 using reference::Box;
 using reference::StencilMatrix;
 
-/// Kernels are compiled for each case: stencil, dof, layout, storage, periodic or not. Its grids share them.
+/// Kernels are compiled for each case: stencil, dof, layout, storage, periodic or not. The grids of a case share them.
 struct DeviceCase {
     std::string stencil;
     int dof;
@@ -29,7 +29,7 @@ std::vector<Box> boxes_for(const DeviceCase& c) {
     return {{1, 1, 1}, {17, 9, 5}, {1, 1, 9}, {1, 33, 1}, {67, 1, 1}, {33, 1, 7}, {13, 7, 1}, {1, 9, 5}, {2, 2, 2}};
 }
 
-/// More points than a block of any kernel has threads.
+/// Grids with more points than a thread block of any kernel has threads.
 std::vector<Box> large_boxes_for(const DeviceCase& c) {
     if (c.periodic) return {{19, 23, 11, {true, true, true}}};
     if (c.dof > 8) return {{13, 11, 7}};
@@ -37,7 +37,7 @@ std::vector<Box> large_boxes_for(const DeviceCase& c) {
     return {{70, 67, 9}, {33, 130, 5}, {7, 11, 131}};
 }
 
-/// Every stencil with every dof, and layouts and storages in turns so that each meets all of either.
+/// Every stencil with every dof; layouts and storages alternate so that each stencil and each dof occurs with all.
 std::vector<DeviceCase> device_cases() {
     std::vector<DeviceCase> list;
     const auto add = [&](int stencil, int dof, int form, bool periodic) {
@@ -126,7 +126,7 @@ TEST_P(MatrixOnDevice, LargeGridsAreTheCpus) {
         there.apply(gpu_x, gpu_y);
         there.residual(gpu_b, gpu_x, gpu_r);
         EXPECT_LT(reference::relative_difference(from_vector(gpu_y), from_vector(y)), 1e-14);
-        // Both are exact but for their last bits, and tiny beside b and A x.
+        // Both are exact except for their last bits, and small compared with b and A x.
         EXPECT_LT(reference::relative_difference(from_vector(gpu_r), from_vector(r)), 1e-10);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// y = A x against the reference, for stencils x unknowns a cell x extents x layouts x storages.
+// y = A x compared with the reference, for stencils x unknowns a point x extents x layouts x storages.
 #include <gtest/gtest.h>
 
 #include "core/epsilon.hpp"
@@ -59,7 +59,7 @@ protected:
             ASSERT_NEAR(actual[at], expected.value[at], 16 * epsilon * expected.magnitude[at]) << "row " << at;
     }
 
-    /// b is A x rounded, so nothing but what rounding left remains: r is right to its own last bits.
+    /// b is A x, rounded, so that the residual is only the rounding error of b; r must be correct to its last bits.
     void expect_residual(const StencilMatrix& a, MatrixStorage storage) {
         const std::vector<double> x = reference::Random(5).vector(a.box.points() * a.dof);
         const reference::BlockMatrix assembled = reference::assembled(a);
@@ -145,7 +145,7 @@ void expect_same_bits(const Box& box, const char* name, LayoutKind kind, MatrixS
 }
 
 TEST(MatrixProducts, SameBitsForAnyNumberOfThreads) {
-    for (const Box& box : {Box{17, 9, 5}, Box{67, 13, 7}})  // the second: several pieces of a flat product
+    for (const Box& box : {Box{17, 9, 5}, Box{67, 13, 7}})  // the second has several pieces of apply_flat
         for (const char* name : {"star7", "box27", "skewed7"})
             for (LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane})
                 for (MatrixStorage storage : {MatrixStorage::full, MatrixStorage::lower})

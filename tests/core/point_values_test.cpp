@@ -22,7 +22,7 @@ protected:
             context = Context::cuda();
         }
     }
-    /// The smallest of value(row), and the sum in `total`.
+    /// The smallest of value(row) over all points; their sum is written to `total`.
     template <class Value>
     PointValue smallest(const Value& value, double* total = nullptr) const {
         Vector host(Context::cpu(1), layout, 1, "host");
@@ -40,7 +40,7 @@ protected:
     }
 
     Context context = Context::cpu();
-    Grid grid{.nx = 37, .ny = 19, .nz = 23};  // several blocks, the last one not full
+    Grid grid{.nx = 37, .ny = 19, .nz = 23};  // several thread blocks, the last one not full
     Layout layout{std::get<1>(GetParam()), grid, Stencil::star7().level_map()};
 };
 

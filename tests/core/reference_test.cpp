@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reference itself, against systems solved by hand and against its own other ways.
+// The reference itself, compared with systems solved by hand and with its own alternative methods.
 #include <gtest/gtest.h>
 
 #include "reference/block_ilu.hpp"
@@ -8,7 +8,7 @@
 namespace hyperplane::reference {
 namespace {
 
-/// The five-point or tridiagonal matrix with -1 to each neighbour.
+/// The five-point or tridiagonal matrix with -1 for each neighbour.
 StencilMatrix laplacian(const Box& box, double diagonal) {
     StencilMatrix a{box, stencil_named("star7").offsets, 1, {}};
     a.blocks.resize(box.points());
@@ -44,7 +44,7 @@ TEST(Reference, FivePointPivotsByHand) {
 
 TEST(Reference, BlockFactorsByHand) {
     // [D B; B D], D = [2 1; 0 4], B = [0 2; 4 0]: D^-1 = [1/2 -1/8; 0 1/4], L = B D^-1 = [0 1/2; 2 -1/2],
-    // D - L B = [0 1; 2 0], whose inverse exists but needs an exchange of rows.
+    // D - L B = [0 1; 2 0], whose inverse exists but requires a row exchange.
     Dense d(2, 2), b(2, 2);
     d.values = {2, 1, 0, 4};
     b.values = {0, 2, 4, 0};

@@ -121,9 +121,9 @@ TEST(Stencils, LevelMapsOfThePaper) {
     EXPECT_EQ(Stencil::star13().level_map(), (LevelMap{1, 1}));
     EXPECT_EQ(Stencil::diamond13().level_map(), (LevelMap{2, 3}));
     EXPECT_EQ(Stencil::box27().level_map(), (LevelMap{2, 4}));
-    // (1,-1,0) asks for y >= 2; (0,1,-1) then for z >= 3.
+    // (1,-1,0) requires y >= 2, and then (0,1,-1) requires z >= 3.
     EXPECT_EQ(Stencil::diamond25().level_map(), (LevelMap{2, 3}));
-    // (2,-1,0) asks for y >= 3; (0,2,-1) then for z >= 7.
+    // (2,-1,0) requires y >= 3, and then (0,2,-1) requires z >= 7.
     EXPECT_EQ(to_stencil(reference::stencil_named("skewed7")).level_map(), (LevelMap{3, 7}));
 }
 
