@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NaN, indefinite operators, breakdown, divergence: each ends in its own stop reason, with a usable x.
+// NaN, indefinite operators, breakdown and divergence: each ends with its own stop reason and a usable x.
 #include <algorithm>
 
 #include "solvers/systems.hpp"
@@ -21,7 +21,7 @@ protected:
         keys.insert(keys.begin(), {"damping", "0.6"});
         return make_solver(GetParam(), keys);
     }
-    /// Iterations that `products` good ones make; bicgstab needs two for one, and counts a half as one.
+    /// Number of iterations after `products` products; bicgstab needs two for one, and counts a first half as one.
     Index iterations(int products) const {
         return GetParam() == std::string("bicgstab") ? (products + 1) / 2 : products;
     }
@@ -30,7 +30,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Solvers, BadLuck, ::testing::Values("cg", "gmres", "fgmres", "bicgstab", "richardson"),
                          solver_name);
 
-/// The first product makes the first residual.
+/// The first product belongs to the first residual.
 TEST_P(BadLuck, NanInTheOperatorAtAnyIteration) {
     for (int call = 1; call <= 9; ++call) {
         const auto outcome = solve(*solver(), nan_from(a, call), m, b);
@@ -71,7 +71,7 @@ TEST_P(BadLuck, NanInTheRightHandSideOrGuess) {
     EXPECT_EQ(solve(*solver(), a, m, b, right).reason(), StopReason::not_finite);
 }
 
-/// No iteration may spend more than the products that belong to it on finding a NaN.
+/// A NaN must be found without products beyond those of the iteration in which it occurs.
 TEST_P(BadLuck, NanIsFoundWithoutFurtherProducts) {
     int after = 0;
     const auto counting = spoiled(a, 4, [&](Vector& y) {
@@ -102,7 +102,7 @@ TEST_P(BadLuck, ZeroOperator) {
     EXPECT_TRUE(outcome.finite());
 }
 
-/// A has a null space that b does not avoid: no x exists, and none is claimed.
+/// A is singular and b is not in its range: no solution exists, and the solve must not report convergence.
 TEST_P(BadLuck, SingularSystemWithoutSolution) {
     std::vector<double> values(30, 1.0);
     values[4] = 0.0;
@@ -131,7 +131,7 @@ TEST(Cg, IndefinitePreconditioner) {
     EXPECT_DOUBLE_EQ(outcome.report.true_residual, std::sqrt(3.0));
 }
 
-/// Skew: x^T A x = 0 for every x, so r_0^T v = 0 at once; gmres does not mind.
+/// For a skew matrix x^T A x = 0 for every x, so r_0^T v = 0 in the first iteration; gmres is not affected.
 TEST(Bicgstab, BreaksDownOnASkewMatrix) {
     reference::Dense skew(10, 10);
     const auto values = random_values(100, 3);
@@ -149,7 +149,7 @@ TEST(Bicgstab, BreaksDownOnASkewMatrix) {
     EXPECT_EQ(solve(*make_solver("gmres"), a, identity(), b).reason(), StopReason::converged_rtol);
 }
 
-/// A = [[1, -1], [1, 0]], b = (1, 0): the half step leaves s = (0, -1), A s = (1, 0) and t^T s = 0.
+/// A = [[1, -1], [1, 0]], b = (1, 0): after the first half s = (0, -1), A s = (1, 0) and t^T s = 0.
 TEST(Bicgstab, BreaksDownWhereOmegaIsZero) {
     reference::Dense a(2, 2);
     a.values = {1, -1, 1, 0};
@@ -161,7 +161,7 @@ TEST(Bicgstab, BreaksDownWhereOmegaIsZero) {
     EXPECT_DOUBLE_EQ(outcome.report.true_residual, 1.0);
 }
 
-/// Made so that r_1 is orthogonal to r_0: rho = 0 in the second iteration. A new r_0 = r_1 goes on.
+/// Constructed so that r_1 is orthogonal to r_0, rho = 0 in the second iteration. The method continues with r_0 = r_1.
 TEST(Bicgstab, TakesANewR0WhereRhoIsZero) {
     reference::Dense a(3, 3);
     a.values = {1, 0, 1,   // as below, but A r_1 = (1, -1, 1) / 2
@@ -175,7 +175,7 @@ TEST(Bicgstab, TakesANewR0WhereRhoIsZero) {
     EXPECT_EQ(outcome.report.restarts_from_true, 0) << "nothing had drifted";
 }
 
-/// The wish to stop comes in the iteration whose rho does not stand out; what goes on takes the new r_0 all the same.
+/// The interrupt comes in the iteration in which rho is rounding error; the continued solve must take the new r_0, too.
 TEST(Bicgstab, TakesANewR0AfterAnInterrupt) {
     reference::Dense a(3, 3);
     a.values = {1, 0, 1, 1, 1, 0, 0, 1, 2};
@@ -195,7 +195,7 @@ TEST(Bicgstab, TakesANewR0AfterAnInterrupt) {
     }
 }
 
-/// The same where the new r_0 is no better: r_1^T A r_1 = 0.
+/// The same for a matrix with r_1^T A r_1 = 0, for which the new r_0 is no better.
 TEST(Bicgstab, BreaksDownWhereANewR0IsOrthogonalToo) {
     reference::Dense a(3, 3);
     a.values = {1, 0, 1,   // A e_1 = e_1 + e_2, so s = -e_2,
@@ -207,7 +207,7 @@ TEST(Bicgstab, BreaksDownWhereANewR0IsOrthogonalToo) {
     EXPECT_DOUBLE_EQ(outcome.report.true_residual, std::sqrt(0.5));
 }
 
-/// A singular Hessenberg matrix: A = [[0, 1], [0, 0]], b = (1, 0): A v_0 = 0.
+/// The Hessenberg matrix is singular: A = [[0, 1], [0, 0]] and b = (1, 0), so A v_0 = 0.
 TEST(Gmres, BreaksDownWhereTheHessenbergMatrixIsSingular) {
     reference::Dense a(2, 2);
     a.values = {0, 1, 0, 0};
@@ -219,7 +219,7 @@ TEST(Gmres, BreaksDownWhereTheHessenbergMatrixIsSingular) {
     }
 }
 
-/// Happy breakdown: b is an eigenvector, the Krylov space ends after one step and holds the solution.
+/// Happy breakdown: b is an eigenvector, so that the Krylov space ends after one step and contains the solution.
 TEST(Gmres, HappyBreakdownIsConvergence) {
     for (const char* name : {"gmres", "fgmres"}) {
         const auto outcome =
@@ -245,8 +245,8 @@ TEST(Richardson, DivergenceThatOverflowsIsNotFinite) {
     EXPECT_EQ(outcome.reason(), StopReason::not_finite);
 }
 
-/// x = 1e310 is beyond all numbers, though every scalar and every residual of the recurrences is not; gmres and fgmres
-/// leave such coefficients out of x.
+/// x = 1e310 overflows, although no scalar and no residual of the recurrences does; gmres and fgmres do not add such a
+/// correction to x.
 TEST(Krylov, ASolutionThatOverflowsIsNoticed) {
     const std::pair<const char*, StopReason> ends[] = {{"cg", StopReason::not_finite},
                                                        {"bicgstab", StopReason::not_finite},
@@ -259,7 +259,7 @@ TEST(Krylov, ASolutionThatOverflowsIsNoticed) {
     }
 }
 
-/// A random matrix has eigenvalues all around zero: the residual of bicgstab jumps.
+/// A random matrix has eigenvalues on all sides of zero, so the residual of bicgstab grows at times.
 TEST(Bicgstab, Diverges) {
     reference::Dense a(40, 40);
     a.values = random_values(1600, 9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solve that is interrupted after any iteration and goes on from its state, in another solver object, ends with
-// the bits and the history of one that never stopped.
+// A solve that is interrupted after any iteration and continues from its state in another solver object has the same
+// bits and the same history as one that is not interrupted.
 #include "core/error.hpp"
 #include "solvers/systems.hpp"
 
@@ -9,13 +9,13 @@ namespace {
 
 class Resumed : public ::testing::TestWithParam<const char*> {
 protected:
-    /// Restarts of gmres and true residuals in the history fall between the interrupts.
+    /// With these keys, restarts of gmres and true residuals in the history occur between the interrupts.
     std::unique_ptr<Solver> solver(const Keys& more = {}) const {
         Keys keys{{"damping", "0.4"}, {"restart", "5"}, {"true_residual_every", "4"}};
         keys.insert(keys.end(), more.begin(), more.end());
         return make_solver(GetParam(), keys);
     }
-    /// Interrupts after iteration `stop`, goes on in a new object, from a wrong x.
+    /// Interrupts a solve after iteration `stop` and continues in a new object, with a wrong x that must not matter.
     Outcome broken_at(Index stop, const LinearOperator& a, const LinearOperator& m, const Keys& keys = {}) const {
         SolverState state;
         Index asked = 0;
@@ -67,7 +67,7 @@ TEST_P(Resumed, GoesOnBitForBitFromAnyIteration) {
     }
 }
 
-/// Below rounding the methods restart from the true residual: such a restart is part of the state too.
+/// With a tolerance below rounding, methods restart from the true residual; such restarts are part of the state, too.
 TEST_P(Resumed, GoesOnThroughRestartsFromTheTrueResidual) {
     const Keys below_rounding{{"rtol", "1e-17"}, {"max_iterations", "60"}};
     const auto whole = solve(*solver(below_rounding), a, m, b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a solve ends: the true residual decides, whatever the recurrence says.
+// When a solve ends: the true residual decides, whatever the residual of the recurrence is.
 #include "solvers/systems.hpp"
 
 namespace hyperplane::test {
@@ -7,7 +7,7 @@ namespace {
 
 class Convergence : public ::testing::TestWithParam<const char*> {
 protected:
-    /// diag(1 .. 2) with M = I: all five methods converge on it, in more than three iterations.
+    /// diag(1 .. 2) with M = I: all methods converge for it, in more than three iterations.
     FunctionOperator a = diagonal([] {
         std::vector<double> values(20);
         for (int i = 0; i < 20; ++i) values[i] = 1.0 + i / 20.0;
@@ -135,7 +135,7 @@ TEST_P(Recurrence, ToleranceBelowRoundingIsFalseConvergence) {
     EXPECT_LT(outcome.report.true_residual, 1e-12 * outcome.report.b_norm) << "x is as good as rounding allows";
 }
 
-/// An operator whose products are off by 1e-6, differently each time, so no recurrence can follow b - A x.
+/// An operator whose products have relative errors of 1e-6 that differ each time, so no recurrence can follow b - A x.
 TEST_P(Recurrence, ProductsThatDoNotRepeatAreFalseConvergence) {
     unsigned seed = 50;
     const auto noisy = spoiled(a, 1, [&](Vector& y) {
@@ -148,8 +148,8 @@ TEST_P(Recurrence, ProductsThatDoNotRepeatAreFalseConvergence) {
     EXPECT_LT(outcome.report.true_residual, 1e-4 * outcome.report.b_norm);
 }
 
-/// A preconditioner that strays once by 1e-3: the recurrence of gmres drifts, one restart from the true
-/// residual puts it right.
+/// A preconditioner with one error of 1e-3: the recurrence of gmres drifts, and one restart from the true residual
+/// corrects it.
 TEST(Confirmation, OneRestartFromTheTrueResidualRepairsAPassingFault) {
     const auto a = line_laplacian(0.2);
     int calls = 0;

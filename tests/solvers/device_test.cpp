@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On a GPU the methods are the CPU's: the same iterations and solutions, the same ends, the same bits in every run,
-// although the host looks one step late.
+// On a GPU the methods have the same iterations, solutions and stop reasons as on a CPU, and the same bits in every
+// run, although the host reads scalars one step late.
 #include <array>
 #include <tuple>
 
@@ -9,8 +9,8 @@
 namespace hyperplane::test {
 namespace {
 
-/// A system on a 17 x 9 x 5 grid, assembled on the host and put where `context` is: A the Laplacian plus `wind` along
-/// x, M its diagonal, each point's a little off so that M matters.
+/// A system on a 17 x 9 x 5 grid, assembled on the host and copied to `context`. A is the Laplacian plus `wind` along
+/// x, M is its diagonal with a small perturbation at each point, so that M matters.
 struct System {
     Context context;
     Layout layout{LayoutKind::natural, Grid{.nx = 17, .ny = 9, .nz = 5}, Stencil::star7().level_map()};
@@ -43,7 +43,7 @@ struct System {
 
     static Stencil point() { return Stencil("point", {{0, 0, 0}}); }
 
-    /// Solves from zero, unless the state says otherwise.
+    /// Solves from zero, or from the state of a continuation.
     Outcome solve(const char* name, const Keys& keys = {}, std::function<bool()> interrupted = {},
                   const Continuation& continuation = {}) {
         Keys all{{"damping", "0.9"}, {"restart", "7"}};
@@ -112,7 +112,7 @@ TEST_P(Methods, HaveTheSameBitsTwentyTimes) {
     for (int run = 1; run < 20; ++run) expect_same_bits(system.solve(name()), first);
 }
 
-/// What is looked at late does not show: each x is that of its own iteration.
+/// Reading scalars late has no visible effect: x is the iterate of the iteration at which the method stopped.
 TEST_P(Methods, StopAtTheIterationTheyName) {
     System system(context(), wind());
     const Outcome whole = system.solve(name(), {{"true_residual_every", "1"}});
@@ -158,7 +158,7 @@ TEST_P(Methods, LeaveXAloneWhereMIsNotFinite) {
     EXPECT_DOUBLE_EQ(outcome.report.true_residual, outcome.report.b_norm);
 }
 
-/// Diverging numbers become infinite at last: x is that of the iteration before.
+/// When a diverging iteration overflows, x is the iterate before.
 TEST(MethodsOnDevice, RichardsonKeepsTheLastFiniteIterate) {
     if (!device::available()) GTEST_SKIP() << device::unavailable();
     const Keys keys{{"damping", "1e60"}, {"divergence_tolerance", "1e300"}};
@@ -183,7 +183,7 @@ TEST_P(Methods, EndWhereTheOperatorIsZero) {
     }
 }
 
-/// Richardson's residuals are all true, so that it goes on for as long as it may.
+/// Every residual of Richardson's iteration is a true one, so it continues until max_iterations.
 TEST_P(Methods, ToleranceBelowRoundingIsFalseConvergence) {
     System system(context(), wind());
     const Outcome outcome = system.solve(name(), {{"rtol", "1e-17"}, {"restart", "100"}, {"max_iterations", "1000"}});

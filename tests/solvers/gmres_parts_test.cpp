@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two parts gmres and fgmres are made of: orthogonalisation and the least-squares problem.
+// The two parts of gmres and fgmres: orthogonalisation and the least-squares problem.
 #include "solvers/gram_schmidt.hpp"
 #include "solvers/least_squares.hpp"
 #include "solvers/systems.hpp"
@@ -35,7 +35,7 @@ struct Basis {
     }
 };
 
-/// Powers of a vector are soon parallel; once is not enough for them (classical Gram-Schmidt), twice is.
+/// A^k v for increasing k are soon nearly parallel: one pass of classical Gram-Schmidt is not enough for them, two are.
 TEST(GramSchmidt, TwiceKeepsNearlyParallelVectorsOrthogonal) {
     std::vector<double> eigenvalues(300);
     for (int i = 0; i < 300; ++i) eigenvalues[i] = 1.0 + i;
@@ -106,7 +106,7 @@ TEST(LeastSquares, OneColumnByHand) {
     EXPECT_DOUBLE_EQ(problem.solve()[0], 0.6);
 }
 
-/// Against the normal equations, H^T H y = beta H^T e_0, at each size.
+/// The solution equals that of the normal equations, H^T H y = beta H^T e_0, for each number of columns.
 TEST(LeastSquares, EqualsTheNormalEquations) {
     const int n = 6;
     const double beta = 2.5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work vectors are as many as promised, come back when an allocation fails, and results do not depend
-// on the number of threads.
+// Solvers hold as many work vectors as they say and release them when an allocation fails, and their results do not
+// depend on the number of threads.
 #include "core/error.hpp"
 #include "several_threads.hpp"
 #include "solvers/systems.hpp"

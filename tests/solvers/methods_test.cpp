@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each method solves what it is for, in the number of iterations theory gives.
+// Each method solves the systems that it is meant for, in the number of iterations that theory predicts.
 #include <algorithm>
 
 #include "solvers/systems.hpp"
@@ -24,7 +24,7 @@ std::vector<double> inverse_diagonal(const reference::Dense& a) {
 
 TEST_P(EveryMethod, SolvesASymmetricSystem) {
     auto matrix = spd_matrix(12, 1);
-    for (int i = 0; i < 12; ++i) matrix(i, i) += 40.0;  // Jacobi's method converges, for richardson
+    for (int i = 0; i < 12; ++i) matrix(i, i) += 40.0;  // so that Jacobi's method converges, which richardson needs
     const auto right = random_values(12, 2);
     const auto a = dense(matrix), m = diagonal(inverse_diagonal(matrix));
     const auto outcome = solve(*make_solver(GetParam(), {{"rtol", "1e-12"}}), a, m, vector_of(right));
@@ -34,7 +34,7 @@ TEST_P(EveryMethod, SolvesASymmetricSystem) {
 
 TEST_P(NonsymmetricMethod, SolvesANonsymmetricSystem) {
     auto matrix = nonsymmetric_matrix(15, 3);
-    for (int i = 0; i < 15; ++i) matrix(i, i) *= 2.0 + i;  // rows of different size: M matters
+    for (int i = 0; i < 15; ++i) matrix(i, i) *= 2.0 + i;  // rows of different magnitude, so that M matters
     const auto right = random_values(15, 4);
     const auto a = dense(matrix), m = diagonal(inverse_diagonal(matrix));
     const auto outcome = solve(*make_solver(GetParam(), {{"rtol", "1e-12"}}), a, m, vector_of(right));
@@ -65,7 +65,7 @@ TEST_P(EveryMethod, SolvesAgainWithTheSameObject) {
     EXPECT_EQ(again.report.iterations, first.report.iterations);
 }
 
-/// n unknowns whose operator has k distinct eigenvalues, all of them in b.
+/// The diagonal of an operator on n unknowns with k distinct eigenvalues, all of which contribute to b.
 std::vector<double> distinct(int n, int k) {
     std::vector<double> values(n);
     for (int i = 0; i < n; ++i) values[i] = 1.0 + 3.0 * (i % k);
@@ -131,7 +131,7 @@ TEST(Methods, RichardsonIsTheCorrectionIteration) {
     for (const auto& entry : outcome.history) EXPECT_EQ(entry.recurrence, entry.truth);
 }
 
-/// In two unknowns BiCGSTAB is exact after two iterations, and its half step may be all it needs.
+/// With two unknowns, BiCGSTAB is exact after two iterations, and it may be exact after the first half of an iteration.
 TEST(Methods, BicgstabMayEndAtItsHalfStep) {
     const auto exact_half = solve(*make_solver("bicgstab"), diagonal({3, 3, 3}), identity(), vector_of({1, 2, 3}));
     EXPECT_EQ(exact_half.reason(), StopReason::converged_rtol);
@@ -142,7 +142,7 @@ TEST(Methods, BicgstabMayEndAtItsHalfStep) {
     EXPECT_EQ(two.report.iterations, 2);
 }
 
-/// A 1-D problem that no short cycle solves: restarts cost iterations and lose no accuracy.
+/// A 1-D problem that no short cycle solves: restarts cost iterations, but no accuracy.
 TEST(Methods, RestartedGmresConvergesMoreSlowly) {
     const auto right = vector_of(random_values(60, 13));
     const auto a = line_laplacian(0.3);
@@ -179,7 +179,7 @@ TEST(Methods, FgmresTakesAPreconditionerThatChanges) {
         << "gmres forms x with another M than its basis has seen";
 }
 
-/// Right preconditioning and the fused recurrences: on a real stencil the recurrence is the true residual.
+/// With right preconditioning and fused recurrences, the residual of the recurrence is the true one, here for star7.
 TEST_P(EveryMethod, RecurrenceIsTheTrueResidual) {
     const auto a = cube_laplacian(8);
     Vector b(a.context(), a.layout(), 1, "test");
@@ -191,7 +191,7 @@ TEST_P(EveryMethod, RecurrenceIsTheTrueResidual) {
     EXPECT_EQ(outcome.report.restarts_from_true, 0);
     ASSERT_EQ(Index(outcome.history.size()), outcome.report.iterations + 1);
     for (const auto& entry : outcome.history) EXPECT_NEAR(entry.truth / entry.recurrence, 1.0, 1e-5) << entry.iteration;
-    // The solver's residual is the accurate one; this one carries the rounding of A x.
+    // The solver's residual is computed accurately; the one computed here contains the rounding error of A x.
     EXPECT_NEAR(outcome.report.true_residual / residual_norm(a, b, outcome.x), 1.0, 1e-8);
     EXPECT_DOUBLE_EQ(outcome.history.back().truth, outcome.report.true_residual / outcome.report.b_norm);
 }

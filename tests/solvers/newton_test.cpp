@@ -38,7 +38,7 @@ TEST(Newton, ConvergesQuadraticallyOnBratusProblem) {
     EXPECT_NEAR(norm2(f), run.newton.norm(), 1e-16);
 }
 
-/// With a linear tolerance eta the residual falls by about eta a step.
+/// With a linear tolerance eta, each Newton step reduces the residual by a factor of about eta.
 TEST(Newton, LooseLinearSolvesConvergeLinearly) {
     const Bratu bratu(5.0);
     NewtonRun run(bratu, {.rtol = 1e-8, .linear_rtol = 1e-2});
@@ -69,7 +69,7 @@ TEST(Newton, ForcingTermsOfEisenstatAndWalker) {
     EXPECT_LT(total(adapted), total(fixed));
 }
 
-/// Newton's method on arctan runs away from |u| > 1.39; halved steps do not.
+/// Newton's method for arctan diverges from |u| > 1.39 without a line search, and converges with one.
 TEST(Newton, LineSearchBringsBackWhatRunsAway) {
     const Pointwise arctan([](double u) { return std::atan(u); }, [](double u) { return 1 / (1 + u * u); }, 3.0);
     NewtonRun run(arctan, tight);
@@ -94,7 +94,7 @@ TEST(Newton, EveryStopReason) {
     EXPECT_EQ(reason(Bratu(5.0), {.rtol = 0.0, .atol = 1e-3, .linear_rtol = 1e-4}), NewtonReason::converged_atol);
     EXPECT_EQ(reason(Bratu(5.0), {.rtol = 1e-8, .max_iterations = 2}), NewtonReason::max_iterations);
     EXPECT_EQ(reason(Bratu(5.0), {.judged = false}), NewtonReason::step_taken);
-    // u^2 + 1 has no root, and its least value is at 0.
+    // u^2 + 1 has no root, and its minimum is at 0.
     EXPECT_EQ(reason(Pointwise([](double u) { return u * u + 1; }, [](double u) { return 2 * u; }, 1e-3), tight),
               NewtonReason::line_search);
     EXPECT_EQ(reason(Pointwise([](double u) { return u > 1 ? nan : u - 2; }, one, 0.0),
@@ -151,7 +151,7 @@ TEST(Newton, SetupsAreSharedAsAskedFor) {
     EXPECT_EQ(setups({.every = 0, .grown = true}).first, 1);
 }
 
-/// A set-up from another state that makes the solve fail is made anew, and the solve repeated.
+/// If a linear solve fails with an old set-up, the set-up is renewed and the solve repeated.
 TEST(Newton, AnOldSetupThatFailsIsReplaced) {
     double scale = 1.0;
     const Pointwise changing([](double u) { return u * u - 4; }, [&](double u) { return scale * 2 * u; }, 1.0);
@@ -170,8 +170,8 @@ TEST(Newton, AnOldSetupThatFailsIsReplaced) {
     EXPECT_TRUE(run.steps[1].row.refreshed);
 }
 
-/// Broken off at every iteration of every solve, and gone on with by fresh objects: the same bits, with any refresh
-/// rule.
+/// A run that is interrupted at every iteration of every solve and continued by new objects gives the same bits, with
+/// any refresh rule.
 TEST(Newton, GoesOnBitForBit) {
     const Bratu bratu(5.0);
     for (const RefreshRule refresh : {RefreshRule{}, RefreshRule{.every = 2}, RefreshRule{.every = 0, .grown = true}})

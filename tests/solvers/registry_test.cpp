@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a deck can say about solvers, and which combinations are refused.
+// The solvers that a deck can name, their keys, and the combinations that are refused.
 #include "core/error.hpp"
 #include "solvers/systems.hpp"
 
@@ -10,7 +10,7 @@ constexpr PreconditionerTraits symmetric{.fixed = true, .symmetric = true};
 constexpr PreconditionerTraits fixed{.fixed = true, .symmetric = false};
 constexpr PreconditionerTraits changing{.fixed = false, .symmetric = false, .varies = "block_async sweeps"};
 
-/// The message of a refusal, "" where there is none.
+/// The message of a refusal, "" if there is none.
 template <class Check>
 std::string refusal(const Check& check) {
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small nonlinear problems with known solutions or known trouble, and what Newton's method and time stepping need to
-// solve them.
+// Small nonlinear problems with known solutions or known difficulties, and the objects with which Newton's method and
+// time stepping solve them.
 #pragma once
 
 #include <numbers>
@@ -11,7 +11,7 @@
 
 namespace hyperplane::test {
 
-/// A problem of one unknown a point given by functions of a point's own and its neighbours' values; host alone.
+/// A problem with one unknown a point, given by functions of the values at a point and at its neighbours; for the host.
 class SmallProblem : public Problem {
 public:
     SmallProblem(Grid grid, Regime regime) : shape_{.grid = grid, .stencil = Stencil::star7()} {
@@ -59,7 +59,8 @@ protected:
     SystemShape shape_;
 };
 
-/// -Laplace(u) = lambda e^u on the unit cube, u = 0 around it, times h^2 (Bratu; Glowinski, Keller, Reinhart 1985).
+/// -Laplace(u) = lambda e^u on the unit cube with u = 0 on its boundary, multiplied by h^2 (Bratu; Glowinski, Keller,
+/// Reinhart 1985).
 class Bratu : public SmallProblem {
 public:
     explicit Bratu(double lambda, int n = 9, Regime regime = Regime::steady)
@@ -74,7 +75,7 @@ private:
     double weight_;
 };
 
-/// u' = u (1 - u) at each point, from u_0 between 0.1 and 0.9: u = u_0 e^t / (1 - u_0 + u_0 e^t).
+/// u' = u (1 - u) at each point with u_0 between 0.1 and 0.9, whose solution is u = u_0 e^t / (1 - u_0 + u_0 e^t).
 class Logistic : public SmallProblem {
 public:
     explicit Logistic(double length) : SmallProblem({.nx = 3, .ny = 3, .nz = 3}, Regime::transient) { dt = length; }
@@ -97,7 +98,7 @@ protected:
     double slope(Int3, double u, const TimeLevel&) const override { return 2 * u - 1; }
 };
 
-/// f(u) = 0 at each point, of one point's shape, by functions.
+/// f(u) = 0 at each point, with f and its derivative given as functions.
 class Pointwise : public SmallProblem {
 public:
     using Function = std::function<double(double)>;
@@ -119,7 +120,7 @@ private:
     double first_;
 };
 
-/// M = the diagonal of the matrix it was set up from; counts its set-ups, and can be made useless.
+/// M is the diagonal of the matrix it was set up from. Counts its set-ups, and a test can make it useless.
 class CountingDiagonal : public Preconditioner {
 public:
     SetupReport setup(const StructMatrix& a) override {
@@ -142,7 +143,7 @@ private:
     std::vector<double> inverse_;
 };
 
-/// A problem with everything that Newton's method needs to solve its steps.
+/// A problem with all objects that Newton's method needs.
 struct NewtonRun {
     const SmallProblem& problem;
     Context context = Context::cpu(1);
@@ -153,8 +154,8 @@ struct NewtonRun {
     Newton newton;
     Vector u{context, layout, 1, "state"};
     std::vector<NewtonStep> steps;
-    std::function<bool()> interrupt;  ///< asked once an iteration
-    SolverState krylov;               ///< of an interrupted solve
+    std::function<bool()> interrupt;  ///< called once an iteration; true interrupts the solve
+    SolverState krylov;               ///< the state of an interrupted solve
 
     explicit NewtonRun(const SmallProblem& p, const NewtonOptions& options)
         : problem(p), newton(p, options, m, context, layout, timers) {

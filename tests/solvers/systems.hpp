@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of solvers/ share: small operators on a line of points, solvers made from deck keys,
-// and one call that solves and keeps everything worth checking.
+// Shared by the tests of solvers/: small operators on a line of points, solvers constructed from the keys of a deck,
+// and a function that solves and returns everything that tests check.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using Keys = std::vector<std::pair<std::string, std::string>>;  ///< key of [sol
 
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Keys that the solver does not have are left out.
+/// Constructs a solver; keys that it does not have are ignored.
 inline std::unique_ptr<Solver> make_solver(const std::string& name, const Keys& keys = {},
                                            const Context& context = Context::cpu()) {
     const auto& row = find_row(solvers(), "solver", name);
@@ -54,7 +54,7 @@ inline std::vector<double> random_values(int count, unsigned seed) {
     return values;
 }
 
-/// y = f(x), from a function.
+/// The operator y = f(x) of a function.
 class FunctionOperator : public LinearOperator {
 public:
     using Function = std::function<void(const Vector&, Vector&)>;
@@ -86,7 +86,7 @@ inline FunctionOperator dense(reference::Dense a) {
     });
 }
 
-/// From its `call`-th apply on (the first is 1), `spoil` is let loose on the result.
+/// `inner`, but from its `call`-th apply on (the first is 1) `spoil` modifies the result.
 inline FunctionOperator spoiled(const LinearOperator& inner, int call, std::function<void(Vector&)> spoil) {
     auto calls = std::make_shared<int>(0);
     return FunctionOperator([&inner, call, calls, spoil = std::move(spoil)](const Vector& x, Vector& y) {
@@ -95,12 +95,12 @@ inline FunctionOperator spoiled(const LinearOperator& inner, int call, std::func
     });
 }
 
-/// One entry becomes NaN.
+/// `inner`, but from its `call`-th apply on one entry of the result is NaN.
 inline FunctionOperator nan_from(const LinearOperator& inner, int call) {
     return spoiled(inner, call, [](Vector& y) { y.data()[y.size() / 2] = nan; });
 }
 
-/// A random symmetric positive definite matrix, eigenvalues between about 1 and n.
+/// A random symmetric positive definite matrix with eigenvalues between about 1 and n.
 inline reference::Dense spd_matrix(int n, unsigned seed) {
     reference::Dense half(n, n);
     half.values = random_values(n * n, seed);
@@ -109,7 +109,7 @@ inline reference::Dense spd_matrix(int n, unsigned seed) {
     return a;
 }
 
-/// Random, nonsymmetric, its symmetric part positive definite.
+/// A random nonsymmetric matrix whose symmetric part is positive definite.
 inline reference::Dense nonsymmetric_matrix(int n, unsigned seed) {
     reference::Dense a(n, n);
     a.values = random_values(n * n, seed);
@@ -117,7 +117,7 @@ inline reference::Dense nonsymmetric_matrix(int n, unsigned seed) {
     return a;
 }
 
-/// -(1, -2, 1) plus `wind` (-1, 1, 0) on a line: tridiagonal, nonsymmetric where wind != 0.
+/// -(1, -2, 1) plus `wind` (-1, 1, 0) on a line: tridiagonal, and nonsymmetric if wind != 0.
 inline FunctionOperator line_laplacian(double wind = 0.0) {
     return FunctionOperator([wind](const Vector& x, Vector& y) {
         const Index n = x.size();
@@ -127,7 +127,7 @@ inline FunctionOperator line_laplacian(double wind = 0.0) {
     });
 }
 
-/// The 7-point Laplacian on an n^3 grid, diagonal 6.
+/// The 7-point Laplacian on an n^3 grid, with 6 on the diagonal.
 inline StructMatrix cube_laplacian(int n, const Context& context = Context::cpu()) {
     const Grid grid{.nx = n, .ny = n, .nz = n};
     const Stencil stencil = Stencil::star7();
@@ -152,7 +152,7 @@ struct Outcome {
     }
 };
 
-/// Solves from `x0` (empty: zero), with an optional wish to stop and a state to leave or to go on from.
+/// Solves from `x0` (empty: zero), optionally with an interrupt and with a state to save or to continue from.
 inline Outcome solve(Solver& solver, const LinearOperator& a, const LinearOperator& m, const Vector& b,
                      const std::vector<double>& x0 = {}, std::function<bool()> interrupted = {},
                      const Continuation& continuation = {}) {
@@ -182,7 +182,7 @@ inline double max_difference(const std::vector<double>& x, const std::vector<dou
     return largest;
 }
 
-/// A parameterised test's name is the solver's.
+/// The name of a parameterised test is the name of its solver.
 inline std::string solver_name(const ::testing::TestParamInfo<const char*>& info) {
     return info.param;
 }

@@ -6,7 +6,7 @@
 namespace hyperplane::test {
 namespace {
 
-/// A whole run, as a simulation marches.
+/// A whole time-dependent run, step by step as in a simulation.
 struct March {
     NewtonRun run;
     TimeStepper stepper;
@@ -69,7 +69,7 @@ TEST(TimeStepping, Bdf2IsOfSecondOrder) {
     EXPECT_LT(fine, 1e-3);
 }
 
-/// Logistic with steps that grow and shrink by a quarter, in turn.
+/// Logistic with steps that are alternately dt and 1.6 dt long.
 class Uneven : public Logistic {
 public:
     using Logistic::Logistic;
@@ -90,7 +90,7 @@ TEST(TimeStepping, Bdf2IsOfSecondOrderForUnevenSteps) {
     EXPECT_NEAR(std::log2(error(20) / error(40)), 2.0, 0.25);
 }
 
-/// u' = 2 t + 1 by BDF2 is exact but for its first step, whatever the lengths: the rates are those of a quadratic.
+/// The rates of BDF2 differentiate a quadratic function exactly for any step lengths, here u' = 2 t + 1.
 TEST(TimeStepping, RatesDifferentiateQuadraticsExactly) {
     const Vector none;
     for (const double dt : {0.1, 0.25, 0.05}) {
@@ -116,14 +116,14 @@ TEST(TimeStepping, EndTimeIsMetExactly) {
     EXPECT_EQ(whole.rows.size(), 10u);  // no eleventh step of rounding error
 }
 
-/// The estimate of a step is the error that it makes from exact states, to the leading order; late enough for what the
-/// first step of BDF2 leaves to have died out, by a third each step.
+/// The estimate of a step equals, to leading order, the error of the step from exact states. The step is late enough
+/// that the influence of BDF2's first step has decayed, by a factor of three in each step.
 TEST(TimeStepping, EstimateIsTheLocalError) {
     for (const TimeScheme scheme : {TimeScheme::implicit_euler, TimeScheme::bdf2}) {
         const Logistic logistic(0.01);
         March march(logistic, {.scheme = scheme, .steps = 15, .tolerance = 1.0, .largest_step = 0.01});
         march.march();
-        const int first = scheme == TimeScheme::bdf2 ? 4 : 2;  // that has an estimate
+        const int first = scheme == TimeScheme::bdf2 ? 4 : 2;  // the first step with an estimate
         for (const StepRow& row : march.rows) EXPECT_EQ(std::isnan(row.error_estimate), row.step < first) << row.step;
 
         Vector at[2];
@@ -204,7 +204,7 @@ TEST(TimeStepping, SmallestStepIsALimit) {
     EXPECT_EQ(march.rows.back().dt, 0.05);
     EXPECT_FALSE(march.rows.back().accepted);
     EXPECT_GT(march.rows.back().error_estimate, 1e-4);
-    EXPECT_EQ(march.stepper.steps_done(), 2);  // those without an estimate
+    EXPECT_EQ(march.stepper.steps_done(), 2);  // the steps without an estimate
     Vector kept = std::move(march.run.u);
     March two(logistic, {.steps = 2, .tolerance = 1e-4});
     two.march();
@@ -214,7 +214,7 @@ TEST(TimeStepping, SmallestStepIsALimit) {
     EXPECT_EQ(looser.march(), EndReason::end_time_reached);
     for (const StepRow& row : looser.rows) EXPECT_GE(row.dt, 1e-3);
 
-    const Logistic short_first(1e-4);  // the first step is as long as the limit, the last as long as is left
+    const Logistic short_first(1e-4);  // the first step is raised to smallest_step, the last one ends at end_time
     March raised(short_first,
                  {.steps = 0, .end_time = 0.103, .tolerance = 0.5, .largest_step = 0.02, .smallest_step = 0.02});
     EXPECT_EQ(raised.march(), EndReason::end_time_reached);
@@ -223,7 +223,7 @@ TEST(TimeStepping, SmallestStepIsALimit) {
 }
 
 TEST(TimeStepping, AStepOfGivenLengthThatFailsEndsTheRunWithTheStateBefore) {
-    // u' = 1 / (0.35 - u) blows up at t = 0.061: no implicit step beyond it has a solution.
+    // The solution of u' = 1 / (0.35 - u) blows up at t = 0.061: no implicit step beyond that time has a solution.
     Pointwise blow_up([](double u) { return -1 / (0.35 - u); }, [](double u) { return -1 / ((0.35 - u) * (0.35 - u)); },
                       0.0, Regime::transient);
     blow_up.dt = 0.02;
@@ -279,7 +279,7 @@ TEST(TimeStepping, PseudoTransientRunsSayWhenTheirStepsWereNotEnough) {
     EXPECT_EQ(free.march(), EndReason::steps_taken);
 }
 
-/// Stopped after every attempt, and gone on with by fresh objects: the same bits.
+/// A run that is stopped after every attempt and continued by new objects gives the same bits.
 TEST(TimeStepping, GoesOnBitForBit) {
     const Logistic logistic(0.2);
     for (const TimeOptions& options :
@@ -295,7 +295,7 @@ TEST(TimeStepping, GoesOnBitForBit) {
                 march.stepper.resume(state);
                 std::copy(u.begin(), u.end(), march.run.u.data());
             }
-            if (at % 2) {  // within an attempt too
+            if (at % 2) {  // also within an attempt
                 const TimeLevel level = march.stepper.next(march.run.u);
                 SolverState within;
                 march.stepper.save(within);
