@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finite volumes for cavities: |A|, fluxes, the matrix of frozen |A|, sets, scalars and the Householder reflection.
+// Finite volumes for cavities: |A|, fluxes, the matrix with frozen |A|, sets, scalars and the Householder reflection.
 #include "problems/artificial_compressibility_rows.hpp"
 
 #include "problems/dual.hpp"
@@ -18,7 +18,7 @@ Matrix4 product(const Matrix4& a, const Matrix4& b) {
     return c;
 }
 
-/// By Gauss and Jordan with pivots.
+/// The inverse by Gauss-Jordan elimination with partial pivoting.
 Matrix4 inverse(Matrix4 a) {
     Matrix4 x{};
     for (int i = 0; i < 4; ++i) x[i][i] = 1.0;
@@ -45,7 +45,7 @@ void random_state(std::mt19937& engine, double (&q)[4]) {
     for (double& value : q) value = uniform(engine);
 }
 
-/// |A| = A sign(A), the sign by Newton's iteration X = (X + X^-1) / 2 (Higham, Functions of Matrices, section 5.3).
+/// |A| = A sign(A), with sign(A) by Newton's iteration X = (X + X^-1) / 2 (Higham, Functions of Matrices, section 5.3).
 TEST(CavityFlux, AbsoluteMatrixHasTheAbsoluteEigenvalues) {
     std::mt19937 engine(1);
     for (double beta : {0.3, 1.0, 10.0})
@@ -100,8 +100,8 @@ TEST(CavityFlux, MatrixIsTheFluxesDerivativeAndTheirExactDifference) {
 
 constexpr const char* cavity = "artificial_compressibility";
 
-/// With |A| at each face as it is at state q: the first-order residual of a cell, by dual numbers of the cell itself or
-/// of its neighbour at `offset`, along `axis`.
+/// The first-order residual of cell p in dual numbers whose variables are the state of the cell `seeded`, p itself or a
+/// neighbour. |A| at each face is that at state q, without derivatives.
 void dual_row(const CavityFlow& flow, const ConstVectorView& q, Int3 p, Int3 seeded, Dual<4> (&f)[4]) {
     const auto value = [&](Int3 at, Dual<4>(&state)[4]) {
         for (int c = 0; c < 4; ++c) state[c] = at == seeded ? Dual<4>(q(at, c), c) : Dual<4>(q(at, c));
@@ -153,8 +153,8 @@ TEST(ArtificialCompressibility, MatrixIsTheDerivativeWithFrozenUpwinding) {
         }
 }
 
-/// At equal states on both sides of a face |A| does not count: there the matrix is the derivative of the residual, the
-/// program's own, scalars included.
+/// If the states on both sides of every face are equal, |A| does not matter: then the matrix is the derivative of the
+/// program's residual, including the scalars.
 TEST(ArtificialCompressibility, MatrixIsTheDerivativeOfTheFirstOrderResidualAtEvenStates) {
     const auto problem = make_problem(cavity, {{"grid.cells", "4 5 3"},
                                                {"grid.lengths", "1 2 0.5"},
@@ -168,7 +168,7 @@ TEST(ArtificialCompressibility, MatrixIsTheDerivativeOfTheFirstOrderResidualAtEv
     Vector u = system.vector();
     for (int c = 0; c < 8; ++c)
         for (Index row = 0; row < system.layout.slots(); ++row) u.component(c)[row] = 0.1 + 0.15 * c - 0.02 * c * c;
-    // H of an even state with scalars of zero, in place
+    // u = H u for a uniform state whose scalars are zero
     double square = 0.0, inner = 0.0;
     for (int c = 0; c < 10; ++c) {
         square += (1.0 + c) * (1.0 + c);
@@ -198,7 +198,7 @@ TEST(ArtificialCompressibility, MatrixIsTheDerivativeOfTheFirstOrderResidualAtEv
         }
 }
 
-/// Set s of many is the flow of its own beta and step, alone; no entry couples two.
+/// Set s of several equals a flow with its beta and step alone, and no coefficient couples two sets.
 TEST(ArtificialCompressibility, SetsAreFlowsOfTheirOwn) {
     const char* betas[] = {"1", "2", "0.5"};
     const auto joint = make_problem(
@@ -227,7 +227,7 @@ TEST(ArtificialCompressibility, SetsAreFlowsOfTheirOwn) {
     }
 }
 
-/// A' = H A H and F'(H x) = H F(x), H = I - 2 w w^T / (w^T w) with w = 1, 2, 3, ..., written out.
+/// A' = H A H and F'(H x) = H F(x), with H = I - 2 w w^T / (w^T w) and w = (1, 2, 3, ...) computed here.
 TEST(ArtificialCompressibility, ReflectionTurnsUnknownsAndRows) {
     for (const char* sets : {"1", "2", "8"})
         for (const char* scalars : {"0", "2"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cahn and Hilliard: the square of the Laplacian, the energy and what keeps it falling, masses, known growth.
+// The Cahn-Hilliard problem: the square of the Laplacian, the energy and its decrease, masses, known growth rates.
 #include "problems/cahn_hilliard.hpp"
 
 #include <map>
@@ -21,7 +21,7 @@ Domain box(int nx, int ny, int nz, std::array<double, 3> h, std::array<bool, 3> 
     return domain;
 }
 
-/// L as a dense matrix, from its neighbours alone.
+/// L as a dense matrix, computed from for_neighbours only.
 std::vector<std::vector<double>> dense_laplacian(const CellLaplacian& laplacian) {
     const Grid& grid = laplacian.grid;
     std::vector<std::vector<double>> L(grid.points(), std::vector<double>(grid.points(), 0.0));
@@ -54,7 +54,7 @@ TEST(CellLaplacian, SquareIsTheProductOfMatrices) {
     }
 }
 
-/// F of a field that L has as an eigenvector, against -k^2 computed by hand.
+/// The energy of a field that is an eigenvector of L, with the eigenvalue computed by hand.
 TEST(LongRangeEnergy, IsThatOfTheModes) {
     const Domain domain = box(12, 10, 1, {0.1, 0.2, 1.0}, {false, true, false});
     LongRangeEnergy energy(Context::cpu(), domain);
@@ -67,7 +67,7 @@ TEST(LongRangeEnergy, IsThatOfTheModes) {
     EXPECT_NEAR(energy.of(u, 1, 0.7), 0.5 * 0.02 * (120 / 4) / lambda, 1e-15);
 }
 
-/// The same for any field: f = -L psi has the energy psi^T (-L) psi / 2.
+/// For any field psi, f = -L psi has the energy psi^T (-L) psi / 2.
 TEST(LongRangeEnergy, InvertsTheLaplacian) {
     for (const std::array<bool, 3> periodic : {std::array{false, false, false}, std::array{true, true, true}}) {
         const Domain domain = box(6, 5, 7, {0.1, 0.2, 0.3}, periodic);
@@ -95,8 +95,8 @@ double energy_of(const Problem& problem, const Vector& u) {
     return problem.diagnostics(u).at(0).value;
 }
 
-/// The energy's derivative is mu: E(u + s d) - E(u - s d) = 2 s volume (mu + sigma (-L)^-1 (v - mean)) . d. Moved along
-/// L d, which has no mean, the residual's own potential must appear.
+/// The derivative of the energy is mu: E(u + s d) - E(u - s d) = 2 s volume (mu + sigma (-L)^-1 (v - mean)) . d. Along
+/// a direction L d, which has zero mean, it must equal the potential in the residual.
 TEST(CahnHilliard, PotentialIsTheDerivativeOfTheEnergy) {
     for (const char* fields : {"one", "two"}) {
         const auto problem = make_problem("ch", {{"grid.cells", "5 4 6"},
@@ -127,7 +127,7 @@ TEST(CahnHilliard, PotentialIsTheDerivativeOfTheEnergy) {
     }
 }
 
-/// One step of Newton's method to rounding, by the tests' own linear solver.
+/// One time step, solved to rounding by Newton's method with the tests' own linear solver.
 Vector step_from(System& system, const Vector& old, Index step, double dt, int iterations = 6) {
     system.level = implicit_euler(step, double(step) * dt, dt, old);
     Vector u = system.vector();
@@ -142,7 +142,8 @@ double difference_of_means(const Vector& a, const Vector& b, int c) {
     return sum / double(a.layout().slots());
 }
 
-/// Rough data and steps for which ILU(0) is of use, rho = 0.6, and far beyond, rho = 19: E never rises, masses stay.
+/// From rough data, with steps for which ILU(0) is useful (rho = 0.6) and far longer ones (rho = 19), E never increases
+/// and masses are conserved.
 TEST(CahnHilliard, EnergyOfAvfNeverRises) {
     for (const char* fields : {"two", "one"})
         for (double rho : {0.6, 19.0}) {
@@ -167,7 +168,7 @@ TEST(CahnHilliard, EnergyOfAvfNeverRises) {
         }
 }
 
-/// The largest eigenvalue of the linearised equations of a wave, and its vector.
+/// The largest eigenvalue of the linearised equations for a wave, and its eigenvector.
 struct Growth {
     double lambda, e[2];
 };
@@ -182,7 +183,8 @@ Growth leading_growth(const Mixture& mixture, const double* mean, double k2) {
     return {lambda, {b, lambda - a}};
 }
 
-/// A small wave along x grows by 1 / (1 - dt lambda) a step, or (1 + dt lambda / 2) / (1 - dt lambda / 2).
+/// In one step a small wave along x grows by the factor 1 / (1 - dt lambda) with implicit, and by
+/// (1 + dt lambda / 2) / (1 - dt lambda / 2) with avf.
 TEST(CahnHilliard, SmallWavesGrowAsTheLinearEquationsSay) {
     const double dt = 1e-3, h = 1.0 / 32, known[2] = {19.15747, 41.01556}, rates[2] = {19.343352, 41.880430};
     for (int wave : {0, 1})
@@ -211,8 +213,8 @@ TEST(CahnHilliard, SmallWavesGrowAsTheLinearEquationsSay) {
         }
 }
 
-/// With the right-hand side of the manufactured fields, avf: second order in space and time, the errors
-/// that a trial code of the same scheme had.
+/// With the source of the manufactured fields, avf is of second order in space and time and has the errors that an
+/// independent trial code of the same scheme had.
 TEST(CahnHilliard, ManufacturedErrorsAreTheKnownOnes) {
     const double known[2][2] = {{1.97e-2, 8.9e-3}, {4.86e-3, 2.16e-3}};
     for (int level : {0, 1}) {
@@ -234,7 +236,7 @@ TEST(CahnHilliard, ManufacturedErrorsAreTheKnownOnes) {
     }
 }
 
-/// A wall between the phases has the energy 2 sqrt(2) / 3 eps.
+/// A wall (an interface) between the phases has the energy 2 sqrt(2) / 3 eps.
 TEST(CahnHilliard, WallHasTheKnownEnergy) {
     const auto problem = make_problem("ch", {{"grid.cells", "60 1 1"},
                                              {"grid.lengths", "1"},
@@ -246,8 +248,8 @@ TEST(CahnHilliard, WallHasTheKnownEnergy) {
     EXPECT_NEAR(energy_of(*problem, u), 2 * std::sqrt(2.0) / 3 * 0.05, 0.02 * 2 * std::sqrt(2.0) / 3 * 0.05);
 }
 
-/// Lamellae of one period a box: the energy a length is least near (96 gamma / sigma)^(1/3), gamma a wall's energy.
-/// That takes walls to be sharp, which they are not quite: within 15 %.
+/// Lamellae with one period in the box: the energy per length is least near the period (96 gamma / sigma)^(1/3), where
+/// gamma is the energy of a wall. The formula assumes sharp walls; these are not quite, hence 15 %.
 TEST(CahnHilliard, LamellaeHaveTheKnownPeriod) {
     const auto energy_density = [](double period) {
         const std::string length = std::to_string(period);
@@ -271,11 +273,11 @@ TEST(CahnHilliard, LamellaeHaveTheKnownPeriod) {
     RecordProperty("period", std::to_string(least));
 }
 
-/// theta dt eps^2 / (tau h^4) below and above 0.1.
+/// rho = theta dt eps^2 / (tau h^4) just below and just above 0.1.
 TEST(CahnHilliard, SuggestsAShiftWhereFactorsWouldBreakDown) {
     const auto implicit = make_problem("ch", {{"grid.cells", "6"}});
     const auto averaged = make_problem("ch", {{"grid.cells", "6"}, {"problem.scheme", "avf"}});
-    const double one = std::pow(0.016, 4) / (0.05 * 0.05);  // the step at which it is 1
+    const double one = std::pow(0.016, 4) / (0.05 * 0.05);  // the step with rho = 1 for theta = 1
     const Vector none;
     const auto at = [&](double rho, Index step) { return implicit_euler(step, 0.0, rho * one, none); };
     EXPECT_EQ(implicit->suggested_shift(at(0.099, 1)), 0.0);
@@ -284,7 +286,7 @@ TEST(CahnHilliard, SuggestsAShiftWhereFactorsWouldBreakDown) {
     EXPECT_EQ(averaged->suggested_shift(at(0.201, 1)), 0.05);
 }
 
-/// The first steps of avf from random data are implicit Euler's.
+/// The first steps of avf from random data are steps of implicit Euler.
 TEST(CahnHilliard, AvfBeginsWithImplicitEuler) {
     const Keys keys{{"grid.cells", "6 5 4"}, {"problem.initial_condition", "random"}};
     Keys averaged = keys;

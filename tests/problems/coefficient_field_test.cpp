@@ -49,7 +49,7 @@ TEST(CoefficientField, WhiteIsIndependentLogNormal) {
     EXPECT_NEAR(covariance / (31 * 32 * 32), 0.0, 0.1);
 }
 
-/// The covariance of the modes is s^2 exp(-r^2 / (2 l^2)), here averaged over fields of many seeds.
+/// The covariance of the modes is s^2 exp(-r^2 / (2 l^2)), measured as the mean over fields of many seeds.
 TEST(CoefficientField, LognormalHasItsVarianceAndCorrelation) {
     double variance = 0.0, covariance = 0.0;
     const int seeds = 40;
@@ -62,7 +62,7 @@ TEST(CoefficientField, LognormalHasItsVarianceAndCorrelation) {
             for (int x = 0; x < 20; ++x) {
                 const double here = std::log(k(0, {x, y, 1}));
                 variance += here * here;
-                covariance += here * std::log(k(0, {x, y + 4, 1}));  // one correlation length along y
+                covariance += here * std::log(k(0, {x, y + 4, 1}));  // at a distance of one correlation length along y
             }
     }
     variance /= seeds * 16 * 20;

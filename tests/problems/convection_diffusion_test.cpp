@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convection and diffusion: known errors, the M-matrix, the maximum principle, winds, time steps.
+// Convection and diffusion: known errors, M-matrices, the maximum principle, winds, time steps.
 #include "problems/convection_diffusion.hpp"
 
 #include <numbers>
@@ -14,8 +14,8 @@ Keys steady(Keys more) {
     return more;
 }
 
-/// PROBLEMS.md's measured errors for u = -x e^(y+z), the unit diagonal wind,
-/// viscosity 0.05, 15, 31 and 63 interior nodes a side.
+/// The errors for u = -x e^(y+z), the unit diagonal wind and viscosity 0.05 with 15, 31 and 63 interior nodes a side,
+/// as measured with an independent trial code.
 TEST(ConvectionDiffusion, ErrorsAreTheKnownOnes) {
     struct Known {
         const char* scheme;
@@ -40,7 +40,7 @@ TEST(ConvectionDiffusion, ErrorsAreTheKnownOnes) {
     }
 }
 
-/// The manufactured source holds for winds that vary, and unequal spacings.
+/// The manufactured source is correct for winds that vary and for unequal spacings, too.
 TEST(ConvectionDiffusion, SecondOrderWithEveryWind) {
     for (const char* wind : {"const", "rotate", "recirc", "abc"})
         for (const char* scheme : {"central", "sg"}) {
@@ -78,7 +78,7 @@ TEST(Wind, IsFreeOfDivergenceInTheSenseOfFaces) {
     }
 }
 
-/// Off-diagonals <= 0 and, away from the boundary, row sums of zero.
+/// Off-diagonal coefficients are not positive and, away from the boundary, row sums are zero.
 TEST(ConvectionDiffusion, UpwindAndScharfetterGummelAreMMatrices) {
     for (const char* wind : {"const", "rotate", "recirc", "abc"})
         for (const char* viscosity : {"1", "1e-2", "1e-4", "1e-8"})
@@ -104,7 +104,8 @@ TEST(ConvectionDiffusion, UpwindAndScharfetterGummelAreMMatrices) {
             }
 }
 
-/// Without sources u stays within its boundary and initial values; central with 1 < |B| / D does not.
+/// Without sources, u stays within the range of its boundary and initial values; with central differences and
+/// |B| / D > 1 it does not.
 TEST(ConvectionDiffusion, UpwindObeysTheMaximumPrinciple) {
     const auto range = [](const char* scheme) {
         const auto problem = make_problem("convection_diffusion", {{"grid.cells", "13 13 5"},
@@ -134,7 +135,7 @@ TEST(ConvectionDiffusion, UpwindObeysTheMaximumPrinciple) {
     EXPECT_TRUE(range("central").first < -1e-6 || range("central").second > 1 + 1e-6);
 }
 
-/// Implicit Euler on a wave: u_1 = u_0 / (1 + dt nu (2 - 2 cos(2 pi h)) / h^2).
+/// A step of implicit Euler for a wave gives u_1 = u_0 / (1 + dt nu (2 - 2 cos(2 pi h)) / h^2).
 TEST(ConvectionDiffusion, WaveDecaysAtTheRateOfImplicitEuler) {
     const auto problem = make_problem("convection_diffusion", {{"grid.cells", "16 1 1"},
                                                                {"grid.periodic", "x"},
@@ -152,7 +153,7 @@ TEST(ConvectionDiffusion, WaveDecaysAtTheRateOfImplicitEuler) {
     for (int i = 0; i < 16; ++i) EXPECT_NEAR(u({i, 0, 0}), factor * old({i, 0, 0}), 1e-12);
 }
 
-/// BDF2 with steps of any length on the same wave: rate[0] u + rate[1] old + rate[2] older = -lambda u.
+/// Steps of BDF2 of any length for the same wave satisfy rate[0] u + rate[1] old + rate[2] older = -lambda u.
 TEST(ConvectionDiffusion, WaveDecaysAtTheRateOfBdf2) {
     const auto problem = make_problem("convection_diffusion", {{"grid.cells", "16 1 1"},
                                                                {"grid.periodic", "x"},
@@ -181,7 +182,7 @@ TEST(ConvectionDiffusion, WaveDecaysAtTheRateOfBdf2) {
     }
 }
 
-/// A wave carried round the unit interval, at a given number of steps, against the same in many: the order in time.
+/// The order in time: a wave transported around the unit interval in a given number of steps, compared with many steps.
 TEST(ConvectionDiffusion, Bdf2IsOfSecondOrderInTime) {
     const auto state = [](int steps, bool second) {
         const auto problem = make_problem("convection_diffusion", {{"grid.cells", "16 1 1"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every problem on a GPU: matrix, residual and initial state are the host's.
+// Every problem on a GPU: matrix, residual and initial state equal the host's.
 #include <limits>
 
 #include "problems/variants.hpp"
@@ -7,8 +7,8 @@
 namespace hyperplane::test {
 namespace {
 
-/// exp, expm1, sin and cos of host and device may differ in the last bits: by so many times the largest value's
-/// rounding. Everything else is equal to the last bit.
+/// Tolerance relative to the largest value where exp, expm1, sin or cos are used, whose last bits may differ between
+/// host and device. Everything else must be equal to the last bit.
 constexpr double transcendental = 64 * std::numeric_limits<double>::epsilon();
 
 bool has(const Variant& variant, const char* key, const std::string& value) {
@@ -21,7 +21,8 @@ bool transports(const Variant& variant) {
     return variant.problem == "cd" || variant.problem == "convdiff" || variant.problem == "convection_diffusion";
 }
 
-/// Winds of sines, Scharfetter and Gummel's expm1; matrices at initial states of exp, pow, sin and cos.
+/// The matrix uses such functions if the wind consists of sines, if the scheme is sg (expm1), or if it depends on an
+/// initial state with exp, pow, sin or cos.
 double matrix_tolerance(const Variant& variant) {
     const bool known_flow = has(variant, "case", "kovasznay") || has(variant, "case", "ethier_steinman");
     const bool curved =
@@ -29,8 +30,8 @@ double matrix_tolerance(const Variant& variant) {
     return curved || has(variant, "wind", "abc") || has(variant, "scheme", "sg") ? transcendental : 0.0;
 }
 
-/// What the matrix has; manufactured sources and boundary values; the Gaussian that transient transport begins with;
-/// flows that are known.
+/// Residual and initial state use such functions if the matrix does, and in manufactured sources and boundary values,
+/// in the initial Gaussian of transient transport, and in exactly known flows.
 double state_tolerance(const Variant& variant, const Problem& problem) {
     const bool poisson = variant.problem == "poisson", exact = !problem.errors(System(problem).vector(), 0.0).empty();
     const bool manufactured = exact && (poisson || transports(variant)) && !has(variant, "right_hand_side", "xones") &&

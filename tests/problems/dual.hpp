@@ -14,10 +14,10 @@ struct Dual {
 
     Dual() = default;
     Dual(double v) : value(v) {}  // NOLINT: constants mix with duals
-    /// The variable of seed `seed`.
+    /// The independent variable number `seed`.
     Dual(double v, int seed) : value(v) { d[seed] = 1.0; }
 
-    /// f(x) with derivative `slope` there.
+    /// f(x), where `f` is the value and `slope` the derivative at x.
     static Dual of(double f, double slope, const Dual& x) {
         Dual y(f);
         for (int s = 0; s < N; ++s) y.d[s] = slope * x.d[s];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Euler equations in time: a vortex and a shock tube with known errors, what is conserved.
+// The Euler equations in time: a vortex and a shock tube with known errors, and conservation.
 #include "problems/euler.hpp"
 #include "problems/system.hpp"
 
 namespace hyperplane::test {
 namespace {
 
-/// One explicit step: its error is that of the fluxes, of second order.
+/// The error of one explicit step is that of the fluxes, which is of second order.
 TEST(Euler, VortexIsCarriedAlongExactly) {
     const auto error = [](const char* cells) {
         const auto problem = make_problem(
@@ -24,8 +24,8 @@ TEST(Euler, VortexIsCarriedAlongExactly) {
     EXPECT_GE(std::log2(error("40 40 1") / error("80 80 1")), 1.9);
 }
 
-/// BDF2 from the initial state to `end`, the first step implicit Euler's; each step by Newton's method until the
-/// residual has fallen by `rtol`.
+/// Time steps of BDF2 from the initial state to `end`, the first of implicit Euler; each is solved by Newton's method
+/// until the residual is reduced by `rtol`.
 Vector march(const Problem& problem, double end, double rtol) {
     System system(problem);
     Vector u = system.initial(), old = system.initial(), older = system.initial();
@@ -62,12 +62,12 @@ double density_error(const Keys& keys, double end) {
     return 1.0;
 }
 
-/// The isentropic vortex at t = 2, Courant number 1: the errors that a trial code of the same scheme had, 40 and 80
-/// cells a side. Finer ones are in inputs/validation/.
+/// The isentropic vortex at t = 2 with Courant number 1 has the errors that an independent trial code of the same
+/// scheme had, with 40 and 80 cells a side. Finer grids are in inputs/validation/.
 TEST(Euler, VortexErrorsAreTheKnownOnes) {
     struct Known {
         const char *flux, *reconstruction, *key, *value;
-        double coarse, fine;  ///< fine 0: left to a deck
+        double coarse, fine;  ///< fine = 0: not tested here, but by a deck
     };
     for (const Known& known : {Known{"hllc", "kappa", "problem.kappa", "-1", 2.14e-3, 0.0},
                                Known{"hllc", "kappa", "problem.kappa", "0.3333333333333333", 5.98e-4, 0.0},
@@ -91,7 +91,7 @@ TEST(Euler, VortexErrorsAreTheKnownOnes) {
     }
 }
 
-/// Sod's tube at t = 0.2, 100 and 200 cells, Courant number 1/2: the same trial code's errors.
+/// Sod's tube at t = 0.2 with 100 and 200 cells and Courant number 1/2 has the errors of the same trial code.
 TEST(Euler, ShockTubeErrorsAreTheKnownOnes) {
     for (const char* flux : {"hllc", "rusanov"})
         for (int level : {0, 1}) {
@@ -108,7 +108,7 @@ TEST(Euler, ShockTubeErrorsAreTheKnownOnes) {
         }
 }
 
-/// Nothing has reached the ends of the tube: its mass stays to what Newton's method leaves.
+/// No wave has reached the ends of the tube: the mass is conserved up to the residual of Newton's method.
 TEST(Euler, ShockTubeKeepsItsMass) {
     const auto problem =
         make_problem("euler", {{"grid.cells", "100 1 1"}, {"problem.case", "sod"}, {"time.cfl", "0.5"}});
@@ -116,7 +116,7 @@ TEST(Euler, ShockTubeKeepsItsMass) {
     EXPECT_NEAR(problem->diagnostics(march(*problem, 0.2, 1e-10)).at(0).value, before, 1e-8 * before);
 }
 
-/// Between walls mass and energy stay to what Newton's method leaves.
+/// Between walls, mass and energy are conserved up to the residual of Newton's method.
 TEST(Euler, BlastBetweenWallsKeepsMassAndEnergy) {
     const auto problem = make_problem("euler", {{"grid.cells", "10"}, {"problem.case", "blast"}, {"time.cfl", "1"}});
     const auto before = problem->diagnostics(System(*problem).initial());

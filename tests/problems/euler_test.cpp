@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Euler equations: faces against dual numbers, matrices against differences, what is conserved, what is bounded.
+// The Euler equations: derivatives at faces compared with dual numbers, matrices with differences, conservation,
+// bounds.
 #include "problems/euler.hpp"
 
 #include <map>
@@ -17,7 +18,7 @@ GasState<double> random_gas(std::mt19937& engine, double speed) {
     return {positive(engine), velocity(engine), velocity(engine), velocity(engine), positive(engine)};
 }
 
-/// dF/dU of a face by 20 seeds: four cells of five conserved variables.
+/// dF/dU of a face by dual numbers with 20 variables: four cells of five conserved variables.
 template <FluxKind kind>
 std::array<Dual<20>, 5> dual_flux(const Gas& gas, const Reconstruction& reconstruction,
                                   const GasState<double> (&q)[4]) {
@@ -31,7 +32,7 @@ std::array<Dual<20>, 5> dual_flux(const Gas& gas, const Reconstruction& reconstr
     return face_flux<kind>(gas, reconstruction, cells[0], cells[1], cells[2], cells[3]);
 }
 
-/// The same by the derivatives the matrix is made of.
+/// The same by the derivatives from which the matrix is computed.
 template <FluxKind kind>
 void written_flux(const Gas& gas, const Reconstruction& reconstruction, const GasState<double> (&q)[4],
                   double (&d)[5][20]) {
@@ -82,7 +83,8 @@ void compare_faces(ReconstructionKind slopes, double speed) {
     }
 }
 
-/// At velocities below and above that of sound: both sides of a contact, and supersonic flow to both sides.
+/// With velocities below and above that of sound: faces on both sides of the contact, and supersonic flow in both
+/// directions.
 TEST(EulerFaces, DerivativesAreThoseOfDualNumbers) {
     for (ReconstructionKind slopes :
          {ReconstructionKind::van_albada, ReconstructionKind::kappa, ReconstructionKind::first_order})
@@ -105,7 +107,7 @@ TEST(EulerFaces, FluxOfEqualStatesIsTheirOwn) {
     }
 }
 
-/// HLLC keeps a contact at rest: no mass or energy crosses it.
+/// HLLC keeps a stationary contact: no mass and no energy flows through it.
 TEST(EulerFaces, HllcKeepsAContactAtRest) {
     const GasState<double> flux = hllc_flux<double>(Gas{}, {1.0, 0.0, 0.3, 0.0, 0.7}, {0.2, 0.0, -0.5, 0.1, 0.7});
     EXPECT_EQ(flux[0], 0.0);
@@ -113,7 +115,7 @@ TEST(EulerFaces, HllcKeepsAContactAtRest) {
     EXPECT_EQ(flux[4], 0.0);
 }
 
-/// Sod's shock tube (Toro, table 4.2, test 1).
+/// Sod's shock tube, with the values of Toro, table 4.2, test 1.
 TEST(Riemann, SolvesTheShockTube) {
     const Riemann tube({1.0, 0.0, 1.0}, {0.125, 0.0, 0.1}, 1.4);
     EXPECT_NEAR(tube.pressure, 0.303130, 1e-6);
@@ -129,7 +131,7 @@ TEST(Riemann, SolvesTheShockTube) {
     EXPECT_NEAR(fan.u - std::sqrt(1.4 * fan.p / fan.rho), -0.5, 1e-12);
 }
 
-/// All cells in one state.
+/// A vector with the same state in all cells.
 Vector uniform_state(const System& system, const GasState<double>& q) {
     Vector u = system.vector();
     const GasState<double> U = Gas{}.conserved(q);
@@ -153,7 +155,7 @@ TEST(Euler, UniformStateStays) {
         }
 }
 
-/// Between walls, and on a torus, the sums of F over the cells are the rates of change alone.
+/// With walls, and on a periodic domain, the sum of F over the cells contains only the time derivative.
 TEST(Euler, NothingLeavesClosedDomains) {
     for (const char* flux : {"hllc", "rusanov"})
         for (const char* how : {"wall", "periodic"}) {
@@ -176,7 +178,7 @@ TEST(Euler, NothingLeavesClosedDomains) {
         }
 }
 
-/// The matrix at a state of moderate slopes, the operator's or the preconditioner's.
+/// The matrix of the operator or (`factored`) of the preconditioner, at a state with moderate slopes.
 std::vector<double> matrix_of(const Keys& keys, bool factored) {
     const auto problem = make_problem("euler", keys);
     const System system(*problem);
@@ -189,7 +191,7 @@ std::vector<double> matrix_of(const Keys& keys, bool factored) {
     return a.to_csr().value;
 }
 
-/// upwind2 is the exact derivative where the slopes are upwind ones already, first where there are none.
+/// upwind2 is the exact derivative if the scheme's slopes are upwind differences, first if there are no slopes.
 TEST(Euler, MatricesAreExactDerivativesOfTheirOwnSchemes) {
     const Keys upwind{{"grid.cells", "5 4 6"},
                       {"problem.reconstruction", "kappa"},
@@ -205,7 +207,7 @@ TEST(Euler, MatricesAreExactDerivativesOfTheirOwnSchemes) {
     EXPECT_EQ(make_problem("euler", upwind)->shape().stencil.name(), "star13");
 }
 
-/// Next to a cell that is nearly empty slopes would reach below zero.
+/// Next to a cell that is nearly empty, slopes would lead to negative values.
 TEST(EulerFaces, StatesStayPositive) {
     const Reconstruction reconstruction{ReconstructionKind::van_albada, 0.0, {1e-3, 1e-3, 1e-3, 1e-3, 1e-3}};
     CellSlopes<double> density = reconstruction.slopes(0, 0.2, 0.002, 0.002);
@@ -215,7 +217,7 @@ TEST(EulerFaces, StatesStayPositive) {
     EXPECT_NE(reconstruction.slopes(0, 0.2, 0.1, 0.1).lower, 0.0);
 }
 
-/// Density and pressure keep a fifth of what they are, and no step is shorter than that asks for.
+/// Density and pressure keep at least a fifth of their values, and no step is shorter than this requires.
 TEST(Euler, StepsAreCutWhereTheStateWouldNotBeAdmissible) {
     const auto problem = make_problem("euler", {{"grid.cells", "5 4 3"}});
     const System system(*problem);
@@ -265,7 +267,7 @@ TEST(Euler, BadStatesAreNamed) {
     EXPECT_EQ(bad->value, -7.0);
 }
 
-/// The fastest signal of a uniform stream crosses the narrowest cell in dt / CFL.
+/// In dt / CFL, the fastest signal of a uniform stream crosses a cell along its shortest edge.
 TEST(Euler, StepsFollowTheCourantNumber) {
     const auto problem = make_problem("euler", {{"grid.cells", "10 5 1"}, {"time.cfl", "3"}});
     const System system(*problem);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds for every problem and variant: the matrix is the derivative of the residual, on the
-// declared stencil, the same in both layouts, symmetric to the last bit where declared so.
+// Properties of every problem and variant: the matrix is the derivative of the residual, fits the declared stencil, is
+// the same in both layouts, and is symmetric to the last bit if it is declared symmetric.
 #include "problems/variants.hpp"
 #include "several_threads.hpp"
 
@@ -14,7 +14,7 @@ protected:
 };
 
 TEST_P(EveryProblem, MatrixIsTheDerivativeOfTheResidualOnTheDeclaredStencil) {
-    if (!GetParam().is_derivative) return;  // artificial_compressibility_test.cpp says what it is instead
+    if (!GetParam().is_derivative) return;  // tested in artificial_compressibility_test.cpp instead
     const SystemShape& shape = problem_->shape();
     const CsrMatrix csr = system_.matrix(system_.random(5), system_.random(3)).to_csr();
     const double step = shape.linear ? 0.5 : 1e-5, tolerance = shape.linear ? 1e-12 : 1e-6;
@@ -59,7 +59,7 @@ TEST_P(EveryProblem, UsesEveryOffsetAndNoneOutsideTheGrid) {
     }
 }
 
-/// To the last bit.
+/// Both layouts give the same system to the last bit.
 TEST_P(EveryProblem, BothLayoutsGiveTheSameSystem) {
     const System other(*problem_, LayoutKind::hyperplane);
     EXPECT_EQ(system_.matrix().to_csr().value, other.matrix().to_csr().value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Systems from files: the stencil found, symmetry, and what does not fit.
+// Systems from files: the stencil that is found, symmetry, and matrices that do not fit the grid.
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -27,7 +27,7 @@ InputFiles files_of(Index rows, const Triplets& triplets, std::vector<double> rh
     return files;
 }
 
-/// -1 2 -1 along x on a grid of n x m points.
+/// The matrix (-1, 2, -1) along x on a grid of n x m points.
 Triplets lines(int n, int m) {
     Triplets a;
     for (int row = 0; row < n * m; ++row) {
@@ -94,7 +94,7 @@ TEST(MatrixMarket, NamesBothSizesThatDisagree) {
     EXPECT_NE(message.find("make 25"), std::string::npos) << message;
 }
 
-/// The last point of a line coupled with the first: offset +1 where x is periodic, none where not.
+/// A coupling of the last point of a line with the first is offset +1 if x is periodic, and does not fit otherwise.
 TEST(MatrixMarket, WrapsAlongPeriodicAxes) {
     Triplets a = lines(7, 3);
     a[{6, 0}] = a[{0, 6}] = -1.0;
@@ -106,7 +106,7 @@ TEST(MatrixMarket, WrapsAlongPeriodicAxes) {
     EXPECT_EQ(System(*problem).matrix().at({6, 0, 0}, 2), -1.0);
 }
 
-/// Reads "rows columns entries" and triplets, mirrored where `symmetric`.
+/// Reads "rows columns entries" and triplets, and adds the mirrored ones if `symmetric`.
 InputFiles shared_file(const std::string& name, bool symmetric) {
     const char* folder = std::getenv("HYPERPLANE_SHARED_DATA");
     std::ifstream in(std::string(folder ? folder : ".") + "/" + name);

@@ -13,7 +13,7 @@ namespace {
 
 using Seeds = Dual<32>;
 
-/// An element whose states are given.
+/// An element with given states.
 template <class T, class G>
 struct Element : q1::ElementTerms<G> {
     T values[4][8];
@@ -23,7 +23,7 @@ struct Element : q1::ElementTerms<G> {
     T rate(int k, int c) const { return fused(T(this->mass), values[k][c], T(knowns[k][c])); }
 };
 
-/// An element of unequal edges in a random state; unknown number 4 c + k is component k at corner c.
+/// An element with unequal edges in a random state; unknown number 4 c + k is component k at corner c.
 template <class T>
 Element<T, double> random_element(unsigned seed) {
     std::mt19937 engine(seed);
@@ -46,7 +46,7 @@ Element<T, double> random_element(unsigned seed) {
     return element;
 }
 
-/// An element as its corner a sees it.
+/// An element in axes that lead from its corner a, which becomes corner 0.
 template <class T, class G>
 Element<T, G> seen_from(int a, Element<T, G> element) {
     const Element<T, G> given = element;
@@ -60,7 +60,7 @@ Element<T, G> seen_from(int a, Element<T, G> element) {
     return element;
 }
 
-/// The 32 x 32 Jacobian of an element as the rows of the matrix take it.
+/// The 32 x 32 Jacobian of an element, computed like the rows of the matrix.
 void element_jacobian(const Element<double, double>& element, double (&jacobian)[32][32]) {
     for (int a = 0; a < 8; ++a) {
         const auto seen = seen_from(a, element);
@@ -94,7 +94,7 @@ TEST(FlowElement, JacobianIsTheDerivativeByDualNumbers) {
     }
 }
 
-/// F of an element, written out from the equations at the head of navier_stokes.hpp, point by point.
+/// F of an element, written directly from the equations at the head of navier_stokes.hpp, Gauss point by Gauss point.
 void plain_residual(const Element<double, double>& e, int a, double (&f)[4]) {
     const double near = (1 + 1 / std::sqrt(3.0)) / 2;
     for (double& value : f) value = 0.0;
@@ -171,7 +171,7 @@ TEST(FlowElement, LanesOfAPackHaveTheBitsOfDoubles) {
     }
 }
 
-/// A step at a random state, with earlier states as different as can be: BDF2 where the step is one of time.
+/// A step at a random state with independent random earlier states; BDF2 if the regime is transient.
 struct FlowSystem {
     std::unique_ptr<Problem> problem;
     System system;
@@ -193,8 +193,8 @@ struct FlowSystem {
     }
 };
 
-/// Columns of points 3 apart do not meet in a row: 27 x 4 differences give every entry of the matrix; where no column
-/// of the stencil was moved, F has not changed at all.
+/// No row depends on two points that are 3 apart, so 27 x 4 differences give every coefficient of the matrix. A row
+/// none of whose columns was perturbed must not change at all.
 void expect_exact_derivative(const Keys& keys) {
     const FlowSystem flow(keys);
     const Vector u = flow.system.random(5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Poisson: known errors and orders, eigenvalues, singular operators.
+// Poisson's equation: known errors and orders, eigenvalues, singular operators.
 #include <numbers>
 
 #include "problems/system.hpp"
@@ -7,7 +7,7 @@
 namespace hyperplane::test {
 namespace {
 
-/// (A u)(p) for u given at every point.
+/// A u for u(p) = value(p).
 template <class Value>
 Vector image(const System& system, const Value& value) {
     Vector u = system.vector(), v = system.vector();
@@ -19,7 +19,7 @@ Vector image(const System& system, const Value& value) {
     return v;
 }
 
-/// PROBLEMS.md's measured errors of Bueler's manuexp, 17, 33 and 65 nodes a side.
+/// The errors of Bueler's manuexp with 17, 33 and 65 nodes a side, as measured with an independent trial code.
 TEST(PoissonNodes, ManuexpErrorsAreTheKnownOnes) {
     const std::pair<const char*, double> known[] = {{"17", 6.03e-5}, {"33", 1.522e-5}, {"65", 3.81e-6}};
     double previous = 0.0;
@@ -37,7 +37,7 @@ TEST(PoissonNodes, DroppedBoundaryRowsGiveTheSameSolution) {
     const double keep = solved_error(*make_problem("poisson", {{"grid.cells", "17"}}));
     const double drop =
         solved_error(*make_problem("poisson", {{"grid.cells", "15"}, {"problem.boundary_rows", "drop"}}));
-    EXPECT_NEAR(keep, drop, 1e-9);  // of 6e-5; the solver stops at 1e-11 of the residual
+    EXPECT_NEAR(keep, drop, 1e-9);  // both are about 6e-5, and the solver stops at a relative residual of 1e-11
 }
 
 /// Second order with unequal spacings and coefficients, in one, two and three dimensions.
@@ -81,7 +81,7 @@ TEST(PoissonNodes, SineIsAnEigenvector) {
     }
 }
 
-/// On a periodic axis waves are eigenvectors, of cells and of nodes.
+/// Along periodic axes waves are eigenvectors, on cells and on nodes.
 TEST(Poisson, WavesAreEigenvectorsAlongPeriodicAxes) {
     for (const char* discretisation : {"node", "cell"}) {
         const auto problem = make_problem("poisson", {{"grid.cells", "12 16 1"},
@@ -106,8 +106,8 @@ TEST(Poisson, WavesAreEigenvectorsAlongPeriodicAxes) {
     }
 }
 
-/// PROBLEMS.md's measured errors for u = sin(std::numbers::pi x) sin(std::numbers::pi y) sin(2 std::numbers::pi z), 32
-/// and 64 interior nodes a side.
+/// The errors for u = sin(pi x) sin(pi y) sin(2 pi z) with 32 and 64 interior nodes a side, as measured with an
+/// independent trial code.
 TEST(PoissonBox27, ErrorsAreTheKnownOnes) {
     struct Known {
         const char* weights;
@@ -129,7 +129,7 @@ TEST(PoissonBox27, ErrorsAreTheKnownOnes) {
     }
 }
 
-/// The boundary values of all 26 neighbours reach the right-hand side.
+/// The boundary values of all 26 neighbours must enter the right-hand side.
 TEST(PoissonBox27, MehrKeepsFourthOrderWithBoundaryValues) {
     const auto error = [](const char* cells, const char* rhs) {
         return solved_error(*make_problem("poisson", {{"grid.cells", cells},
@@ -184,7 +184,7 @@ TEST(Poisson, RandomSourceFollowsItsSeed) {
     EXPECT_GT(max_difference(source("7"), source("8")), 1e-3);
 }
 
-/// Fluxes between cells of a jump: T = 2 Ka Kb / (Ka + Kb), by hand for three cells in a row.
+/// Fluxes across a jump of K, T = 2 Ka Kb / (Ka + Kb), computed by hand for three cells along x.
 TEST(PoissonCells, ThreeCellsByHand) {
     InputFiles files;
     files.doubles = [](const std::string&, Index) { return std::vector<double>{1, 3, 1, 1, 1, 1, 1, 1, 1}; };

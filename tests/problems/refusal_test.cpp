@@ -8,7 +8,7 @@ namespace {
 struct Case {
     const char* problem;
     Keys keys;
-    std::vector<const char*> words;  ///< the message holds each
+    std::vector<const char*> words;  ///< the message contains each of them
 };
 
 TEST(Refusal, SaysWhatContradictsAndWhatToDo) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of problems/ share: problems from a few keys, their matrices and residuals as plain
-// arrays, and plain solvers. Independent of solvers/ and precond/.
+// Shared by the tests of problems/: problems constructed from a few keys, their matrices and residuals, and simple
+// solvers that are independent of solvers/ and precond/.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ inline std::unique_ptr<Problem> make_problem(const std::string& name, const Keys
     return row.create(parameters, context, files);
 }
 
-/// The message of the UsageError that making the problem throws; "" when it throws none.
+/// The message of the UsageError that constructing the problem throws; "" if it throws none.
 inline std::string refusal(const std::string& name, const Keys& keys, const InputFiles& files = {}) {
     try {
         make_problem(name, keys, files);
@@ -44,13 +44,13 @@ inline std::string refusal(const std::string& name, const Keys& keys, const Inpu
     return "";
 }
 
-/// A problem with its vectors and matrices in one layout, in the first step of a run; `level` can be made another.
+/// A problem with vectors and matrices in one layout, in the first time step; a test may change `level`.
 struct System {
     const Problem& problem;
     Context context;
     Layout layout;
-    TimeLevel level;                ///< its states before are what matrix() and residual() are given
-    const Vector* older = nullptr;  ///< of BDF2; `old` unless given
+    TimeLevel level;                ///< matrix() and residual() set its earlier states to their arguments
+    const Vector* older = nullptr;  ///< the older state of BDF2; if null, `old` is used
 
     explicit System(const Problem& p, LayoutKind kind = LayoutKind::natural, const Context& on = Context::cpu())
         : problem(p), context(on), layout(kind, p.shape().grid, p.shape().stencil.level_map()) {
@@ -71,7 +71,8 @@ struct System {
         problem.initial_state(u);
         return u;
     }
-    /// The level, from `old`; with rate[2] != 0 also from `older`: the level's own, or `old`, unless given.
+    /// The level with `old` as its earlier state. If rate[2] != 0, its older state is `older` if given, then
+    /// this->older, then the level's own, then `old`.
     TimeLevel from(const Vector& old, const Vector* older = nullptr) const {
         TimeLevel at = level;
         const bool steady = problem.shape().regime == Regime::steady;
@@ -81,24 +82,25 @@ struct System {
         if (steady || level.rate[2] == 0.0) at.older = nullptr;
         return at;
     }
-    /// F'(u) in the step from `old`.
+    /// F'(u) for the step from `old`.
     StructMatrix matrix(const Vector& u, const Vector& old, MatrixStorage storage = MatrixStorage::full) const {
         StructMatrix a(context, layout, problem.shape().stencil, problem.shape().dof, storage);
         problem.jacobian(u, from(old), a);
         return a;
     }
-    /// The same at the initial state.
+    /// F'(u) at the initial state u.
     StructMatrix matrix(MatrixStorage storage = MatrixStorage::full) const {
         const Vector u = initial();
         return matrix(u, u, storage);
     }
-    /// F(u) in the step from `old`.
+    /// F(u) for the step from `old`.
     Vector residual(const Vector& u, const Vector& old) const {
         Vector f = vector();
         problem.residual(u, from(old), f);
         return f;
     }
-    /// Uniform within 1 of 0; a gas' density of 2 and its energy of 4, so that every state is admissible.
+    /// A random state, uniform within 1 of 0. For a gas, density is within 1 of 2 and energy within 1 of 4, so that
+    /// every state is admissible.
     Vector random(unsigned seed) const {
         std::mt19937 engine(seed);
         std::uniform_real_distribution<double> uniform(-1.0, 1.0);
@@ -128,7 +130,7 @@ inline double max_difference(const Vector& x, const Vector& y) {
     return largest;
 }
 
-/// u - A^-1 F(u) by BiCGSTAB with the inverse diagonal as preconditioner, to a relative residual `rtol`; A at u.
+/// u - A^-1 F(u) with A = F'(u), by BiCGSTAB with the diagonal as preconditioner, to a relative residual `rtol`.
 inline Vector solve_newton_step(const System& system, Vector u, const Vector& old, double rtol = 1e-11) {
     const StructMatrix a = system.matrix(u, old);
     const int m = a.dof();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every problem in the variants that its keys make: what tests of "every problem" run over.
+// Every problem in all its variants, for tests of every problem.
 #pragma once
 
 #include <ostream>
@@ -12,13 +12,15 @@ namespace hyperplane::test {
 struct Variant {
     std::string label, problem;
     Keys keys;
-    bool fills_stencil = true;  ///< every offset of the stencil is used somewhere
-    bool is_derivative = true;  ///< the matrix is the derivative of the residual; else it corrects a defect
+    bool fills_stencil = true;  ///< whether every offset of the stencil is used somewhere
+    bool is_derivative =
+        true;  ///< whether the matrix is the derivative of the residual, not that of a defect correction
 
     friend void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.label; }
 };
 
-/// A system of 5 x 4 x 3 points whose matrix is neither symmetric nor of a ready-made stencil, and a K.
+/// Input files: a matrix on 5 x 4 x 3 points that is neither symmetric nor of a ready-made stencil, and a coefficient
+/// K.
 inline InputFiles files() {
     InputFiles made;
     made.matrix = [](const std::string&) {
