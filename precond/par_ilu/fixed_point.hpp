@@ -27,7 +27,7 @@ private:
     int count_;
     FactorSweepMode mode_;
     std::unique_ptr<FactorSweeps> sweeps_;
-    std::optional<StructMatrix> spare_;  ///< sweeps read one set of factors and write the other
+    std::optional<StructMatrix> spare_;  ///< a second set of factors; sweeps read one and write the other
 };
 
 }  // namespace hyperplane

@@ -13,7 +13,7 @@ namespace {
 constexpr int width = 8, entry_ring = 4, most_stages = 8, stage_rows = 2, run_ring = 4, waiting_ring = 2;
 constexpr Index shared_limit = 220 * 1024;
 
-/// What offsets that differ along x alone have in common.
+/// The coordinates that are equal for offsets that differ along x alone.
 std::array<int, 2> across(const Int3& o) {
     return {o.z, o.y};
 }
@@ -25,7 +25,7 @@ FactorSweepRows::FactorSweepRows(const IluPattern& shape) : shape_(shape) {
     add_pairs();
 }
 
-/// Of each line of lower offsets E_l(p), then D^-1(p+l).
+/// Adds, for each line of lower offsets, copies of E_l(p), then one of D^-1(p+l).
 void FactorSweepRows::add_factors() {
     const Stencil& s = shape_.stencil;
     std::map<std::array<int, 2>, std::vector<int>> lines;
@@ -42,7 +42,7 @@ void FactorSweepRows::add_factors() {
     }
 }
 
-/// Rows of F_u(p+l), for entries that differ along x together, so that few sums are under way at once.
+/// Adds copies of F_u(p+l). Entries that differ along x alone are adjacent, so that few sums are in progress at a time.
 void FactorSweepRows::add_pairs() {
     const Stencil& s = shape_.stencil;
     const Eliminations pairs = shape_.eliminations();
@@ -79,7 +79,8 @@ int FactorSweepRows::most_span() const {
     return most;
 }
 
-/// A's entries, what waits to be inverted and barriers, all as in precond/par_ilu/staged_copies.cuh.
+/// Shared memory, in doubles, besides the copies: A's entries, blocks that wait to be inverted, and barriers, as in
+/// precond/par_ilu/staged_copies.cuh.
 Index FactorSweepRows::doubles_but_rows() const {
     const Index block = shape_.dof * shape_.dof, staged = (block + 1) / 2 * 2 + 2;
     return planes * width * (entry_ring * block + waiting_ring * 2 * staged) + run_ring / 2 +
@@ -90,7 +91,7 @@ Index FactorSweepRows::row_doubles() const {
     return Index(planes + most_span()) * width * shape_.dof * shape_.dof;
 }
 
-/// A power of two, as precond/par_ilu/staged_copies.cuh's turns want it.
+/// Number of stages, a power of two because precond/par_ilu/staged_copies.cuh requires one.
 int FactorSweepRows::ring() const {
     const Index room = (shared_limit / Index(sizeof(double)) - doubles_but_rows()) / (stage_rows * row_doubles());
     int stages = most_stages;

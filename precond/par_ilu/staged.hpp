@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of blocks that a sweep over factors reads on a GPU, for precond/par_ilu/staged_copies.cuh.
+// The copies to shared memory that a sweep over factors makes on a GPU, for precond/par_ilu/staged_copies.cuh. A `Row`
+// is one such copy: the blocks of one entry at the points of a run and in planes beside it.
 #pragma once
 
 #include <vector>
@@ -13,22 +14,23 @@ class FactorSweepRows {
 public:
     explicit FactorSweepRows(const IluPattern& shape);
 
-    /// Blocks of six or eight unknowns in the hyperplane layout, stencils whose pairs share much of what they read,
-    /// whose factors W fit registers and whose rows fit shared memory.
+    /// Whether a sweep can be done in this way: for six or eight unknowns a point in the hyperplane layout, and
+    /// stencils whose pairs share much of what they read, whose blocks W fit in registers and whose copies fit in
+    /// shared memory.
     bool serves() const;
     rtc::Definitions definitions() const;
     Index shared_bytes() const;
-    static constexpr unsigned threads = 32 * (8 + 2 + 2);  ///< precond/par_ilu/staged_copies.cuh's
+    static constexpr unsigned threads = 32 * (8 + 2 + 2);  ///< as in precond/par_ilu/staged_copies.cuh
     static constexpr int planes = 2;                       ///< of a run
 
 private:
     enum Kind { lower, inverse, upper };
     struct Term {
-        int l, e, shift;  ///< e: -1 where W is made
+        int l, e, shift;  ///< e is -1 in terms that compute W
     };
     struct Row {
         Kind kind;
-        int values, from, span;
+        int values, from, span;  ///< the entry copied; the one at whose offset it begins; planes beyond the run's
         std::vector<Term> terms;
     };
 
@@ -41,7 +43,7 @@ private:
 
     IluPattern shape_;
     std::vector<Row> rows_;
-    std::vector<int> first_term_, last_term_, finished_;  ///< of an entry; entries with A's as they are completed
+    std::vector<int> first_term_, last_term_, finished_;  ///< of each entry; A's entries in order of completion
 };
 
 }  // namespace hyperplane

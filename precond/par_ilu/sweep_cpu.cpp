@@ -8,7 +8,7 @@
 namespace hyperplane::factor_sweeps {
 namespace {
 
-/// m is the dof where the compiler knows it.
+/// A sweep over the points of a run; m is the dof if it is known at compile time, else 0.
 template <int m>
 class RunSweep {
 public:
@@ -16,7 +16,7 @@ public:
         : row_(known<m>(row)), then_(then), layout_(row.old.layout), lower_(row.old.lower) {}
 
     void operator()(const Run& run) const {
-        thread_local RunEliminations<m> eliminations;  // kept from run to run since it allocates
+        thread_local RunEliminations<m> eliminations;  // kept from run to run, as it allocates memory
         for (int e = first_entry(); e < last_entry(); ++e) begin(run, e);
         eliminations.begin(row_.dof);
         for (int l = 0; row_.updates && l < lower_; ++l)
@@ -36,7 +36,7 @@ private:
     int first_entry() const { return row_.shares ? lower_ : 0; }
     int last_entry() const { return row_.shares ? lower_ + 1 : row_.kept; }
 
-    /// Whether points wait for what is made of their neighbours at l, which are on the same run.
+    /// Whether the points of a run need the new values of their neighbours at l, which are in the same run.
     bool in_turn(int l) const {
         const Int3 o = row_.tables.offsets[l];
         return then_ && layout_.kind() == LayoutKind::natural && o.y == 0 && o.z == 0;
@@ -48,17 +48,17 @@ private:
     static RunBlocks<double> blocks(const BlockView& v, int e, Index slot) {
         return {&v.at(e, slot, 0, 0), v.row_stride, v.col_stride};
     }
-    /// What a sweep makes of an entry of the points from `slot` on.
+    /// The new blocks of an entry at the points from `slot` on.
     RunBlocks<double> made(int e, Index slot) const {
         return e == lower_ ? blocks(row_.inverse, 0, slot) : blocks(row_.triangles, e, slot);
     }
-    /// Of the sweep before: the entry of points from `slot` on, whose neighbours are those from `there` on.
+    /// The old blocks of an entry at the points from `slot` on, whose neighbours are the points from `there` on.
     RunBlocks<const double> old(int e, Index slot, Index there) const {
         const ConstBlockView& v = row_.old.triangles;
         return row_.old.symmetric && e > lower_ ? blocks(v, 2 * lower_ - e, there).transposed() : blocks(v, e, slot);
     }
 
-    /// X_e = A_e + alpha diag(A); zero where the neighbour is outside.
+    /// X_e = A_e + alpha diag(A), or zero if the neighbour is outside the grid.
     void begin(const Run& run, int e) const {
         const RunBlocks<double> x = made(e, run.slot);
         const int own = row_.tables.a_entry[e];

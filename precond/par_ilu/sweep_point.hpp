@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One fixed-point sweep at a point, for host and device, and what it is to know (precond/par_ilu/sweeps.hpp).
+// One fixed-point sweep at a point, for host and device, and its data (precond/par_ilu/sweeps.hpp).
 #pragma once
 
 #include <cmath>
@@ -11,11 +11,11 @@
 
 namespace hyperplane::factor_sweeps {
 
-/// What a sweep knows of the factors' pattern.
+/// Tables that describe the factors' pattern to a sweep.
 struct Tables {
     const Int3* offsets;
-    const int* a_entry;  ///< of each entry, -1 where A has none
-    const int* begin;    ///< of the updates of each lower entry, and their end
+    const int* a_entry;  ///< A's entry for each entry, or -1
+    const int* begin;    ///< where the updates of each lower entry begin, and the end
     const int* updates;  ///< pairs (u, e): X_e -= E_l D^-1 F_u
 };
 
@@ -23,13 +23,13 @@ HYPERPLANE_HD inline bool is_finite(double x) {
     return x - x == 0.0;
 }
 
-/// All entries of one point; m is the dof where the compiler knows it.
+/// Computes all entries of one point; m is the dof if it is known at compile time, else 0.
 template <int m>
 struct SweepRow {
-    FactorView old;  ///< the sweep before; E and F are A's for D-ILU
+    FactorView old;  ///< result of the sweep before; E and F are A's for D-ILU
     Tables tables;
     ConstBlockView a;
-    BlockView triangles, inverse;  ///< written; for D-ILU `inverse` alone
+    BlockView triangles, inverse;  ///< written; for D-ILU only `inverse` is
     int dof, kept;
     bool shares, updates;  ///< without updates: the initial guess
     double alpha, tolerance, boost;
@@ -50,7 +50,7 @@ struct SweepRow {
         invert(slot);
     }
 
-    /// X_e = A_e + alpha diag(A); zero where the neighbour is outside.
+    /// X_e = A_e + alpha diag(A), or zero if the neighbour is outside the grid.
     HYPERPLANE_HD void begin(Int3 p, Index slot, int e) const {
         const bool inside = old.layout.grid().contains(p + tables.offsets[e]) && tables.a_entry[e] >= 0;
         for (int r = 0; r < size(); ++r)
@@ -86,7 +86,7 @@ struct SweepRow {
         }
     }
 
-    /// D^-1 in D's place, and what is told of the last sweep's pivots.
+    /// Replaces D by D^-1 and, in the last sweep, records the pivots.
     HYPERPLANE_HD void invert(Index slot) const {
         double block[room * room], scale = 0.0, smallest = 1.0, bad = 0.0;
         int component = -1;
@@ -126,21 +126,21 @@ struct SweepRow {
     }
 };
 
-/// The same of m unknowns, which the compiler is to know.
+/// The same, with the number of unknowns m as a compile-time constant; m = 0 leaves it variable.
 template <int m>
 SweepRow<m> known(const SweepRow<0>& s) {
     return {s.old,   s.tables,    s.a,     s.triangles, s.inverse, s.dof,   s.kept,    s.shares, s.updates,
             s.alpha, s.tolerance, s.boost, s.definite,  s.last,    s.ratio, s.failure, s.failed};
 }
 
-/// Whether every coefficient advances by one from a point of a run to the next.
+/// Whether the address of every coefficient advances by one from a point of a run to the next.
 inline bool go_by_runs(const SweepRow<0>& row) {
     return row.old.triangles.slot_stride == 1 && row.old.inverse.slot_stride == 1 && row.a.slot_stride == 1 &&
            row.triangles.slot_stride == 1 && row.inverse.slot_stride == 1;
 }
-/// A sweep over all points on a CPU, run by run, for those that go_by_runs (precond/par_ilu/sweep_cpu.cpp). `then`: a
-/// run's entries replace old ones as soon as they have been made, there; without it all old ones are of the sweep
-/// before.
+/// Computes a sweep over all points on a CPU, run by run (precond/par_ilu/sweep_cpu.cpp); go_by_runs(row) must hold. If
+/// `then` is given, the sweep is asynchronous: the new entries of each run are copied there, to the factors that other
+/// runs read, as soon as they are computed.
 void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then);
 
 }  // namespace hyperplane::factor_sweeps

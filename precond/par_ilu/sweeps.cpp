@@ -10,7 +10,7 @@ namespace {
 
 using factor_sweeps::SweepRow;
 
-/// All entries of a point, which replace the old ones when they have been made.
+/// Computes all entries of a point, which then replace the old ones.
 template <int m>
 struct ReplacedRow {
     SweepRow<m> made;
@@ -26,7 +26,7 @@ struct ReplacedRow {
     }
 };
 
-/// D^-1 becomes (D^-1 + D^-T) / 2.
+/// Replaces D^-1 by (D^-1 + D^-T) / 2.
 struct SymmetricPivot {
     BlockView inverse;
     int dof;
@@ -40,7 +40,7 @@ struct SymmetricPivot {
     }
 };
 
-/// W = E D^-1, G = D^-1 F at a point.
+/// Replaces E by W = E D^-1 and F by G = D^-1 F at a point.
 struct MakeUnit {
     Layout layout;
     const Int3* offsets;
@@ -67,18 +67,19 @@ struct MakeUnit {
     }
 };
 
-/// To name A's blocks among places of factors; D-ILU writes none of them.
+/// A's blocks in the type of factors that are written. Only D-ILU uses this, and it does not write to them.
 BlockView writable(const ConstBlockView& v) {
     return {const_cast<double*>(v.values), v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
 }
 
-/// In what order the points come, and where each goes once it has been made; both may be null.
+/// How points are visited: level by level if `levels` is given; if `then` is given, a point's new entries are copied
+/// there at once. Both may be null.
 struct Order {
     const Layout* levels;
     const FactorSweeps::Target* then;
 };
 
-/// m is the dof where the compiler knows it.
+/// Visits all points; m is the dof if it is known at compile time, else 0.
 template <int m>
 void visit(Backend backend, const Order& order, const SweepRow<0>& s) {
     const SweepRow<m> row = factor_sweeps::known<m>(s);
@@ -177,8 +178,9 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
         };
         const Target places[] = {place(result), place(mode == FactorSweepMode::async ? result : spare)};
         const Target& guessed = places[sweeps % 2];
-        // Of an even number of sweeps, and of asynchronous ones, `guessed` is the result: the last one writes entries
-        // that never change while others read them, with the bits that they have already.
+        // If the number of sweeps is even, or they are asynchronous, `guessed` is the result itself. Then the last
+        // sweep writes entries that never change while other threads read them, but with the bits that they already
+        // have.
         for (int left = sweeps; left >= 0; --left)
             cuda_->run(left == sweeps ? guess
                        : left > 0     ? sweep

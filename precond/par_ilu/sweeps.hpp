@@ -7,24 +7,26 @@
 //
 //     X_e(p) <- A_e(p) - sum over l + u = e of E_l(p) D^-1(p+l) F_u(p+l)        at all points and entries e
 //
-// The paper's unknown is l_ij = e_ij / d_jj; with e_ij a pivot is used one sweep after it was made instead of two. The
-// sweeps begin with X = A, which is the paper's guess, the triangles of A scaled to a unit diagonal. A fixed point is
-// ILU(k); an entry is final one sweep after all those it depends on are, so finitely many sweeps are exact. With one
-// triangle stored, F = E^T is kept by every sweep (incomplete Cholesky); for D-ILU only D changes.
+// The paper's unknown is l_ij = e_ij / d_jj. With e_ij as unknown, a pivot is used one sweep after it was computed
+// instead of two. The sweeps begin with X = A. This is the paper's initial guess, the triangles of A scaled to a unit
+// diagonal. The fixed point is ILU(k). An entry is final one sweep after all entries on which it depends, so finitely
+// many sweeps give the exact factors. If one triangle is stored, every sweep preserves F = E^T (incomplete Cholesky);
+// for D-ILU only D changes.
 //
-// sync: every right-hand side is of the sweep before. Deterministic.
-// async: entries replace the old ones as soon as they are made, and others read whatever is there (Algorithm 2). Not
-// deterministic; M, once made, is an operator like any other. On a CPU those of a run of points replace theirs
-// together; on one thread runs, and the points of a run, follow each other in an order of their dependencies, so that
-// each finds the new entries of those before it. Of a symmetric matrix a block D^-1 that was read while it changed need
-// not be symmetric, nor what is made of it; in the end they are made so.
+// sync: right-hand sides have values of the sweep before only. Results are deterministic.
+// async: new entries replace the old ones as soon as they are computed, and whatever is computed later reads them
+// (Algorithm 2). Results are not deterministic, but once it is set up, M is a fixed operator. On a CPU the entries of a
+// run of points are replaced together. On a single thread runs, and the points of a run, are computed in an order of
+// their dependencies, so that each reads the new entries of those before it. For a symmetric matrix a block D^-1 that
+// was read while it changed need not be symmetric, nor need a block computed from it; after the last sweep the blocks
+// D^-1 are made symmetric.
 //
-// A pivot that cannot be used is boosted (precond/factors/pivots.hpp) in all sweeps but the last, since those are
-// guesses; the last one's are reported.
+// In all sweeps but the last, whose results are mere guesses, a pivot that cannot be used is boosted
+// (precond/factors/pivots.hpp). In the last sweep such pivots are reported.
 //
-// Where no pair (l, u) leads to an entry it is A's in every sweep. Sweeps over up to 8 unknowns a point on a GPU have
-// kernels of their own (precond/par_ilu/sweeps_cuda.hpp), others there are loops over points
-// (precond/par_ilu/sweep_point.hpp); on a CPU a run of points is swept at once (precond/par_ilu/sweep_cpu.cpp).
+// An entry to which no pair (l, u) leads is A's in every sweep. On a GPU, sweeps for up to 8 unknowns a point have
+// kernels of their own (precond/par_ilu/sweeps_cuda.hpp), and others are loops over points
+// (precond/par_ilu/sweep_point.hpp). On a CPU a sweep computes a run of points at once (precond/par_ilu/sweep_cpu.cpp).
 #pragma once
 
 #include <memory>
@@ -43,25 +45,26 @@ public:
     FactorSweeps(const Context& context, const IluPattern& pattern);
 
     using Target = FactorTarget;
-    /// `sweeps` sweeps on A + alpha diag(A), whose last one writes to `result`; `spare` is used where needs_spare().
-    /// Pivots are reported to `inverter`.
+    /// Computes `sweeps` sweeps on A + alpha diag(A), of which the last one writes to `result`. `spare` is used if
+    /// needs_spare(). Pivots are reported to `inverter`.
     void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
              double alpha, const PivotRules& rules, PivotInverter& inverter);
-    /// sync: a sweep reads one and writes the other. async: points outside of kernels are made there before they
-    /// replace old ones.
+    /// Whether sweeps need a second set of factors. A synchronous sweep reads one set and writes the other. An
+    /// asynchronous sweep without kernels of its own computes a point's entries there before they replace the old ones.
     static bool needs_spare(const IluPattern& shape, Backend backend, FactorSweepMode mode);
     bool needs_spare(FactorSweepMode mode) const { return needs_spare(shape_, context_.backend(), mode); }
-    /// Exact elimination, a level of `levels` after the other, each entry of a point's row final before it is used: the
-    /// fixed point in one pass. Pivots are reported, never boosted.
+    /// Exact elimination, one level of `levels` after the other. Every entry is final before it is used, so a single
+    /// pass gives the fixed point. Pivots are reported, never boosted.
     void eliminate_by_level(const StructMatrix& a, const Layout& levels, const Target& factors, double alpha,
                             const PivotRules& rules, PivotInverter& inverter);
-    /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
+    /// Replaces E by W = E D^-1 and F by G = D^-1 F.
     void make_unit(const Target& factors);
 
     bool serves(const IluPattern& pattern) const { return pattern == shape_; }
-    /// Fewest bytes of a sweep: the factors read, and of entries that it changes A read and the new ones written.
+    /// Fewest bytes that a sweep moves: it reads the factors and, for the entries that it changes, reads A and writes
+    /// the new values.
     Index bytes_of_sweep() const;
-    /// What it holds, and what the first run adds to that until it is released.
+    /// Bytes held, and bytes that the first run allocates in addition, until release_scratch is called.
     static Index bytes(const IluPattern& shape);
     static Index scratch_bytes(const IluPattern& shape, Backend backend);
     void release_scratch() { scratch_ = {}; }
@@ -69,8 +72,8 @@ public:
 private:
     struct Pass {
         bool updates, last;
-        const Layout* levels;          ///< in whose order the points come; null: all at once
-        const Target* then = nullptr;  ///< where a point goes that has been made
+        const Layout* levels;          ///< visits points level by level; null: all at once
+        const Target* then = nullptr;  ///< the factors to which a point's new entries are copied at once
     };
     void pass(const StructMatrix& a, const Target& from, const Target& to, double alpha, const PivotRules& rules,
               const Pass& pass);
@@ -83,13 +86,12 @@ private:
 
     Context context_;
     IluPattern shape_;
-    std::shared_ptr<FactorSweepsCuda> cuda_;  ///< kernels, where there are some
-    Buffer<double> scratch_;                  ///< theirs
+    std::shared_ptr<FactorSweepsCuda> cuda_;  ///< kernels, if there are any for the pattern
+    Buffer<double> scratch_;                  ///< of the kernels
     Buffer<Int3> offsets_;
-    Buffer<int>
-        tables_;  ///< of each entry A's entry or -1; of each lower entry where its updates begin; the updates (u, e)
-    PointValues ratios_, failures_;  ///< of the last sweep: smallest |pivot| / |diagonal of A|; -1 where one failed
-    Vector failed_;                  ///< and there its component and its value
+    Buffer<int> tables_;             ///< update_tables of precond/factors/eliminations.hpp
+    PointValues ratios_, failures_;  ///< in the last sweep: smallest |pivot| / |diagonal of A|; -1 if a pivot failed
+    Vector failed_;                  ///< component and value of a pivot that failed
 };
 
 }  // namespace hyperplane
