@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FGBILU's work on one level, for loops on either backend: equations and algorithms in precond/fgbilu/fgbilu.hpp.
+// FGBILU's style kernels: the steps of a level as loops over elements, on either backend. Equations and algorithms are
+// in precond/fgbilu/fgbilu.hpp.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +13,10 @@
 
 namespace hyperplane {
 
-/// No columns where the level has no point.
+/// The hyperplane of a level. It has no columns if the level has no points.
 Hyperplane hyperplane_of(const Layout& layout, int level);
 
-/// Whether a column of a plane has a point, and where.
+/// Whether a column of a hyperplane has a point; if so, the point and its slot.
 HYPERPLANE_HD inline bool find_point(const Layout& layout, const Hyperplane& plane, int column, Int3* p, Index* slot) {
     plane.find(layout.grid().nx, layout.levels().y, layout.levels().z, column, &p->x, &p->y, &p->z);
     if (!layout.grid().contains(*p)) return false;
@@ -23,38 +24,38 @@ HYPERPLANE_HD inline bool find_point(const Layout& layout, const Hyperplane& pla
     return true;
 }
 
-/// Most columns that a level has.
+/// The largest number of columns of any level.
 int most_columns(const Layout& layout);
 
-/// The order of (1): lower entries in groups, none of which changes another of its group.
+/// The order of eliminations in (1): lower entries in groups, such that no entry changes another one of its group.
 struct EliminationOrder {
     struct Pair {
         int l, u, e;  ///< X_e -= E_l D^-1 F_u
     };
     struct Group {
         std::vector<int> lower;
-        std::vector<Pair> pairs;  ///< l is the place in `lower`
+        std::vector<Pair> pairs;  ///< here l is a position in `lower`
     };
     std::vector<Group> groups;
 
     EliminationOrder(const Stencil& stencil, bool symmetric, bool shares);
     int largest_group() const;
-    /// Of each group its lower entries, then its pairs.
+    /// All groups in one table: of each group the lower entries, then the pairs.
     std::vector<int> table() const;
 };
 
-/// Where factors and matrix are.
+/// Views of factors and matrix.
 struct FgBiluFactors {
-    FactorView view;               ///< of factors, offsets in the context's memory
-    BlockView triangles, inverse;  ///< written; of E and F none where they are the matrix's
+    FactorView view;               ///< of the factors; its offsets are in the context's memory
+    BlockView triangles, inverse;  ///< written; `triangles` is null if E and F are the matrix's
     ConstBlockView diagonal;       ///< of A
     int dof;
 };
 
-/// What steps keep between each other, and what is told of pivots.
+/// Memory for what one step computes for the next, and the record of pivots.
 class FgBiluScratch {
 public:
-    /// `layout` is that of A with the levels to be swept; `steps`: also what style kernels keep between its loops.
+    /// `layout` is that of A with the stencil's levels. `steps`: allocates also what style kernels needs between loops.
     FgBiluScratch(const Context& context, const Layout& layout, const StructMatrix& a, bool shares, bool steps);
 
     bool serves(const Layout& layout, const StructMatrix& a, bool shares) const;
@@ -63,14 +64,14 @@ public:
     const EliminationOrder& order() const { return order_; }
     const Int3* offsets() const { return offsets_.data(); }
     const int* table() const { return table_.data(); }
-    double* products() { return products_.data(); }  ///< [place in a group][row][col][column]
+    double* products() { return products_.data(); }  ///< [position in a group][row][col][column]
     double* vector() { return vector_.data(); }      ///< [row][column]
     double* scale() { return scale_.data(); }        ///< [column]
     int* failed() { return failed_.data(); }         ///< [column]
     PivotLog* log() { return log_.data(); }
     PivotRatio* ratios() { return ratios_.data(); }  ///< [column], of all levels
 
-    /// Forgets what was told.
+    /// Clears the record of pivots.
     void reset();
     void report(PivotInverter& inverter) const;
 
@@ -87,15 +88,15 @@ private:
     Buffer<PivotRatio> ratios_;
 };
 
-/// X = A + alpha diag(A), in the places of the factors.
+/// Sets X = A + alpha diag(A) in the memory of the factors.
 void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& factors, bool shares, double alpha);
 
-/// Style kernels, on either backend: Algorithm 4 on X, then Algorithm 6.
+/// Style kernels on either backend: the factorisation of X (Algorithm 4) and the solves (Algorithm 6).
 void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch,
                             const PivotRules& rules);
 void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch, const double* r,
                            double* z);
-/// The same with factors of fewer bits: between the sweeps D^-1, at all points at once.
+/// The solves with factors in reduced precision; between them, D^-1 multiplies the vector at all points at once.
 void fgbilu_solve_by_steps(const NarrowFactors& factors, const Vector& r, Vector& z);
 
 }  // namespace hyperplane

@@ -10,7 +10,7 @@ Hyperplane hyperplane_of(const Layout& layout, int level) {
     constexpr int sector = Hyperplane::sector;
     const Grid& grid = layout.grid();
     const int beyond = layout.level_count() - 1 - level;
-    const int longest = std::min({grid.nx - 1, level, beyond}) / layout.levels().y + 1;  // points of a plane k
+    const int longest = std::min({grid.nx - 1, level, beyond}) / layout.levels().y + 1;  // points of a plane k, at most
     const int width = std::min(grid.ny, (longest + 2 * (sector - 1)) / sector * sector);
     const int first_k = layout.level_first_plane(level);
     const int columns = width * std::max(0, layout.level_last_plane(level) - first_k + 1);
@@ -123,8 +123,8 @@ void FgBiluScratch::report(PivotInverter& inverter) const {
 
 namespace {
 
-/// The arithmetic of a point's elements, (r, c) of its block or r of its vectors. Neighbours outside the grid are
-/// skipped, wrapped ones too.
+/// The arithmetic of one element of a point: (r, c) of a block or r of a vector. Neighbours outside the grid or across
+/// a periodic boundary are skipped.
 struct Elements {
     FgBiluFactors f;
 
@@ -142,7 +142,7 @@ struct Elements {
         for (int k = 0; k < f.dof; ++k) sum += f.view.at(l, slot, there, r, k) * f.inverse.at(0, there, k, c);
         return sum;
     }
-    /// X_e(p)^{r,c} -= <s^{r,:}, F_u(p+l)^{:,c}>, s the products of row r, `step` apart.
+    /// X_e(p)^{r,c} -= <s^{r,:}, F_u(p+l)^{:,c}>, where s has the products of row r at a distance of `step`.
     HYPERPLANE_HD void eliminate(Int3 p, Index slot, int l, int u, int e, int r, int c, const double* s,
                                  Index step) const {
         Index there, end;
@@ -156,7 +156,7 @@ struct Elements {
 struct Copy {
     FgBiluFactors f;
     ConstBlockView a;
-    int entries;  ///< all that are stored, or 0: the diagonal alone
+    int entries;  ///< number of stored entries, or 0 for the diagonal alone
     double alpha;
 
     HYPERPLANE_HD void operator()(Int3, Index slot) const {
@@ -170,7 +170,7 @@ struct Copy {
     }
 };
 
-/// What the steps of a level have in common; a step is a loop over `at`, its columns, and elements.
+/// The common part of the steps of a level. A step is a loop over the level's columns, `at`, and over elements.
 struct Step {
     Elements m;
     Hyperplane plane;
@@ -215,31 +215,32 @@ struct Subtract : EliminationStep {
     }
 };
 
-/// What the steps of the inversion share (Algorithm 4, #3 to #5); `r` is the row of the elimination.
+/// The common part of the steps of the inversion (Algorithm 4, #3 to #5).
 struct InversionStep : Step {
     double* scale;
     int* failed;
     PivotRatio* ratios;
     PivotJudge judge;
-    int r;  ///< row of the elimination
+    int r;  ///< the pivot's row
 
     HYPERPLANE_HD double& d(Index slot, int row, int col) const { return m.f.inverse.at(0, slot, row, col); }
     HYPERPLANE_HD double own(Index slot) const { return m.f.diagonal.at(0, slot, r, r); }
     HYPERPLANE_HD unsigned long long row_of(Int3 p) const {
         return (unsigned long long)(m.f.view.layout.grid().row(p)) * m.f.dof + r;
     }
-    /// d^{r,r} or what takes its place; 0 where this point has failed.
+    /// d^{r,r}, or the number that replaces it if it cannot be used; 0 if the inversion has failed at this point. If
+    /// `tells`, a pivot that cannot be used is recorded.
     HYPERPLANE_HD double pivot(int at, Int3 p, Index slot, bool tells) const {
         return failed[at] ? 0.0 : judge.usable(d(slot, r, r), own(slot), scale[at], row_of(p), tells);
     }
-    /// The same for a step that uses it, and the point's slot; 0 where there is no point.
+    /// The same without a record, and the point's slot; 0 if the column has no point.
     HYPERPLANE_HD double pivot_at(int at, Index* slot) const {
         Int3 p;
         return find(at, &p, slot) ? pivot(at, p, *slot, false) : 0.0;
     }
 };
 
-/// What pivots are judged by; not in the paper, which judges none.
+/// Computes the scale with which pivots are compared. This step is not in the paper, which tests no pivots.
 struct Measure : InversionStep {
     HYPERPLANE_HD void operator()(int at, int) const {
         Int3 p;
@@ -268,7 +269,7 @@ struct ScaleCross : InversionStep {
     }
 };
 
-/// Step #4: all else, (n - 1)^2 elements.
+/// Step #4: all other elements, (n - 1)^2 of them.
 struct UpdateRest : InversionStep {
     HYPERPLANE_HD void operator()(int at, int element) const {
         Index slot;
@@ -280,7 +281,7 @@ struct UpdateRest : InversionStep {
     }
 };
 
-/// Step #5: the pivot itself; tells what it was.
+/// Step #5: inverts the pivot and records its ratio to A's diagonal.
 struct InvertPivot : InversionStep {
     HYPERPLANE_HD void operator()(int at, int) const {
         Int3 p;

@@ -5,7 +5,8 @@
 namespace hyperplane {
 namespace {
 
-/// A level of a sweep, as a loop over `at`, its columns, and rows. Factors: FactorView or NarrowFactorView.
+/// A level of a triangular solve, as a loop over the level's columns, `at`, and over the rows of a block. Factors is
+/// FactorView or NarrowFactorView.
 template <class Factors>
 struct Step {
     Factors f;
@@ -14,8 +15,8 @@ struct Step {
     bool lower;
 
     HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const { return find_point(f.layout, plane, at, p, slot); }
-    /// sum over the entries of the triangle of <X_e(p)^{r,:}, x(p+e)>; neighbours outside the grid are skipped, wrapped
-    /// ones too.
+    /// The sum over the entries of the triangle of <X_e(p)^{r,:}, x(p+e)>. Neighbours outside the grid or across a
+    /// periodic boundary are skipped.
     HYPERPLANE_HD double triangle(Int3 p, Index slot, int r, const double* x) const {
         const Index slots = f.layout.slots();
         double sum = 0.0;
@@ -30,7 +31,7 @@ struct Step {
     }
 };
 
-/// Algorithm 6, first kernel of either sweep: z = b - E x, or F x.
+/// The first kernel of a level in Algorithm 6: z = b - E x in the lower solve, z = F x in the upper one.
 struct SolveTriangle : Step<FactorView> {
     const double *b, *x;
     double* z;
@@ -44,7 +45,7 @@ struct SolveTriangle : Step<FactorView> {
     }
 };
 
-/// The second one: x = D^-1 z, or x - D^-1 z.
+/// The second kernel: x = D^-1 z in the lower solve, x -= D^-1 z in the upper one.
 struct SolvePivot : Step<FactorView> {
     const double* z;
     double* x;
@@ -60,7 +61,7 @@ struct SolvePivot : Step<FactorView> {
     }
 };
 
-/// Of unit triangles the only one: x = b - W x, or b - G x.
+/// The only kernel of a level if the triangles are unit: x = b - W x, or x = b - G x.
 template <class T>
 struct SolveUnitTriangle : Step<NarrowFactorView<T>> {
     const double* b;
@@ -75,7 +76,7 @@ struct SolveUnitTriangle : Step<NarrowFactorView<T>> {
     }
 };
 
-/// Calls body(hyperplane) for the levels in the order of a sweep.
+/// Calls body(hyperplane) for all levels, in the order of the lower or the upper solve.
 template <class Body>
 void for_each_level(const Layout& layout, bool lower, const Body& body) {
     const int levels = layout.level_count();

@@ -10,7 +10,8 @@
 namespace hyperplane {
 namespace {
 
-/// Of one application: the factors, each value once for each triangle that it stands for, and r, y; y, z.
+/// Fewest bytes that one application moves: each value of the factors once for each triangle to which it belongs, r and
+/// y in the lower solve, y and z in the upper one.
 Index fewest_bytes(const Stencil& stencil, int dof, Index points, FactorStorage storage) {
     return NarrowFactors::bytes_of_sweeps(storage, points, stencil.size(), dof) +
            4 * dof * points * Index(sizeof(double));
@@ -21,7 +22,7 @@ const Stencil& point_stencil() {
     return point;
 }
 
-/// The same slots on a grid that does not wrap, with the stencil's levels where the layout has none of its own.
+/// The same slots on a grid without periodic axes. A natural layout gets the levels of the stencil.
 Layout levels_of(const Layout& layout, const Stencil& stencil) {
     Grid grid = layout.grid();
     grid.periodic = {false, false, false};
@@ -56,7 +57,8 @@ FgBiluOptions fgbilu_options(const Parameters& parameters) {
     return options;
 }
 
-/// Style blocks on a CPU: exact elimination, whose threads take lines of points through all steps.
+/// Whether this is style blocks on a CPU: exact elimination, in which a thread takes lines of points through all
+/// steps.
 bool goes_by_lines(const FgBiluOptions& options, const PreconditionerSetting& setting) {
     return options.style == FgBiluStyle::blocks && setting.context.backend() == Backend::cpu;
 }
@@ -75,7 +77,7 @@ std::unique_ptr<IluPreconditioner> make_by_lines(MakeExactIlu make_exact_ilu, co
     return make_exact_ilu(context, same, std::move(solve));
 }
 
-/// Of factors of fewer bits.
+/// The order of coefficients of factors in reduced precision.
 BlockPlaces places_of(const FgBiluOptions& options, const FgBiluSystem& system, Backend backend) {
     const bool kernels = options.style == FgBiluStyle::blocks && backend == Backend::cuda;
     return kernels && system.together(options.tuning) ? BlockPlaces::together : BlockPlaces::apart;
@@ -142,7 +144,7 @@ void FgBilu::prepare(const StructMatrix& a) {
 }
 
 FgBiluFactors FgBilu::factors() const {
-    // The view is written to by build alone, which is not const.
+    // Only build, which is not const, writes to the view.
     StructMatrix& held = const_cast<StructMatrix&>(factor_ ? *factor_ : *inverse_);
     FgBiluFactors f;
     BlockView own = block_view(held);
@@ -156,7 +158,7 @@ FgBiluFactors FgBilu::factors() const {
     f.view = {layout_, factor_ ? readable(own) : block_view(*a_), readable(f.inverse), scratch_->offsets()};
     f.view.lower = a_->stencil().lower_size();
     f.view.symmetric = a_->symmetric();
-    f.view.unit = cuda_ && cuda_->makes_unit();  // once they are made
+    f.view.unit = cuda_ && cuda_->makes_unit();  // after the factorisation
     f.diagonal = block_view(*a_, a_->stencil().diagonal());
     f.dof = a_->dof();
     return f;

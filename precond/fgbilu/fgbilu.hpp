@@ -2,32 +2,32 @@
 // FGBILU: block incomplete LU without fill, hyperplane by hyperplane, a thread for each element of a block.
 //
 // Luo, Edwards, Luo, Mueller, "A fine-grained block ILU scheme on regular structures for GPGPUs", Computers & Fluids
-// 119, 2015. M is struct_ilu's of fill level 0,
+// 119, 2015. M is the same as that of struct_ilu at fill level 0:
 //
 //     M = (D + E) D^-1 (D + F)
 //     X_e(p) = A_e(p) - sum over l + u = e of E_l(p) D^-1(p+l) F_u(p+l)             (1), for any stencil
 //     D^-1(p) = inverse of X_0(p)                                                    by Gauss-Jordan elimination
 //     y(p) = D^-1(p) (r(p) - sum_l E_l(p) y(p+l)),   z(p) = y(p) - D^-1(p) sum_u F_u(p) z(p+u)
 //
-// and levels l = i + b j + c k of the stencil take the place of the paper's p = i + j + k (star7's are these). The
-// difference is how the work of a level is shared out, `style`:
+// Levels l = i + b j + c k of the stencil take the place of the paper's p = i + j + k, which are the levels of star7.
+// The difference from struct_ilu is how the work of a level is distributed to threads, the `style`:
 //
-//     kernels    a loop over all elements of all points for each step (Algorithms 4 and 6). (1) takes one pair of
-//                steps for entries l that do not change each other, all of star7's; one for what pivots are judged
-//                by; three for each row of D.
-//     blocks     whoever has a point takes it through all steps (Algorithms 9 and 10): a thread block on a GPU
-//                (precond/fgbilu/blocks_cuda.hpp), which keeps W_l(p) = E_l(p) D^-1(p+l) and G_u(p) = D^-1(p) F_u(p) in
-//                place of E and F, so that D^-1 v is there before a level's turn has come:
+//     kernels    Each step is a loop over all elements of all points (Algorithms 4 and 6). (1) takes a pair of steps
+//                for each group of entries l that do not change each other; all those of star7 are one group. The
+//                inversion of D takes a step for the scale with which pivots are compared, and three for each row.
+//     blocks     A point is taken through all steps at once (Algorithms 9 and 10). On a GPU a thread block does this
+//                (precond/fgbilu/blocks_cuda.hpp). It keeps W_l(p) = E_l(p) D^-1(p+l) and G_u(p) = D^-1(p) F_u(p) in
+//                place of E and F, so that D^-1 v can be computed before the neighbours' z are known:
 //                    v(p) = r(p) - sum_l W_l(p) v(p+l),   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)
-//                On a CPU the row makes an exact elimination under wavefront solves instead: threads have runs of
-//                points (Algorithms 2 and 3), a line along x each. Runs of a hyperplane's points would leave the
-//                blocks of a row far apart in memory.
+//                On a CPU fgbilu_row makes exact elimination with wavefront solves instead, in which threads compute
+//                runs of points (Algorithms 2 and 3), namely lines along x. With runs of points of a hyperplane, the
+//                blocks of a row would be far apart in memory.
 //
-// In Algorithm 6 (b) line 2 the b is one too many: z = F x, as in Algorithm 10. The correction iteration (3),
-// x += M^-1 (b - A x), whose residual is Algorithm 7, is solver richardson.
+// The paper has a superfluous b in line 2 of Algorithm 6 (b): z = F x is correct, as in Algorithm 10. The correction
+// iteration (3), x += M^-1 (b - A x), whose residual is Algorithm 7, is solver richardson.
 //
-// For star7 elimination changes the diagonal alone: D^-1 is all that is stored, E and F are the matrix's. A matrix
-// with `lower` storage gives incomplete Cholesky: F = E^T is read from E.
+// For star7 elimination changes the diagonal alone: only D^-1 is stored, and E and F are the matrix's. A matrix with
+// `lower` storage gives incomplete Cholesky: F = E^T is read from E.
 #pragma once
 
 #include <memory>
@@ -49,11 +49,11 @@ enum class FgBiluStyle { kernels, blocks };
 struct FgBiluOptions {
     FgBiluStyle style = FgBiluStyle::blocks;
     PivotOptions pivots;
-    FgBiluTuning tuning;  ///< of style blocks on a GPU
+    FgBiluTuning tuning;  ///< for style blocks on a GPU
     FactorStorage storage = FactorStorage::double_precision;
 };
 
-/// On a CPU style kernels whatever the options say.
+/// On a CPU this class has style kernels, whatever the options say.
 class FgBilu : public Preconditioner, public ExportsFactors {
 public:
     FgBilu(const Context& context, const FgBiluOptions& options) : context_(context), options_(options) {
@@ -75,21 +75,21 @@ private:
     void prepare(const StructMatrix& a);
     FgBiluFactors factors() const;
     void build(double alpha, PivotInverter& inverter);
-    /// Rounds the factors and releases them.
+    /// Rounds the factors and releases those in double precision.
     void narrow(SetupReport& report);
 
     Context context_;
     FgBiluOptions options_;
     const StructMatrix* a_ = nullptr;
-    Layout layout_;                        ///< A's, not wrapping, with the levels to be swept
-    std::optional<StructMatrix> factor_;   ///< E, D^-1 and F; none where E and F are the matrix's
-    std::optional<StructMatrix> inverse_;  ///< then D^-1
-    std::optional<NarrowFactors> narrow_;  ///< in place of both once set up, where storage asks for it
+    Layout layout_;                        ///< A's without periodic axes, with the stencil's levels
+    std::optional<StructMatrix> factor_;   ///< E, D^-1 and F; absent if E and F are the matrix's
+    std::optional<StructMatrix> inverse_;  ///< D^-1 in that case
+    std::optional<NarrowFactors> narrow_;  ///< replaces both after a set-up in reduced precision
     std::unique_ptr<FgBiluScratch> scratch_;
-    std::shared_ptr<FgBiluCuda> cuda_;  ///< of style blocks on a GPU
+    std::shared_ptr<FgBiluCuda> cuda_;  ///< kernels of style blocks on a GPU
 };
 
-/// Makes exact factors under the solve given; on a CPU style blocks is that (make_exact_ilu of struct_ilu).
+/// Combines exact elimination and the given solve (make_exact_ilu of struct_ilu); this is style blocks on a CPU.
 using MakeExactIlu = std::unique_ptr<IluPreconditioner> (*)(const Context&, const IluOptions&,
                                                             std::unique_ptr<TriangularSolve>);
 PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu);

@@ -11,8 +11,8 @@
 
 namespace hyperplane {
 
-/// z(p) = A_pp^-1 r(p). Blocks are inverted by Gauss-Jordan elimination; a block that cannot be is a
-/// SetupError naming its cell.
+/// z(p) = A_pp^-1 r(p). Blocks are inverted by Gauss-Jordan elimination; a block that cannot be inverted leads to a
+/// SetupError that names its cell.
 class Jacobi : public Preconditioner {
 public:
     explicit Jacobi(const Context& context, FactorStorage storage = FactorStorage::double_precision)
@@ -28,7 +28,7 @@ private:
     Context context_;
     FactorStorage storage_;
     std::optional<StructMatrix> inverse_;
-    std::optional<NarrowFactors> narrow_;  ///< in place of inverse_ once set up, where storage_ asks for it
+    std::optional<NarrowFactors> narrow_;  ///< replaces inverse_ after a set-up in reduced precision
     bool symmetric_ = false;
 };
 
