@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factorisation of subdomains on a CPU: one thread a subdomain, line of points along x by line. Neighbours on other
-// lines are eliminated at all points of a line at once, those along the line point by point with its pivots. The steps
-// are those of precond/subdomain/ildu0.hpp.
+// Factorisation of subdomains on a CPU. One thread factors a subdomain, one line along x after the other. Eliminations
+// with neighbours on other lines are computed for all points of a line at once; those with neighbours on the same line,
+// and the inversion of pivots, are computed point by point. The steps are those of precond/subdomain/ildu0.hpp.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +14,7 @@
 namespace hyperplane {
 namespace {
 
-/// m is the dof where the compiler knows it.
+/// Factors subdomains; m is the dof if it is known at compile time, else 0.
 template <int m>
 class LineFactors {
 public:
@@ -50,7 +50,7 @@ private:
     int lower() const { return stencil_.lower_size(); }
     bool along(int e) const { return stencil_[e].y == 0 && stencil_[e].z == 0; }
 
-    /// The line that an entry leads to, and the points [begin, end) that have a neighbour of the subdomain there.
+    /// The line to which an entry leads, and the points [begin, end) whose neighbour there is in the subdomain.
     struct Line {
         int j, k, begin, end;
     };
@@ -59,7 +59,7 @@ private:
         const bool inside = there.j >= 0 && there.j < within_.y && there.k >= 0 && there.k < within_.z;
         return inside && there.begin < there.end ? there : Line{there.j, there.k, 0, 0};
     }
-    /// Where a line's blocks of an entry lie (SubdomainOrder::Rows::by_line).
+    /// The blocks of an entry at the points of a line (SubdomainOrder::Rows::by_line).
     RunBlocks<double> blocks(int j, int k, int e) const {
         const SubdomainPlace& place = order_.places[std::size_t(cuts_.size.x) * (j + cuts_.size.y * k)];
         double* const from = block_ + (e < lower() ? place.lower : place.upper);
@@ -78,7 +78,7 @@ private:
         for (int u = lower() + 1; u < stencil_.size(); ++u) scale(j, k, u);
     }
 
-    /// X_e = A_e + alpha diag(A), 0 across a cut.
+    /// X_e = A_e + alpha diag(A), or zero if the neighbour is in another subdomain.
     void begin_entry(int j, int k, int e) const {
         const RunBlocks<double> x = blocks(j, k, e);
         const Line& to = lines_[e];
@@ -94,7 +94,7 @@ private:
                 double* const out = &x.at(0, row, col);
                 std::fill_n(out, to.begin, 0.0);
                 if (natural) {
-                    // Coefficients lie far apart, and lines are too short for a processor to foresee the next one.
+                    // Coefficients are far apart in memory, and lines too short for hardware prefetchers.
                     for (int t = 0; t < cuts_.size.x; t += 8) __builtin_prefetch(from + slot + cuts_.grid.nx + t);
                     for (int t = to.begin; t < to.end; ++t) out[t] = factor * from[slot + t];
                 } else {
@@ -119,7 +119,7 @@ private:
         }
         replace_by_product(own, own, blocks(to.j, to.k, lower()).from(x), to.begin, to.end);
     }
-    /// G_u = D^-1 X_u of a line.
+    /// G_u = D^-1 X_u for a line.
     void scale(int j, int k, int u) {
         const RunBlocks<double> own = blocks(j, k, u);
         replace_by_product(own, blocks(j, k, lower()), own, lines_[u].begin, lines_[u].end);
@@ -138,8 +138,8 @@ private:
                           &z.at(begin, row, col));
     }
 
-    /// What is left of a line, point by point with its pivots. Of neighbours on the same line G_u is not known yet:
-    /// W_l(p) F_u(p+l) is E_l(p) G_u(p+l).
+    /// Computes the eliminations along a line and inverts its pivots, point by point. G_u of neighbours on the same
+    /// line is not known yet, so E_l(p) G_u(p+l) is computed as W_l(p) F_u(p+l).
     void eliminate_points(int j, int k, PivotRatio& smallest) {
         eliminations_.begin(dof());
         const RunBlocks<double> pivots = blocks(j, k, lower());
@@ -175,7 +175,7 @@ private:
     std::vector<Line> lines_;  ///< of each entry
     std::vector<double> product_;
     RunEliminations<m> eliminations_;
-    Int3 first_{}, within_{};  ///< of the subdomain at hand: its first point, and its points inside the grid
+    Int3 first_{}, within_{};  ///< the current subdomain's first point, and its extents inside the grid
     double* block_ = nullptr;
 };
 

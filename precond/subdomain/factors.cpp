@@ -8,7 +8,7 @@
 namespace hyperplane {
 namespace {
 
-/// Coefficients by the grid's points.
+/// The factors as source of a copy, which refers to points by their coordinates.
 struct Triangles {
     BasicSubdomainView<const double> x;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Incomplete factors of subdomains, each factored by itself; the equations are in precond/subdomain/ildu0.hpp.
+// Incomplete factors of subdomains, which are independent; the equations are in precond/subdomain/ildu0.hpp.
 #pragma once
 
 #include "precond/factors/copy.hpp"
@@ -8,12 +8,12 @@
 
 namespace hyperplane {
 
-/// Where factors lie, for code on either backend; a small value. Entries below the diagonal are W, the diagonal one is
-/// D^-1, those above are G.
+/// View of the factors, for code on either backend. Entries below the diagonal are W, the diagonal is D^-1, and entries
+/// above it are G.
 template <class T>
 struct BasicSubdomainView {
     Cuts cuts;
-    const SubdomainPlace* places = nullptr;  ///< by local number
+    const SubdomainPlace* places = nullptr;  ///< [local number]
     T* values = nullptr;
     Index subdomain_values = 0;
     int dof = 1, lower = 0;
@@ -24,7 +24,7 @@ struct BasicSubdomainView {
         return values[subdomain * subdomain_values + from + Index(e * dof + col) * place.stride +
                       row * place.row_stride];
     }
-    /// half_scaled's, of part 0, 1 or 2: W, G or D^-1.
+    /// The exponent of half_scaled for a row of part 0, 1 or 2, which are W, G and D^-1.
     HYPERPLANE_HD RowExponent& exponent(Index subdomain, int local, int part, int row) const {
         const SubdomainPlace& place = places[local];
         return reinterpret_cast<RowExponent*>(
@@ -35,23 +35,23 @@ using SubdomainFactorView = BasicSubdomainView<double>;
 
 class SubdomainFactors {
 public:
-    /// For matrices of this shape.
+    /// Allocates factors for matrices of the shape of `a`.
     SubdomainFactors(const Context& context, const Cuts& cuts, const StructMatrix& a, SubdomainOrder::Rows rows,
                      FactorStorage storage);
 
     bool serves(const Cuts& cuts, const StructMatrix& a) const;
-    /// Factors A + alpha diag(A) without the couplings between subdomains. One block of threads a subdomain on a GPU,
-    /// one thread on a CPU, with its factors by line; step by step on both.
+    /// Factors A + alpha diag(A) without the couplings between subdomains. A subdomain is factored step by step, on a
+    /// GPU by a thread block, on a CPU by one thread, for which factors must be stored by line.
     void factor(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
-    /// Keeps what was factored in fewer bits, as the storage has it, and releases the rest. A row of W, one of D^-1 and
-    /// one of G are rows of their own.
+    /// Rounds the factors to the storage, which must be in reduced precision, and releases those in double precision.
+    /// In the result's numbers, the parts of a matrix row in W, D^-1 and G count as three rows.
     Rounding round();
 
     const Cuts& cuts() const { return cuts_; }
     const Stencil& stencil() const { return stencil_; }  ///< Cuts::within of the matrix's
     const SubdomainOrder& order() const { return order_; }
     FactorStorage storage() const { return order_.storage; }
-    /// As the storage has them, in the order's places; T is double, float or Half.
+    /// The stored factors, in the order of order(). T must be the type of the storage: double, float or Half.
     template <class T>
     const T* values() const {
         return static_cast<const T*>(data());
@@ -60,17 +60,18 @@ public:
         return is_narrow(storage()) ? static_cast<const void*>(narrow_.data()) : values_.data();
     }
 
-    /// Copies factors of double precision, zero across cuts; `to` has the offsets of stencil().
+    /// Copies factors in double precision. Couplings between subdomains are zero in the copy, and `to` must have the
+    /// offsets of stencil().
     void copy_triangles(const TriangleCopy& to) const;
-    /// W, D^-1 and G as they are kept, on the host, in natural order; zero across cuts.
+    /// The stored W, D^-1 and G, widened to double, on the host in natural order; zero between subdomains.
     StructMatrix widened() const;
 
-    /// Memory held: the factors alone, and with their tables.
+    /// Bytes held by the factors alone, and together with their tables.
     Index factor_bytes() const { return cuts_.subdomains() * order_.values * bytes_of(storage()); }
     static Index bytes(const Cuts& cuts, const Stencil& matrix, int dof, SubdomainOrder::Rows rows,
                        FactorStorage storage);
-    /// More that is held while they are made: what is told of pivots, on a GPU by each subdomain, and factors of double
-    /// precision that will be rounded.
+    /// Bytes held in addition during a set-up: on a GPU the record of pivots, and the factors in double precision if
+    /// they are going to be rounded.
     static Index setup_bytes(Backend backend, const Cuts& cuts, const Stencil& matrix, int dof,
                              SubdomainOrder::Rows rows, FactorStorage storage);
 
@@ -92,8 +93,8 @@ private:
     Buffer<SubdomainPlace> places_;
     Buffer<int> points_, begin_, tables_;
     Buffer<Int3> offsets_, kept_offsets_;
-    Buffer<double> values_;         ///< while they are made, or for good
-    Buffer<std::uint32_t> narrow_;  ///< the same in fewer bits
+    Buffer<double> values_;         ///< in double precision; released after rounding
+    Buffer<std::uint32_t> narrow_;  ///< in reduced precision
 };
 
 }  // namespace hyperplane

@@ -20,7 +20,7 @@ constexpr std::pair<const char*, SubdomainVariant> variants[] = {{"level", Subdo
                                                                  {"dag_vertex", SubdomainVariant::dag_vertex},
                                                                  {"dag_edge", SubdomainVariant::dag_edge}};
 
-/// Values of a subdomain's vector, without what lies around it.
+/// Largest number of values in a subdomain's vector, without the margins around it.
 constexpr Index most_values = 16 * 1024;
 
 const char* name_of(SubdomainVariant variant) {
@@ -98,7 +98,7 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
     return options;
 }
 
-/// Fewest bytes of one application: factors, half_scaled's exponents, r and z.
+/// Fewest bytes that one application moves: the factors, the exponents of half_scaled, r and z.
 Index fewest_bytes(const Stencil& kept, Index dof, Index points, FactorStorage storage) {
     const Index exponents = storage == FactorStorage::half_scaled ? 3 * dof : 0;
     return (kept.size() * dof * dof * bytes_of(storage) + exponents + 2 * dof * Index(sizeof(double))) * points;
@@ -124,7 +124,7 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
     const Cuts cuts = options.cuts(setting.grid, setting.dof);
     const SubdomainOrder::Rows rows = rows_of(setting.context.backend(), options.variant);
     PreconditionerPlan plan;
-    // Lines along x are what the sides of subdomains are made of.
+    // Subdomains consist of parts of lines along x, which are contiguous in the natural layout.
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
     plan.bytes = SubdomainFactors::bytes(cuts, setting.stencil, setting.dof, rows, options.storage);
     if constexpr (cuda_built)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// subdomain_ildu0: incomplete LDU of a matrix cut into subdomains, each solved by one block of threads.
+// subdomain_ildu0: incomplete LDU of a matrix cut into subdomains, each of which one thread block solves.
 //
 // Gondhalekar, Haugen, Gibson, Feng, "Mapping Sparse Triangular Solves to GPUs via Fine-grained Domain Decomposition":
-// geometric cuts (section 3, Algorithm 1), couplings between subdomains dropped (3.2), ILDU(0) with unit triangles and
-// stored inverse pivots (4.3, Algorithm 4), both solves and the scaling fused in one kernel that keeps the subdomain's
-// vector in shared memory (4.4). For blocks, on the stencil's pattern within a subdomain:
+// the cuts are geometric (section 3, Algorithm 1), couplings between subdomains are dropped (3.2), ILDU(0) has unit
+// triangles and stored inverse pivots (4.3, Algorithm 4), and both solves and the scaling are fused in one kernel,
+// which keeps the subdomain's vector in shared memory (4.4). For blocks, on the stencil's pattern within a subdomain:
 //
-//     M = (I + W) D (I + G),       X = A + shift diag(A) at first, for each point p in the order of levels:
+//     M = (I + W) D (I + G),       X = A + shift diag(A) initially; for each point p in the order of levels:
 //
 //     1.  for each lower offset l, ascending, and upper offset u with e = l + u in the stencil:
 //             X_e(p) -= X_l(p) G_u(p+l)
@@ -19,10 +19,11 @@
 //     y(p) = r(p) - sum_l W_l(p) y(p+l)                    ascending
 //     z(p) = D^-1(p) y(p) - sum_u G_u(p) z(p+u)            descending
 //
-// Both triangles are held, of a symmetric matrix too (incomplete Cholesky, G = W^T), each in the order in which its
-// solve reads it. In fewer bits (storage) W, D^-1 and G are made in double precision and rounded once, each by itself:
-// G stays W^T up to what rounding makes of sums in another order. Axes that wrap are cut: wrapped couplings never lie
-// within a subdomain. Subdomains know nothing of each other, so a part of them can be factored and applied anywhere.
+// Both triangles are stored, also for a symmetric matrix (incomplete Cholesky, G = W^T), each in the order in which its
+// solve reads it. If the storage is in reduced precision, W, D^-1 and G are computed in double precision, then each is
+// rounded once by itself; G equals W^T up to rounding errors, because sums were computed in another order. Periodic
+// axes are cut: couplings that wrap around are never within a subdomain. Subdomains do not depend on each other, so any
+// part of them can be factored and applied on its own.
 #pragma once
 
 #include <memory>
@@ -47,7 +48,7 @@ struct SubdomainOptions {
 
 class SubdomainIldu0 : public Preconditioner, public ExportsFactors {
 public:
-    /// Throws UsageError for a variant that a context's backend has not.
+    /// Throws UsageError for a variant that the context's backend does not have.
     SubdomainIldu0(const Context& context, const SubdomainOptions& options);
 
     SetupReport setup(const StructMatrix& a) override;
@@ -60,7 +61,7 @@ public:
     void export_factors(const TriangleCopy& to) const override { factors_->copy_triangles(to); }
 
     const SubdomainFactors& factors() const { return *factors_; }
-    /// From the next set-up on.
+    /// Takes effect with the next set-up.
     void tune(const SubdomainTuning& tuning) {
         options_.tuning = tuning;
         cuda_.reset();
@@ -74,10 +75,11 @@ private:
     Layout layout_;
     bool symmetric_ = false;
     std::optional<SubdomainFactors> factors_;
-    std::shared_ptr<SubdomainSolveCuda> cuda_;  ///< kernels, where the matrix is on a GPU
+    std::shared_ptr<SubdomainSolveCuda> cuda_;  ///< kernels, if the matrix is on a GPU
 };
 
-/// z = M^-1 r on a CPU, one thread a subdomain, or in two passes over them. Factors by line; r and z in any layout.
+/// z = M^-1 r on a CPU. A thread performs both solves of a subdomain if `fused`; otherwise there are two passes over
+/// all subdomains. Factors must be stored by line; r and z may have any layout.
 void solve_subdomains_cpu(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z);
 
 PreconditionerRow subdomain_ildu0_row();

@@ -8,7 +8,7 @@
 namespace hyperplane {
 namespace {
 
-/// Pairs of positions `distance` apart on an axis cut into pieces.
+/// Number of pairs of positions on an axis that are `distance` apart and in the same piece of `size` positions.
 Index pairs_on_axis(int extent, int size, int distance) {
     Index pairs = 0;
     for (int begin = 0; begin < extent; begin += size)
@@ -24,7 +24,7 @@ Cuts Cuts::by_default(const Grid& grid, int dof) {
     const std::array<int, 3> extent{grid.nx, grid.ny, grid.nz};
     std::array<int, 3> size{1, 1, 1};
     for (;;) {
-        // Doubles the shortest side that the grid lets grow, x before y before z.
+        // Double the shortest side that is shorter than the grid; of equal ones x before y before z.
         int axis = -1;
         for (int a = 0; a < 3; ++a)
             if (size[a] < extent[a] && (axis < 0 || size[a] < size[axis])) axis = a;
@@ -75,8 +75,8 @@ void SubdomainOrder::arrange_by_line(const Cuts& cuts) {
 }
 
 void SubdomainOrder::arrange_by_level(const Cuts& cuts, const Stencil& stencil) {
-    // As many points as keep 256 threads busy with a row each, and no more values than 21 KiB hold: that is three
-    // points of box27 with eight unknowns in double precision, and half a warp's rows are not left idle.
+    // A step has at most 256 rows, one for each of 256 threads, and at most 21 KiB of values. These are three points of
+    // box27 with eight unknowns in double precision; fewer points would leave half a warp idle.
     constexpr int most_rows = 256, most_bytes = 21 * 1024;
     const int point_bytes = (lower + 1) * dof * dof * int(bytes_of(storage));
     const int most = std::max(1, std::min(most_rows / dof, most_bytes / point_bytes));
@@ -110,7 +110,7 @@ void SubdomainOrder::classify(const Cuts& cuts, const Stencil& stencil) {
     }
 }
 
-/// Values that take as much room as the exponents of `rows` rows of one part.
+/// Number of values that take as many bytes as the exponents of `rows` rows of one part.
 int SubdomainOrder::exponent_values(int rows) const {
     return storage == FactorStorage::half_scaled ? (rows + 1) / 2 : 0;
 }
@@ -161,8 +161,8 @@ int SubdomainOrder::most_points() const {
 }
 
 SubdomainCells::SubdomainCells(const Cuts& cuts, const Stencil& stencil) {
-    // Along a step j grows by one where i falls by the level's coefficient of j: an odd distance of doubles. Short rows
-    // are left as they are.
+    // From a point of a step to the next, j grows by one and i falls by the level's coefficient of j. Padding makes
+    // this an odd distance of doubles. Short lines are not padded.
     const bool even = (cuts.size.x - stencil.level_map().y) % 2 == 0;
     pitch = even && cuts.size.x > 4 && cuts.size.y > 1 ? cuts.size.x + 1 : cuts.size.x;
     cells = pitch * cuts.size.y * cuts.size.z;

@@ -5,7 +5,7 @@
 namespace hyperplane {
 namespace {
 
-/// Rounds row r of a point's W, D^-1 and G, the points of a subdomain in the order of steps.
+/// Rounds row r of W, D^-1 and G at a point; the points of a subdomain are visited in the order of steps.
 template <class T>
 struct RoundRow {
     SubdomainFactorView from;
@@ -26,7 +26,7 @@ struct RoundRow {
     }
 
 private:
-    /// Entries [first, last), which are the row's share of a part; `told`: its number in the log.
+    /// Rounds the row's coefficients in one part, entries [first, last); `told` is the row's number in the log.
     HYPERPLANE_HD void round(Index subdomain, int local, int r, int first, int last, int part,
                              unsigned long long told) const {
         RowRounding<T> row;

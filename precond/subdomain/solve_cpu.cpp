@@ -9,7 +9,7 @@
 namespace hyperplane {
 namespace {
 
-/// Entries of the lower triangle: those along x, which one point of a line needs of another, and the others.
+/// The lower entries, divided into those along x, which couple points of one line, and those across lines.
 struct LineEntries {
     std::vector<int> along, across;
 
@@ -19,9 +19,9 @@ struct LineEntries {
     }
 };
 
-/// Both solves of a subdomain, line by line (SubdomainOrder::Rows::by_line); m is the dof and n the points of a line
-/// where the compiler knows them. Terms of other lines are summed for a whole line at once; of scaled rows all terms
-/// are, before a power of two multiplies them. T is how coefficients are kept.
+/// Both solves of a subdomain, line by line (SubdomainOrder::Rows::by_line). m is the dof and n the number of points of
+/// a line if they are known at compile time, else 0; T is the type of stored coefficients. Terms of neighbours on other
+/// lines are summed for a whole line at once. With half_scaled, a row's scale multiplies the sum of its terms.
 template <class T, int m, int n>
 class LineSolver {
 public:
@@ -61,7 +61,7 @@ private:
         return f_.values<T>() + subdomain * order_.values + order_.at[step];
     }
 
-    /// Calls body(line of the grid's points, first cell, points) for the lines of a subdomain that lie in the grid.
+    /// Calls body(first point, its cell, number of points) for each line of a subdomain, as far as it is in the grid.
     template <class Body>
     void for_each_line(Index subdomain, const Body& body) {
         const Int3 first = f_.cuts().first_point(subdomain), size = f_.cuts().size;
@@ -75,7 +75,7 @@ private:
         const Int3 n_cuts = f_.cuts().count(), first = f_.cuts().first_point(subdomain), size = f_.cuts().size;
         const bool last =
             first.x / size.x == n_cuts.x - 1 || first.y / size.y == n_cuts.y - 1 || first.z / size.z == n_cuts.z - 1;
-        if (last) std::fill(vector_.begin(), vector_.end(), 0.0);  // it may have places without points
+        if (last) std::fill(vector_.begin(), vector_.end(), 0.0);  // there may be places without points
         const Layout& layout = in.layout();
         for_each_line(subdomain, [&](Int3 p, int cell, int count) {
             for (int c = 0; c < dof(); ++c)
@@ -125,7 +125,7 @@ private:
             }
         }
     }
-    /// sum +-= the blocks [col][component][point] at w times the vector from a cell on.
+    /// sum += sign times the blocks [col][component][point] at w times the vector from `cell` on.
     template <int sign>
     void add(const T* w, int cell) {
         for (int c = 0; c < dof(); ++c) {
@@ -137,7 +137,7 @@ private:
             }
         }
     }
-    /// The same at one point.
+    /// Subtracts the same product at point i of the line.
     void add_point(const T* w, int i, int cell) {
         for (int c = 0; c < dof(); ++c) {
             const double x = at(c)[cell];
