@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cuSPARSE's objects as owned values, its errors as this program's. Files that include this one are built where the
-// toolkit has the incomplete factorisations.
+// cuSPARSE's objects as owned values, and its errors as exceptions of this program. Files that include this one are
+// compiled only if the CUDA toolkit has the incomplete factorisations.
 #pragma once
 
 #define DISABLE_CUSPARSE_DEPRECATED
@@ -10,10 +10,10 @@
 
 namespace hyperplane::cusparse {
 
-/// Throws OutOfMemory or DeviceError, naming the routine: `what`, with `part` behind it.
+/// Throws OutOfMemory or DeviceError if `status` is an error. The message names the routine, `what` followed by `part`.
 void check(cusparseStatus_t status, const char* what, const char* part = "");
 
-/// One of cuSPARSE's objects; made by passing the address on, destroyed at the end.
+/// An object of cuSPARSE, which a routine creates at address() and the destructor destroys.
 template <class T, auto destroy>
 class Owned {
 public:
@@ -47,16 +47,17 @@ inline constexpr cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
 inline constexpr cusparseDirection_t by_rows = CUSPARSE_DIRECTION_ROW;
 inline constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-/// A handle on the program's stream.
+/// Creates a handle on the program's stream.
 void open(Handle& handle);
 void describe(Description& description, cusparseFillMode_t fill, cusparseDiagType_t diagonal);
-/// Rows with `values` of a type.
+/// Describes rows whose `values` have the given type.
 void describe(Sparse& sparse, const CompressedRows& rows, void* values, cudaDataType type);
 void describe(Dense& dense, void* values, Index size, cudaDataType type);
 
-/// Work space.
+/// Allocates work space.
 Buffer<char> buffer(const Context& context, std::size_t bytes);
-/// The same where cuSPARSE gave the size in 32 bits, in which large ones wrap around: UsageError naming `what`.
+/// The same for a size that cuSPARSE has returned in 32 bits. Throws UsageError, naming `what`, if it is negative
+/// because it has overflowed.
 Buffer<char> buffer(const Context& context, int bytes, const char* what);
 
 }  // namespace hyperplane::cusparse

@@ -14,7 +14,8 @@ HYPERPLANE_HD Index clamped(Index value, Index most) {
     return value < 0 ? 0 : value < most ? value : most;
 }
 
-/// Points before `p` in natural order whose neighbour at offset `o` lies inside the grid; these points are a box.
+/// Number of points before `p` in natural order whose neighbour at offset `o` is inside the grid. All points with such
+/// a neighbour form a box.
 HYPERPLANE_HD Index neighbours_before(const Grid& g, Int3 p, Int3 o) {
     const Int3 low{o.x < 0 ? -o.x : 0, o.y < 0 ? -o.y : 0, o.z < 0 ? -o.z : 0};
     const Int3 size{g.nx - (o.x < 0 ? -o.x : o.x), g.ny - (o.y < 0 ? -o.y : o.y), g.nz - (o.z < 0 ? -o.z : o.z)};
@@ -27,14 +28,14 @@ HYPERPLANE_HD Index neighbours_before(const Grid& g, Int3 p, Int3 o) {
     return count + clamped(p.x - low.x, size.x);
 }
 
-/// One block row.
+/// Fills one block row.
 struct FillRow {
     Grid grid;
     Layout layout;
     ConstMatrixView a;
     const Int3* offsets;  ///< of the pattern
-    const int* a_entry;   ///< of each entry of the pattern, -1 where a has none
-    int kept, a_size;     ///< entries taken, entries of a's stencil
+    const int* a_entry;   ///< a's entry for each entry of the pattern, or -1
+    int kept, a_size;     ///< number of entries that are kept; number of entries of a's stencil
     bool blocked, with_pattern;
     int *row_begin, *column;
     double* values;
@@ -111,7 +112,7 @@ struct RoundRows {
     }
 };
 
-/// A power of two between a norm and twice that; 1 where there is none.
+/// A power of two between a norm, whose square is given, and twice that norm; 1 without a norm that is usable.
 HYPERPLANE_HD double unit_near(const double* square) {
     if (!square || !(*square > 0.0) || !PivotJudge::is_number(*square)) return 1.0;
     int exponent;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A StructMatrix in the compressed rows that libraries of sparse matrices take: CSR, or BSR with dof x dof blocks.
+// A StructMatrix as compressed rows, as libraries for sparse matrices read them: CSR, or BSR with dof x dof blocks.
 //
-// Rows and columns are in natural order, point by point, dof fastest; indices have 32 bits. A block row's entries lie
-// in the stencil's order, so columns ascend. Couplings that wrap around a periodic axis are left out, as factorisations
-// leave them out. All of it is done where the matrix lies.
+// Rows and columns are in natural order, point by point, with the unknowns of a point fastest; indices have 32 bits.
+// The entries of a block row are in the stencil's order, so columns ascend. Couplings that wrap around a periodic axis
+// are left out, as in all factorisations. The conversion runs on the matrix's backend.
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"
@@ -17,14 +17,15 @@ enum class RowPart { full, lower };
 
 class CompressedRows {
 public:
-    /// `pattern` holds a's stencil; entries a lacks are zeros. Throws UsageError where a count does not fit 32 bits.
+    /// `pattern` contains a's stencil; entries that a does not have are zero. Throws UsageError if a count does not fit
+    /// in 32 bits.
     CompressedRows(const Context& context, const StructMatrix& a, const Stencil& pattern, RowFormat format,
                    RowPart part);
 
-    /// Values of a matrix of the same shape, in double precision.
+    /// Copies the values of a matrix of the same shape, in double precision.
     void assign(const StructMatrix& a);
-    /// Rounds the values to single precision, as `singles`, and releases them until the next `assign`. Refused are also
-    /// values on the diagonal whose inverses single precision cannot hold.
+    /// Rounds the values to single precision, in singles(), and releases those in double precision until the next call
+    /// of assign. A value on the diagonal whose inverse does not fit in single precision counts as an overflow, too.
     Rounding round(const Context& context, const Grid& grid);
 
     RowFormat format() const { return format_; }
@@ -38,7 +39,7 @@ public:
     float* singles() { return singles_.data(); }
     Index bytes() const { return 4 * (row_begin_.size() + column_.size()) + 8 * values_.size() + 4 * singles_.size(); }
 
-    /// Scalars of such rows, and bytes with values of that size, before there are any.
+    /// Number of scalars of such rows, and their bytes if values have `value_bytes` each, before any are allocated.
     static Index scalars(const Grid& grid, const Stencil& stencil, int dof, RowPart part);
     static Index bytes(const Grid& grid, const Stencil& stencil, int dof, RowFormat format, RowPart part,
                        Index value_bytes = sizeof(double));
@@ -50,14 +51,15 @@ private:
     int dof_, kept_, rows_ = 0, entries_ = 0;
     Index scalars_;
     Buffer<Int3> offsets_;
-    Buffer<int> a_entry_;  ///< of each entry of the pattern, -1 where a has none
+    Buffer<int> a_entry_;  ///< a's entry for each entry of the pattern, or -1
     Buffer<int> row_begin_, column_;
     Buffer<double> values_;
     Buffer<float> singles_;
 };
 
-/// rows[natural row of p][c] = x(p, c), and back; on x's backend. T is double or float. With the `square` of a norm of
-/// what is solved for, which lies there too, values are taken in units of a power of two near that norm, and back.
+/// to_rows sets rows[number of p in natural order][c] = x(p, c), and from_rows does the reverse, on x's backend; T is
+/// double or float. `square`, if given, is the address, on that backend, of the square of the right-hand side's norm.
+/// Then to_rows divides values by a power of two near that norm, and from_rows multiplies them by it.
 template <class T>
 void to_rows(const Vector& x, T* rows, const double* square = nullptr);
 template <class T>

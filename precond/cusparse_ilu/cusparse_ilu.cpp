@@ -52,7 +52,7 @@ PreconditionerPlan plan_cusparse(const Parameters& parameters, const Preconditio
     plan.bytes =
         CompressedRows::bytes(setting.grid, pattern, setting.dof, options.format, part, value) + 3 * unknowns * value;
     if (is_narrow(options.storage)) {
-        plan.bytes += Index(sizeof(double));  // the norm of what is solved for
+        plan.bytes += Index(sizeof(double));  // the norm of the right-hand side
         plan.setup_bytes = CompressedRows::scalars(setting.grid, pattern, setting.dof, part) * Index(sizeof(double));
     }
     plan.bytes_per_apply = CusparseIlu::fewest_bytes(pattern, setting.dof, setting.grid.points(), options.storage);

@@ -4,12 +4,13 @@
 //     csr   csrilu02 and SpSV; csric02 and SpSV for a symmetric matrix
 //     bsr   bsrilu02 and bsrsv2, blocks of dof x dof; a symmetric matrix is factored as any other
 //
-// With storage = single the factors are computed as they always are, then rounded, and solved with in single precision,
-// arithmetic and vectors: r and z are converted on the way.
+// With storage = single the factors are computed in double precision, then rounded. The solves, their arithmetic and
+// their vectors are in single precision; r and z are converted.
 //
-// The matrix is copied to compressed rows in natural order (compressed_rows.hpp), which is the order cuSPARSE's
-// analysis finds its levels in. CUDA 13 marks the factorisations for removal: files with precond/cusparse_ilu/calls.hpp
-// alone call cuSPARSE, and where the toolkit has them no more the program is built without them and says so.
+// The matrix is copied to compressed rows in natural order (compressed_rows.hpp), and in this order cuSPARSE's analysis
+// finds its levels. CUDA 13 marks the factorisations for removal. So only files that include
+// precond/cusparse_ilu/calls.hpp call cuSPARSE; if the toolkit does not have the factorisations, the program is built
+// without these files and says so.
 #pragma once
 
 #include <memory>
@@ -21,22 +22,22 @@
 
 namespace hyperplane {
 
-/// Empty when cuSPARSE's factorisations can be used, else why not.
+/// Empty if cuSPARSE's factorisations can be used, else the reason why they cannot.
 std::string cusparse_unavailable();
 
 /// What cuSPARSE needs before it can factor and solve.
 struct CusparseCosts {
     double conversion = 0.0;  ///< seconds to make the compressed rows
-    double analysis = 0.0;    ///< seconds: of the factorisation's pattern, and of both triangles
+    double analysis = 0.0;    ///< seconds to analyse the factorisation's pattern and both triangles
     Index work_bytes = 0;     ///< buffers, besides rows and vectors
 };
 
 struct CusparseOptions {
     RowFormat format = RowFormat::csr;
     int fill_level = 0;  ///< the matrix is padded with zeros to the stencil's pattern of this level
-    FactorStorage storage = FactorStorage::double_precision;  ///< or single; cuSPARSE has no solves with halves
+    FactorStorage storage = FactorStorage::double_precision;  ///< or single; cuSPARSE has no solves in half precision
 
-    /// Of a symmetric matrix CSR keeps one triangle, for csric02.
+    /// Whether the factorisation is csric02, for which CSR keeps one triangle of a symmetric matrix.
     bool cholesky(bool symmetric) const { return symmetric && format == RowFormat::csr; }
     RowPart part(bool symmetric) const { return cholesky(symmetric) ? RowPart::lower : RowPart::full; }
 };
@@ -51,17 +52,17 @@ public:
     PreconditionerTraits traits() const override;
     Index bytes_per_apply() const override;
 
-    /// Of one application: factors once, r and z, and what passes from one solve to the other.
+    /// Fewest bytes that one application moves: the factors once, r, z, and the vector between the two solves.
     static Index fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage);
 
     const CusparseCosts& costs() const;
 
     /// The parts of setup and apply, for benchmarks; queued on the device.
-    void restore(const StructMatrix& a);  ///< the rows hold the matrix again
+    void restore(const StructMatrix& a);  ///< copies the matrix to the rows again
     void factorise();                     ///< in place, once after each restore
     void load(const Vector& r) const;     ///< converts r to natural order
-    void lower_solve() const;             ///< of what was loaded
-    void upper_solve() const;             ///< of the lower solve's result
+    void lower_solve() const;             ///< solves with what was loaded
+    void upper_solve() const;             ///< solves with the lower solve's result
     void store(Vector& z) const;          ///< converts the result back
 
 private:
@@ -71,7 +72,7 @@ private:
     std::unique_ptr<Device> device_;
 };
 
-/// y = A x by cuSPARSE: cusparseSpMV on CSR, bsrmv on BSR. `a` gives the true residual and must outlive this.
+/// y = A x by cuSPARSE: cusparseSpMV on CSR, bsrmv on BSR. `a` computes the true residual and must outlive this object.
 class CusparseProduct : public LinearOperator {
 public:
     CusparseProduct(const Context& context, const StructMatrix& a, RowFormat format);
@@ -81,7 +82,7 @@ public:
     void residual(const Vector& b, const Vector& x, Vector& r) const override { a_.residual(b, x, r); }
     Index bytes_per_apply() const override { return a_.bytes_per_apply(); }
 
-    /// apply's parts, for benchmarks.
+    /// The parts of apply, for benchmarks.
     void load(const Vector& x) const;
     void multiply() const;
     void store(Vector& y) const;

@@ -8,19 +8,20 @@
 
 namespace hyperplane::cusparse {
 
-/// An incomplete factorisation in place of compressed rows: A ~ L U, or L L^T in the lower triangle alone.
+/// An incomplete factorisation that overwrites compressed rows: A ~ L U, or A ~ L L^T if they are a lower triangle.
 class Factorisation {
 public:
     virtual ~Factorisation() = default;
     virtual int work_bytes(CompressedRows& rows) = 0;
     virtual void analyse(CompressedRows& rows, void* work) = 0;
     virtual void factorise(CompressedRows& rows, void* work) = 0;
-    /// Row, or block row, of the first pivot that is missing or zero; -1: none. Waits for the device.
+    /// Row, or block row, of the first pivot that is missing or zero; -1 if there is none. Waits for the device.
     virtual int zero_pivot() = 0;
     virtual const char* name() const = 0;
 };
 
-/// csrilu02 or bsrilu02 as the format asks, csric02 of a lower triangle. `handle` must outlive it.
+/// csrilu02 or bsrilu02, depending on the format; csric02 if `cholesky`, for a lower triangle in CSR. `handle` must
+/// outlive the result.
 std::unique_ptr<Factorisation> make_factorisation(const Handle& handle, RowFormat format, bool cholesky);
 
 }  // namespace hyperplane::cusparse

@@ -6,7 +6,7 @@
 namespace hyperplane::cusparse {
 namespace {
 
-/// What a triangle is and where its vectors are.
+/// The properties of a triangle, and the vectors of its solve.
 template <class T>
 struct Side {
     cusparseFillMode_t fill;
@@ -23,7 +23,7 @@ T* values_of(CompressedRows& rows) {
         return rows.singles();
 }
 
-/// A triangular solve between two fixed vectors.
+/// A triangular solve whose input and output vectors are fixed.
 class Triangle {
 public:
     virtual ~Triangle() = default;
@@ -170,7 +170,7 @@ public:
 
 private:
     Buffer<T> in_, middle_, out_;
-    Buffer<double> square_;  ///< of the norm of what was loaded, in single precision
+    Buffer<double> square_;  ///< of the loaded vector's norm; allocated in single precision
     std::unique_ptr<Triangle> lower_, upper_;
 };
 

@@ -8,24 +8,24 @@
 
 namespace hyperplane::cusparse {
 
-/// Both solves with factored rows, between vectors of their own: z = U^-1 L^-1 r.
+/// Both triangular solves with factored rows, z = U^-1 L^-1 r, on vectors that this object holds.
 class Solves {
 public:
     virtual ~Solves() = default;
-    /// Allocates the work and analyses the factored values; later values are told by `update`.
+    /// Allocates work space and analyses the factored values. If the values change later, `update` must be called.
     virtual void analyse(const Context& context) = 0;
     virtual void update() = 0;
     virtual Index work_bytes() const = 0;
 
     virtual void load(const Vector& r) = 0;  ///< converts r to natural order
-    virtual void lower() = 0;                ///< of what was loaded
-    virtual void upper() = 0;                ///< of the lower solve's result
+    virtual void lower() = 0;                ///< solves with what was loaded
+    virtual void upper() = 0;                ///< solves with the lower solve's result
     virtual void store(Vector& z) = 0;       ///< converts the result back
 };
 
-/// SpSV of csr, bsrsv2 of bsr; `cholesky`: the upper triangle is the lower one's transpose. In double precision, or in
-/// single: then of rows that are rounded, and of r in units of a power of two near its norm, so that it fits.
-/// `handle` and `rows` must outlive it.
+/// SpSV for CSR, bsrsv2 for BSR. If `cholesky`, the upper triangle is the transpose of the lower one. In single
+/// precision the solves read the rounded values, and r is divided by a power of two near its norm, so that it fits.
+/// `handle` and `rows` must outlive the result.
 std::unique_ptr<Solves> make_solves(const Context& context, const Handle& handle, CompressedRows& rows, Index unknowns,
                                     bool cholesky, FactorStorage storage);
 
