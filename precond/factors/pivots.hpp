@@ -18,7 +18,7 @@ namespace hyperplane {
 enum class PivotPolicy {
     fail,   ///< the set-up ends with an error that names the cell
     shift,  ///< factor A + alpha diag(A) with a growing alpha until all pivots can be used
-    boost,  ///< replace the pivot by a multiple of the diagonal and count it
+    boost,  ///< replace the pivot by a multiple of its block's largest entry and count it
 };
 
 struct PivotRules {

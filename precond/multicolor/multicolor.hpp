@@ -14,7 +14,7 @@
 //     X_e(p) -= E_l(p) G_u(p+l)                    X = E, D, F = A + shift diag(A) initially
 //     D^-1(p) = inverse of X_0(p),   G_u(p) = D^-1(p) F_u(p)
 //
-// so that M = (I + W) D (I + G). Apply, z = M^-1 r:
+// so that M = (I + W) D (I + G). An application, z = M^-1 r, computes
 //
 //     lower   v(p) = r(p) - sum_l W_l(p) v(p+l)                 colours ascending; v = r at the first
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)         colours descending; z = D^-1 v at the last

@@ -179,8 +179,7 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
         const Target places[] = {place(result), place(mode == FactorSweepMode::async ? result : spare)};
         const Target& guessed = places[sweeps % 2];
         // If the number of sweeps is even, or they are asynchronous, `guessed` is the result itself. Then the last
-        // sweep writes entries that never change while other threads read them, but with the bits that they already
-        // have.
+        // sweep writes entries that never change while others read them, but with the bits that they already have.
         for (int left = sweeps; left >= 0; --left)
             cuda_->run(left == sweeps ? guess
                        : left > 0     ? sweep

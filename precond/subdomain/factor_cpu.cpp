@@ -105,7 +105,7 @@ private:
     }
 
     /// X_e -= X_l G_u(p+l) for all u with e = l + u, then W_l = X_l D^-1(p+l), at the points of a line whose neighbours
-    /// at l are on another one.
+    /// at l are on another line.
     void eliminate(int j, int k, int l) {
         const Line& to = lines_[l];
         if (to.begin >= to.end) return;

@@ -14,7 +14,7 @@
 //     3.  D^-1(p) = inverse of X_0(p)
 //     4.  G_u(p)  = D^-1(p) X_u(p) for each upper offset u
 //
-// Apply, z = M^-1 r, all within a subdomain:
+// An application, z = M^-1 r, computes within each subdomain
 //
 //     y(p) = r(p) - sum_l W_l(p) y(p+l)                    ascending
 //     z(p) = D^-1(p) y(p) - sum_u G_u(p) z(p+u)            descending

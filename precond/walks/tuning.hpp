@@ -4,7 +4,7 @@
 
 namespace hyperplane {
 
-/// Shapes of the kernels. Every choice gives the same result; where the default is 0 or -1, it lets the program choose.
+/// Shapes of the kernels. Every choice gives the same result; a default of 0 or -1 lets the program choose.
 struct StructIluTuning {
     int tile_j = 0, tile_k = 0;      ///< lines of a tile along J = j + skew k and along k
     int stages = -1;                 ///< levels of coefficients in shared memory; 0: they are read when needed

@@ -34,8 +34,8 @@ void prefetch(const FactorsByRun& f, const Run& run, int first, int last, const 
     touch(x.data() + run.slot);
 }
 
-/// For one row of the blocks of a piece: out = in + sign times the sum of coefficient times x over entries [first,
-/// last) and columns. Entries along the run are left out.
+/// For one row of the blocks of a piece: out = in + sign times the sum of coefficient times x, over columns and over
+/// the entries [first, last) that are not along the run.
 template <int sign>
 void add_products(const FactorsByRun& f, const Run& run, int first, int last, int row, const Vector& x,
                   const double* in, double* out) {

@@ -48,8 +48,7 @@ void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vecto
             return cuda_->upper(addresses, z.data(), z.data(), rz);
         }
     const Grid& grid = factors.matrix().grid();
-    std::vector<double> of_line(std::size_t(grid.ny) *
-                                grid.nz);  // summed in order, for the same bits for any number of threads
+    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // summed in order: same bits for any threads
     if (factors.reduced()) {
         wavefront_cpu::lower_reduced(factors, r, z);
         wavefront_cpu::upper_reduced(factors, z, &of_line);
