@@ -16,7 +16,7 @@ using reference::StencilMatrix;
 inline constexpr Box box{7, 5, 3};
 inline constexpr Offset bad_cell{3, 2, 1};
 
-/// Takes every coupling to and from a cell away.
+/// Sets every coupling to and from a cell to zero.
 inline void isolate(StencilMatrix& a, Offset cell) {
     for (int row = 0; row < a.box.points(); ++row)
         for (auto& [offset, block] : a.blocks[row]) {
@@ -31,7 +31,7 @@ inline Dense diagonal_block(int dof, double value) {
     return block;
 }
 
-/// Random SPD but for the bad cell, alone and with this block on the diagonal.
+/// A random SPD matrix, in which the bad cell has no couplings and `block` on the diagonal.
 inline StencilMatrix with_block(const std::string& stencil, const Dense& block) {
     StencilMatrix a = reference::random_spd_matrix(box, reference::stencil_named(stencil).offsets, block.rows, 81);
     isolate(a, bad_cell);
@@ -39,8 +39,8 @@ inline StencilMatrix with_block(const std::string& stencil, const Dense& block) 
     return a;
 }
 
-/// The bad cell is coupled to the one before it alone, [1 c; c d] in the last component: its pivot
-/// there is d - c^2 while A's diagonal is d.
+/// A matrix in which the bad cell is coupled only to the cell before it, by [1 c; c d] in the last component: there its
+/// pivot is d - c^2, while A's diagonal is d.
 inline StencilMatrix with_pair(const std::string& stencil, int dof, double c, double d) {
     StencilMatrix a = with_block(stencil, diagonal_block(dof, d));
     const Offset before = bad_cell + Offset{-1, 0, 0};
@@ -51,7 +51,7 @@ inline StencilMatrix with_pair(const std::string& stencil, int dof, double c, do
     return a;
 }
 
-/// What became of a set-up: its report and M^-1 of a random vector, or why it failed.
+/// The outcome of a set-up: its report and M^-1 of a random vector, or the message of its failure.
 struct Outcome {
     SetupReport report;
     std::string message;
@@ -72,7 +72,7 @@ inline Outcome outcome_of(Preconditioner& m, const StructMatrix& a) {
     return result;
 }
 
-/// The same pivots mended at the same places; values but for rounding.
+/// Expects the same modified pivots at the same cells, with equal values up to rounding.
 inline void expect_equal_reports(const SetupReport& actual, const SetupReport& expected) {
     EXPECT_EQ(actual.pivots_modified, expected.pivots_modified);
     EXPECT_EQ(actual.shift, expected.shift);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Colourings: validity point by point, the least number of colours, and how coloured order numbers points.
+// Colourings: validity point by point, the smallest number of colours, and the numbering of points in coloured order.
 #include "precond/multicolor/colouring.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ bool is_valid(const Box& box, const std::vector<Offset>& offsets, const Colour& 
     return true;
 }
 
-/// Colour of every row of a box.
+/// The colour of every point of a box.
 template <class Colour>
 std::vector<int> all_colours(const Box& box, const Colour& colour) {
     std::vector<int> colours;
@@ -110,7 +110,7 @@ TEST(Colouring, HashedIsValidAndTakesADozen) {
     EXPECT_LE(most, 14);
 }
 
-/// Every point has a place of its own colour, and is found there again; neighbours lie where the tables say.
+/// Every point has one place, in its own colour, and neighbours lie where the tables say.
 TEST(ColouredPoints, NumberThePointsOfAColourOneByOne) {
     for (const auto& stencil : reference::all_stencils())
         for (const Box& box : boxes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CSR and BSR rows against StructMatrix::to_csr, which is written on its own.
+// CSR and BSR rows, compared with StructMatrix::to_csr, an independent implementation.
 #include "precond/cusparse_ilu/compressed_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing_support;
 
-/// Row-major, with what is stored twice counted twice.
+/// The dense matrix, row by row; a coefficient that is stored twice is added twice.
 std::vector<double> dense_of(const CompressedRows& rows) {
     const int m = rows.block(), n = rows.rows() * m;
     std::vector<double> dense(std::size_t(n) * n);
@@ -180,7 +180,7 @@ TEST(CompressedRows, TakeVectorsOfAnySizeToSinglePrecision) {
         from_rows(rows.data(), back, &square);
         for (Index at = 0; at < x.size(); ++at)
             ASSERT_NEAR(back.data()[at], x.data()[at], 0x1p-24 * std::abs(x.data()[at]));
-        // Without a norm numbers stay what they are.
+        // Without a norm, numbers are not scaled.
         to_rows(x, rows.data());
         from_rows(rows.data(), back);
         for (Index at = 0; at < x.size(); ++at) ASSERT_EQ(back.data()[at], double(float(x.data()[at])));

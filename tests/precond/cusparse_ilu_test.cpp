@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cuSPARSE's factorisations against struct_ilu on the host, which equals the reference.
+// cuSPARSE's factorisations, compared with struct_ilu on the host, which equals the reference.
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ struct Pair {
                                            stencil);
     }
 
-    /// m applied on the device, to numbers that depend on the point alone.
+    /// M^-1 r on host or device, for an r whose values depend on the point only.
     Vector applied(const LinearOperator& m, bool on_a_device) const {
         Vector r(host, on_host.layout(), on_host.dof(), "r"), z(host, on_host.layout(), on_host.dof(), "z");
         for (Index slot = 0; slot < r.layout().slots(); ++slot)
@@ -150,7 +150,7 @@ TEST_F(CusparseIluOnDevice, SinglePrecisionIsNearAndHeldAsPlanned) {
                         EXPECT_EQ(report.values_flushed, 0);
                         const Index held = pair.device.ledger().held() - before -
                                            dynamic_cast<const CusparseIlu&>(*m).costs().work_bytes;
-                        // Besides, what each entry of the stencil is.
+                        // In addition to the plan: offset and number of each entry of the stencil.
                         EXPECT_EQ(held, plan.bytes + pair.on_host.stencil().size() * Index(sizeof(Int3) + sizeof(int)));
                         EXPECT_LT(report.factor_bytes, held);
                         EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
@@ -161,7 +161,8 @@ TEST_F(CusparseIluOnDevice, SinglePrecisionIsNearAndHeldAsPlanned) {
                 }
 }
 
-/// Numbers far beyond single precision, either way, are solved for all the same: scaling by a power of two is exact.
+/// Right-hand sides far beyond the range of single precision, large or small, are solved, too: scaling by a power of
+/// two is exact.
 TEST_F(CusparseIluOnDevice, SinglePrecisionTakesVectorsOfAnySize) {
     const Pair pair("star7", 2, LayoutKind::hyperplane, MatrixStorage::full);
     const auto m = make("cusparse_ilu", pair.on_device, {{"storage", "single"}});

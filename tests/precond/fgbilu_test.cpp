@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fgbilu on either backend, in both styles: sequential block ILU(0) of the reference, its correction iteration, pivots,
-// bits, memory.
+// fgbilu on both backends and in both styles: compared with the reference's sequential block ILU(0); the correction
+// iteration, pivots, reproducible bits, memory.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -28,7 +28,7 @@ std::vector<Box> boxes_for(int dof) {
             {2, 2, 2}, {1, 1, 1}, {5, 5, 5, {true, false, true}}};
 }
 
-/// Everything, or each stencil and dof with layouts, storages and styles in turns.
+/// All combinations, or each stencil and dof with alternating layouts, storages and styles.
 std::vector<Case> cases(bool everything) {
     std::vector<Case> list;
     int turn = 0, row = 0;
@@ -51,7 +51,7 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
            (c.storage == MatrixStorage::full ? "_full_" : "_lower_") + c.style;
 }
 
-/// How far from double precision what is kept in a storage may be.
+/// The tolerance for results with factors in a storage, relative to double precision.
 double tolerance_of(FactorStorage factors) {
     return factors == FactorStorage::double_precision ? 1e-13 : factors == FactorStorage::half_scaled ? 4e-3 : 5e-7;
 }
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(All, FgBiluOnDevice, testing::ValuesIn(cases(false)), n
 
 class FgBiluPartsOnDevice : public DeviceTest {};
 
-/// Levels of many thread blocks, however they are cut; applied and set up again, the same bits.
+/// Levels with many thread blocks, for several tunings; a repeated application or set-up gives the same bits.
 TEST_F(FgBiluPartsOnDevice, EqualTheHostsOnLargeGrids) {
     const Context gpu = Context::cuda();
     struct Shape {
@@ -136,7 +136,7 @@ TEST_F(FgBiluPartsOnDevice, EqualTheHostsOnLargeGrids) {
                         if (repeat == 0) first = from_vector(out);
                         ASSERT_EQ(from_vector(out), first);
                     }
-                    // Of many values some are as near to the middle of two floats as rounding lets backends differ.
+                    // A few values lie so close to the midpoint of two floats that backends round them differently.
                     const bool single = factors == FactorStorage::single_precision;
                     EXPECT_LT(relative_difference(first, z), single ? 1e-7 : 1e-12);
                 }
@@ -145,7 +145,7 @@ TEST_F(FgBiluPartsOnDevice, EqualTheHostsOnLargeGrids) {
     }
 }
 
-/// The paper's Table 1: sums of squares of the residual over 19 corrections, n = 6.
+/// The quantity of the FGBILU paper's Table 1: sums of squares of the residual over 19 corrections, with n = 6.
 void expect_corrections(const Context& context, const std::string& style) {
     const SweptSystem system(context, {"star7", 6, 0, {17, 9, 5}, LayoutKind::hyperplane, MatrixStorage::full});
     const auto matrix = reference::assembled(system.data);
@@ -164,7 +164,7 @@ void expect_corrections(const Context& context, const std::string& style) {
     const double beginning = squares(expected_r);
     for (int correction = 0; correction <= 19; ++correction) {
         const double actual = squares(from_vector(r)), expected = squares(expected_r);
-        // What rounding of b - A x leaves of a residual that is 1e-12 of b, squared, has few digits in common.
+        // When the residual is about 1e-12 of b, rounding errors of b - A x leave few digits of its square.
         EXPECT_LE(std::abs(actual - expected), expected * 1e-12 + 1e-15 * std::sqrt(beginning * expected))
             << "correction " << correction;
         m->apply(r, z);
@@ -200,7 +200,7 @@ TEST(FgBilu, HasTheSameBitsForAnyNumberOfThreads) {
                 }
 }
 
-/// A set-up's outcome is struct_ilu's, to the message.
+/// A set-up has the same outcome as struct_ilu's, including the message.
 void expect_pivots_of_struct_ilu(const Context& context) {
     const auto outcome = [&](const std::string& name, Settings settings, const StructMatrix& a) {
         Outcome result = outcome_of(*make(name, a, settings), a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pattern of ILU(k): derived on the stencil, against graph-based ILU(k) on the finite grid.
+// The pattern of ILU(k) derived on the stencil, compared with graph-based ILU(k) on the finite grid.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,8 +41,8 @@ TEST(FillPattern, TheStencilsPatternHoldsTheGraphs) {
         }
 }
 
-/// Where a way of fill leads around the outside of the grid, the graph lacks an entry that the stencil
-/// has: by stencil and level.
+/// If a path that creates fill leaves the grid, the graph lacks an entry that the stencil's pattern has. The list has
+/// the stencils and fill levels for which this occurs.
 TEST(FillPattern, WhereTheGraphLacksEntriesNearBoundaries) {
     std::set<std::string> differing;
     for (const auto& stencil : reference::all_stencils())

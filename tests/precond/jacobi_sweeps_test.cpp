@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// jacobi_sweeps on either backend: sweeps against the reference's, exactness, divergence, refusals.
+// jacobi_sweeps on both backends: sweeps compared with the reference's, exactness, divergence, refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using reference::StencilMatrix;
 
 using Case = SweptCase;
 
-/// With the reference's factors.
+/// A system with the reference's factors.
 struct System : SweptSystem {
     reference::BlockIlu factors;
 
@@ -36,7 +36,7 @@ struct System : SweptSystem {
         m->setup(a);
         return m;
     }
-    /// No more levels than this in either triangle.
+    /// An upper bound for the number of levels of either triangle.
     int levels(const Case& c) const {
         const LevelMap map = reference::to_stencil({c.stencil, filled(c.stencil, c.fill_level)}).level_map();
         return 1 + map.level({c.box.nx - 1, c.box.ny - 1, c.box.nz - 1});
@@ -60,7 +60,7 @@ void expect_exact_after_all_levels(const Context& context, const Case& c) {
     const auto expected = reference::apply_inverse(system.factors, system.r);
     const int levels = system.levels(c);
     EXPECT_LT(relative_difference(system.applied(*system.sweeps(levels, levels, c.fill_level)), expected), 1e-13);
-    // Blocks take at least what the sweep before left.
+    // The values that a block of an asynchronous sweep reads are at least as new as those of the sweep before.
     for (const char* order : {"dependency", "forward", "backward", "natural"}) {
         const auto m = system.sweeps(levels, levels, c.fill_level, {{"mode", "block_async"}, {"block_order", order}});
         EXPECT_FALSE(m->traits().fixed);
@@ -94,7 +94,7 @@ std::unique_ptr<Preconditioner> make_double(const StructMatrix& a, const SweepOp
     return m;
 }
 
-/// As the definition has it, from W, D^-1 and G as they are kept.
+/// Compares with sweeps by their definition, from the stored W, D^-1 and G.
 void expect_sweeps_on_kept_factors(const Context& context, const SweptCase& c, FactorStorage storage) {
     const SweptSystem system(context, c);
     IluOptions options;
@@ -142,7 +142,7 @@ TEST_F(SweepsOnDevice, ReadTheFactorsThatAreKept) {
     expect_sweeps_on_kept_factors(Context::cuda());
 }
 
-/// Larger than what a GPU works on at a time, and twenty times the same bits.
+/// Grids with more points than a GPU processes at a time; twenty applications give the same bits.
 TEST_F(SweepsOnDevice, EqualTheHostsOnLargeGrids) {
     using enum MatrixStorage;
     for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, full},
@@ -177,8 +177,9 @@ TEST(JacobiSweeps, HaveTheSameBitsForAnyNumberOfThreads) {
         }
 }
 
-/// A block larger than the grid makes asynchronous sweeps synchronous; more blocks, one after the other in the order of
-/// dependencies, come nearer to the exact solve, and against it they are no better than synchronous ones.
+/// If one block holds the whole grid, block-asynchronous sweeps are synchronous. With more blocks, processed in the
+/// order of dependencies, they come closer to the exact solve; in the opposite order they are no better than
+/// synchronous ones.
 TEST(JacobiSweeps, InTheOrderOfDependenciesConvergeFaster) {
     const auto error = [](const Box& box, const Settings& settings) {
         const System system(Context::cpu(1), {"star7", 1, 0, box, LayoutKind::natural, MatrixStorage::lower});
@@ -194,7 +195,8 @@ TEST(JacobiSweeps, InTheOrderOfDependenciesConvergeFaster) {
     EXPECT_GT(against, forward);
 }
 
-/// A line whose points hang on the one before: N shifts and multiplies by -c, so its powers grow like c^n.
+/// A line of points each of which depends on the one before: the iteration matrix N shifts and multiplies by -c, so
+/// that its powers grow like c^n.
 StructMatrix line(const Context& context, int points, double diagonal, double lower) {
     StructMatrix a(context.host(), Layout(LayoutKind::natural, {points, 1, 1}, {1, 1}), Stencil::star7(), 1);
     for (int i = 0; i < points; ++i) {
@@ -216,12 +218,12 @@ void expect_divergence_reported(const Context& context) {
     };
     for (const char* mode : {"sync", "block_async"}) {
         const StructMatrix mild = line(context, 40, 1.0, -3.0);
-        EXPECT_EQ(set_up(mild, 2, mode), "");  // 3^2 times is not far yet
+        EXPECT_EQ(set_up(mild, 2, mode), "");  // growth by 3^2 is not reported yet
         const std::string message = set_up(mild, 4, mode);
         EXPECT_NE(message.find("after 4 of 4 lower_sweeps the error is "), std::string::npos) << message;
         EXPECT_NE(message.find("struct_ilu"), std::string::npos) << message;
         EXPECT_NE(set_up(mild, 40, mode).find("after 18 of 40"), std::string::npos) << set_up(mild, 40, mode);
-        EXPECT_EQ(set_up(line(context, 12, 1.0, -3.0), 12, mode), "");  // as many sweeps as levels: exact again
+        EXPECT_EQ(set_up(line(context, 12, 1.0, -3.0), 12, mode), "");  // exact, with as many sweeps as levels
         EXPECT_NE(set_up(line(context, 40, 1e-160, 1e140), 5, mode).find("after 1 of 5"), std::string::npos);
     }
 }

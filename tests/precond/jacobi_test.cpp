@@ -36,13 +36,13 @@ std::vector<Case> cases() {
     return list;
 }
 
-/// Matrix and layout of a case in a context.
+/// The matrix of a case in its layout and in a context.
 StructMatrix matrix(const Context& context, const Case& c, const StencilMatrix& data, MatrixStorage storage) {
     return in_context(context, reference::to_struct_matrix(context.host(), layout_for(c.kind, data, c.stencil, 0), data,
                                                            storage, c.stencil));
 }
 
-/// jacobi's M^-1 r is the reference's, none's is r.
+/// M^-1 r of jacobi equals the reference's, that of none equals r.
 void expect_inverse_of_block_diagonal(const Context& context, const Case& c) {
     const auto offsets = reference::stencil_named(c.stencil).offsets;
     for (MatrixStorage storage : storages) {
@@ -121,7 +121,7 @@ TEST(Jacobi, ASecondSetupSeesTheNewValues) {
     EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13);
 }
 
-/// What a set-up says of the pivots it met, or the message it ends with.
+/// The report of a set-up, or its error message.
 struct Outcome {
     SetupReport report;
     std::string message;
@@ -136,7 +136,7 @@ Outcome outcome(const StructMatrix& a) {
     }
 }
 
-/// The set-up on a GPU tells what the CPU's tells; returns it.
+/// Expects that the set-up's outcome on a GPU equals the CPU's, and returns it.
 Outcome expect_equal_outcome(const StructMatrix& a) {
     const Outcome expected = outcome(a), actual = outcome(in_context(Context::cuda(), a));
     EXPECT_EQ(actual.message, expected.message);
@@ -158,13 +158,14 @@ protected:
     StructMatrix matrix_of(const StencilMatrix& data) const {
         return matrix(Context::cpu(1), {"star7", dof, data.box, GetParam().kind}, data, MatrixStorage::full);
     }
-    /// Random but for these blocks.
+    /// A random matrix with these diagonal blocks.
     StencilMatrix with_blocks(const std::vector<std::pair<Offset, Dense>>& blocks) const {
         StencilMatrix data = reference::random_matrix(box, reference::stencil_named("star7").offsets, dof, 66);
         for (const auto& [cell, block] : blocks) data.blocks[box.row(cell)].at({}) = block;
         return data;
     }
-    /// Ones in the first row and column, identity else: elimination leaves `left` in the last pivot.
+    /// A block for which elimination leaves `left` as the last pivot: the identity with ones in the corners of the
+    /// other diagonal and 1 + left as its last coefficient.
     Dense leaving(double left) const {
         Dense block = diagonal_block(dof, dof > 1 ? 1.0 + left : left);
         if (dof > 1) block(0, dof - 1) = block(dof - 1, 0) = 1.0;
@@ -181,7 +182,7 @@ TEST_P(JacobiPivotsOnDevice, ThatCannotBeUsed) {
         const std::string one = expect_equal_outcome(matrix_of(with_blocks({{bad_cell, block}}))).message;
         EXPECT_NE(one.find("(3,2,1)"), std::string::npos) << one;
         EXPECT_NE(one.find("(1 such pivots"), std::string::npos) << one;
-        // The first in natural order is neither the first of the hyperplane layout nor alone.
+        // The first bad cell in natural order is not the first in the hyperplane layout.
         const std::string three =
             expect_equal_outcome(matrix_of(with_blocks({{{0, 0, 2}, block}, {{6, 4, 1}, block}, {bad_cell, block}})))
                 .message;
@@ -208,13 +209,13 @@ TEST_P(JacobiPivotsOnDevice, SmallestRatio) {
     EXPECT_NEAR(report.smallest_pivot_ratio, dof > 1 ? 1e-6 : 1.0, 1e-9);
 }
 
-/// More points than the GPU works on at a time: blocks of threads take several turns.
+/// A grid with more points than the GPU processes at a time, so that each thread block takes several groups of points.
 TEST_P(JacobiPivotsOnDevice, AmongManyPoints) {
     Grid grid;
     grid.nx = dof == 1 ? 151 : 37, grid.ny = dof <= 3 ? 73 : 35, grid.nz = dof <= 3 ? 67 : dof <= 8 ? 59 : 13;
     const Layout layout(GetParam().kind, grid, LevelMap{2, 4});
     StructMatrix a = random_struct_matrix(layout, Stencil("point", {{0, 0, 0}}), dof, MatrixStorage::full, 67);
-    for (int row = 0; row < dof; ++row)  // away from singular blocks, of which so many points would hold some
+    for (int row = 0; row < dof; ++row)  // avoids singular blocks, which so many random ones would include
         for (Index slot = 0; slot < layout.slots(); ++slot) a.values(0, row, row)[slot] += 2 * dof;
     const StructMatrix there = in_context(Context::cuda(), a);
     expect_equal_outcome(a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every preconditioner under a failing allocator.
+// Every preconditioner with an allocator that fails.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -10,8 +10,8 @@ namespace {
 
 using namespace testing_support;
 
-/// Fill level 0 or 1; of a preconditioner that has none, its first or its last storage, this one under Jacobi sweeps
-/// where it takes them.
+/// Settings with fill level 0 or 1. For a preconditioner without fill levels, these are its defaults, or its last
+/// storage with Jacobi sweeps if it has them.
 Settings settings_for(const std::string& name, int fill_level) {
     const PreconditionerRow& row = find_preconditioner(name);
     if (has_key(row.parameters, "preconditioner", "fill_level")) return {{"fill_level", std::to_string(fill_level)}};
@@ -22,7 +22,7 @@ Settings settings_for(const std::string& name, int fill_level) {
     return settings;
 }
 
-/// Those that run on a CPU.
+/// The preconditioners that run on a CPU.
 std::vector<PreconditionerRow> rows_here() {
     std::vector<PreconditionerRow> rows;
     for (const PreconditionerRow& row : preconditioners())
@@ -30,7 +30,7 @@ std::vector<PreconditionerRow> rows_here() {
     return rows;
 }
 
-/// Lets the n-th allocation from now on fail, counted from 0.
+/// Makes the n-th allocation from now on fail, counted from 0.
 void fail_at(const Context& context, int n) {
     context.set_allocation_gate([n, count = 0](const std::string&, Index) mutable { return count++ != n; });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// multicolor's factorisation on a CPU, many points at a time, against the one that goes point by point.
+// multicolor's factorisation on a CPU, which processes many points at a time, compared with that point by point.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing_support;
 
-/// W, D^-1 and G, and how many pivots could not be used.
+/// W, D^-1 and G, and the number of pivots that could not be used.
 struct ColouredFactors {
     std::vector<double> values;
     Index failures;
@@ -62,7 +62,7 @@ private:
     std::vector<Index> entry_;
 };
 
-/// Largest difference; two that are not numbers are none, one is.
+/// The largest difference. Two NaN count as equal, one NaN as an infinite difference.
 double difference(const std::vector<double>& x, const std::vector<double>& y) {
     double most = 0.0;
     for (std::size_t at = 0; at < x.size(); ++at)
@@ -96,8 +96,8 @@ void for_each_system(const std::vector<Grid>& grids, const std::vector<int>& dof
                     }
 }
 
-/// Grids whose colours are several pieces, some whose planes and lines are shorter than there are colours, a periodic
-/// one.
+/// Grids whose colours consist of several pieces, some whose planes and lines are shorter than the number of colours,
+/// and a periodic one.
 TEST(MulticolorFactorisation, ByPiecesIsThatByPoints) {
     const SeveralThreads several(3);
     for_each_system({{67, 35, 9}}, {1}, [](const StructMatrix& a) { expect_same(a, 0.0); });
@@ -109,8 +109,8 @@ TEST(MulticolorFactorisation, ByPiecesIsThatByPoints) {
     for_each_system({periodic}, {1, 3}, [](const StructMatrix& a) { expect_same(a, 0.0); });
 }
 
-/// What is not a number stays with those points whose factors it is part of, though places outside the grid are
-/// others'.
+/// A NaN affects only the points whose factors depend on it, although a place outside the grid is that of another
+/// point.
 TEST(MulticolorFactorisation, KeepsWhatIsNotANumberWhereItBelongs) {
     for_each_system({{7, 6, 5}}, {1, 2}, [](StructMatrix a) {
         for (const Int3 p : {Int3{6, 2, 2}, {0, 3, 1}, {3, 5, 4}})

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// multicolor against ILU(0) and IC(0) of the reordered matrix: every stencil, many blocks, extents and layouts.
+// multicolor compared with ILU(0) and IC(0) of the reordered matrix, for every stencil and many dofs, extents and
+// layouts.
 #include "precond/multicolor/multicolor.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ namespace {
 using namespace testing_support;
 using reference::relative_difference;
 
-/// The greedy rule, from its definition.
+/// The greedy colouring, computed from its definition.
 std::vector<int> greedily_coloured(const Box& box, const std::vector<Offset>& offsets) {
     std::vector<int> colours(box.points(), -1);
     for (int row = 0; row < box.points(); ++row)
@@ -118,7 +119,7 @@ void expect_equal_to_the_hosts(const Grid& grid, const Stencil& stencil, int dof
     Vector z = poisoned(there.context(), there.layout(), dof);
     m->apply(in, z);
     const std::vector<double> first = from_vector(z);
-    // Of many values some are as near to the middle of two floats as rounding lets backends differ.
+    // A few values lie so close to the midpoint of two floats that backends round them differently.
     const double most = factors == FactorStorage::single_precision ? 1e-7 : is_narrow(factors) ? 1e-12 : 1e-13;
     EXPECT_LT(relative_difference(first, apply(*expected, here, r)), most);
     for (int repeat = 0; repeat < 20; ++repeat) {
@@ -136,17 +137,18 @@ TEST_F(LargeMulticolorOnDevice, EqualsTheHostsAndHasTheSameBitsTwentyTimes) {
                     expect_equal_to_the_hosts({67, 35, 19}, stencil, dof, storage, factors);
 }
 
-/// A multiprocessor has 2.1 blocks of 256 threads, so that some have three; blocks of 192 are taken.
+/// The grid has 2.1 thread blocks of 256 threads for each multiprocessor, so that some would execute three; thread
+/// blocks of 192 threads are chosen instead.
 TEST_F(LargeMulticolorOnDevice, EqualsTheHostsInBlocksOfFewerThreads) {
-    device::require();  // there are no properties before
+    device::require();  // properties are available only after a GPU was chosen
     const int places = int(2.1 * 256) * device::properties().multiprocessors;
-    const Grid grid{67, 53, (2 * places + 67 * 53 - 1) / (67 * 53)};  // of two colours
+    const Grid grid{67, 53, (2 * places + 67 * 53 - 1) / (67 * 53)};  // two colours with `places` points each
     for (MatrixStorage storage : storages)
         for (const FactorStorage factors : all_factor_storages)
             expect_equal_to_the_hosts(grid, Stencil::star7(), 2, storage, factors);
 }
 
-/// Colours are looked up in double precision alone.
+/// Rules of colouring in double precision, and reduced precision with the default rule, the only one that it allows.
 std::vector<Settings> rules_and_storages() {
     return {{{"colours", "stencil"}},
             {{"colours", "greedy"}},
@@ -168,7 +170,7 @@ TEST(Multicolor, HasTheSameBitsForAnyNumberOfThreads) {
             }
 }
 
-/// What is no number in one right-hand side leaves no trace in the next.
+/// A NaN in one right-hand side has no effect on the next application.
 void expect_no_trace(const Context& context) {
     for (const char* stencil : {"star7", "box27"})
         for (int dof : {1, 9}) {
@@ -232,7 +234,7 @@ TEST(Multicolor, HasNoFillLevel) {
     expect_refused("multicolor", {{"fill_level", "1"}}, "unknown key preconditioner.fill_level");
 }
 
-/// What a set-up under a policy comes to, here and on a GPU.
+/// The outcome of a set-up under a pivot policy, on either backend.
 Outcome outcome(const Context& context, const StencilMatrix& data, MatrixStorage storage, const std::string& rule,
                 const std::string& policy) {
     const Layout layout = layout_for(LayoutKind::natural, data, "star7", 0);
@@ -265,7 +267,7 @@ void expect_policies(const Context& context) {
                     EXPECT_EQ(of(zero, "boost").report.pivots_modified, 1);
 
                 const double tiny = 0x1p-50;
-                // One of the pair comes first in coloured order, whichever: its pivot is its own diagonal.
+                // Whichever point of the pair comes first in coloured order, its pivot is its own diagonal.
                 const StencilMatrix small = with_pair("star7", dof, 1.0, 1.0 + tiny);
                 EXPECT_FALSE(of(small, "fail").message.empty());
                 const Outcome boosted = of(small, "boost"), shifted = of(small, "shift");
@@ -292,7 +294,7 @@ TEST_F(LargeMulticolorOnDevice, HandlesPivotsByTheirPolicy) {
     expect_policies(Context::cuda());
 }
 
-/// Many bad pivots: the first in natural order is named, all are counted.
+/// Of many bad pivots, the message names the first in natural order and counts all.
 void expect_first_named(const Context& context) {
     for (const char* rule : {"stencil", "greedy", "hashed"}) {
         StencilMatrix data = with_block("star7", diagonal_block(3, 0.0));
@@ -316,7 +318,8 @@ TEST_F(LargeMulticolorOnDevice, NamesTheFirstPivotInNaturalOrder) {
     expect_first_named(Context::cuda());
 }
 
-/// Fewer bits change M by as much as its factors are rounded, keep it symmetric, and say what does not fit.
+/// Reduced precision changes M by no more than the rounding of its factors and keeps it symmetric; a value that does
+/// not fit is reported.
 void expect_narrow(const Context& context, FactorStorage factors) {
     const bool halves = factors == FactorStorage::half_scaled;
     for (const char* stencil : {"star7", "box27"})

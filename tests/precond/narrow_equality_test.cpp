@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preconditioners with factors of fewer bits against the reference's factors, rounded alike.
+// Preconditioners with factors in reduced precision, compared with the reference's factors rounded in the same way.
 #include <gtest/gtest.h>
 
 #include "precond/swept.hpp"
@@ -14,14 +14,14 @@ using reference::Box;
 using reference::relative_difference;
 using enum FactorStorage;
 
-/// On a CPU fgbilu's style blocks is struct_ilu.
+/// A system, and a preconditioner with its storage. On a CPU, fgbilu with style = blocks is the same as struct_ilu.
 struct Case : SweptCase {
     std::string name;
     Settings settings;
     FactorStorage factors;
 };
 
-/// Odd extents, planes, grids one cell thick, and one that wraps.
+/// Boxes with odd extents, planes, grids that are one cell thick, and a periodic one.
 std::vector<Box> boxes_for(int dof) {
     if (dof > 17) return {{3, 3, 2}, {1, 5, 1}};
     if (dof > 8) return {{4, 3, 2}, {9, 2, 1}, {1, 5, 3}};
@@ -30,7 +30,8 @@ std::vector<Box> boxes_for(int dof) {
             {1, 9, 5}, {5, 1, 9}, {1, 1, 1},  {5, 5, 5, {true, false, true}}};
 }
 
-/// Each stencil and dof with everything else, or with layouts and matrices in turns, as always from 17 unknowns on.
+/// Each stencil and dof with all other choices, or with alternating layouts and matrix storages; from 17 unknowns on
+/// always the latter.
 std::vector<Case> cases(bool everything) {
     const std::vector<std::pair<std::string, Settings>> made{
         {"fgbilu", {{"style", "kernels"}}},
@@ -67,7 +68,7 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
            to_string(c.factors);
 }
 
-/// The order of the points whose ILU(0) a preconditioner is: natural, or by colour.
+/// The order of points in which a preconditioner is the ILU(0): natural, or by colour.
 std::vector<int> order_of(const Case& c, const reference::StencilMatrix& data) {
     if (c.name == "multicolor") return reference::sorted_by_colour(linearly_coloured(data));
     return reference::sorted_by_colour(std::vector<int>(std::size_t(data.box.points()), 0));
@@ -77,7 +78,7 @@ reference::UnitFactors rounded_factors(const Case& c, const reference::BlockIlu&
     using namespace reference;
     UnitFactors f = rounded(unit_factors(ilu), c.factors == half_scaled);
     if (c.storage == MatrixStorage::full) return f;
-    for (int i = 0; i < int(f.inverse.size()); ++i)  // G is W transposed, so rounded as W is
+    for (int i = 0; i < int(f.inverse.size()); ++i)  // G is W transposed, with the rounding of W
         for (const auto& [j, block] : f.lower.rows[i]) f.upper.rows[j][i] = transpose(block);
     return f;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors of fewer bits: rounding, and struct_ilu's sweeps from them against the definition, against double precision
-// and, on a GPU, against the CPU.
+// Factors in reduced precision: their rounding, and struct_ilu's solves with them compared with the definition, with
+// double precision and, on a GPU, with the CPU.
 #include <cmath>
 
 #include "core/error.hpp"
@@ -33,7 +33,7 @@ std::string name_of(const Case& c) {
            hyperplane::to_string(c.storage) + (c.periodic ? "_periodic" : "");
 }
 
-/// Odd extents, planes, and grids one cell thick.
+/// Boxes with odd extents, planes, and grids that are one cell thick.
 std::vector<Box> boxes_for(const Case& c) {
     if (c.periodic) return {{7, 5, 5, {true, true, true}}, {5, 4, 3, {true, false, false}}};
     if (c.dof > 17) return {{3, 3, 2}, {1, 5, 1}};
@@ -65,7 +65,7 @@ std::vector<Case> cases() {
         for (int dof : {1, 2}) add("star7", dof, 0, true), add("box27", dof, 0, true);
         ++turn;
     }
-    // The same case may come up twice.
+    // The list may contain a case twice.
     std::vector<Case> distinct;
     std::vector<std::string> names;
     for (const Case& c : list) {
@@ -99,7 +99,7 @@ protected:
     Case c_;
 };
 
-/// Calls body(neighbour, entry) for those of a point in a triangle, wrapped ones left out.
+/// Calls body(neighbour, entry) for the neighbours of a point in one triangle, without wrapped ones.
 template <class Body>
 void for_neighbours(const Grid& grid, const Stencil& stencil, Int3 p, bool upper, const Body& body) {
     const int first = upper ? stencil.diagonal() + 1 : 0;
@@ -107,7 +107,7 @@ void for_neighbours(const Grid& grid, const Stencil& stencil, Int3 p, bool upper
         if (grid.contains(p + stencil[e])) body(p + stencil[e], e);
 }
 
-/// z = ((I + W) D (I + G))^-1 r from W, D^-1 and G, row by row in natural order.
+/// z = ((I + W) D (I + G))^-1 r from W, D^-1 and G, computed row by row in natural order.
 std::vector<double> solved(const StructMatrix& f, std::vector<double> z) {
     const Grid& grid = f.grid();
     const int dof = f.dof();
@@ -214,7 +214,7 @@ TEST_P(NarrowStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) {
 INSTANTIATE_TEST_SUITE_P(All, NarrowStructIlu, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::to_string(info.index) + "_" + name_of(info.param); });
 
-/// jacobi against D^-1 r by elimination, each coefficient rounded once.
+/// Compares jacobi with D^-1 r, where D^-1 is computed by elimination and each of its coefficients is rounded once.
 void expect_jacobi(const Context& context, int dof, FactorStorage storage) {
     SCOPED_TRACE(std::to_string(dof) + " " + to_string(storage));
     const Layout layout(LayoutKind::natural, reference::to_grid({7, 5, 3}), Stencil::star7().level_map());
@@ -249,7 +249,7 @@ TEST_F(NarrowJacobiOnDevice, AsOnACpu) {
         for (FactorStorage storage : narrow_factor_storages) expect_jacobi(Context::cuda(), dof, storage);
 }
 
-/// Storages, layouts, matrices and tiles in turns.
+/// Cases with alternating storages, layouts, matrix storages and tiles.
 std::vector<Case> device_cases() {
     std::vector<Case> list;
     int turn = 0;
@@ -280,7 +280,7 @@ class NarrowStructIluOnDevice : public DeviceTest, public testing::WithParamInte
 protected:
     NarrowStructIluOnDevice() : Narrow(GetParam()) {}
 
-    /// The last one has several tiles along each axis.
+    /// The last box has several tiles along each axis.
     std::vector<Box> boxes() const {
         std::vector<Box> list = boxes_for(c_);
         list.resize(std::min<std::size_t>(list.size(), 3));
@@ -289,7 +289,7 @@ protected:
                        : c_.fill_level > 0 ? Box{11, 37, 7}
                        : c_.dof > 3        ? Box{13, 35, 7}
                                            : Box{33, 67, 9});
-        if (c_.dof == 1 && !c_.periodic && c_.fill_level == 0) list.push_back({13, 68, 6});  // whole runs of lines
+        if (c_.dof == 1 && !c_.periodic && c_.fill_level == 0) list.push_back({13, 68, 6});  // whole groups of lines
         return list;
     }
     static std::vector<double> applied(const IluPreconditioner& m, const StructMatrix& a,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors of fewer bits: what they can hold and what they cannot, what they take, and which preconditioners have them.
+// Factors in reduced precision: the values that they can and cannot represent, their memory, and the preconditioners
+// that have them.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +16,7 @@ using namespace testing_support;
 using reference::Box;
 using enum FactorStorage;
 
-/// Those with factors of both triangles in all storages.
+/// A preconditioner that stores factors of both triangles in each storage.
 struct Made {
     std::string name;
     Settings settings;
@@ -35,7 +36,7 @@ const std::vector<Made>& with_storages() {
     return list;
 }
 
-/// A = (I + W) D (I + G) on a line of points, with powers of two in all three.
+/// A = (I + W) D (I + G) on a line of points, where all coefficients of W, D and G are powers of two.
 StructMatrix of_powers_of_two(const Layout& layout) {
     StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);
     const Grid& grid = layout.grid();
@@ -71,8 +72,9 @@ TEST(NarrowFactors, WhatCanBeKeptExactlyGivesTheExactAnswer) {
             }
 }
 
-/// Rows of W and of D^-1 whose sizes span `decades` either way. Couplings lead from odd points to even ones alone, so
-/// that nothing is multiplied up from point to point, and add up without cancellation.
+/// A matrix for which the magnitudes of the rows of W and D^-1 range over `decades` orders of magnitude in both
+/// directions. Only odd points depend on even ones, so that magnitudes do not multiply from point to point, and sums
+/// have no cancellation.
 StructMatrix badly_scaled(double decades) {
     const Grid grid = reference::to_grid({9, 7, 5});
     const Layout layout(LayoutKind::natural, grid, Stencil::star7().level_map());
@@ -92,8 +94,8 @@ StructMatrix badly_scaled(double decades) {
     return a;
 }
 
-/// What scaled halves make of a badly scaled matrix, in some context, against double precision here. Nothing of it is
-/// dropped, in whatever order.
+/// Compares half_scaled in a context with double precision on the host, for a badly scaled matrix. No value may become
+/// zero, whatever the order of the factorisation.
 void expect_survival(const Context& context) {
     const StructMatrix here = badly_scaled(30.0), a = in_context(context, here);
     const auto exact = make("struct_ilu", here);
@@ -125,7 +127,7 @@ TEST_F(NarrowFactorsOnDevice, RowsOfAnySizeSurviveInScaledHalves) {
     expect_survival(Context::cuda());
 }
 
-/// The unit matrix, but for one point.
+/// The unit matrix, except for `value` on the diagonal at one point.
 StructMatrix of_one_value(LayoutKind kind, Int3 p, double value) {
     const Layout layout(kind, reference::to_grid({5, 3, 1}), Stencil::star7().level_map());
     StructMatrix a(Context::cpu(1), layout, Stencil::star7(), 1);

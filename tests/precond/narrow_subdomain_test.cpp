@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// subdomain_ildu0 with factors of fewer bits, on either backend: against the reference's factors rounded once, in every
-// variant.
+// subdomain_ildu0 with factors in reduced precision, on both backends and in every variant, compared with the
+// reference's factors rounded once.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ std::unique_ptr<Preconditioner> make(const StructMatrix& a, FactorStorage storag
                                  {{"storage", to_string(storage)}, {"subdomain", size}, {"variant", variant}});
 }
 
-/// What a preconditioner keeps, where `pattern` has blocks; zero elsewhere.
+/// The factors that a preconditioner stores, for the blocks of `pattern`.
 UnitFactors kept_factors(const Preconditioner& m, const UnitFactors& pattern) {
     const StructMatrix f = dynamic_cast<const SubdomainIldu0&>(m).factors().widened();
     UnitFactors kept = pattern;
@@ -52,8 +52,8 @@ UnitFactors kept_factors(const Preconditioner& m, const UnitFactors& pattern) {
     return kept;
 }
 
-/// Coefficients are the reference's, rounded once. Those it sums in another order may now and then fall on the other
-/// side of a tie.
+/// Expects the reference's coefficients, each rounded once. A few whose sums have another order may be rounded to the
+/// other side of a tie.
 void expect_rounded(const UnitFactors& kept, const UnitFactors& exact, FactorStorage storage) {
     const UnitFactors wanted = rounded(exact, storage == half_scaled);
     int coefficients = 0, others = 0;
@@ -93,7 +93,7 @@ void expect_reference(const Context& context, const SubdomainCase& c, FactorStor
     }
 }
 
-/// Those of double precision, and grids one cell thick.
+/// The cases of double precision, and grids that are one cell thick.
 std::vector<SubdomainCase> cases() {
     std::vector<SubdomainCase> list = subdomain_cases();
     for (const char* stencil : {"star7", "diamond13", "box27"})
@@ -113,7 +113,8 @@ struct DeviceCase : SubdomainCase {
     FactorStorage kept;
 };
 
-/// Storages in turns, since kernels are compiled for each; both for what is measured most.
+/// Cases with alternating storages, since kernels are compiled for each; both storages for the cases measured most
+/// often.
 std::vector<DeviceCase> device_cases() {
     std::vector<SubdomainCase> some = subdomain_device_cases();
     for (const char* stencil : {"star7", "box27"}) {
@@ -177,7 +178,7 @@ TEST(NarrowSubdomainFactors, GiveTheSameBitsForAnyNumberOfThreadsInBothVariantsA
     }
 }
 
-/// Memory and bytes, of a second set-up too; the factors shrink as the bits do.
+/// Memory and bytes are as planned, also for a second set-up; the factors are smaller in reduced precision.
 void expect_planned(const Context& context, const std::string& variant) {
     SCOPED_TRACE(variant);
     const StructMatrix a =
@@ -229,7 +230,7 @@ TEST_F(NarrowSubdomainFactorsOnDevice, AreHeldAsPlannedAndWhatMadeThemIsReleased
     for (const char* variant : subdomain_variants) expect_planned(Context::cuda(), variant);
 }
 
-/// However many rows a thread has, in any storage.
+/// The bits do not depend on the number of rows a thread, in any storage.
 TEST_F(NarrowSubdomainFactorsOnDevice, GiveTheSameBitsWithAnyTuning) {
     for (const auto& [stencil, dof] : {std::pair{"star7", 1}, {"box27", 1}, {"diamond25", 1}, {"star7", 3}})
         for (const FactorStorage storage : all_factor_storages)
@@ -254,7 +255,7 @@ TEST_F(NarrowSubdomainFactorsOnDevice, GiveTheSameBitsWithAnyTuning) {
             }
 }
 
-/// More subdomains than a GPU holds at a time; what is deterministic has the same bits in every run.
+/// Grids with more subdomains than a GPU processes at a time; deterministic variants give the same bits in every run.
 TEST_F(NarrowSubdomainFactorsOnDevice, EqualTheHostsOnLargeGrids) {
     for (const auto& [stencil, dof, nx, storage] : {std::tuple{"star7", 1, 131, single_precision},
                                                     {"star7", 1, 131, half_scaled},
@@ -276,7 +277,7 @@ TEST_F(NarrowSubdomainFactorsOnDevice, EqualTheHostsOnLargeGrids) {
             Vector z = poisoned(there.context(), there.layout(), dof);
             m->apply(in, z);
             const std::vector<double> first = from_vector(z);
-            // A coefficient may fall on the other side of a tie there.
+            // A few coefficients may be rounded to the other side of a tie on a GPU.
             EXPECT_LT(relative_difference(first, host), unit_roundoff(storage));
             std::vector<double> apart(first.size());
             for (std::size_t at = 0; at < first.size(); ++at) apart[at] = std::abs(first[at] - host[at]);

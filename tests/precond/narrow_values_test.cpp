@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halves: rounding, widening, and the scale of a row. What is told of values that do not fit.
+// Half precision: rounding, widening, and the scale of a row; reports of values that do not fit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ double value_of_half(unsigned bits) {
 
 TEST(Halves, AreWidenedExactlyAndRoundedToNearestEven) {
     for (unsigned bits = 0; bits < 1u << 16; ++bits) {
-        if ((bits >> 10 & 31) == 31) continue;  // infinities and NaN are never made
+        if ((bits >> 10 & 31) == 31) continue;  // the program never produces infinities and NaN in half precision
         const double value = value_of_half(bits);
         ASSERT_EQ(widened(Half{std::uint16_t(bits)}), value) << bits;
         ASSERT_EQ(half_of(value).bits, bits) << value;
@@ -68,7 +68,7 @@ TEST(Halves, WhatDoesNotFitIsTold) {
     }
 }
 
-/// W and G of one row: two rows of coefficients, of which W's is told for any number of threads.
+/// W and G of one matrix row both have a value that does not fit; that of W is reported, for any number of threads.
 TEST(NarrowFactors, TellOfTheFirstOfTheRowsThatDoNotFit) {
     const Layout layout(LayoutKind::natural, {5, 4, 3}, {1, 1});
     StructMatrix e(Context::cpu(1), layout, Stencil::star7(), 1), d(Context::cpu(1), layout, Stencil::star7(), 1);

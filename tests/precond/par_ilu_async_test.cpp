@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// par_ilu's asynchronous sweeps on either backend: one thread's are known, those of many have a limit and a symmetry.
+// par_ilu's asynchronous sweeps on both backends: those of one thread are known exactly, those of several have a known
+// limit and keep M symmetric.
 #include <gtest/gtest.h>
 
 #include "precond/par_ilu_cases.hpp"
@@ -14,8 +15,8 @@ using reference::relative_difference;
 class AsynchronousParIluTest : public testing::TestWithParam<SweptCase> {};
 class AsynchronousParIluOnDevice : public DeviceTest {};
 
-/// On one thread an asynchronous sweep makes points one after the other, in an order of their dependencies. With one
-/// triangle stored F comes from rows further on.
+/// With one thread, an asynchronous sweep updates points one after the other, in an order of their dependencies. If
+/// only one triangle is stored, F is read from rows that come later.
 TEST_P(AsynchronousParIluTest, SweepsOfOneThreadAreInTurn) {
     const ParIluSystem system(Context::cpu(1), GetParam());
     for (int sweeps : {1, 2}) {
@@ -34,7 +35,7 @@ std::vector<SweptCase> of_both_triangles() {
 
 INSTANTIATE_TEST_SUITE_P(All, AsynchronousParIluTest, testing::ValuesIn(of_both_triangles()), name_of);
 
-/// Lines so long that they are swept in several pieces.
+/// Lines so long that a sweep processes them in several pieces.
 TEST(AsynchronousParIlu, SweepsOfOneThreadAreInTurnAlongLongLines) {
     for (const char* stencil : {"star7", "box27", "star13"})
         for (int dof : {8, 9}) {
@@ -50,7 +51,7 @@ TEST(AsynchronousParIlu, SweepsOfOneThreadAreInTurnAlongLongLines) {
         }
 }
 
-/// x^T M^-1 y = y^T M^-1 x, also where blocks were read while they changed.
+/// x^T M^-1 y = y^T M^-1 x, even if blocks were read while they were updated.
 void expect_symmetric_after_few(const Context& context, const reference::Box& box) {
     for (const char* stencil : {"star7", "box27", "diamond25"})
         for (int dof : {1, 2, 4, 6, 9}) {
@@ -76,7 +77,7 @@ TEST_F(AsynchronousParIluOnDevice, StaysSymmetric) {
     expect_symmetric_after_few(Context::cuda(), {17, 15, 11});
 }
 
-/// On a box so large that threads meet points of each other's.
+/// The box must be so large that threads read points that other threads update.
 void expect_asynchronous_limit(const Context& context, const reference::Box& box) {
     for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, MatrixStorage::full},
                                                 {"box27", 1, MatrixStorage::lower},

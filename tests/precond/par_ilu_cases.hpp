@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Systems that par_ilu is tried on, with the reference's sweeps.
+// Systems for the tests of par_ilu, with the reference's sweeps.
 #pragma once
 
 #include "precond/swept.hpp"
@@ -22,10 +22,10 @@ struct ParIluSystem : SweptSystem {
     }
 };
 
-/// Of each stencil, dof, fill level and box one of the four pairs of a layout and a storage, as every case has kernels
-/// of its own to compile. The pair changes from box to box and from stencil to stencil, so that each dof, fill level
-/// and box meets all four. The last two cases, of many unknowns and of fill level 2, are kept as they are. Then some
-/// whose blocks come by rows.
+/// For each stencil, dof, fill level and box, one of the four pairs of a layout and a storage, since kernels are
+/// compiled for each case. The pair changes from box to box and from stencil to stencil, so that each dof, fill level
+/// and box occurs with all four. The last two cases, with many unknowns and with fill level 2, are unchanged. Then
+/// follow some whose blocks are loaded row by row.
 inline std::vector<SweptCase> par_ilu_device_cases() {
     std::vector<SweptCase> list;
     std::string stencil;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// par_ilu on either backend: sweeps against the reference's, their limit, refusals.
+// par_ilu on both backends: sweeps compared with the reference's, their limit, refusals.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -64,10 +64,10 @@ INSTANTIATE_TEST_SUITE_P(All, ParIluOnDevice, testing::ValuesIn(par_ilu_device_c
 
 class SweptFactorsOnDevice : public DeviceTest {};
 
-/// Larger than what a GPU works on at a time; set up again, the same bits.
+/// Grids with more points than a GPU processes at a time; repeated set-ups give the same bits.
 TEST_F(SweptFactorsOnDevice, EqualTheHostsOnLargeGrids) {
     using enum MatrixStorage;
-    // Of blocks that come by rows a multiprocessor has 16 points at a time.
+    // Where blocks are loaded row by row, a multiprocessor processes 16 points at a time, so smaller grids are enough.
     const Grid large{47, 35, 19}, by_rows{23, 21, 17};
     Grid periodic = by_rows;
     periodic.periodic = {true, true, true};
@@ -102,7 +102,8 @@ TEST_F(SweptFactorsOnDevice, EqualTheHostsOnLargeGrids) {
     }
 }
 
-/// What no pair leads to is read once: all of star7 but D, of box27 (-1,-1,-1) and (1,1,1).
+/// A block that no elimination changes is read once and not written: for star7 all but D, for box27 (-1,-1,-1) and
+/// (1,1,1).
 TEST(ParIlu, CountsTheFewestBytesOfASweep) {
     for (const auto& [stencil, dof, storage, blocks] : {std::tuple{"star7", 1, MatrixStorage::full, 6 + 3},
                                                         {"star7", 2, MatrixStorage::lower, 3 + 3},
@@ -162,7 +163,7 @@ void expect_pivots_told(const Context& context) {
                 const auto nan = matrix(with_block("star7", diagonal_block(dof, NAN)), storage);
                 EXPECT_NE(refusal(nan, {{"fill_level", level}, {"pivot_policy", "shift"}}).find("not a finite number"),
                           std::string::npos);
-                // d - c^2 = 1e-6 after the first sweep can be used; 2^-50 cannot, until the diagonal is shifted.
+                // The pivot d - c^2 = 1e-6 after the first sweep can be used; 2^-50 only after the diagonal is shifted.
                 const auto small = matrix(with_pair("star7", dof, 1.0, 1.0 + 1e-6), storage);
                 const auto m = make("par_ilu", small, {{"fill_level", level}});
                 const SetupReport report = m->setup(small);
@@ -221,7 +222,7 @@ TEST(ParIlu, TakesTheShiftThatAProblemSuggests) {
     }
 }
 
-/// As kernels on a GPU keep factors: M = (I + W) D (I + G), the blocks of a slot together.
+/// Jacobi sweeps on factors as GPU kernels store them: M = (I + W) D (I + G), with contiguous blocks.
 TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
     const Context context = Context::cpu(1);
     for (const char* stencil : {"star7", "box27", "scattered11"})
@@ -275,8 +276,8 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                 }
 }
 
-/// On star7 with 6 and -1 a sweep takes the pivot d to 6 - 3 / d, whose derivative at the fixed point 3 + sqrt(6) is
-/// 0.1: five sweeps leave too little for iteration counts to show.
+/// For star7 with 6 and -1, a sweep replaces the pivot d by 6 - 3 / d, whose derivative at the fixed point 3 + sqrt(6)
+/// is 0.1; after five sweeps the error is too small to affect iteration counts.
 TEST(ParIlu, OfPoissonGainsADigitASweep) {
     StructMatrix a(Context::cpu(1), Layout(LayoutKind::natural, {17, 19, 21}, {1, 1}), Stencil::star7(), 1);
     for (Index row = 0; row < a.grid().points(); ++row)

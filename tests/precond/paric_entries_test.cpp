@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParIC(0) as its paper has it, on the entries of L, for Poisson on star7: how many iterations of conjugate gradients a
-// number of sweeps costs. Shares no code with the program; docs/results/orderings.md says what for.
+// ParIC(0) as in its paper, on the entries of L, for Poisson's equation on star7: the number of iterations of conjugate
+// gradients for each number of sweeps. It shares no code with the program; docs/results/orderings.md says why it is
+// needed.
 //
-// Chow, Patel, SIAM J. Sci. Comput. 37, 2015, for A = L L^T on the pattern of A, from the entries of the sweep before.
-// No two neighbours of a point are neighbours of each other, so that no product is taken from an entry beside the
-// diagonal:
+// Chow, Patel, SIAM J. Sci. Comput. 37, 2015, for A = L L^T on the pattern of A, with synchronous sweeps. No two
+// neighbours of a point are neighbours of each other, so no product is subtracted from an off-diagonal entry:
 //
 //     l_jj <- sqrt(a_jj - sum over k of l_jk^2)      l_ij <- a_ij / l_jj
 #include <gtest/gtest.h>
@@ -23,13 +23,13 @@ double dot(const Values& x, const Values& y) {
     return sum;
 }
 
-/// 6 u(p) - sum of neighbours on n^3 points, and L L^T on its pattern.
+/// The matrix 6 u(p) - sum of neighbours on n^3 points, and L L^T on its pattern.
 struct Poisson {
     int n;
     Values diagonal;
-    std::array<Values, 3> lower;  ///< to the neighbour before along x, y, z; zero where there is none
+    std::array<Values, 3> lower;  ///< couplings to the previous neighbour along x, y, z; zero if there is none
 
-    /// L as the sweeps begin: the lower triangle of A scaled to a unit diagonal, then back.
+    /// The initial L: the lower triangle of A after scaling A to a unit diagonal, scaled back.
     explicit Poisson(int points_a_side) : n(points_a_side), diagonal(size(), std::sqrt(6.0)) {
         for (int axis = 0; axis < 3; ++axis) {
             lower[axis].assign(size(), 0.0);
@@ -77,7 +77,7 @@ struct Poisson {
         }
         return z;
     }
-    /// For u = -x e^(y+z), which is what the boundary has, to 1e-5.
+    /// The number of iterations to 1e-5 for the solution u = -x e^(y+z), which also gives the boundary values.
     int iterations() const {
         const double h = 1.0 / (n + 1);
         Values r(size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pivots that cannot be used, on a GPU: counts, places and messages are the CPU's.
+// Pivots that cannot be used, on a GPU: counts, cells and messages equal the CPU's.
 #include "core/error.hpp"
 #include "on_device.hpp"
 #include "precond/bad_pivots.hpp"
@@ -17,7 +17,7 @@ struct Case {
 
 class PivotsOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {
 protected:
-    /// A set-up's report, or the message it ends with.
+    /// The report of a set-up, or its error message.
     Outcome outcome(const Context& context, const StencilMatrix& data, const std::string& policy) const {
         const Layout layout = layout_for(LayoutKind::hyperplane, data, stencil, GetParam().fill_level);
         const StructMatrix a =
@@ -27,7 +27,7 @@ protected:
         return outcome_of(*m, a);
     }
 
-    /// The GPU's outcome is the CPU's; returns it.
+    /// Expects that the GPU's outcome equals the CPU's, and returns it.
     Outcome expect_equal(const StencilMatrix& data, const std::string& policy) const {
         SCOPED_TRACE(policy);
         const Outcome expected = outcome(Context::cpu(1), data, policy),
@@ -44,7 +44,7 @@ protected:
 
     int dof = GetParam().dof;
     std::string stencil = GetParam().stencil;
-    double tiny = 0x1p-50;  ///< below 1e-14, and exactly what is left of 1 + 2^-50 after elimination of 1
+    double tiny = 0x1p-50;  ///< a pivot below 1e-14: elimination of 1 from 1 + 2^-50 leaves exactly 2^-50
 };
 
 TEST_P(PivotsOnDevice, Zero) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pivots that cannot be used, at a known cell, under each policy.
+// Pivots that cannot be used, at a known cell, under each pivot policy.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -52,7 +52,7 @@ protected:
             EXPECT_GT(message.size(), 60u) << "says what to do: " << message;
         }
     }
-    /// Sets up, expects `modified` pivots and finite results; returns the report.
+    /// Sets up, expects `modified` modified pivots and finite results, and returns the report.
     SetupReport expect_mended(const StencilMatrix& data, const std::string& policy, Index modified) const {
         const StructMatrix a = matrix(data);
         const auto m = preconditioner(a, policy);
@@ -62,7 +62,7 @@ protected:
         for (double value : apply(*m, a, r)) EXPECT_TRUE(std::isfinite(value));
         return report;
     }
-    /// M^-1 under `policy` is that of the reference on `equivalent`.
+    /// Expects that M^-1 of `data` under `policy` equals the reference's for the matrix `equivalent`.
     void expect_equivalent(const StencilMatrix& data, const std::string& policy,
                            const StencilMatrix& equivalent) const {
         const StructMatrix a = matrix(data);
@@ -77,7 +77,7 @@ protected:
     Context context = Context::cpu(1);
     int dof = GetParam().dof;
     std::string stencil = GetParam().stencil;
-    /// 2^-50: below 1e-14 and exactly what is left of 1 + 2^-50 after elimination of 1.
+    /// A pivot below 1e-14: elimination of 1 from 1 + 2^-50 leaves exactly 2^-50.
     double tiny = 0x1p-50;
 };
 
@@ -108,7 +108,7 @@ TEST_P(Pivots, NoPolicyMendsWhatIsNoNumber) {
 TEST_P(Pivots, BoostReplacesAZero) {
     const StencilMatrix data = with_block(stencil, diagonal_block(dof, 0.0));
     if (dof == 1)
-        expect_refusal(data, "boost");  // a block of zeros gives boost no scale
+        expect_refusal(data, "boost");  // boost has no scale in a block of zeros
     else
         expect_mended(data, "boost", 1);
 }
@@ -118,7 +118,7 @@ TEST_P(Pivots, ShiftCannotMendWhatHasNoDiagonal) {
 }
 
 TEST_P(Pivots, BoostReplacesATinyOneByAFractionOfItsBlock) {
-    // Pivot 1e-3 instead of 2^-50, as if A's diagonal had been 1 + 1e-3.
+    // The pivot becomes 1e-3 instead of 2^-50, as if A's diagonal were 1 + 1e-3.
     const StencilMatrix data = with_pair(stencil, dof, 1.0, 1.0 + tiny);
     EXPECT_EQ(expect_mended(data, "boost", 1).shift, 0.0);
     expect_equivalent(data, "boost", with_pair(stencil, dof, 1.0, 1.0 + 1e-3));

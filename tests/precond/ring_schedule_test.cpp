@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces in a ring, by a ring: each place tells which piece was written to it last.
+// The places of pieces in a ring, checked with an array that records for each place which piece was written there last.
 #include "precond/subdomain/ring_schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace hyperplane {
 namespace {
 
-/// Does what the schedule says, and looks at what each step reads.
+/// Writes pieces as the schedule says, and checks that each step finds its own piece and the next one complete.
 void follow(const std::vector<int>& size, int first, int last, Index ring) {
     const RingSchedule schedule(size, first, last, ring);
     ASSERT_TRUE(schedule.fits);
@@ -30,7 +30,7 @@ void follow(const std::vector<int>& size, int first, int last, Index ring) {
     EXPECT_EQ(asked, last);
 }
 
-/// As the steps of a box are: growing, then shrinking, both ways.
+/// Sizes like those of the steps of a box: they grow and shrink, for the lower and then for the upper solve.
 std::vector<int> sizes_of_box(int steps, int largest) {
     std::vector<int> size;
     for (int step = 0; step < 2 * steps; ++step) {
@@ -58,7 +58,8 @@ TEST(RingSchedule, KeepsWhatStepsRead) {
     }
 }
 
-/// Pieces one behind the other would leave the third of three such in two parts, each too small.
+/// If large pieces simply followed one another, the free space for the third would be split in two parts that are too
+/// small.
 TEST(RingSchedule, NeedsTheRoomOfTwoLargePiecesAlone) {
     follow(sizes_of_box(67, 434), 0, 134, 1270);
     const std::vector<int> large(20, 100);

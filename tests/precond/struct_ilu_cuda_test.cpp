@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// struct_ilu on a GPU: factors, sweeps and applications against sequential block ILU(k) on small grids, and against
+// struct_ilu on a GPU: factors, solves and applications, compared with sequential block ILU(k) on small grids and with
 // the CPU on large ones.
 #include "on_device.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
@@ -22,7 +22,7 @@ struct Case {
     MatrixStorage storage;
     StructIluTuning tuning;
     bool periodic = false;
-    bool may_share = true;  ///< D-ILU in the matrix's own E and F
+    bool may_share = true;  ///< whether D-ILU may use the matrix's own E and F
 };
 
 std::vector<Box> boxes_for(const Case& c) {
@@ -34,7 +34,7 @@ std::vector<Box> boxes_for(const Case& c) {
     return {{1, 1, 1}, {17, 9, 5}, {9, 1, 1}, {1, 33, 1}, {1, 1, 9}, {13, 7, 1}, {1, 9, 5}, {5, 1, 9}, {2, 2, 2}};
 }
 
-/// Several tiles along each axis, whatever their shape.
+/// Boxes with several tiles along each axis, whatever their shape.
 std::vector<Box> large_boxes_for(const Case& c) {
     if (c.periodic) return {{19, 37, 11, {true, true, true}}};
     if (c.dof > 8) return {{9, 11, 3}};
@@ -43,7 +43,8 @@ std::vector<Box> large_boxes_for(const Case& c) {
     return {{70, 67, 9}, {33, 130, 5}, {3, 19, 41}};
 }
 
-/// Tiles as the program chooses them for these grids, small ones of two planes, and those of huge grids.
+/// Tile shapes: 0, the one that the program chooses for these grids; 1, small tiles of two planes; 2, that of huge
+/// grids.
 StructIluTuning tiles(int which, int dof) {
     StructIluTuning tuning;
     if (which == 1) tuning.tile_j = dof > 8 ? 4 : 8, tuning.tile_k = dof > 8 ? 1 : 2;
@@ -51,7 +52,7 @@ StructIluTuning tiles(int which, int dof) {
     return tuning;
 }
 
-/// Every stencil with every dof, and layouts, storages and tiles in turns; then fill, periodic axes and every switch.
+/// Every stencil with every dof and alternating layouts, storages and tiles; then fill, periodic axes and every tuning.
 std::vector<Case> cases() {
     std::vector<Case> list;
     int turn = 0;
@@ -107,7 +108,7 @@ std::vector<Case> cases() {
                                       {.factor_j = 3, .factor_k = 3, .in_registers = false}})
         for (const auto& [stencil, dof] : std::vector<std::pair<std::string, int>>{
                  {"star7", 1}, {"diamond13", 1}, {"skewed7", 1}, {"box27", 2}, {"star13", 4}, {"star7", 8}}) {
-            if (dof > 2 && !tuning.factor_ring) continue;  // rings are of one or two unknowns
+            if (dof > 2 && !tuning.factor_ring) continue;  // rings exist for one and two unknowns only
             add(stencil, dof, 0, turn, tuning);
         }
     add("star7", 1, 0, 0, {});
@@ -116,10 +117,10 @@ std::vector<Case> cases() {
 }
 
 struct Factors {
-    std::vector<double> lower, inverse, upper;  ///< W, D^-1 and G of M = (I + W) D (I + G); D^-1 alone for D-ILU
+    std::vector<double> lower, inverse, upper;  ///< W, D^-1 and G of M = (I + W) D (I + G); only D^-1 for D-ILU
 };
 
-/// Calls body(row, point, entry) for the couplings inside the grid, wrapped ones left out.
+/// Calls body(row, point, entry) for the couplings inside the grid, without wrapped ones.
 template <class Body>
 void for_couplings(const Grid& grid, const Stencil& stencil, const Body& body) {
     for (Index row = 0; row < grid.points(); ++row)
@@ -161,7 +162,7 @@ void expect_equal(const Factors& actual, const Factors& expected) {
     EXPECT_LT(reference::relative_difference(actual.upper, expected.upper), tolerance) << "G";
 }
 
-/// What the sweeps make of one vector, each from that vector.
+/// The results of the lower solve, the upper solve and the application, each from the same vector.
 struct Solves {
     std::vector<double> lower, upper, both;
 
@@ -198,7 +199,7 @@ void expect_equal(const Solves& actual, const Solves& expected) {
     EXPECT_LT(reference::relative_difference(actual.both, expected.both), tolerance) << "both solves";
 }
 
-/// The backends keep their factors differently: only both solves together mean the same.
+/// The backends store factors differently, so only the result of both solves together is comparable.
 void expect_both_equal(const Solves& actual, const Solves& expected) {
     EXPECT_LT(reference::relative_difference(actual.both, expected.both), tolerance);
 }
@@ -218,7 +219,7 @@ protected:
     StructMatrix random(const Box& box, int seed) const {
         return random_struct_matrix(layout(box), stencil, GetParam().dof, GetParam().storage, seed);
     }
-    /// D-ILU, in the matrix's own E and F.
+    /// Whether the case is D-ILU in the matrix's own E and F.
     bool shares() const {
         return GetParam().dof == 1 && GetParam().fill_level == 0 && !stencil.eliminates_off_diagonal() &&
                GetParam().may_share;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// M^-1 r equals that of sequential block ILU(k): stencils x unknowns a cell x k x extents x layouts.
+// M^-1 r equals that of sequential block ILU(k), for stencils x unknowns a point x k x extents x layouts.
 #include <gtest/gtest.h>
 
 #include "precond/support.hpp"
@@ -18,7 +18,7 @@ struct Case {
     LayoutKind kind;
 };
 
-/// The last ones of a list are longer along x than what an implementation may take at once.
+/// The last boxes of a list are longer along x than what an implementation may process at once.
 std::vector<Box> boxes_for(int dof, int fill_level) {
     if (fill_level >= 2) return {{7, 5, 3}, {5, 4, 1}};
     if (dof > 8) return {{4, 3, 2}, {19, 2, 1}};
@@ -29,7 +29,7 @@ std::vector<Box> boxes_for(int dof, int fill_level) {
     return boxes;
 }
 
-/// The higher the fill, the fewer and smaller the blocks: the reference is slow.
+/// Fewer and smaller dofs for higher fill levels, since the reference is slow.
 std::vector<int> dofs_for(int fill_level) {
     if (fill_level == 0) return {std::begin(reference::all_dofs), std::end(reference::all_dofs)};
     if (fill_level == 1) return {1, 2, 3, 5, 8};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What struct_ilu can be told to do otherwise gives the same M: levels one after the other, factors of its own where
-// D-ILU would do.
+// Alternatives to struct_ilu's default give the same M: processing level by level, and separate factors where D-ILU
+// would suffice.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -45,7 +45,7 @@ TEST_P(StructIluSwitchesOnDevice, LeaveMAsItIs) {
     expect_same(Context::cuda(), GetParam());
 }
 
-/// Some of each kind: on a GPU kernels are compiled for each.
+/// Some cases of each kind, since kernels are compiled for each case on a GPU.
 std::vector<SweptCase> few() {
     const std::vector<SweptCase> all = swept_cases(2);
     std::vector<SweptCase> list;

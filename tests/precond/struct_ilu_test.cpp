@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// struct_ilu beyond equality: exactness, bits, wrapping, shift, use and reuse.
+// struct_ilu apart from equality with the reference: exactness, reproducible bits, wrapping, shift, repeated set-ups.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ StencilMatrix matrix_for(MatrixStorage storage, const Box& box, const std::strin
                                           : reference::random_spd_matrix(box, offsets, dof, seed);
 }
 
-/// Calls body(data, a) for each layout that serves fill level k and each storage.
+/// Calls body(data, a) for each layout, with the levels that fill level k needs, and each storage.
 template <class Body>
 void for_each_form(const Box& box, const std::string& stencil, int dof, int k, const Body& body) {
     for (LayoutKind kind : layout_kinds)
@@ -36,7 +36,7 @@ void for_each_form(const Box& box, const std::string& stencil, int dof, int k, c
 }
 
 TEST(StructIlu, TridiagonalByHand) {
-    // [2 -1; -1 2 -1; ...] (1, 2, 3, 4) = (0, 0, 0, 5), and ILU(0) of a tridiagonal matrix is exact.
+    // A (1, 2, 3, 4) = (0, 0, 0, 5) for A = [2 -1; -1 2 -1; ...], and ILU(0) of a tridiagonal matrix is exact.
     for (const Box& box : {Box{4, 1, 1}, Box{1, 4, 1}, Box{1, 1, 4}})
         for_each_form(box, "star7", 1, 0, [](const StencilMatrix&, StructMatrix a) {
             for (int e = 0; e < a.stored_entries(); ++e)
@@ -139,7 +139,7 @@ TEST(StructIlu, LeavesAUnchanged) {
 }
 
 TEST(StructIlu, IsBuiltFromTheMatrixGivenNotFromTheOperator) {
-    // The operator has 27 points, the matrix that is factored 7.
+    // The operator is on box27, the matrix that is factored on star7.
     const Context context = Context::cpu(1);
     for (LayoutKind kind : layout_kinds) {
         const StencilMatrix amat =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Systems and cuts that subdomain_ildu0 is tried on, on either backend.
+// Systems and subdomains for the tests of subdomain_ildu0, on both backends.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline std::string name_of_case(const testing::TestParamInfo<SubdomainCase>& inf
     return name_of(testing::TestParamInfo<SweptCase>(info.param, info.index)) + "_cut_" + size;
 }
 
-/// Cuts that divide the extents, that do not, of one point, of lines, larger than the grid.
+/// Subdomains whose extents divide the grid's, that do not, of one point, of lines, and larger than the grid.
 inline std::vector<SubdomainCase> subdomain_cases() {
     std::vector<SubdomainCase> list;
     const std::vector<std::pair<reference::Box, reference::Offset>> boxes{{{7, 5, 3}, {3, 2, 2}},
@@ -47,7 +47,7 @@ inline std::vector<SubdomainCase> subdomain_cases() {
     return list;
 }
 
-/// Kernels are compiled for each stencil, dof and size: one of each kind.
+/// One case of each kind, since kernels are compiled for each stencil, dof and size.
 inline std::vector<SubdomainCase> subdomain_device_cases() {
     std::vector<SubdomainCase> list;
     int turn = 0;
@@ -80,7 +80,7 @@ inline std::vector<SubdomainCase> subdomain_device_cases() {
 inline constexpr const char* subdomain_variants[] = {"level", "unfused", "spin", "dag_vertex", "dag_edge"};
 inline constexpr const char* subdomain_variants_on_cpu[] = {"level", "unfused"};
 
-/// x^T M^-1 y = y^T M^-1 x up to rounding, and x^T M^-1 x > 0, for some vectors.
+/// Expects x^T M^-1 y = y^T M^-1 x up to rounding and x^T M^-1 x > 0, for two vectors.
 inline void expect_symmetric(const Preconditioner& m, const StructMatrix& a, double roundoff) {
     const std::vector<double> x = reference::Random(1).vector(int(a.unknowns())),
                               y = reference::Random(2).vector(int(a.unknowns()));

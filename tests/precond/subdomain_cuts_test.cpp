@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts of a grid into subdomains, and the order of a subdomain's points.
+// The division of a grid into subdomains, and the order of a subdomain's points.
 #include <gtest/gtest.h>
 
 #include "precond/subdomain/partition.hpp"
@@ -17,7 +17,7 @@ Grid grid_of(int nx, int ny, int nz) {
     return grid;
 }
 
-/// Gondhalekar et al., Table 5.4: 7 points, 3 x 3 blocks, subdomains of 2048 points.
+/// The numbers of Gondhalekar et al., Table 5.4: star7, 3 x 3 blocks, subdomains of 2048 points.
 TEST(Cuts, LeaveAsManyEntriesAsPublished) {
     const Stencil star = Stencil::star7();
     for (const auto& [nx, before, after] :
@@ -54,7 +54,8 @@ TEST(Cuts, ByDefaultAreEvenAndFitSharedMemory) {
     }
 }
 
-/// Every point once, each after all neighbours of its triangle, and only `newest` entries lead one step back.
+/// The order contains every point once, after all its neighbours of the triangle; only entries that `newest` marks
+/// lead to the step before.
 TEST(SubdomainOrder, FollowsDependencies) {
     for (const auto& named : reference::all_stencils())
         for (const Int3 size : {Int3{16, 16, 8}, Int3{5, 3, 7}, Int3{9, 1, 2}, Int3{4, 4, 1}, Int3{1, 1, 1}})

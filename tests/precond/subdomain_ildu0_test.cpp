@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// subdomain_ildu0 on either backend: ILU(0) of the matrix without the couplings between subdomains, in every variant.
+// subdomain_ildu0 on both backends: in every variant it is ILU(0) of the matrix without couplings between subdomains.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -151,7 +151,7 @@ TEST(SubdomainIldu0, RefusesWhatItCannotDo) {
         }
     expect_refused("subdomain_ildu0", a, {{"subdomain", "40 40 40"}}, "64000 values");
     const StructMatrix wide = random_matrix("star7", {90, 90, 2}, 1, MatrixStorage::full, 13);
-    // Two planes as large lie around it.
+    // Two planes of the same size surround the subdomain.
     expect_refused("subdomain_ildu0", wide, {{"subdomain", "90 90 2"}}, "smaller along x and y");
     expect_refused("subdomain_ildu0", {{"subdomain", "16 16"}},
                    "preconditioner.subdomain: expected 3 integers >= 1 or auto, got 2 values");
@@ -179,9 +179,9 @@ void expect_equivalent(const Outcome& met, const StencilMatrix& equivalent) {
     EXPECT_LT(relative_difference(met.z, expected), 1e-11);
 }
 
-/// Policies, counts and places are those of struct_ilu.
+/// Policies, counts and cells are those of struct_ilu.
 void expect_pivot_rules(const Context& context, int dof, MatrixStorage storage) {
-    const double tiny = 0x1p-50;  // below 1e-14 and exactly what is left of 1 + 2^-50 after elimination of 1
+    const double tiny = 0x1p-50;  // a pivot below 1e-14: elimination of 1 from 1 + 2^-50 leaves exactly 2^-50
     const StencilMatrix bad = with_pair("star7", dof, 1.0, 1.0 + tiny);
     const Outcome failed = outcome(context, bad, storage, "fail");
     EXPECT_NE(failed.message.find("subdomain_ildu0: the pivot at cell (3,2,1), component " + std::to_string(dof - 1)),
@@ -213,7 +213,7 @@ TEST(SubdomainIldu0, FollowsPivotRules) {
         for (int dof : {1, 3, 6}) expect_pivot_rules(Context::cpu(1), dof, storage);
 }
 
-/// A cut takes the coupling away that made the pivot small.
+/// A boundary between subdomains removes the coupling that made the pivot small.
 TEST(SubdomainIldu0, ACutBeforeACellMendsItsPivot) {
     const StencilMatrix bad = with_pair("star7", 1, 1.0, 1.0 + 0x1p-50);
     const StructMatrix a = reference::to_struct_matrix(
@@ -228,7 +228,7 @@ TEST(SubdomainIldu0, ACutBeforeACellMendsItsPivot) {
 
 class SubdomainsOnDevice : public DeviceTest {};
 
-/// More subdomains than a GPU holds at a time; what is deterministic has the same bits in every run.
+/// Grids with more subdomains than a GPU processes at a time; deterministic variants give the same bits in every run.
 TEST_F(SubdomainsOnDevice, EqualTheHostsOnLargeGrids) {
     for (const auto& [stencil, dof, nx] :
          {std::tuple{"star7", 1, 131}, {"box27", 1, 131}, {"star7", 3, 131}, {"diamond25", 4, 67}}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of preconditioners share: making one as a deck would, and applying it in natural order.
+// Shared by the tests of preconditioners: constructing one from the keys of a deck, and applying it in natural order.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace hyperplane::testing_support {
 
-/// `call` ends in an Expected whose message holds `text`.
+/// Expects that `call` throws an Expected whose message contains `text`.
 template <class Expected, class Call>
 void expect_error(const Call& call, const std::string& text) {
     try {
@@ -42,13 +42,14 @@ inline PreconditionerSetting setting_of(const StructMatrix& a) {
     return {a.context(), a.grid(), a.stencil(), a.dof(), a.symmetric()};
 }
 
-/// A preconditioner for matrices like `a`, not set up yet.
+/// A preconditioner for matrices of a's shape, before its set-up.
 inline std::unique_ptr<Preconditioner> make(const std::string& name, const StructMatrix& a,
                                             const Settings& settings = {}) {
     return find_preconditioner(name).create(parameters_of(name, settings), setting_of(a));
 }
 
-/// These settings, or a preconditioner made with them for matrices like `a`, end in a UsageError that holds `text`.
+/// Expects that these settings, or constructing a preconditioner with them for matrices of a's shape, throw a
+/// UsageError whose message contains `text`.
 inline void expect_refused(const std::string& name, const Settings& settings, const std::string& text) {
     expect_error<UsageError>([&] { parameters_of(name, settings); }, text);
 }
@@ -68,7 +69,7 @@ inline std::vector<double> apply(const LinearOperator& m, const StructMatrix& a,
 inline constexpr LayoutKind layout_kinds[] = {LayoutKind::natural, LayoutKind::hyperplane};
 inline constexpr MatrixStorage storages[] = {MatrixStorage::full, MatrixStorage::lower};
 
-/// Of values kept in fewer bits.
+/// The unit roundoff of a storage in reduced precision.
 inline double unit_roundoff(FactorStorage storage) {
     return storage == FactorStorage::single_precision ? 0x1p-24 : 0x1p-11;
 }
@@ -77,7 +78,7 @@ inline double dot(const std::vector<double>& x, const std::vector<double>& y) {
     return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
-/// The reference's offsets of ILU(k), kept once computed.
+/// The reference's offsets of ILU(k), cached.
 inline const std::vector<reference::Offset>& filled(const std::string& stencil, int k) {
     static std::map<std::pair<std::string, int>, std::vector<reference::Offset>> known;
     auto& offsets = known[{stencil, k}];
@@ -85,13 +86,13 @@ inline const std::vector<reference::Offset>& filled(const std::string& stencil, 
     return offsets;
 }
 
-/// A layout in which ILU(k) of `a` can be swept: a hyperplane layout takes the filled stencil's levels.
+/// A layout for ILU(k) of `a`: a hyperplane layout has the levels of the filled stencil.
 inline Layout layout_for(LayoutKind kind, const reference::StencilMatrix& a, const std::string& stencil, int k) {
     const LevelMap levels = reference::to_stencil({stencil, filled(stencil, k)}).level_map();
     return Layout(kind, reference::to_grid(a.box), levels);
 }
 
-/// Each point's colour under the linear colouring of its stencil.
+/// The colour of each point in the linear colouring of the matrix's stencil.
 inline std::vector<int> linearly_coloured(const reference::StencilMatrix& a) {
     const ColouredShape shape(reference::to_grid(a.box), reference::to_stencil({"", a.offsets}), ColourRule::stencil);
     std::vector<int> colours;

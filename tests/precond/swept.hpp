@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Systems that sweeps are tried on: every stencil on small boxes, in any layout and storage, in a context.
+// Systems for tests of sweeps: every stencil on small boxes, in any layout and storage, in a context.
 #pragma once
 
 #include "on_device.hpp"
@@ -15,7 +15,7 @@ struct SweptCase {
     MatrixStorage storage;
 };
 
-/// Points of more than `most_dof` unknowns lie on a plane.
+/// The cases; those with more than `most_dof` unknowns a point have a plane of points.
 inline std::vector<SweptCase> swept_cases(int most_dof) {
     using reference::Box;
     std::vector<SweptCase> list;
@@ -41,7 +41,7 @@ inline std::string name_of(const testing::TestParamInfo<SweptCase>& info) {
            (c.storage == MatrixStorage::full ? "_full" : "_lower");
 }
 
-/// A case's system in a context, and a vector.
+/// The system of a case in a context, and a vector.
 struct SweptSystem {
     SweptCase c;
     reference::StencilMatrix data;
@@ -69,7 +69,8 @@ struct SweptSystem {
     }
 };
 
-/// A set-up holds the memory that is planned, and no more when it is repeated; the rest of the plan is true as well.
+/// Expects that a set-up holds the memory that was planned, no more when it is repeated, and that the rest of the plan
+/// is correct.
 inline PreconditionerPlan expect_held_as_planned(const std::string& name, const StructMatrix& a,
                                                  const Settings& settings) {
     const PreconditionerPlan plan = find_preconditioner(name).plan(parameters_of(name, settings), setting_of(a));
@@ -88,7 +89,7 @@ inline PreconditionerPlan expect_held_as_planned(const std::string& name, const 
     return plan;
 }
 
-/// What a key means nothing without and has not got; empty where it means something.
+/// The first condition of a key that these settings do not meet, e.g. "mode = async"; empty if the key has a meaning.
 inline std::string unmet(const std::string& name, const Settings& settings, const char* key) {
     const Parameters parameters = parameters_of(name, settings);
     const Condition* condition = parameters.unmet("preconditioner", key);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Jacobi sweeps on the factors of every factorisation that copies them: against the reference's factors in the same
-// order, rounded alike, swept from the definition.
+// Jacobi sweeps on the exported factors of every factorisation that copies them, compared with sweeps by their
+// definition on the reference's factors in the same order and with the same rounding.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -33,7 +33,7 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
 
 constexpr reference::Offset subdomain{3, 2, 2};
 
-/// Each stencil, dof and factorisation; layouts, matrices and storages in turns.
+/// Each stencil, dof and factorisation, with alternating layouts, matrix storages and storages of factors.
 std::vector<Case> cases() {
     const std::vector<std::pair<std::string, Settings>> made{
         {"fgbilu", {{"style", "kernels"}}},       {"fgbilu", {{"style", "blocks"}}},
@@ -70,7 +70,7 @@ std::vector<Box> boxes_for(int dof) {
 
 struct System : SweptSystem {
     Case of;
-    std::vector<int> colours, order;  ///< of the points whose ILU(0) a factorisation is
+    std::vector<int> colours, order;  ///< of the points: in this order, the factorisation is the ILU(0)
     reference::UnitFactors factors;   ///< in that order, rounded
 
     System(const Context& context, const Case& c)
@@ -81,7 +81,7 @@ struct System : SweptSystem {
                                                                 : reference::coloured_ilu(data, order, symmetric));
         if (is_narrow(c.factors)) factors = reference::rounded(factors, c.factors == FactorStorage::half_scaled);
         if (!symmetric) return;
-        for (int i = 0; i < int(factors.inverse.size()); ++i)  // of a symmetric matrix W alone is kept
+        for (int i = 0; i < int(factors.inverse.size()); ++i)  // for a symmetric matrix only W is stored
             for (const auto& [j, block] : factors.lower.rows[i]) factors.upper.rows[j][i] = transpose(block);
     }
 
@@ -100,7 +100,7 @@ struct System : SweptSystem {
         return reference::apply_in_order(reference::SweptFactors{factors, lower, upper}, order, r);
     }
     std::vector<double> exact() const { return reference::apply_in_order(factors, order, r); }
-    /// Enough for the longest chain of dependencies in either triangle.
+    /// At least the length of the longest chain of dependencies in either triangle.
     int levels() const {
         if (of.name == "multicolor") return 1 + *std::max_element(colours.begin(), colours.end());
         const LevelMap map = reference::to_stencil({c.stencil, filled(c.stencil, 0)}).level_map();
@@ -183,7 +183,7 @@ TEST_F(CopiedTrianglesOnDevice, HoldWhatIsPredicted) {
     expect_memory_predicted(Context::cuda());
 }
 
-/// Larger than what a GPU works on at a time.
+/// Grids with more points than a GPU processes at a time.
 TEST_F(CopiedTrianglesOnDevice, EqualTheHostsOnLargeGrids) {
     using enum MatrixStorage;
     std::vector<std::pair<std::string, Settings>> made = copied;
@@ -209,7 +209,7 @@ TEST_F(CopiedTrianglesOnDevice, EqualTheHostsOnLargeGrids) {
             const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
             Vector z = poisoned(there.context(), there.layout(), dof);
             m->apply(to_vector(there.context(), there.layout(), dof, r), z);
-            // Of many values some are as near to the middle of two that are kept as rounding lets backends differ.
+            // A few values lie so close to the midpoint of two representable ones that backends round them differently.
             const bool rounds = !setting.empty() && setting[0].first == "storage";
             const double most = !rounds ? 1e-13 : setting[0].second == "single" ? 1e-7 : 1e-3;
             EXPECT_LT(relative_difference(from_vector(z), apply(*expected, here, r)), most);
@@ -254,7 +254,7 @@ TEST(SweptTriangles, HaveKeysThatMeanNothingToExactSolves) {
     EXPECT_EQ(unmet("subdomain_ildu0", swept, "variant"), "triangular_solve = exact");
 }
 
-/// A line whose points hang on the one before, in one subdomain.
+/// A line of points each of which depends on the one before, in one subdomain.
 TEST(SweptTriangles, ThatDivergeAreReportedByTheFactorisationsName) {
     StructMatrix a(Context::cpu(1), Layout(LayoutKind::natural, {40, 1, 1}, {1, 1}), Stencil::star7(), 1);
     for (int i = 0; i < 40; ++i) {
