@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How Hyperplane fails: every failure is an Error with a kind, and each kind has its own exit code.
+// Errors and exit codes: every failure is an Error of one of the kinds below, each with its own exit code.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace hyperplane {
 
-/// What the program returns to its shell (docs/cookbook: "exit codes").
+/// The exit codes of the program (docs/cookbook: "exit codes").
 enum class ExitCode : int {
     ok = 0,              ///< valid and converged
     internal = 1,        ///< a bug in Hyperplane
