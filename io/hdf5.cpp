@@ -101,7 +101,7 @@ void write_text_attribute(hid_t object, const std::string& name, const std::stri
 Group::Group(Id id, Mode mode, std::string file_name, std::string path)
     : id_(std::move(id)), mode_(mode), file_name_(std::move(file_name)), path_(std::move(path)) {}
 
-Group Group::root(hid_t file, Mode mode, std::string file_name) {
+Group Group::root(hid_t file, Mode mode, const std::string& file_name) {
     return {Id(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, "open the root group of " + file_name), mode, file_name,
             "/"};
 }

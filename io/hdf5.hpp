@@ -87,7 +87,7 @@ struct Label {
 class Group {
 public:
     /// The root of a file; `file_name` is for messages.
-    static Group root(hid_t file, Mode mode, std::string file_name);
+    static Group root(hid_t file, Mode mode, const std::string& file_name);
     Group group(const std::string& name) const;
     bool writing() const { return mode_ == Mode::write; }
     /// Whether a group or dataset is there.

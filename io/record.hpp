@@ -54,8 +54,8 @@ struct DiagnosticTable {
     std::vector<double> time;
     std::vector<DiagnosticSeries> series;  ///< each as long as step
 
-    /// The first row fixes the names.
-    void add(Index step, double time, const std::vector<Diagnostic>& row);
+    /// `at` steps completed, at the time `when`. The first row fixes the names.
+    void add(Index at, double when, const std::vector<Diagnostic>& row);
 };
 
 /// What a run needs to go on, or the last good state of one that failed.

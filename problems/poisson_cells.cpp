@@ -11,7 +11,7 @@ namespace {
 class PoissonCells final : public Problem {
 public:
     PoissonCells(SystemShape shape, CoefficientField field, FluxRows formula)
-        : shape_(std::move(shape)), field_(std::move(field)), formula_(std::move(formula)) {
+        : shape_(std::move(shape)), field_(std::move(field)), formula_(formula) {
         formula_.k = field_.view();
     }
 

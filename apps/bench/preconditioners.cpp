@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "apps/bench/kernels.hpp"
 #include "apps/bench/rows.hpp"
 #include "core/error.hpp"
 #include "core/vector/blas1.hpp"

@@ -14,7 +14,7 @@
 namespace hyperplane {
 
 /// Of every coefficient of the stencil at every point: stored, mirrored, or zero outside the grid.
-std::uint64_t fingerprint(const StructMatrix& a);
+std::uint64_t fingerprint(const StructMatrix& matrix);
 std::uint64_t fingerprint(const Vector& x);
 
 /// Sixteen hexadecimal digits.

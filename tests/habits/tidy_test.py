@@ -19,7 +19,9 @@ import sys
 
 import repository
 
-LIMIT = 20
+LIMIT = 16
+# GCC's built-in, which clang does not have; for reading the source any value of the right type does.
+SHUFFLE = "--extra-arg=-D__builtin_shuffle(a,b,mask)=((void)(b), (void)(mask), (a))"
 
 
 def run(*command):
@@ -69,7 +71,7 @@ def sources():
 def check(command, name):
     """What clang-tidy says of a file; empty if nothing."""
     done = subprocess.run([command, "-p", "build/tidy", "--quiet", "--warnings-as-errors=*",
-                           "--extra-arg=-Wno-unknown-warning-option", name],
+                           "--extra-arg=-Wno-unknown-warning-option", SHUFFLE, name],
                           cwd=repository.ROOT, capture_output=True, text=True)
     return "" if done.returncode == 0 else done.stdout + re.sub(r"^\d+ warnings?.*\n", "", done.stderr, flags=re.M)
 

@@ -31,8 +31,8 @@ public:
     const FactorCopy& copy() const { return copy_; }
     const SweepOptions& options() const { return options_; }
 
-    /// The plan, computed from `pair`, the plan of the pair in double precision.
-    PreconditionerPlan plan(PreconditionerPlan pair, const PreconditionerSetting& setting) const;
+    /// `plan` is that of the pair in double precision; the result is that of the pair with sweeps.
+    PreconditionerPlan plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const;
 
 private:
     Context context_;
