@@ -87,19 +87,20 @@ def tests_of(build, rooms, pattern, variables):
 
 
 def sanitized(build, rooms, variables):
-    """The tests of sanitize.txt, once under each tool. A line is a room and GoogleTest's filter."""
+    """The tests of sanitize.txt, once under each of their tools."""
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     found, tests = binaries(build), []
     for line in (HERE / "sanitize.txt").read_text().splitlines():
         words = line.split("#")[0].split()
         if not words or (rooms and words[0] not in rooms):
             continue
-        names = listed(found[words[0]], words[1], variables)
-        if not names:
-            sys.exit(f"sanitize.txt: {words[0]} has no test {words[1]}")
-        for tool in TOOLS:
-            program = (sanitizer, "--tool", tool, "--error-exitcode", "99", str(found[words[0]]))
-            tests += [Test(words[0], name, program, tool) for name in names]
+        room, pattern, tools = words[0], words[1], words[2].split(",") if len(words) > 2 else TOOLS
+        names = listed(found[room], pattern, variables) if room in found else []
+        if not names or not set(tools) <= set(TOOLS):
+            sys.exit(f"sanitize.txt: there is no such test or tool: {line}")
+        for tool in tools:
+            program = (sanitizer, "--tool", tool, "--error-exitcode", "99", str(found[room]))
+            tests += [Test(room, name, program, tool) for name in names]
     return tests
 
 

@@ -32,6 +32,7 @@ def arguments():
     parser.add_argument("--filter", default="*OnDevice*", help="GoogleTest's filter, for a part of the tests")
     parser.add_argument("--libs", type=pathlib.Path, help="folder of carried libraries, for LD_LIBRARY_PATH")
     parser.add_argument("--commit", help="what the build is of, where there is no git and no hyperplane to ask")
+    parser.add_argument("--list", action="store_true", help="print the names of the tests and run none")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier calls finished")
     return parser.parse_args()
 
@@ -102,14 +103,18 @@ def run_all(chunks, given, variables, results):
 def main():
     given = arguments()
     given.build, given.results = given.build.resolve(), given.results.resolve() / given.mode
-    given.results.mkdir(parents=True, exist_ok=True)
     variables = environment(given)
-    results = Results(given.results, f"{commit_of(given, variables)}, build {digest_of(given.build)}", given.fresh)
     rooms = set(filter(None, given.only.split(",")))
     if given.mode == "tests":
         tests = tests_of(given.build, rooms, given.filter, variables)
     else:
         tests = sanitized(given.build, rooms, variables)
+    if given.list:
+        print("\n".join(test.key for test in tests))
+        return ALL_PASSED
+    given.results.mkdir(parents=True, exist_ok=True)
+    commit = f"{commit_of(given, variables)}, build {digest_of(given.build)}"
+    results = Results(given.results, commit, given.fresh)
     results.expect(tests)
     begin = time.monotonic()
     run_all(chunks_of([test for test in tests if not results.has(test)], results.seconds), given, variables, results)

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -64,12 +65,12 @@ class RunAll(unittest.TestCase):
         self.assertEqual(len(list((self.results / "logs").iterdir())), 2)
 
     def test_a_test_without_end_fails(self):
-        self.expect(1, "2 | 1 | 1 | 0 | 0", self.run_all("hang pass", "--test-seconds", "1"))
-        self.assertIn("did not end within 1 s", self.state("First")["text"])
+        self.expect(1, "2 | 1 | 1 | 0 | 0", self.run_all("hang pass", "--test-seconds", "4"))
+        self.assertIn("did not end within 4 s", self.state("First")["text"])
 
     def test_what_a_call_does_not_end_the_next_one_does(self):
         out = self.folder / "out"
-        self.expect(75, "1 | 1 | 0 | 0 | 1", self.run_all("hang pass", "--minutes", "0.03", out=out))
+        self.expect(75, "1 | 1 | 0 | 0 | 1", self.run_all("hang pass", "--minutes", "0.1", out=out))
         self.assertEqual({file.name for file in (out / "gpu-results-tests").iterdir()},
                          {"summary.md", "state.json", "logs.tar.gz"})
         self.expect(0, "2 | 2 | 0 | 0 | 0", self.run_all("pass fail"))  # Second has passed and is not run again
@@ -81,6 +82,36 @@ class RunAll(unittest.TestCase):
         done = self.run_all("pass pass", commit="def")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("--fresh begins anew", done.stderr)
+
+    def sanitize(self, summary):
+        """With a compute-sanitizer that runs its program and prints `summary`, on a copy of the scripts."""
+        scripts = self.folder / "gpu"
+        shutil.copytree(HERE, scripts, dirs_exist_ok=True)
+        (scripts / "sanitize.txt").write_text("probe *First memcheck,racecheck  # a comment\nprobe *Second memcheck\n")
+        (self.folder / "bin").mkdir(exist_ok=True)
+        tool = self.folder / "bin/compute-sanitizer"
+        tool.write_text(f'#!/bin/sh\ntool=$2\nshift 4\n"$@" || exit $?\n{summary}\n')
+        tool.chmod(0o755)
+        variables = {**os.environ, "PROBE": "pass pass", "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+        variables.pop("OUT", None)
+        return subprocess.run([scripts / "run_all.sh", "sanitize", "--build", self.folder / "build", "--results",
+                               self.folder / "results", "--jobs", "2", "--commit", "abc", "--fresh"], env=variables,
+                              capture_output=True, text=True)
+
+    def test_sanitizers_decide_by_their_summary(self):
+        memcheck, racecheck = 'echo "ERROR SUMMARY: {} errors"', 'echo "RACECHECK SUMMARY: 3 hazards displayed ({} errors, 3 warnings)"'
+        either = f'if [ $tool = racecheck ]; then {racecheck}; else {memcheck}; fi'
+        done = self.sanitize(either.format(0, 0))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("| memcheck probe | 2 | 2 |", done.stdout)
+        self.assertIn("| racecheck probe | 1 | 1 |", done.stdout)
+        done = self.sanitize(either.format(2, 0) + "\nexit 99")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("| racecheck probe | 1 | 0 | 1 |", done.stdout)
+        self.assertIn("| memcheck probe | 2 | 2 |", done.stdout)
+        done = self.sanitize("true")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("printed no summary", done.stdout)
 
 
 if __name__ == "__main__":

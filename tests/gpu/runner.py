@@ -13,7 +13,8 @@ from catalogue import Chunk
 BEGUN = re.compile(r"\[ RUN      \] (\S+)$")
 ENDED = re.compile(r"\[(       OK |  FAILED  |  SKIPPED )\] ([^\s,]+).*\((\d+) ms\)$")
 STATES = {"       OK ": "passed", "  FAILED  ": "failed", "  SKIPPED ": "skipped"}
-MEANING = {0: "all passed", 1: "some failed", 77: "all skipped", 99: "compute-sanitizer found errors"}
+SANITIZER_ERRORS = 99
+MEANING = {0: "all passed", 1: "some failed", 77: "all skipped", SANITIZER_ERRORS: "compute-sanitizer found errors"}
 
 
 @dataclasses.dataclass
@@ -78,12 +79,13 @@ def run_gtests(chunk, variables, deadline, test_seconds):
     process.on_line = on_line
     code = process.read(deadline, test_seconds)
     whole = "\n".join(process.lines)
+    understood = (0, 1, 77, SANITIZER_ERRORS) if chunk.tests[0].tool else (0, 1, 77)
     if process.killed != "call":
         if running:
             why = (f"did not end within {test_seconds:g} s" if process.killed else f"ended its process: {how_it_ended(code)}")
             outcomes[by_name[running]] = Outcome("failed", time.monotonic() - process.begun,
                                                  "\n".join([why, *process.lines[since:]]))
-        elif code not in (0, 1, 77) or (code == 1 and not any(o.state == "failed" for o in outcomes.values())):
+        elif code not in understood or (code == 1 and not any(o.state == "failed" for o in outcomes.values())):
             # A process that fails although none of its tests did, as when it is torn down.
             to_blame = list(outcomes)[-1] if outcomes else chunk.tests[0]
             outcomes[to_blame] = Outcome("failed", 0.0, f"its process ended with {how_it_ended(code)}\n{whole}")
@@ -91,11 +93,13 @@ def run_gtests(chunk, variables, deadline, test_seconds):
 
 
 def run_sanitized(chunk, variables, deadline, test_seconds):
-    """One test under compute-sanitizer, whose report makes it fail."""
+    """One test under compute-sanitizer, whose summary decides: warnings are none of its errors."""
     outcomes, whole = run_gtests(chunk, variables, deadline, test_seconds)
     test = chunk.tests[0]
-    if test in outcomes and outcomes[test].state == "passed" and "SUMMARY: 0" not in whole:
-        outcomes[test] = Outcome("failed", outcomes[test].seconds, "compute-sanitizer says no summary\n" + whole)
+    errors = re.search(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: .*\((\d+) error", whole)
+    if test in outcomes and outcomes[test].state == "passed" and (not errors or int(errors[1] or errors[2]) > 0):
+        what = "compute-sanitizer found errors\n" if errors else "compute-sanitizer printed no summary\n"
+        outcomes[test] = Outcome("failed", outcomes[test].seconds, what + whole)
     return outcomes, whole
 
 
