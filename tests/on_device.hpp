@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -47,25 +48,29 @@ inline Vector poisoned(const Context& context, const Layout& layout, int dof) {
     return to_vector(context, layout, dof, std::vector<double>(layout.slots() * dof, NAN));
 }
 
-/// Random, its rows dominated by the diagonal; fast enough for large grids. Symmetric in lower storage.
+/// Random, its rows dominated by the diagonal; fast enough for large grids, since each coefficient is drawn for all
+/// points where it lies. Symmetric in lower storage.
 inline StructMatrix random_struct_matrix(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage,
                                          std::uint64_t seed) {
     StructMatrix a(Context::cpu(1), layout, stencil, dof, storage);
     const Grid& grid = layout.grid();
     reference::Random random(seed);
-    for (Index row = 0; row < grid.points(); ++row) {
-        const Int3 p = grid.point(row);
-        const Index slot = layout.slot(p);
-        for (int e = 0; e < a.stored_entries(); ++e) {
-            if (!grid.contains(grid.wrapped(p + stencil[e]))) continue;
-            const bool diagonal = e == stencil.diagonal();
-            for (int r = 0; r < dof; ++r)
-                for (int c = 0; c < dof; ++c)
-                    if (diagonal && a.symmetric() && c < r)
-                        a.values(e, r, c)[slot] = a.values(e, c, r)[slot];
-                    else
-                        a.values(e, r, c)[slot] = random() + (diagonal && r == c ? stencil.size() * dof : 0);
-        }
+    for (int e = 0; e < a.stored_entries(); ++e) {
+        std::vector<Index> slots;  // of the points that have this neighbour
+        for (Index row = 0; row < grid.points(); ++row)
+            if (const Int3 p = grid.point(row); grid.contains(grid.wrapped(p + stencil[e])))
+                slots.push_back(layout.slot(p));
+        const bool diagonal = e == stencil.diagonal();
+        for (int r = 0; r < dof; ++r)
+            for (int c = 0; c < dof; ++c) {
+                double* const values = a.values(e, r, c);
+                if (diagonal && a.symmetric() && c < r) {
+                    std::copy_n(a.values(e, c, r), layout.slots(), values);
+                    continue;
+                }
+                const double more = diagonal && r == c ? stencil.size() * dof : 0;
+                for (const Index slot : slots) values[slot] = random() + more;
+            }
     }
     return a;
 }

@@ -89,61 +89,76 @@ INSTANTIATE_TEST_SUITE_P(All, FgBiluOnDevice, testing::ValuesIn(cases(false)), n
 
 class FgBiluPartsOnDevice : public DeviceTest {};
 
-/// Levels with many thread blocks, for several tunings; a repeated application or set-up gives the same bits.
-TEST_F(FgBiluPartsOnDevice, EqualTheHostsOnLargeGrids) {
-    const Context gpu = Context::cuda();
-    struct Shape {
-        const char* stencil;
-        int dof;
-        Grid grid;
-        std::vector<FgBiluTuning> tunings;
-    };
+struct LargeShape {
+    std::string stencil;
+    int dof;
+    Grid grid;
+    std::vector<FgBiluTuning> tunings;
+};
+
+std::vector<LargeShape> large_shapes() {
     const std::vector<FgBiluTuning> some{
         {}, {.together = false}, {.overlapped = false}, {.parts = 1}, {.parts = 32, .points = 3}};
-    for (const Shape& shape : std::vector<Shape>{{"star7", 1, {131, 67, 45}, some},
-                                                 {"star7", 5, {47, 35, 19}, some},
-                                                 {"star7", 8, {33, 29, 31}, some},
-                                                 {"star7", 32, {13, 11, 9}, {{}, {.overlapped = false}, {.parts = 32}}},
-                                                 {"diamond13", 3, {23, 35, 19}, some},
-                                                 {"box27", 2, {37, 25, 21}, some},
-                                                 {"box27", 6, {23, 21, 17}, some}}) {
-        const Stencil stencil = Stencil::by_name(shape.stencil);
-        for (MatrixStorage storage : storages) {
-            const StructMatrix here = random_struct_matrix(
-                Layout(LayoutKind::hyperplane, shape.grid, stencil.level_map()), stencil, shape.dof, storage, 3);
-            const StructMatrix there = in_context(gpu, here);
-            const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
-            const Vector in = to_vector(gpu, there.layout(), shape.dof, r);
-            for (const FactorStorage factors : all_factor_storages) {
-                const auto expected = make("struct_ilu", here, {{"storage", to_string(factors)}});
-                const SetupReport wanted = expected->setup(here);
-                const std::vector<double> z = apply(*expected, here, r);
-                for (const FgBiluTuning& tuning : shape.tunings) {
-                    SCOPED_TRACE(std::string(shape.stencil) + " " + std::to_string(shape.dof) + " parts " +
-                                 std::to_string(tuning.parts) + (tuning.together ? " together " : " ") +
-                                 (tuning.overlapped ? " overlapped " : " ") + to_string(factors));
-                    FgBilu m(gpu, {.pivots = {}, .tuning = tuning, .storage = factors});
-                    std::vector<double> first;
-                    for (int repeat = 0; repeat < 10; ++repeat) {
-                        if (repeat % 5 == 0) {
-                            const SetupReport report = m.setup(there);
-                            EXPECT_NEAR(report.smallest_pivot_ratio, wanted.smallest_pivot_ratio, 1e-12);
-                            EXPECT_EQ(report.smallest_pivot_cell, wanted.smallest_pivot_cell);
-                            EXPECT_EQ(report.values_flushed, wanted.values_flushed);
-                        }
-                        Vector out = poisoned(gpu, there.layout(), shape.dof);
-                        m.apply(in, out);
-                        if (repeat == 0) first = from_vector(out);
-                        ASSERT_EQ(from_vector(out), first);
-                    }
-                    // A few values lie so close to the midpoint of two floats that backends round them differently.
-                    const bool single = factors == FactorStorage::single_precision;
-                    EXPECT_LT(relative_difference(first, z), single ? 1e-7 : 1e-12);
-                }
+    return {
+        {"star7", 1, {131, 67, 45}, some},    {"star7", 5, {47, 35, 19}, some},
+        {"star7", 8, {33, 29, 31}, some},     {"star7", 32, {13, 11, 9}, {{}, {.overlapped = false}, {.parts = 32}}},
+        {"diamond13", 3, {23, 35, 19}, some}, {"box27", 2, {37, 25, 21}, some},
+        {"box27", 6, {23, 21, 17}, some}};
+}
+
+/// For every tuning of the shape, with factors kept in `factors`: ten applications give the same bits.
+void expect_the_hosts(const LargeShape& shape, const StructMatrix& here, const StructMatrix& there,
+                      const FactorStorage factors) {
+    const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
+    const Vector in = to_vector(there.context(), there.layout(), shape.dof, r);
+    const auto expected = make("struct_ilu", here, {{"storage", to_string(factors)}});
+    const SetupReport wanted = expected->setup(here);
+    const std::vector<double> z = apply(*expected, here, r);
+    for (const FgBiluTuning& tuning : shape.tunings) {
+        SCOPED_TRACE("parts " + std::to_string(tuning.parts) + (tuning.together ? " together " : " ") +
+                     (tuning.overlapped ? " overlapped " : " "));
+        FgBilu m(there.context(), {.pivots = {}, .tuning = tuning, .storage = factors});
+        std::vector<double> first;
+        for (int repeat = 0; repeat < 10; ++repeat) {
+            if (repeat % 5 == 0) {
+                const SetupReport report = m.setup(there);
+                EXPECT_NEAR(report.smallest_pivot_ratio, wanted.smallest_pivot_ratio, 1e-12);
+                EXPECT_EQ(report.smallest_pivot_cell, wanted.smallest_pivot_cell);
+                EXPECT_EQ(report.values_flushed, wanted.values_flushed);
             }
+            Vector out = poisoned(there.context(), there.layout(), shape.dof);
+            m.apply(in, out);
+            if (repeat == 0) first = from_vector(out);
+            ASSERT_EQ(from_vector(out), first);
         }
+        // A few values lie so close to the midpoint of two floats that backends round them differently.
+        EXPECT_LT(relative_difference(first, z), factors == FactorStorage::single_precision ? 1e-7 : 1e-12);
     }
 }
+
+class LargeFgBiluOnDevice : public DeviceTest,
+                            public testing::WithParamInterface<std::tuple<LargeShape, MatrixStorage>> {};
+
+/// Levels with many thread blocks, for several tunings; a repeated application or set-up gives the same bits.
+TEST_P(LargeFgBiluOnDevice, EqualsTheHosts) {
+    const auto& [shape, storage] = GetParam();
+    const Stencil stencil = Stencil::by_name(shape.stencil);
+    const StructMatrix here = random_struct_matrix(Layout(LayoutKind::hyperplane, shape.grid, stencil.level_map()),
+                                                   stencil, shape.dof, storage, 3);
+    const StructMatrix there = in_context(Context::cuda(), here);
+    for (const FactorStorage factors : all_factor_storages) {
+        SCOPED_TRACE(to_string(factors));
+        expect_the_hosts(shape, here, there, factors);
+    }
+}
+
+std::string name_of_large(const testing::TestParamInfo<std::tuple<LargeShape, MatrixStorage>>& info) {
+    const auto& [shape, storage] = info.param;
+    return shape.stencil + "_dof" + std::to_string(shape.dof) + (storage == MatrixStorage::full ? "_full" : "_lower");
+}
+INSTANTIATE_TEST_SUITE_P(All, LargeFgBiluOnDevice,
+                         testing::Combine(testing::ValuesIn(large_shapes()), testing::ValuesIn(storages)),
+                         name_of_large);
 
 /// The quantity of the FGBILU paper's Table 1: sums of squares of the residual over 19 corrections, with n = 6.
 void expect_corrections(const Context& context, const std::string& style) {

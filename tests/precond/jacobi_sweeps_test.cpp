@@ -120,54 +120,66 @@ void expect_sweeps_on_kept_factors(const Context& context, const SweptCase& c, F
     }
 }
 
-void expect_sweeps_on_kept_factors(const Context& context) {
-    for (const char* stencil : {"star7", "box27"})
-        for (int dof : {1, 2, 4, 5, 8})
-            for (LayoutKind kind : layout_kinds)
-                for (MatrixStorage matrix : storages)
-                    for (FactorStorage storage : narrow_factor_storages) {
-                        SCOPED_TRACE(std::string(stencil) + " " + std::to_string(dof) + " " + to_string(kind) + " " +
-                                     to_string(storage));
-                        expect_sweeps_on_kept_factors(context, {stencil, dof, 0, {7, 5, 3}, kind, matrix}, storage);
-                    }
+/// A stencil's name and its unknowns a point.
+using Points = std::tuple<std::string, int>;
+class KeptFactors : public testing::TestWithParam<Points> {};
+class KeptFactorsOnDevice : public DeviceTest, public testing::WithParamInterface<Points> {};
+
+void expect_sweeps_on_kept_factors(const Context& context, const Points& points) {
+    const auto& [stencil, dof] = points;
+    for (LayoutKind kind : layout_kinds)
+        for (MatrixStorage matrix : storages)
+            for (FactorStorage storage : narrow_factor_storages) {
+                SCOPED_TRACE(to_string(kind) + " " + to_string(storage));
+                expect_sweeps_on_kept_factors(context, {stencil, dof, 0, {7, 5, 3}, kind, matrix}, storage);
+            }
 }
 
-TEST(JacobiSweeps, ReadTheFactorsThatAreKept) {
-    expect_sweeps_on_kept_factors(Context::cpu(1));
+TEST_P(KeptFactors, AreWhatJacobiSweepsRead) {
+    expect_sweeps_on_kept_factors(Context::cpu(1), GetParam());
 }
+TEST_P(KeptFactorsOnDevice, AreWhatJacobiSweepsRead) {
+    expect_sweeps_on_kept_factors(Context::cuda(), GetParam());
+}
+
+const auto points = testing::Combine(testing::Values("star7", "box27"), testing::Values(1, 2, 4, 5, 8));
+const auto name_of_points = [](const testing::TestParamInfo<Points>& info) {
+    return std::get<0>(info.param) + "_dof" + std::to_string(std::get<1>(info.param));
+};
+INSTANTIATE_TEST_SUITE_P(All, KeptFactors, points, name_of_points);
+INSTANTIATE_TEST_SUITE_P(All, KeptFactorsOnDevice, points, name_of_points);
 
 class SweepsOnDevice : public DeviceTest {};
 
-TEST_F(SweepsOnDevice, ReadTheFactorsThatAreKept) {
-    expect_sweeps_on_kept_factors(Context::cuda());
-}
+class LargeSweepsOnDevice : public DeviceTest,
+                            public testing::WithParamInterface<std::tuple<std::string, int, MatrixStorage>> {};
 
 /// Grids with more points than a GPU processes at a time; twenty applications give the same bits.
-TEST_F(SweepsOnDevice, EqualTheHostsOnLargeGrids) {
-    using enum MatrixStorage;
-    for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, full},
-                                                {"box27", 1, lower},
-                                                {"star7", 4, lower},
-                                                {"box27", 3, full},
-                                                {"diamond25", 8, full}}) {
-        const Stencil offsets = Stencil::by_name(stencil);
-        const StructMatrix here = random_struct_matrix(Layout(LayoutKind::natural, {67, 35, 19}, offsets.level_map()),
-                                                       offsets, dof, storage, 3);
-        const StructMatrix there = in_context(Context::cuda(), here);
-        const auto expected = make("jacobi_sweeps", here), m = make("jacobi_sweeps", there);
-        expected->setup(here), m->setup(there);
-        const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
-        const Vector in = to_vector(there.context(), there.layout(), dof, r);
-        Vector z = poisoned(there.context(), there.layout(), dof);
+TEST_P(LargeSweepsOnDevice, EqualTheHosts) {
+    const auto& [stencil, dof, storage] = GetParam();
+    const Stencil offsets = Stencil::by_name(stencil);
+    const StructMatrix here =
+        random_struct_matrix(Layout(LayoutKind::natural, {67, 35, 19}, offsets.level_map()), offsets, dof, storage, 3);
+    const StructMatrix there = in_context(Context::cuda(), here);
+    const auto expected = make("jacobi_sweeps", here), m = make("jacobi_sweeps", there);
+    expected->setup(here), m->setup(there);
+    const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
+    const Vector in = to_vector(there.context(), there.layout(), dof, r);
+    Vector z = poisoned(there.context(), there.layout(), dof);
+    m->apply(in, z);
+    const std::vector<double> first = from_vector(z);
+    EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13);
+    for (int repeat = 0; repeat < 20; ++repeat) {
         m->apply(in, z);
-        const std::vector<double> first = from_vector(z);
-        EXPECT_LT(relative_difference(first, apply(*expected, here, r)), 1e-13) << stencil << " " << dof;
-        for (int repeat = 0; repeat < 20; ++repeat) {
-            m->apply(in, z);
-            ASSERT_EQ(from_vector(z), first) << stencil << " " << dof;
-        }
+        ASSERT_EQ(from_vector(z), first);
     }
 }
+INSTANTIATE_TEST_SUITE_P(
+    All, LargeSweepsOnDevice,
+    testing::Values(std::tuple{"star7", 1, MatrixStorage::full}, std::tuple{"box27", 1, MatrixStorage::lower},
+                    std::tuple{"star7", 4, MatrixStorage::lower}, std::tuple{"box27", 3, MatrixStorage::full},
+                    std::tuple{"diamond25", 8, MatrixStorage::full}),
+    [](const auto& info) { return std::get<0>(info.param) + "_dof" + std::to_string(std::get<1>(info.param)); });
 
 TEST(JacobiSweeps, HaveTheSameBitsForAnyNumberOfThreads) {
     for (const char* stencil : {"star7", "box27"})

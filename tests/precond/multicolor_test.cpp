@@ -102,40 +102,55 @@ INSTANTIATE_TEST_SUITE_P(All, MulticolorOnDevice, testing::ValuesIn(cases()), na
 
 class LargeMulticolorOnDevice : public DeviceTest {};
 
-void expect_equal_to_the_hosts(const Grid& grid, const Stencil& stencil, int dof, MatrixStorage storage,
-                               FactorStorage factors) {
-    SCOPED_TRACE(stencil.name() + std::to_string(dof) + to_string(factors));
+/// Both backends agree, with factors kept in each storage; repeated applications and set-ups give the same bits.
+void expect_equal_to_the_hosts(const Grid& grid, const Stencil& stencil, int dof, MatrixStorage storage) {
     const StructMatrix here =
         random_struct_matrix(Layout(LayoutKind::natural, grid, stencil.level_map()), stencil, dof, storage, 3);
     const StructMatrix there = in_context(Context::cuda(), here);
-    const Settings settings{{"storage", to_string(factors)}};
-    const auto expected = make("multicolor", here, settings), m = make("multicolor", there, settings);
-    const SetupReport report = expected->setup(here), report_there = m->setup(there);
-    EXPECT_NEAR(report_there.smallest_pivot_ratio, report.smallest_pivot_ratio, 1e-12);
-    EXPECT_EQ(report_there.smallest_pivot_cell, report.smallest_pivot_cell);
-    EXPECT_EQ(report_there.values_flushed, report.values_flushed);
     const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
     const Vector in = to_vector(there.context(), there.layout(), dof, r);
     Vector z = poisoned(there.context(), there.layout(), dof);
-    m->apply(in, z);
-    const std::vector<double> first = from_vector(z);
-    // A few values lie so close to the midpoint of two floats that backends round them differently.
-    const double most = factors == FactorStorage::single_precision ? 1e-7 : is_narrow(factors) ? 1e-12 : 1e-13;
-    EXPECT_LT(relative_difference(first, apply(*expected, here, r)), most);
-    for (int repeat = 0; repeat < 20; ++repeat) {
-        if (repeat % 10 == 0) m->setup(there);
+    for (const FactorStorage factors : all_factor_storages) {
+        SCOPED_TRACE(stencil.name() + std::to_string(dof) + to_string(factors));
+        const Settings settings{{"storage", to_string(factors)}};
+        const auto expected = make("multicolor", here, settings), m = make("multicolor", there, settings);
+        const SetupReport report = expected->setup(here), report_there = m->setup(there);
+        EXPECT_NEAR(report_there.smallest_pivot_ratio, report.smallest_pivot_ratio, 1e-12);
+        EXPECT_EQ(report_there.smallest_pivot_cell, report.smallest_pivot_cell);
+        EXPECT_EQ(report_there.values_flushed, report.values_flushed);
         m->apply(in, z);
-        ASSERT_EQ(from_vector(z), first);
+        const std::vector<double> first = from_vector(z);
+        // A few values lie so close to the midpoint of two floats that backends round them differently.
+        const double most = factors == FactorStorage::single_precision ? 1e-7 : is_narrow(factors) ? 1e-12 : 1e-13;
+        EXPECT_LT(relative_difference(first, apply(*expected, here, r)), most);
+        for (int repeat = 0; repeat < 20; ++repeat) {
+            if (repeat % 10 == 0) m->setup(there);
+            m->apply(in, z);
+            ASSERT_EQ(from_vector(z), first);
+        }
     }
 }
 
-TEST_F(LargeMulticolorOnDevice, EqualsTheHostsAndHasTheSameBitsTwentyTimes) {
-    for (const Stencil& stencil : Stencil::ready_made())
-        for (int dof : {1, 3, 8, 9})
-            for (MatrixStorage storage : storages)
-                for (const FactorStorage factors : all_factor_storages)
-                    expect_equal_to_the_hosts({67, 35, 19}, stencil, dof, storage, factors);
+/// A stencil's name and its unknowns a point.
+using Points = std::tuple<std::string, int>;
+class LargeMulticolorPointsOnDevice : public DeviceTest, public testing::WithParamInterface<Points> {};
+
+/// Grids with many blocks of threads; the grid is smaller where a point is much work for the host.
+TEST_P(LargeMulticolorPointsOnDevice, EqualTheHostsAndHaveTheSameBitsTwentyTimes) {
+    const auto& [stencil, dof] = GetParam();
+    const Grid grid = dof < 8 ? Grid{67, 35, 19} : Grid{37, 35, 11};
+    for (MatrixStorage storage : storages) expect_equal_to_the_hosts(grid, Stencil::by_name(stencil), dof, storage);
 }
+INSTANTIATE_TEST_SUITE_P(All, LargeMulticolorPointsOnDevice,
+                         testing::Combine(testing::ValuesIn([] {
+                                              std::vector<std::string> names;
+                                              for (const Stencil& s : Stencil::ready_made()) names.push_back(s.name());
+                                              return names;
+                                          }()),
+                                          testing::Values(1, 3, 8, 9)),
+                         [](const auto& info) {
+                             return std::get<0>(info.param) + "_dof" + std::to_string(std::get<1>(info.param));
+                         });
 
 /// The grid has 2.1 thread blocks of 256 threads for each multiprocessor, so that some would execute three; thread
 /// blocks of 192 threads are chosen instead.
@@ -143,9 +158,7 @@ TEST_F(LargeMulticolorOnDevice, EqualsTheHostsInBlocksOfFewerThreads) {
     device::require();  // properties are available only after a GPU was chosen
     const int places = int(2.1 * 256) * device::properties().multiprocessors;
     const Grid grid{67, 53, (2 * places + 67 * 53 - 1) / (67 * 53)};  // two colours with `places` points each
-    for (MatrixStorage storage : storages)
-        for (const FactorStorage factors : all_factor_storages)
-            expect_equal_to_the_hosts(grid, Stencil::star7(), 2, storage, factors);
+    for (MatrixStorage storage : storages) expect_equal_to_the_hosts(grid, Stencil::star7(), 2, storage);
 }
 
 /// Rules of colouring in double precision, and reduced precision with the default rule, the only one that it allows.
@@ -318,33 +331,57 @@ TEST_F(LargeMulticolorOnDevice, NamesTheFirstPivotInNaturalOrder) {
     expect_first_named(Context::cuda());
 }
 
-/// Reduced precision changes M by no more than the rounding of its factors and keeps it symmetric; a value that does
-/// not fit is reported.
-void expect_narrow(const Context& context, FactorStorage factors) {
+/// A stencil's name, its unknowns a point, and how factors are kept.
+using KeptPoints = std::tuple<std::string, int, FactorStorage>;
+class KeptMulticolor : public testing::TestWithParam<KeptPoints> {};
+class KeptMulticolorOnDevice : public DeviceTest, public testing::WithParamInterface<KeptPoints> {};
+
+/// Reduced precision changes M by no more than the rounding of its factors and keeps it symmetric.
+void expect_kept(const Context& context, const KeptPoints& of) {
+    const auto& [stencil, dof, factors] = of;
     const bool halves = factors == FactorStorage::half_scaled;
-    for (const char* stencil : {"star7", "box27"})
-        for (int dof : {1, 2, 4, 9})
-            for (LayoutKind kind : layout_kinds)
-                for (MatrixStorage storage : storages) {
-                    SCOPED_TRACE(std::string(stencil) + " " + std::to_string(dof) + " " + to_string(kind));
-                    const SweptSystem system(context, {stencil, dof, 0, {7, 5, 3}, kind, storage});
-                    const auto of_double = make("multicolor", system.a);
-                    const auto m = make("multicolor", system.a, {{"storage", to_string(factors)}});
-                    const Index bytes = of_double->setup(system.a).factor_bytes, kept = m->setup(system.a).factor_bytes;
-                    EXPECT_GE(kept, bytes / (halves ? 4 : 2));
-                    EXPECT_LE(kept, bytes / 2);
-                    const std::vector<double> z = system.applied(*m);
-                    const double change = relative_difference(z, system.applied(*of_double));
-                    EXPECT_LT(change, halves ? 4e-3 : 1e-6);
-                    EXPECT_GT(change, halves ? 1e-6 : 1e-10);
-                    m->setup(system.a);
-                    EXPECT_EQ(system.applied(*m), z);
-                    if (dof > 1 || storage == MatrixStorage::full) continue;
-                    SweptSystem other(context, system.c);
-                    other.r = reference::Random(8).vector(int(other.r.size()));
-                    const double product = dot(other.r, z);
-                    EXPECT_NEAR(dot(other.applied(*m), system.r), product, 1e-12 * std::abs(product));
-                }
+    for (LayoutKind kind : layout_kinds)
+        for (MatrixStorage storage : storages) {
+            SCOPED_TRACE(to_string(kind));
+            const SweptSystem system(context, {stencil, dof, 0, {7, 5, 3}, kind, storage});
+            const auto of_double = make("multicolor", system.a);
+            const auto m = make("multicolor", system.a, {{"storage", to_string(factors)}});
+            const Index bytes = of_double->setup(system.a).factor_bytes, kept = m->setup(system.a).factor_bytes;
+            EXPECT_GE(kept, bytes / (halves ? 4 : 2));
+            EXPECT_LE(kept, bytes / 2);
+            const std::vector<double> z = system.applied(*m);
+            const double change = relative_difference(z, system.applied(*of_double));
+            EXPECT_LT(change, halves ? 4e-3 : 1e-6);
+            EXPECT_GT(change, halves ? 1e-6 : 1e-10);
+            m->setup(system.a);
+            EXPECT_EQ(system.applied(*m), z);
+            if (dof > 1 || storage == MatrixStorage::full) continue;
+            SweptSystem other(context, system.c);
+            other.r = reference::Random(8).vector(int(other.r.size()));
+            const double product = dot(other.r, z);
+            EXPECT_NEAR(dot(other.applied(*m), system.r), product, 1e-12 * std::abs(product));
+        }
+}
+
+TEST_P(KeptMulticolor, IsRounded) {
+    expect_kept(Context::cpu(1), GetParam());
+}
+TEST_P(KeptMulticolorOnDevice, IsRounded) {
+    expect_kept(Context::cuda(), GetParam());
+}
+
+const auto kept_points = testing::Combine(testing::Values("star7", "box27"), testing::Values(1, 2, 4, 9),
+                                          testing::ValuesIn(narrow_factor_storages));
+const auto name_of_kept = [](const testing::TestParamInfo<KeptPoints>& info) {
+    return std::get<0>(info.param) + "_dof" + std::to_string(std::get<1>(info.param)) + "_" +
+           to_string(std::get<2>(info.param));
+};
+INSTANTIATE_TEST_SUITE_P(All, KeptMulticolor, kept_points, name_of_kept);
+INSTANTIATE_TEST_SUITE_P(All, KeptMulticolorOnDevice, kept_points, name_of_kept);
+
+/// A value that does not fit in reduced precision is reported.
+void expect_told(const Context& context, FactorStorage factors) {
+    const bool halves = factors == FactorStorage::half_scaled;
     StructMatrix tiny = random_struct_matrix(Layout(LayoutKind::natural, {5, 4, 3}, {1, 1}), Stencil::star7(), 1,
                                              MatrixStorage::full, 3);
     for (Index at = 0; at < tiny.layout().slots(); ++at) tiny.values(tiny.stencil().diagonal())[at] = 1e-60;
@@ -364,11 +401,11 @@ void expect_narrow(const Context& context, FactorStorage factors) {
     }
 }
 
-TEST(Multicolor, KeepsFactorsInFewerBits) {
-    for (const FactorStorage factors : narrow_factor_storages) expect_narrow(Context::cpu(1), factors);
+TEST(Multicolor, TellsWhatDoesNotFit) {
+    for (const FactorStorage factors : narrow_factor_storages) expect_told(Context::cpu(1), factors);
 }
-TEST_F(LargeMulticolorOnDevice, KeepFactorsInFewerBits) {
-    for (const FactorStorage factors : narrow_factor_storages) expect_narrow(Context::cuda(), factors);
+TEST_F(LargeMulticolorOnDevice, TellsWhatDoesNotFit) {
+    for (const FactorStorage factors : narrow_factor_storages) expect_told(Context::cuda(), factors);
 }
 
 TEST(Multicolor, LooksColoursUpInDoublePrecisionAlone) {

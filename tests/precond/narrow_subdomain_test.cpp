@@ -230,67 +230,84 @@ TEST_F(NarrowSubdomainFactorsOnDevice, AreHeldAsPlannedAndWhatMadeThemIsReleased
     for (const char* variant : subdomain_variants) expect_planned(Context::cuda(), variant);
 }
 
+/// A stencil's name and its unknowns a point.
+using Points = std::tuple<std::string, int>;
+class TunedSubdomainsOnDevice : public DeviceTest, public testing::WithParamInterface<Points> {};
+
 /// The bits do not depend on the number of rows a thread, in any storage.
-TEST_F(NarrowSubdomainFactorsOnDevice, GiveTheSameBitsWithAnyTuning) {
-    for (const auto& [stencil, dof] : {std::pair{"star7", 1}, {"box27", 1}, {"diamond25", 1}, {"star7", 3}})
-        for (const FactorStorage storage : all_factor_storages)
-            for (const char* variant : {"level", "unfused"}) {
-                SCOPED_TRACE(std::string(stencil) + " " + to_string(storage) + " " + variant);
-                const StructMatrix a =
-                    in_context(Context::cuda(),
-                               random_matrix(stencil, reference::to_grid({37, 33, 17}), dof, MatrixStorage::full, 3));
-                const std::vector<double> r = reference::Random(6).vector(int(a.unknowns()));
-                const Vector in = to_vector(a.context(), a.layout(), dof, r);
-                const auto with = [&](const SubdomainTuning& tuning) {
-                    const auto m = make(a, storage, "auto", variant);
-                    dynamic_cast<SubdomainIldu0&>(*m).tune(tuning);
-                    m->setup(a);
-                    Vector z = poisoned(a.context(), a.layout(), dof);
-                    m->apply(in, z);
-                    return from_vector(z);
-                };
-                const std::vector<double> wanted = with({});
-                for (int workers : {32, 64, 96, 1024}) EXPECT_EQ(with({.workers = workers}), wanted) << workers;
-                EXPECT_EQ(with({.workers = 64, .ring = 4 * 1024}), wanted);
-            }
+TEST_P(TunedSubdomainsOnDevice, GiveTheSameBits) {
+    const auto& [stencil, dof] = GetParam();
+    const StructMatrix a = in_context(
+        Context::cuda(), random_matrix(stencil, reference::to_grid({37, 33, 17}), dof, MatrixStorage::full, 3));
+    const std::vector<double> r = reference::Random(6).vector(int(a.unknowns()));
+    const Vector in = to_vector(a.context(), a.layout(), dof, r);
+    for (const FactorStorage storage : all_factor_storages)
+        for (const char* variant : {"level", "unfused"}) {
+            SCOPED_TRACE(to_string(storage) + " " + variant);
+            const auto with = [&](const SubdomainTuning& tuning) {
+                const auto m = make(a, storage, "auto", variant);
+                dynamic_cast<SubdomainIldu0&>(*m).tune(tuning);
+                m->setup(a);
+                Vector z = poisoned(a.context(), a.layout(), a.dof());
+                m->apply(in, z);
+                return from_vector(z);
+            };
+            const std::vector<double> wanted = with({});
+            for (int workers : {32, 64, 96, 1024}) EXPECT_EQ(with({.workers = workers}), wanted) << workers;
+            EXPECT_EQ(with({.workers = 64, .ring = 4 * 1024}), wanted);
+        }
 }
+INSTANTIATE_TEST_SUITE_P(All, TunedSubdomainsOnDevice,
+                         testing::Values(Points{"star7", 1}, Points{"box27", 1}, Points{"diamond25", 1},
+                                         Points{"star7", 3}),
+                         [](const auto& info) {
+                             return std::get<0>(info.param) + "_dof" + std::to_string(std::get<1>(info.param));
+                         });
+
+/// A stencil's name, its unknowns a point, the points of a line, and how factors are kept.
+using LargeSystem = std::tuple<std::string, int, int, FactorStorage>;
+class LargeNarrowSubdomainsOnDevice : public DeviceTest, public testing::WithParamInterface<LargeSystem> {};
 
 /// Grids with more subdomains than a GPU processes at a time; deterministic variants give the same bits in every run.
-TEST_F(NarrowSubdomainFactorsOnDevice, EqualTheHostsOnLargeGrids) {
-    for (const auto& [stencil, dof, nx, storage] : {std::tuple{"star7", 1, 131, single_precision},
-                                                    {"star7", 1, 131, half_scaled},
-                                                    {"box27", 1, 131, half_scaled},
-                                                    {"star7", 3, 131, single_precision},
-                                                    {"diamond25", 4, 67, half_scaled}}) {
-        const StructMatrix here =
-            random_matrix(stencil, reference::to_grid({nx, 130, 70}), dof, MatrixStorage::full, 3);
-        const StructMatrix there = in_context(Context::cuda(), here);
-        const auto expected = make(here, storage);
-        expected->setup(here);
-        const std::vector<double> r = reference::Random(6).vector(int(here.unknowns())),
-                                  host = apply(*expected, here, r);
-        for (const std::string variant : subdomain_variants) {
-            SCOPED_TRACE(std::string(stencil) + " " + variant + " " + to_string(storage));
-            const auto m = make(there, storage, "auto", variant);
-            m->setup(there);
-            const Vector in = to_vector(there.context(), there.layout(), dof, r);
-            Vector z = poisoned(there.context(), there.layout(), dof);
+TEST_P(LargeNarrowSubdomainsOnDevice, EqualTheHosts) {
+    const auto& [stencil, dof, nx, storage] = GetParam();
+    const StructMatrix here = random_matrix(stencil, reference::to_grid({nx, 130, 70}), dof, MatrixStorage::full, 3);
+    const StructMatrix there = in_context(Context::cuda(), here);
+    const auto expected = make(here, storage);
+    expected->setup(here);
+    const std::vector<double> r = reference::Random(6).vector(int(here.unknowns())), host = apply(*expected, here, r);
+    const double largest = *std::max_element(host.begin(), host.end());
+    for (const std::string variant : subdomain_variants) {
+        SCOPED_TRACE(variant);
+        const auto m = make(there, storage, "auto", variant);
+        m->setup(there);
+        const Vector in = to_vector(there.context(), there.layout(), dof, r);
+        Vector z = poisoned(there.context(), there.layout(), dof);
+        m->apply(in, z);
+        const std::vector<double> first = from_vector(z);
+        // A few coefficients may be rounded to the other side of a tie on a GPU.
+        EXPECT_LT(relative_difference(first, host), unit_roundoff(storage));
+        std::ptrdiff_t apart = 0;
+        for (std::size_t at = 0; at < first.size(); ++at) apart += std::abs(first[at] - host[at]) > 1e-13 * largest;
+        EXPECT_LT(apart, std::ptrdiff_t(first.size() / 1000));
+        for (int repeat = 0; repeat < 5 && variant != "dag_edge"; ++repeat) {
             m->apply(in, z);
-            const std::vector<double> first = from_vector(z);
-            // A few coefficients may be rounded to the other side of a tie on a GPU.
-            EXPECT_LT(relative_difference(first, host), unit_roundoff(storage));
-            std::vector<double> apart(first.size());
-            for (std::size_t at = 0; at < first.size(); ++at) apart[at] = std::abs(first[at] - host[at]);
-            const double largest = *std::max_element(host.begin(), host.end());
-            EXPECT_LT(std::count_if(apart.begin(), apart.end(), [&](double d) { return d > 1e-13 * largest; }),
-                      std::ptrdiff_t(apart.size() / 1000));
-            for (int repeat = 0; repeat < 5 && variant != "dag_edge"; ++repeat) {
-                m->apply(in, z);
-                ASSERT_EQ(from_vector(z), first);
-            }
+            ASSERT_EQ(from_vector(z), first);
         }
     }
 }
+
+std::string name_of_large(const testing::TestParamInfo<LargeSystem>& info) {
+    const auto& [stencil, dof, nx, storage] = info.param;
+    return stencil + "_dof" + std::to_string(dof) + "_" + to_string(storage);
+}
+INSTANTIATE_TEST_SUITE_P(All, LargeNarrowSubdomainsOnDevice,
+                         testing::Values(LargeSystem{"star7", 1, 131, single_precision},
+                                         LargeSystem{"star7", 1, 131, half_scaled},
+                                         LargeSystem{"box27", 1, 131, half_scaled},
+                                         LargeSystem{"star7", 3, 131, single_precision},
+                                         LargeSystem{"diamond25", 4, 67, half_scaled}),
+                         name_of_large);
 
 }  // namespace
 }  // namespace hyperplane

@@ -13,7 +13,11 @@ using namespace testing_support;
 using reference::relative_difference;
 
 class AsynchronousParIluTest : public testing::TestWithParam<SweptCase> {};
-class AsynchronousParIluOnDevice : public DeviceTest {};
+
+/// A stencil's name and its unknowns a point.
+using Points = std::tuple<std::string, int>;
+class AsynchronousParIluPoints : public testing::TestWithParam<Points> {};
+class AsynchronousParIluPointsOnDevice : public DeviceTest, public testing::WithParamInterface<Points> {};
 
 /// With one thread, an asynchronous sweep updates points one after the other, in an order of their dependencies. If
 /// only one triangle is stored, F is read from rows that come later.
@@ -52,56 +56,67 @@ TEST(AsynchronousParIlu, SweepsOfOneThreadAreInTurnAlongLongLines) {
 }
 
 /// x^T M^-1 y = y^T M^-1 x, even if blocks were read while they were updated.
-void expect_symmetric_after_few(const Context& context, const reference::Box& box) {
-    for (const char* stencil : {"star7", "box27", "diamond25"})
-        for (int dof : {1, 2, 4, 6, 9}) {
-            const ParIluSystem system(context, {stencil, dof, 0, box, LayoutKind::natural, MatrixStorage::lower});
-            const auto m = system.set_up(2, {{"mode", "async"}});
-            EXPECT_TRUE(m->traits().symmetric);
-            const std::vector<double> y = reference::Random(9).vector(int(system.a.unknowns()));
-            const auto of_r = system.applied(*m), of_y = system.applied(*m, y);
-            double one = 0.0, other = 0.0, size = 0.0;
-            for (std::size_t i = 0; i < y.size(); ++i) {
-                one += y[i] * of_r[i], other += system.r[i] * of_y[i];
-                size += std::abs(y[i] * of_r[i]);
-            }
-            EXPECT_NEAR(one, other, 1e-14 * size) << stencil << " " << dof;
-        }
+void expect_symmetric_after_few(const Context& context, const Points& points, const reference::Box& box) {
+    const auto& [stencil, dof] = points;
+    const ParIluSystem system(context, {stencil, dof, 0, box, LayoutKind::natural, MatrixStorage::lower});
+    const auto m = system.set_up(2, {{"mode", "async"}});
+    EXPECT_TRUE(m->traits().symmetric);
+    const std::vector<double> y = reference::Random(9).vector(int(system.a.unknowns()));
+    const auto of_r = system.applied(*m), of_y = system.applied(*m, y);
+    double one = 0.0, other = 0.0, size = 0.0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        one += y[i] * of_r[i], other += system.r[i] * of_y[i];
+        size += std::abs(y[i] * of_r[i]);
+    }
+    EXPECT_NEAR(one, other, 1e-14 * size);
 }
 
-TEST(AsynchronousParIlu, StaysSymmetric) {
+TEST_P(AsynchronousParIluPoints, StaySymmetric) {
     const SeveralThreads several(4);
-    expect_symmetric_after_few(Context::cpu(4), {13, 9, 7});
+    expect_symmetric_after_few(Context::cpu(4), GetParam(), {13, 9, 7});
 }
-TEST_F(AsynchronousParIluOnDevice, StaysSymmetric) {
-    expect_symmetric_after_few(Context::cuda(), {17, 15, 11});
+TEST_P(AsynchronousParIluPointsOnDevice, StaySymmetric) {
+    expect_symmetric_after_few(Context::cuda(), GetParam(), {17, 15, 11});
 }
+
+const auto points = testing::Combine(testing::Values("star7", "box27", "diamond25"), testing::Values(1, 2, 4, 6, 9));
+const auto name_of_points = [](const testing::TestParamInfo<Points>& info) {
+    return std::get<0>(info.param) + "_dof" + std::to_string(std::get<1>(info.param));
+};
+INSTANTIATE_TEST_SUITE_P(All, AsynchronousParIluPoints, points, name_of_points);
+INSTANTIATE_TEST_SUITE_P(All, AsynchronousParIluPointsOnDevice, points, name_of_points);
+
+class AsynchronousLimit : public testing::TestWithParam<SweptCase> {};
+class AsynchronousLimitOnDevice : public DeviceTest, public testing::WithParamInterface<SweptCase> {};
 
 /// The box must be so large that threads read points that other threads update.
-void expect_asynchronous_limit(const Context& context, const reference::Box& box) {
-    for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, MatrixStorage::full},
-                                                {"box27", 1, MatrixStorage::lower},
-                                                {"box27", 3, MatrixStorage::full},
-                                                {"diamond25", 6, MatrixStorage::full},
-                                                {"star7", 9, MatrixStorage::full}}) {
-        const ParIluSystem system(context, {stencil, dof, 0, box, LayoutKind::natural, storage});
-        const auto exact = make("struct_ilu", system.a);
-        exact->setup(system.a);
-        const auto expected = system.applied(*exact);
-        const auto error = [&](int sweeps) {
-            return relative_difference(system.applied(*system.set_up(sweeps, {{"mode", "async"}})), expected);
-        };
-        EXPECT_LT(error(box.points() > 1000 ? 150 : 80), 1e-13) << stencil << " " << dof;
-    }
+void expect_asynchronous_limit(const Context& context, SweptCase c, const reference::Box& box) {
+    c.box = box;
+    const ParIluSystem system(context, c);
+    const auto exact = make("struct_ilu", system.a);
+    exact->setup(system.a);
+    const auto many = system.set_up(box.points() > 1000 ? 150 : 80, {{"mode", "async"}});
+    EXPECT_LT(relative_difference(system.applied(*many), system.applied(*exact)), 1e-13);
 }
 
-TEST(AsynchronousParIlu, IsExactAfterManySweepsOfSeveralThreads) {
+TEST_P(AsynchronousLimit, IsExactOfSeveralThreads) {
     const SeveralThreads several(4);
-    expect_asynchronous_limit(Context::cpu(4), {11, 9, 7});
+    expect_asynchronous_limit(Context::cpu(4), GetParam(), {11, 9, 7});
 }
-TEST_F(AsynchronousParIluOnDevice, IsExactAfterManySweeps) {
-    expect_asynchronous_limit(Context::cuda(), {23, 21, 17});
+TEST_P(AsynchronousLimitOnDevice, IsExact) {
+    expect_asynchronous_limit(Context::cuda(), GetParam(), {23, 21, 17});
 }
+
+const auto limits = testing::Values(SweptCase{"star7", 1, 0, {}, LayoutKind::natural, MatrixStorage::full},
+                                    SweptCase{"box27", 1, 0, {}, LayoutKind::natural, MatrixStorage::lower},
+                                    SweptCase{"box27", 3, 0, {}, LayoutKind::natural, MatrixStorage::full},
+                                    SweptCase{"diamond25", 6, 0, {}, LayoutKind::natural, MatrixStorage::full},
+                                    SweptCase{"star7", 9, 0, {}, LayoutKind::natural, MatrixStorage::full});
+const auto name_of_limit = [](const testing::TestParamInfo<SweptCase>& info) {
+    return info.param.stencil + "_dof" + std::to_string(info.param.dof);
+};
+INSTANTIATE_TEST_SUITE_P(All, AsynchronousLimit, limits, name_of_limit);
+INSTANTIATE_TEST_SUITE_P(All, AsynchronousLimitOnDevice, limits, name_of_limit);
 
 }  // namespace
 }  // namespace hyperplane

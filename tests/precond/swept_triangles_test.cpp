@@ -183,38 +183,42 @@ TEST_F(CopiedTrianglesOnDevice, HoldWhatIsPredicted) {
     expect_memory_predicted(Context::cuda());
 }
 
+using LargeSystem = std::tuple<std::string, int, MatrixStorage>;
+class LargeCopiedTrianglesOnDevice : public DeviceTest, public testing::WithParamInterface<LargeSystem> {};
+
 /// Grids with more points than a GPU processes at a time.
-TEST_F(CopiedTrianglesOnDevice, EqualTheHostsOnLargeGrids) {
-    using enum MatrixStorage;
+TEST_P(LargeCopiedTrianglesOnDevice, EqualTheHosts) {
     std::vector<std::pair<std::string, Settings>> made = copied;
     made.insert(made.end(), {{"fgbilu", {{"style", "blocks"}}},
                              {"multicolor", {{"colours", "greedy"}}},
                              {"fgbilu", {{"storage", "single"}}},
                              {"subdomain_ildu0", {{"storage", "half_scaled"}}}});
-    for (const auto& [name, setting] : made)
-        for (const auto& [stencil, dof, storage] : {std::tuple{"star7", 1, full},
-                                                    {"box27", 1, lower},
-                                                    {"star7", 4, lower},
-                                                    {"star7", 6, full},
-                                                    {"diamond25", 3, full}}) {
-            SCOPED_TRACE(name + " " + (setting.empty() ? "" : setting[0].second) + " " + stencil);
-            const Stencil offsets = Stencil::by_name(stencil);
-            const Layout layout(LayoutKind::natural, {67, 35, 19}, offsets.level_map());
-            const StructMatrix here = random_struct_matrix(layout, offsets, dof, storage, 3);
-            const StructMatrix there = in_context(Context::cuda(), here);
-            Settings settings = setting;
-            settings.push_back({"triangular_solve", "jacobi"});
-            const auto expected = make(name, here, settings), m = make(name, there, settings);
-            expected->setup(here), m->setup(there);
-            const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
-            Vector z = poisoned(there.context(), there.layout(), dof);
-            m->apply(to_vector(there.context(), there.layout(), dof, r), z);
-            // A few values lie so close to the midpoint of two representable ones that backends round them differently.
-            const bool rounds = !setting.empty() && setting[0].first == "storage";
-            const double most = !rounds ? 1e-13 : setting[0].second == "single" ? 1e-7 : 1e-3;
-            EXPECT_LT(relative_difference(from_vector(z), apply(*expected, here, r)), most);
-        }
+    const auto& [stencil, dof, storage] = GetParam();
+    const Stencil offsets = Stencil::by_name(stencil);
+    const Layout layout(LayoutKind::natural, {67, 35, 19}, offsets.level_map());
+    const StructMatrix here = random_struct_matrix(layout, offsets, dof, storage, 3);
+    const StructMatrix there = in_context(Context::cuda(), here);
+    const std::vector<double> r = reference::Random(6).vector(int(here.unknowns()));
+    for (const auto& [name, setting] : made) {
+        SCOPED_TRACE(name + " " + (setting.empty() ? "" : setting[0].second));
+        Settings settings = setting;
+        settings.push_back({"triangular_solve", "jacobi"});
+        const auto expected = make(name, here, settings), m = make(name, there, settings);
+        expected->setup(here), m->setup(there);
+        Vector z = poisoned(there.context(), there.layout(), dof);
+        m->apply(to_vector(there.context(), there.layout(), dof, r), z);
+        // A few values lie so close to the midpoint of two representable ones that backends round them differently.
+        const bool rounds = !setting.empty() && setting[0].first == "storage";
+        const double most = !rounds ? 1e-13 : setting[0].second == "single" ? 1e-7 : 1e-3;
+        EXPECT_LT(relative_difference(from_vector(z), apply(*expected, here, r)), most);
+    }
 }
+INSTANTIATE_TEST_SUITE_P(
+    All, LargeCopiedTrianglesOnDevice,
+    testing::Values(LargeSystem{"star7", 1, MatrixStorage::full}, LargeSystem{"box27", 1, MatrixStorage::lower},
+                    LargeSystem{"star7", 4, MatrixStorage::lower}, LargeSystem{"star7", 6, MatrixStorage::full},
+                    LargeSystem{"diamond25", 3, MatrixStorage::full}),
+    [](const auto& info) { return std::get<0>(info.param) + "_dof" + std::to_string(std::get<1>(info.param)); });
 
 TEST(SweptTriangles, HaveTheSameBitsForAnyNumberOfThreads) {
     for (const auto& [name, setting] : copied) {
