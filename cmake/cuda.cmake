@@ -36,13 +36,22 @@ if(HYPERPLANE_CUDA)  # OFF is false; AUTO and ON are not
   endif()
 endif()
 
-# embed_kernels(TARGET FILES ...): folder/name.cuh becomes rtc::folder_name_cuh (core/device/rtc.hpp).
-function(embed_kernels target)
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_kernels.cpp)
-  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE files)
-  add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${ARGN}"
-            -P ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake
-    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake VERBATIM)
-  target_sources(${target} PRIVATE ${output})
+# embed_kernels(ROOM [USES room] TEXTS ...): the texts of the room's kernels, which the program hands to NVRTC
+# (core/device/rtc.hpp), with all of the room's that they include. They may include those of the room used, too. The build
+# fails where a text includes one that is not embedded.
+function(embed_kernels room)
+  cmake_parse_arguments(K "" "USES" "TEXTS" ${ARGN})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${room}_kernels.cpp)
+  list(TRANSFORM K_TEXTS PREPEND ${room}/ OUTPUT_VARIABLE names)
+  list(TRANSFORM names PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE files)
+  if(K_USES)
+    get_target_property(used_names hyperplane_${K_USES} HYPERPLANE_KERNEL_NAMES)
+  endif()
+  set_target_properties(hyperplane_${room} PROPERTIES HYPERPLANE_KERNEL_NAMES ${output}.names)
+  add_custom_command(OUTPUT ${output} ${output}.names
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DROOT=${CMAKE_SOURCE_DIR} -DROOM=${room} "-DFILES=${names}"
+            -DUSED=${K_USES} -DUSED_NAMES=${used_names} -P ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake
+    DEPENDS ${files} ${used_names} ${CMAKE_SOURCE_DIR}/cmake/embed_kernels.cmake
+    DEPFILE ${output}.d VERBATIM)
+  target_sources(hyperplane_${room} PRIVATE ${output})
 endfunction()

@@ -4,11 +4,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define HYPERPLANE_HD __host__ __device__
-#else
-#define HYPERPLANE_HD
-#endif
+#include "core/host_device.hpp"
 
 namespace hyperplane {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels that are compiled at run time, by NVRTC, for one stencil, dof and device.
 //
-// A kernel's text lies in a .cuh file of its room, embedded into the program (cmake/cuda.cmake). What it is
-// specialised on comes as definitions; the same text and definitions are compiled once a process, and kept on
-// disk under $XDG_CACHE_HOME/hyperplane (~/.cache/hyperplane).
+// A kernel's texts lie in .cuh and .hpp files that include one another, "precond/walks/tile_lines.cuh", as files of the
+// host do; a room's are embedded into the program (embed_kernels in cmake/cuda.cmake) and handed to NVRTC as its
+// headers. What a kernel is specialised on comes as definitions. The same texts and definitions are compiled once a
+// process, and the machine code is kept on disk under $XDG_CACHE_HOME/hyperplane (~/.cache/hyperplane).
 #pragma once
 
 #include <cstring>
@@ -16,14 +17,16 @@
 
 namespace hyperplane::rtc {
 
-/// The text of a .cuh file.
-struct KernelText {
-    const char* name;
-    const char* text;
-};
+/// Embedded texts by the names that they include each other with.
+using Texts = std::map<std::string_view, const char*>;
+/// Those of this room; each other room with kernels has a function like it, whose texts are its own and these.
+const Texts& core_texts();
 
-/// Texts compiled as one, in this order.
-using Texts = std::vector<KernelText>;
+/// A kernel's main text, by its name, and the texts that it may include.
+struct Source {
+    const Texts& texts;
+    std::string_view main;
+};
 
 /// What the compiler says of one kernel.
 struct KernelResources {
@@ -36,12 +39,16 @@ struct KernelResources {
 
 using Definitions = std::map<std::string, std::string>;
 
-/// "int x[] = {1, 2, 3}"-style initialiser of an array definition: "{1,2,3}".
-std::string braces(const std::vector<int>& values);
+/// "{1,2,3}", the initialiser of an array. An array has at least one element: of no values "{0}".
+std::string array_of(const std::vector<int>& values);
+
+/// The main text of a source and all texts that it includes, directly or not, in the order in which they are first met.
+/// Throws Error (internal) where one is not embedded.
+std::vector<std::string_view> included_texts(const Source& source);
 
 /// Compiles for an architecture, "sm_90"; needs no device. Throws Error (internal) with the compiler's log.
 /// Returns the machine code; `resources`, when given, receives a row for each kernel.
-std::vector<char> compile(const Texts& texts, const Definitions& definitions, const std::string& architecture,
+std::vector<char> compile(const Source& source, const Definitions& definitions, const std::string& architecture,
                           std::vector<KernelResources>* resources = nullptr);
 
 /// Blocks of a launch along x and y.
@@ -84,7 +91,7 @@ private:
     std::string name_;
 };
 
-/// The kernel `name` of the texts, compiled for the chosen device and these definitions.
-Kernel load(const Texts& texts, const Definitions& definitions, const std::string& name);
+/// The kernel `name` of a source, compiled for the chosen device and these definitions.
+Kernel load(const Source& source, const Definitions& definitions, const std::string& name);
 
 }  // namespace hyperplane::rtc

@@ -4,7 +4,9 @@
 #include <nvrtc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -58,12 +60,68 @@ std::vector<KernelResources> read_resources(const std::string& log) {
     return rows;
 }
 
-/// The texts with their definitions before them.
-std::string full_text(const Texts& texts, const Definitions& definitions) {
-    std::string full;
-    for (const auto& [name, value] : definitions) full += fmt::format("#define {} {}\n", name, value);
-    for (const KernelText& text : texts) full += fmt::format("#line 1 \"{}\"\n{}", text.name, text.text);
-    return full;
+/// The names in the lines `#include "name"` of a text, whatever conditions they stand under.
+std::vector<std::string> includes_of(const char* text) {
+    static const std::regex line(R"re((^|\n)[ \t]*#[ \t]*include[ \t]*"([^"\n]+)")re");
+    std::vector<std::string> names;
+    for (std::cregex_iterator at(text, text + std::strlen(text), line), end; at != end; ++at) names.push_back((*at)[2]);
+    return names;
+}
+
+/// Adds a text, which `by` includes, and those that it includes itself to `names`, unless they are there.
+void add_included(const Texts& texts, std::string_view name, std::string_view by,
+                  std::vector<std::string_view>& names) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) return;
+    const auto found = texts.find(name);
+    if (found == texts.end())
+        throw Error(ExitCode::internal, fmt::format("{} includes {}, which is not embedded", by, name));
+    names.push_back(found->first);
+    for (const std::string& other : includes_of(found->second)) add_included(texts, other, found->first, names);
+}
+
+/// What is compiled: definitions and texts. Two programs whose `key` is the same give the same machine code.
+struct Program {
+    std::string name, text, key;
+    std::vector<const char*> headers, header_names;
+
+    Program(const Source& source, const Definitions& definitions) : name(source.main) {
+        const std::vector<std::string_view> included = included_texts(source);
+        for (const auto& [macro, value] : definitions) text += fmt::format("#define {} {}\n", macro, value);
+        text += fmt::format("#line 1 \"{}\"\n{}", name, source.texts.at(source.main));
+        key = text;
+        for (const std::string_view header : included) {
+            if (header == source.main) continue;
+            headers.push_back(source.texts.at(header));
+            header_names.push_back(header.data());
+            key += fmt::format("#line 1 \"{}\"\n{}", header, headers.back());
+        }
+    }
+};
+
+std::vector<char> compile(const Program& source, const std::string& architecture,
+                          std::vector<KernelResources>* resources) {
+    nvrtcProgram program = nullptr;
+    check(nvrtcCreateProgram(&program, source.text.c_str(), source.name.c_str(), int(source.headers.size()),
+                             source.headers.data(), source.header_names.data()),
+          "nvrtcCreateProgram");
+    const std::string target = "--gpu-architecture=" + architecture;
+    std::vector<const char*> options{
+        target.c_str(),    "--std=c++20", "--device-as-default-execution-space", "--extra-device-vectorization",
+        "--device-int128", "-lineinfo"};
+    if (resources) options.push_back("--ptxas-options=-v");
+    const nvrtcResult result = nvrtcCompileProgram(program, int(options.size()), options.data());
+    const std::string log = log_of(program);
+    if (result != NVRTC_SUCCESS) {
+        nvrtcDestroyProgram(&program);
+        throw Error(ExitCode::internal, fmt::format("{} does not compile for {}:\n{}", source.name, architecture, log));
+    }
+    if (resources) *resources = read_resources(log);
+    std::size_t size = 0;
+    check(nvrtcGetCUBINSize(program, &size), "nvrtcGetCUBINSize");
+    std::vector<char> code(size);
+    check(nvrtcGetCUBIN(program, code.data()), "nvrtcGetCUBIN");
+    nvrtcDestroyProgram(&program);
+    return code;
 }
 
 std::filesystem::path cache_folder() {
@@ -117,34 +175,19 @@ private:
 
 }  // namespace
 
-std::string braces(const std::vector<int>& values) {
-    return fmt::format("{{{}}}", fmt::join(values, ","));
+std::string array_of(const std::vector<int>& values) {
+    return values.empty() ? "{0}" : fmt::format("{{{}}}", fmt::join(values, ","));
 }
 
-std::vector<char> compile(const Texts& texts, const Definitions& definitions, const std::string& architecture,
+std::vector<std::string_view> included_texts(const Source& source) {
+    std::vector<std::string_view> names;
+    add_included(source.texts, source.main, "the program", names);
+    return names;
+}
+
+std::vector<char> compile(const Source& source, const Definitions& definitions, const std::string& architecture,
                           std::vector<KernelResources>* resources) {
-    const std::string text = full_text(texts, definitions);
-    nvrtcProgram program = nullptr;
-    check(nvrtcCreateProgram(&program, text.c_str(), texts.back().name, 0, nullptr, nullptr), "nvrtcCreateProgram");
-    const std::string target = "--gpu-architecture=" + architecture;
-    std::vector<const char*> options{
-        target.c_str(),    "--std=c++20", "--device-as-default-execution-space", "--extra-device-vectorization",
-        "--device-int128", "-lineinfo"};
-    if (resources) options.push_back("--ptxas-options=-v");
-    const nvrtcResult result = nvrtcCompileProgram(program, int(options.size()), options.data());
-    const std::string log = log_of(program);
-    if (result != NVRTC_SUCCESS) {
-        nvrtcDestroyProgram(&program);
-        throw Error(ExitCode::internal,
-                    fmt::format("{} does not compile for {}:\n{}", texts.back().name, architecture, log));
-    }
-    if (resources) *resources = read_resources(log);
-    std::size_t size = 0;
-    check(nvrtcGetCUBINSize(program, &size), "nvrtcGetCUBINSize");
-    std::vector<char> code(size);
-    check(nvrtcGetCUBIN(program, code.data()), "nvrtcGetCUBIN");
-    nvrtcDestroyProgram(&program);
-    return code;
+    return compile(Program(source, definitions), architecture, resources);
 }
 
 void Kernel::allow_shared(Index bytes) const {
@@ -175,29 +218,29 @@ void Kernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const v
     cuda::launched(name_.c_str());
 }
 
-Kernel load(const Texts& texts, const Definitions& definitions, const std::string& name) {
+Kernel load(const Source& source, const Definitions& definitions, const std::string& name) {
     static std::mutex mutex;
     static std::map<std::string, cudaLibrary_t> libraries;
     const std::lock_guard lock(mutex);
-    const std::string text = full_text(texts, definitions);
-    auto found = libraries.find(text);
+    const Program program(source, definitions);
+    auto found = libraries.find(program.key);
     if (found == libraries.end()) {
         const auto& device = device::properties();
         const std::string architecture = fmt::format("sm_{}{}", device.major, device.minor);
-        const CachedCode cached(text, architecture);
+        const CachedCode cached(program.key, architecture);
         std::vector<char> code = cached.read();
         if (code.empty()) {
-            code = compile(texts, definitions, architecture);
+            code = compile(program, architecture, nullptr);
             cached.write(code);
         }
         cudaLibrary_t library{};
         cuda::check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-                    texts.back().name);
-        found = libraries.emplace(text, library).first;
+                    program.name.c_str());
+        found = libraries.emplace(program.key, library).first;
     }
     // Errors name the last kernel launched, also after the Kernel object is gone.
     static std::map<std::string, cudaKernel_t> kernels;
-    const auto [entry, fresh] = kernels.try_emplace(text + "\n" + name);
+    const auto [entry, fresh] = kernels.try_emplace(program.key + "\n" + name);
     if (fresh) cuda::check(cudaLibraryGetKernel(&entry->second, found->second, name.c_str()), name.c_str());
     return Kernel(reinterpret_cast<void*>(entry->second), name);
 }

@@ -9,9 +9,9 @@ rtc::Definitions grid_point_definitions(const Layout& layout, std::span<const In
     return {{"NATURAL", layout.kind() == LayoutKind::natural ? "1" : "0"},
             {"LEVEL_Y", std::to_string(layout.levels().y)},
             {"LEVEL_Z", std::to_string(layout.levels().z)},
-            {"OFFSET_X", rtc::braces(x)},
-            {"OFFSET_Y", rtc::braces(y)},
-            {"OFFSET_Z", rtc::braces(z)}};
+            {"OFFSET_X", rtc::array_of(x)},
+            {"OFFSET_Y", rtc::array_of(y)},
+            {"OFFSET_Z", rtc::array_of(z)}};
 }
 
 std::vector<int> slot_deltas(const Layout& layout, std::span<const Int3> offsets) {

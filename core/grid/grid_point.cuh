@@ -6,6 +6,9 @@
 //
 // A neighbour's slot is the slot plus a constant of its offset, modulo the slots. Where the neighbour lies outside the
 // grid that is some other point.
+#pragma once
+
+namespace hyperplane {
 
 __device__ constexpr int offset_x[] = OFFSET_X;
 __device__ constexpr int offset_y[] = OFFSET_Y;
@@ -48,3 +51,5 @@ __device__ __forceinline__ int neighbour_slot(const Arguments& a, int slot, int 
     const int there = slot + a.delta[e];
     return there >= a.slots ? there - a.slots : there;
 }
+
+}  // namespace hyperplane

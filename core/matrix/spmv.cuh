@@ -8,6 +8,10 @@
 // Definitions, besides those of grid_point.cuh: DOF, ENTRIES, STORED (entries held: all, or those up to the diagonal),
 // ROWS, PERIODIC, EXACT (the residual).
 
+#include "core/grid/grid_point.cuh"
+
+namespace hyperplane {
+
 struct Arguments {
     const double* a;  // [entry][row][col][stride]
     const double* x;
@@ -100,3 +104,5 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
     for (int r = 0; r < ROWS; ++r)
         if (first_row + r < DOF) a.y[(long long)(first_row + r) * a.slots + slot] = sum[r].value();
 }
+
+}  // namespace hyperplane

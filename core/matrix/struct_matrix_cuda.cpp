@@ -10,14 +10,10 @@
 #include "core/grid/grid_point.hpp"
 
 namespace hyperplane {
-namespace rtc {
-extern const KernelText grid_grid_point_cuh, matrix_spmv_cuh;
-}
-
 namespace {
 
-rtc::Texts texts() {
-    return {rtc::grid_grid_point_cuh, rtc::matrix_spmv_cuh};
+rtc::Source source() {
+    return {rtc::core_texts(), "core/matrix/spmv.cuh"};
 }
 
 /// Rows a thread has: all of a small block, else few, so that enough threads ask for memory.
@@ -47,8 +43,8 @@ struct Arguments {
 }  // namespace
 
 StructMatrixCuda::StructMatrixCuda(const StructMatrix& a)
-    : apply_(rtc::load(texts(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv")),
-      residual_(rtc::load(texts(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv")) {
+    : apply_(rtc::load(source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv")),
+      residual_(rtc::load(source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv")) {
     if (a.layout().slots() > std::numeric_limits<int>::max())
         throw UsageError(fmt::format("a GPU takes grids of up to {} points, this one has {}",
                                      std::numeric_limits<int>::max(), a.layout().slots()));
@@ -86,7 +82,7 @@ std::vector<rtc::KernelResources> StructMatrixCuda::compile(const Layout& layout
                                                             MatrixStorage storage, const std::string& architecture) {
     std::vector<rtc::KernelResources> all, one;
     for (const bool exact : {false, true}) {
-        rtc::compile(texts(), definitions(layout, stencil, dof, storage, exact), architecture, &one);
+        rtc::compile(source(), definitions(layout, stencil, dof, storage, exact), architecture, &one);
         for (auto& row : one) row.name = exact ? "residual" : "spmv", all.push_back(row);
     }
     return all;

@@ -11,7 +11,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/parameters.hpp"
-#include "precond/factors/pivot_log.cuh"
+#include "precond/factors/pivot_log.hpp"
 
 namespace hyperplane {
 

@@ -3,6 +3,9 @@
 // read.
 //
 // Definitions: STORAGE (0: double, 1: single precision, 2: half precision, rows scaled by powers of two).
+#pragma once
+
+namespace hyperplane {
 
 #if STORAGE == 0
 typedef double Value;
@@ -56,3 +59,5 @@ private:
         memcpy(v, &raw, sizeof v);
     }
 };
+
+}  // namespace hyperplane

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <limits>
 
-#include "precond/factors/pivot_log.cuh"
+#include "precond/factors/pivot_log.hpp"
 
 namespace hyperplane {
 

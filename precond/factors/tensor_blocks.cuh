@@ -5,6 +5,9 @@
 // A product is D = A B + C with 8 x 4 values of A, 4 x 8 of B and 8 x 8 of C, D (mma.m8n8k4), twice where a block has
 // more than four columns. Of two blocks, one has rows and columns 0 to 3, the other 4 to 7; what their products have
 // off the diagonal is never read.
+#pragma once
+
+namespace hyperplane {
 
 constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // of a warp; rows of a block with what fills it up
 constexpr int steps = size == 4 ? 1 : 2;                     // products of 4 columns
@@ -117,3 +120,5 @@ struct Lane {
         return transposed ? column * DOF + row : row * DOF + column;
     }
 };
+
+}  // namespace hyperplane

@@ -10,6 +10,14 @@
 // (precond/factors/reduced_values.cuh; 0 where points are factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots
 // must have A's sign), SHARES (E and F are A's and stay as they are), UNIT (solves have W = E D^-1 and G = D^-1 F),
 // TOGETHER (not of SYMMETRIC).
+#pragma once
+
+#include "core/grid/grid_point.cuh"
+#include "precond/factors/pivot_log.hpp"
+#include "precond/factors/reduced_values.cuh"
+#include "precond/walks/hyperplane.hpp"
+
+namespace hyperplane {
 
 typedef long long Index;
 
@@ -93,3 +101,5 @@ struct Share {
         : point(TOGETHER ? threadIdx.x / THREADS : threadIdx.x % POINTS),
           thread(TOGETHER ? threadIdx.x % THREADS : threadIdx.x / POINTS) {}
 };
+
+}  // namespace hyperplane

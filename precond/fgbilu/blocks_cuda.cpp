@@ -6,24 +6,16 @@
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/fgbilu/by_element.hpp"
+#include "precond/kernel_texts.hpp"
 
 namespace hyperplane {
-namespace rtc {
-extern const KernelText factors_reduced_values_cuh, factors_pivot_log_cuh, grid_grid_point_cuh, walks_hyperplane_cuh,
-    fgbilu_blocks_cuh, fgbilu_factor_cuh, fgbilu_solve_cuh;
-}
-
 namespace {
 
-const rtc::Texts& texts() {
-    static const rtc::Texts all{rtc::factors_reduced_values_cuh,
-                                rtc::factors_pivot_log_cuh,
-                                rtc::grid_grid_point_cuh,
-                                rtc::walks_hyperplane_cuh,
-                                rtc::fgbilu_blocks_cuh,
-                                rtc::fgbilu_factor_cuh,
-                                rtc::fgbilu_solve_cuh};
-    return all;
+rtc::Source factor_source() {
+    return {rtc::precond_texts(), "precond/fgbilu/factor.cuh"};
+}
+rtc::Source solve_source() {
+    return {rtc::precond_texts(), "precond/fgbilu/solve.cuh"};
 }
 
 /// Points of a thread block: whole 32-byte sectors of a coefficient where a point leaves room for more than one.
@@ -70,7 +62,6 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
         for (const EliminationOrder::Pair& pair : of_l) u.push_back(pair.u), e.push_back(pair.e);
         begin.push_back(int(u.size()));
     }
-    if (u.empty()) u = e = {0};
     const auto number = [](int value) { return std::to_string(value); };
     rtc::Definitions all = grid_point_definitions(system.layout, system.stencil.offsets());
     all.insert({{"DOF", number(system.dof)},
@@ -79,9 +70,9 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
                 {"SHARES", number(system.shares && !is_narrow(storage))},
                 {"UNIT", number(is_narrow(storage) || system.becomes_unit())},
                 {"TOGETHER", number(solves ? system.together(tuning) : system.made_together(tuning))},
-                {"PAIR_BEGIN", rtc::braces(begin)},
-                {"PAIR_U", rtc::braces(u)},
-                {"PAIR_E", rtc::braces(e)},
+                {"PAIR_BEGIN", rtc::array_of(begin)},
+                {"PAIR_U", rtc::array_of(u)},
+                {"PAIR_E", rtc::array_of(e)},
                 {"FACTOR_POINTS", number(shape.factor_points)},
                 {"UNIT_POINTS", number(shape.unit_points)},
                 {"SOLVE_POINTS", number(shape.solve_points)},
@@ -176,11 +167,11 @@ void sweep(const rtc::Kernel& kernel, bool lower, const FgBiluSystem& system, co
 FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
     : system_(system),
       tuning_(tuning),
-      factor_(rtc::load(texts(), definitions(system, tuning, false), "fgbilu_factor")),
-      lower_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_lower")),
-      upper_(rtc::load(texts(), definitions(system, tuning, true), "fgbilu_upper")) {
+      factor_(rtc::load(factor_source(), definitions(system, tuning, false), "fgbilu_factor")),
+      lower_(rtc::load(solve_source(), definitions(system, tuning, true), "fgbilu_lower")),
+      upper_(rtc::load(solve_source(), definitions(system, tuning, true), "fgbilu_upper")) {
     if (system.becomes_unit())
-        unit_triangles_ = rtc::load(texts(), definitions(system, tuning, false), "fgbilu_unit_triangles");
+        unit_triangles_ = rtc::load(factor_source(), definitions(system, tuning, false), "fgbilu_unit_triangles");
 }
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
@@ -213,8 +204,12 @@ void FgBiluCuda::solve(const NarrowFactors& factors, const double* r, double* z)
 
 std::vector<rtc::KernelResources> FgBiluCuda::compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
                                                       const std::string& architecture) {
-    std::vector<rtc::KernelResources> rows;
-    rtc::compile(texts(), definitions(system, tuning, true), architecture, &rows);
+    std::vector<rtc::KernelResources> rows, more;
+    rtc::compile(solve_source(), definitions(system, tuning, true), architecture, &rows);
+    if (!is_narrow(system.storage)) {
+        rtc::compile(factor_source(), definitions(system, tuning, false), architecture, &more);
+        rows.insert(rows.end(), more.begin(), more.end());
+    }
     return rows;
 }
 

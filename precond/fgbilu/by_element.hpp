@@ -9,7 +9,7 @@
 #include "core/device/context.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/reduced.hpp"
-#include "precond/walks/hyperplane.cuh"
+#include "precond/walks/hyperplane.hpp"
 
 namespace hyperplane {
 

@@ -7,7 +7,10 @@
 // Definitions, beside precond/fgbilu/blocks.cuh's: PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l),
 // FACTOR_POINTS, UNIT_POINTS.
 
-#if STORAGE == 0
+#include "precond/fgbilu/blocks.cuh"
+
+namespace hyperplane {
+
 __constant__ const int pair_begin[] = PAIR_BEGIN;
 __constant__ const int pair_u[] = PAIR_U;
 __constant__ const int pair_e[] = PAIR_E;
@@ -156,4 +159,5 @@ extern "C" __global__ void __launch_bounds__(UNIT_POINTS* DOF)
     }
 }
 #endif
-#endif
+
+}  // namespace hyperplane

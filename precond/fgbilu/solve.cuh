@@ -12,6 +12,10 @@
 //
 // Definitions, beside precond/fgbilu/blocks.cuh's: SOLVE_POINTS, PARTS, AHEAD, OVERLAPPED, PAUSE (ns, of give_way).
 
+#include "precond/fgbilu/blocks.cuh"
+
+namespace hyperplane {
+
 constexpr int solve_threads = DOF * PARTS * SOLVE_POINTS, shares = (DOF + PARTS - 1) / PARTS;
 // Part 0 alone needs sums; of two parts, often in one warp, the branch costs more than it saves.
 constexpr bool others_skip_sums = PARTS > 2;
@@ -227,3 +231,5 @@ extern "C" __global__ void __launch_bounds__(solve_threads, 1) fgbilu_lower(cons
 extern "C" __global__ void __launch_bounds__(solve_threads, 1) fgbilu_upper(const __grid_constant__ Arguments a) {
     sweep_level<false>(a);
 }
+
+}  // namespace hyperplane

@@ -7,6 +7,8 @@
 //
 // Definitions: DOF, THREADS (of a block).
 
+namespace hyperplane {
+
 struct Pivots {
     double ratio;        // smallest |pivot| / |diagonal of A|
     long long point;     // the first in natural order that has it
@@ -119,3 +121,5 @@ extern "C" __global__ void __launch_bounds__(THREADS) invert_diagonal(const __gr
     }
     if (thread == 0) a.met[blockIdx.x] = all[0];
 }
+
+}  // namespace hyperplane

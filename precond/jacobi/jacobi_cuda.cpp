@@ -5,14 +5,16 @@
 #include <limits>
 #include <vector>
 
-namespace hyperplane {
-namespace rtc {
-extern const KernelText jacobi_jacobi_cuh;
-}
+#include "precond/kernel_texts.hpp"
 
+namespace hyperplane {
 namespace {
 
 constexpr int threads = 256;
+
+rtc::Source source() {
+    return {rtc::precond_texts(), "precond/jacobi/jacobi.cuh"};
+}
 
 rtc::Definitions definitions(int dof) {
     return {{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(threads)}};
@@ -54,7 +56,7 @@ void adopt(const std::vector<Pivots>& blocks, const Grid& grid, int dof, PivotIn
 
 void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules,
                           PivotInverter& inverter) {
-    const rtc::Kernel kernel = rtc::load({rtc::jacobi_jacobi_cuh}, definitions(a.dof()), "invert_diagonal");
+    const rtc::Kernel kernel = rtc::load(source(), definitions(a.dof()), "invert_diagonal");
     const Index block_points = threads / 32 * (32 / a.dof());
     const Index blocks = std::min((a.layout().slots() + block_points - 1) / block_points,
                                   Index(kernel.occupancy(threads, 0)) * device::properties().multiprocessors);
@@ -82,7 +84,7 @@ void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const Pi
 
 rtc::KernelResources compile_invert_diagonal(int dof, const std::string& architecture) {
     std::vector<rtc::KernelResources> resources;
-    rtc::compile({rtc::jacobi_jacobi_cuh}, definitions(dof), architecture, &resources);
+    rtc::compile(source(), definitions(dof), architecture, &resources);
     return resources.at(0);
 }
 

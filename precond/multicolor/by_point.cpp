@@ -6,7 +6,7 @@
 #include "core/device/for_each_point.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
-#include "precond/factors/pivot_log.cuh"
+#include "precond/factors/pivot_log.hpp"
 #include "precond/factors/view.hpp"
 
 namespace hyperplane::multicolor {

@@ -22,6 +22,10 @@
 // Definitions: THREADS of a block, DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z),
 // MOST_TERMS, STORAGE (precond/factors/reduced_values.cuh).
 
+#include "precond/factors/reduced_values.cuh"
+
+namespace hyperplane {
+
 struct Term {
     long long block;  // the entry's first coefficient; of its mirror in upper sweeps of symmetric factors
     int shift;        // the neighbour's place minus the own
@@ -275,3 +279,5 @@ extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
         p.advance(s, 1);
     }
 }
+
+}  // namespace hyperplane

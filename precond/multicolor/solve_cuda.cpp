@@ -3,11 +3,9 @@
 
 #include <cstring>
 
-namespace hyperplane {
-namespace rtc {
-extern const KernelText multicolor_solve_cuh, factors_reduced_values_cuh;
-}
+#include "precond/kernel_texts.hpp"
 
+namespace hyperplane {
 namespace {
 
 /// Rows a thread has: all of a block that leaves registers to spare.
@@ -31,8 +29,8 @@ int threads_of(Index places, int dof) {
     return several && 10 * most_of_one(fewer) < 9 * most_of_one(usual) ? fewer : usual;
 }
 
-rtc::Texts texts() {
-    return {rtc::factors_reduced_values_cuh, rtc::multicolor_solve_cuh};
+rtc::Source source() {
+    return {rtc::precond_texts(), "precond/multicolor/solve.cuh"};
 }
 
 rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, int dof, bool symmetric,
@@ -99,7 +97,7 @@ MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layou
     const int colours = points.colours(), most_terms = std::max(1, points.shape().entries());
     const auto add = [&](const char* name, int colour, bool lower) {
         const bool enters = std::strcmp(name, "enter") == 0;
-        Step step{rtc::load(texts(), all, name), colour, 0, points.host().inverse[colour], {}};
+        Step step{rtc::load(source(), all, name), colour, 0, points.host().inverse[colour], {}};
         std::vector<Term> terms;
         if (colour < colours) terms = terms_of(points, colour, lower, enters);
         step.terms = int(terms.size());
@@ -132,7 +130,7 @@ std::vector<rtc::KernelResources> MulticolorCuda::compile(const Layout& layout, 
                                                           const std::string& architecture, int threads) {
     const ColouredShape shape(layout.grid(), stencil, ColourRule::stencil);
     std::vector<rtc::KernelResources> resources;
-    rtc::compile(texts(), definitions(shape, layout, dof, symmetric, storage, threads), architecture, &resources);
+    rtc::compile(source(), definitions(shape, layout, dof, symmetric, storage, threads), architecture, &resources);
     return resources;
 }
 

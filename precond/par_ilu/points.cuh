@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps over the factors of points of one or two unknowns: a thread has a row of a point's blocks. Definitions:
 // precond/par_ilu/sweep.cuh, and GROUP_VALUES (coefficients of pairs that are asked for together).
+#pragma once
+
+#include "precond/par_ilu/sweep.cuh"
+
+namespace hyperplane {
 
 constexpr int block_points = threads / DOF;
 constexpr long long block_size = DOF * DOF;
@@ -214,3 +219,5 @@ extern "C" __global__ void __launch_bounds__(threads) unit_triangles(const __gri
         if (exists && p.has_neighbour(a, e)) store(block, row, x);
     }
 }
+
+}  // namespace hyperplane

@@ -3,6 +3,11 @@
 // shared memory row by row (precond/par_ilu/staged_copies.cuh, where definitions are told). One warp inverts what
 // becomes D^-1; workers have a point of each plane of a run. Where a block of a row is the right operand of a product
 // for both planes' points, tensor cores multiply both left ones with it at once, so that there are fewer products.
+#pragma once
+
+#include "precond/par_ilu/staged_copies.cuh"
+
+namespace hyperplane {
 
 /// The term of a row whose shift this is, -1 where it has none.
 __device__ constexpr int term_at(int row, int shift) {
@@ -222,3 +227,5 @@ extern "C" __global__ void __launch_bounds__(row_threads, 1) factor_sweep(const 
         mine.take(waiting);
     });
 }
+
+}  // namespace hyperplane

@@ -21,6 +21,11 @@
 // the run has), MOST_SPAN (of planes); ROW_TERMS {ROWS + 1}, TERM_L, TERM_E, TERM_SHIFT (planes from the row's first
 // one); FIRST_TERM, LAST_TERM of an entry; FINISHED (entries with A's, as they are completed); ROW_RING (of STAGE_ROWS
 // rows each), A_RING (of entries).
+#pragma once
+
+#include "precond/par_ilu/tensor.cuh"
+
+namespace hyperplane {
 
 __device__ constexpr int row_kind[] = ROW_KIND;
 __device__ constexpr int row_terms[] = ROW_TERMS;
@@ -244,3 +249,5 @@ __device__ __forceinline__ void bring_entries(const Arguments& a) {
         }
     });
 }
+
+}  // namespace hyperplane

@@ -23,6 +23,12 @@
 // -1}, PAIRS, PAIR_L, PAIR_U, PAIR_E, FIRST_PAIR, LAST_PAIR; SYMMETRIC (one triangle; pivots must have A's sign),
 // SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a multiprocessor), ROUNDS (of
 // precond/par_ilu/tensor.cuh), BY_ROWS.
+#pragma once
+
+#include "core/grid/grid_point.cuh"
+#include "precond/walks/kernel_parts.cuh"
+
+namespace hyperplane {
 
 struct Arguments {
     const double* a_values[ENTRIES];    // [row][col][a_stride], by the factors' entries; of a sweep by rows as factors
@@ -177,3 +183,5 @@ __device__ __forceinline__ bool invert(const Arguments& a, double (&x)[DOF][DOF]
     }
     return !gave_up;
 }
+
+}  // namespace hyperplane

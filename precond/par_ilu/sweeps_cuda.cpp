@@ -9,15 +9,10 @@
 
 #include "core/device/device.hpp"
 #include "core/grid/grid_point.hpp"
+#include "precond/kernel_texts.hpp"
 #include "precond/par_ilu/staged.hpp"
-#include "precond/walks/tiles.hpp"
 
 namespace hyperplane {
-namespace rtc {
-extern const KernelText grid_grid_point_cuh, walks_kernel_parts_cuh, factors_tensor_blocks_cuh, par_ilu_sweep_cuh,
-    par_ilu_points_cuh, par_ilu_staged_copies_cuh, par_ilu_staged_cuh, par_ilu_tensor_cuh, par_ilu_kernels_cuh;
-}
-
 namespace {
 
 constexpr int threads = 256;
@@ -145,13 +140,13 @@ rtc::Definitions definitions(const IluPattern& shape) {
     all.insert({{"DOF", n(shape.dof)},
                 {"ENTRIES", n(s.size())},
                 {"LOWER", n(s.lower_size())},
-                {"A_ENTRY", rtc::braces(a_entry)},
+                {"A_ENTRY", rtc::array_of(a_entry)},
                 {"PAIRS", n(int(pairs.e.size()))},
-                {"PAIR_L", struct_ilu::array_of(pairs.l)},
-                {"PAIR_U", struct_ilu::array_of(pairs.u)},
-                {"PAIR_E", struct_ilu::array_of(pairs.e)},
-                {"FIRST_PAIR", rtc::braces(pairs.first)},
-                {"LAST_PAIR", rtc::braces(pairs.last)},
+                {"PAIR_L", rtc::array_of(pairs.l)},
+                {"PAIR_U", rtc::array_of(pairs.u)},
+                {"PAIR_E", rtc::array_of(pairs.e)},
+                {"FIRST_PAIR", rtc::array_of(pairs.first)},
+                {"LAST_PAIR", rtc::array_of(pairs.last)},
                 {"SYMMETRIC", n(shape.symmetric)},
                 {"SHARES", n(shape.shares)},
                 {"PERIODIC", n(shape.layout.grid().any_periodic())},
@@ -164,15 +159,8 @@ rtc::Definitions definitions(const IluPattern& shape) {
     return all;
 }
 
-rtc::Texts texts(const IluPattern& shape) {
-    if (!on_tensor_cores(shape.dof))
-        return {rtc::grid_grid_point_cuh, rtc::walks_kernel_parts_cuh, rtc::par_ilu_sweep_cuh, rtc::par_ilu_points_cuh,
-                rtc::par_ilu_kernels_cuh};
-    rtc::Texts all{rtc::grid_grid_point_cuh, rtc::walks_kernel_parts_cuh, rtc::factors_tensor_blocks_cuh,
-                   rtc::par_ilu_sweep_cuh, rtc::par_ilu_tensor_cuh};
-    if (by_rows(shape)) all.insert(all.end(), {rtc::par_ilu_staged_copies_cuh, rtc::par_ilu_staged_cuh});
-    all.push_back(rtc::par_ilu_kernels_cuh);
-    return all;
+rtc::Source source() {
+    return {rtc::precond_texts(), "precond/par_ilu/kernels.cuh"};
 }
 
 /// Of the sweeps that write these entries, and of blocks that wait to be inverted.
@@ -203,7 +191,7 @@ bool FactorSweepsCuda::serves(const IluPattern& shape) {
 FactorSweepsCuda::FactorSweepsCuda(const IluPattern& shape)
     : shape_(shape), changed_(shape.eliminations().changed_entries()) {
     const auto load = [&](const char* name, int staged) {
-        const rtc::Kernel kernel = rtc::load(texts(shape), definitions(shape), name);
+        const rtc::Kernel kernel = rtc::load(source(), definitions(shape), name);
         kernel.allow_shared(shared_bytes(shape, staged));
         return kernel;
     };
@@ -286,7 +274,7 @@ void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const M
 
 std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const IluPattern& shape, const std::string& architecture) {
     std::vector<rtc::KernelResources> resources;
-    rtc::compile(texts(shape), definitions(shape), architecture, &resources);
+    rtc::compile(source(), definitions(shape), architecture, &resources);
     return resources;
 }
 

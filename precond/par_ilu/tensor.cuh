@@ -6,6 +6,12 @@
 // memory. Blocks to be inverted wait there, too, for a thread each or, of more than four unknowns, a thread for each of
 // their columns: the lanes of a warp that invert one block together need many more instructions, and these bound the
 // sweep. Only the last sweep, which tells of pivots point by point, does it so.
+#pragma once
+
+#include "precond/factors/tensor_blocks.cuh"
+#include "precond/par_ilu/sweep.cuh"
+
+namespace hyperplane {
 
 constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
@@ -380,3 +386,5 @@ extern "C" __global__ void __launch_bounds__(threads, 1) unit_triangles(const __
         }
     }
 }
+
+}  // namespace hyperplane

@@ -25,6 +25,13 @@
 // entries that leave the grid are not zero but wrapped), SYMMETRIC (one triangle, pivots must have A's sign), SHARES,
 // KEEP (E lies in shared memory, else in `scratch`), HELPERS, ZEROED (values of shared memory that begin as 0), BLOCKS
 // (resident on a multiprocessor).
+#pragma once
+
+#include "precond/factors/pivot_log.hpp"
+#include "precond/walks/kernel_parts.cuh"
+#include "precond/walks/tile_lines.cuh"
+
+namespace hyperplane {
 
 /// Smallest |pivot| / |A's diagonal entry| of a tile and its point.
 struct Smallest {
@@ -126,3 +133,5 @@ struct Before {
 
 /// Workers and helpers of a block, wherever in the text each of them is.
 __device__ __forceinline__ void meet_all();
+
+}  // namespace hyperplane

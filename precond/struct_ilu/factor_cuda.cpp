@@ -7,14 +7,9 @@
 #include <cstring>
 
 #include "precond/factors/eliminations.hpp"
+#include "precond/kernel_texts.hpp"
 
 namespace hyperplane {
-namespace rtc {
-extern const KernelText walks_kernel_parts_cuh, factors_pivot_log_cuh, walks_tile_lines_cuh, struct_ilu_factor_cuh,
-    struct_ilu_row_cuh, struct_ilu_registers_cuh, struct_ilu_tensor_cuh, struct_ilu_fallback_cuh, struct_ilu_kernel_cuh,
-    factors_tensor_blocks_cuh;
-}
-
 namespace struct_ilu {
 namespace {
 
@@ -23,14 +18,14 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     const Eliminations pairs(system.stencil, system.shares, system.symmetric);
     std::vector<int> a_entry;
     for (const Int3 o : system.stencil.offsets()) a_entry.push_back(system.a_stencil.find(o));
-    all["A_ENTRY"] = rtc::braces(a_entry);
-    all["PAIR_BEGIN"] = rtc::braces(pairs.begin);
-    all["PAIR_L"] = array_of(pairs.l);
-    all["PAIR_U"] = array_of(pairs.u);
+    all["A_ENTRY"] = rtc::array_of(a_entry);
+    all["PAIR_BEGIN"] = rtc::array_of(pairs.begin);
+    all["PAIR_L"] = rtc::array_of(pairs.l);
+    all["PAIR_U"] = rtc::array_of(pairs.u);
     const auto [begin, u, e] = pairs.by_lower();
-    all["CHUNK_BEGIN"] = rtc::braces(begin);
-    all["CHUNK_U"] = array_of(u);
-    all["CHUNK_E"] = array_of(e);
+    all["CHUNK_BEGIN"] = rtc::array_of(begin);
+    all["CHUNK_U"] = rtc::array_of(u);
+    all["CHUNK_E"] = rtc::array_of(e);
     all["HALO_J"] = std::to_string(g.halo_j);
     all["HALO_K"] = std::to_string(g.halo_k);
     all["MAX_LEVEL"] = std::to_string(g.max_level);
@@ -40,6 +35,8 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["STAGES"] = std::to_string(shape.stages);
     all["HELPERS"] = std::to_string(shape.receivers + shape.fetchers);
     all["ZEROED"] = std::to_string(shape.shared / Index(sizeof(double)));
+    all["IN_REGISTERS"] = shape.kind == FactorKind::points ? "1" : "0";
+    all["ON_TENSOR_CORES"] = shape.kind == FactorKind::tensor ? "1" : "0";
     all["UNROLLED"] = shape.kind == FactorKind::rows ? "0" : "1";
     all["SKIP_OUTSIDE"] = system.layout.grid().any_periodic() ? "1" : "0";
     all["SYMMETRIC"] = system.symmetric ? "1" : "0";
@@ -50,17 +47,8 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     return all;
 }
 
-rtc::Texts texts(const FactorShape& shape) {
-    rtc::Texts all{rtc::walks_kernel_parts_cuh, rtc::factors_pivot_log_cuh, rtc::walks_tile_lines_cuh,
-                   rtc::struct_ilu_factor_cuh};
-    if (shape.kind == FactorKind::tensor)
-        all.insert(all.end(), {rtc::factors_tensor_blocks_cuh, rtc::struct_ilu_tensor_cuh});
-    else
-        all.insert(all.end(),
-                   {rtc::struct_ilu_row_cuh,
-                    shape.kind == FactorKind::points ? rtc::struct_ilu_registers_cuh : rtc::struct_ilu_fallback_cuh});
-    all.push_back(rtc::struct_ilu_kernel_cuh);
-    return all;
+rtc::Source source() {
+    return {rtc::precond_texts(), "precond/struct_ilu/kernel.cuh"};
 }
 
 /// Those of precond/struct_ilu/factor.cuh but for the arrays at their end.
@@ -216,7 +204,7 @@ Factorisation::Factorisation(const Context& context, const IluPattern& system, c
       log_(context, "preconditioner: tiles", 1),
       smallest_(context, "preconditioner: tiles", tiles_.count()),
       scratch_(context, "preconditioner: scratch", shape_.scratch(system, g, tiles_)),
-      kernel_(rtc::load(texts(shape_), definitions(system, g, shape_), "struct_ilu_factor")) {
+      kernel_(rtc::load(source(), definitions(system, g, shape_), "struct_ilu_factor")) {
     kernel_.allow_shared(shape_.shared);
 }
 
@@ -294,7 +282,7 @@ std::vector<rtc::KernelResources> Factorisation::compile(const IluPattern& syste
                                                          const std::string& architecture) {
     const FactorShape shape(system, g, tuning);
     std::vector<rtc::KernelResources> rows;
-    rtc::compile(texts(shape), definitions(system, g, shape), architecture, &rows);
+    rtc::compile(source(), definitions(system, g, shape), architecture, &rows);
     for (auto& row : rows) row.name = "struct_ilu factor";
     return rows;
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The factorisation with a thread for each row of a point: any stencil, any dof. Definitions:
 // precond/struct_ilu/factor.cuh.
+#pragma once
+
+#include "precond/struct_ilu/row.cuh"
+
+namespace hyperplane {
 
 constexpr int warp_cells = 32 / DOF;
 constexpr int worker_threads = tile_threads(warp_cells);
@@ -104,3 +109,5 @@ __device__ void help(const Arguments& a, const Tile& tile, int, int lane) {
     }
     meet_all();
 }
+
+}  // namespace hyperplane

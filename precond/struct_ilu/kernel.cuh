@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The walk of a tile over its levels, around a Worker. Definitions: precond/struct_ilu/factor.cuh.
 
+#if IN_REGISTERS
+#include "precond/struct_ilu/registers.cuh"
+#elif ON_TENSOR_CORES
+#include "precond/struct_ilu/tensor.cuh"
+#else
+#include "precond/struct_ilu/fallback.cuh"
+#endif
+
+namespace hyperplane {
+
 constexpr int working_threads = Worker::threads + 32 * HELPERS, threads = working_threads + (helpers_tell ? 0 : 32);
 
 __device__ __forceinline__ void meet_all() {
@@ -69,3 +79,5 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_factor(
         a.smallest[ticket] = smallest;
     }
 }
+
+}  // namespace hyperplane

@@ -12,6 +12,11 @@
 // fit (RING = 0) each elimination reads the second-level cache. FETCHERS warps copy the matrix's rows to shared memory,
 // STAGES - 1 levels ahead: a thread that has asked for more than the memory system holds stands still until the first
 // have come.
+#pragma once
+
+#include "precond/struct_ilu/row.cuh"
+
+namespace hyperplane {
 
 constexpr int worker_threads = (TJ * TK * DOF + 31) / 32 * 32;
 constexpr int block_size = DOF * DOF;
@@ -280,3 +285,5 @@ __device__ void help(const Arguments& a, const Tile& tile, int, int thread) {
     else
         fetch(a, tile, warp - RECEIVERS, lane);
 }
+
+}  // namespace hyperplane

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What workers with a row of a point have in common. Definitions: precond/struct_ilu/factor.cuh.
+#pragma once
+
+#include "precond/struct_ilu/factor.cuh"
+
+namespace hyperplane {
 
 constexpr int unroll_pivots = DOF <= 8 ? DOF : 1;
 constexpr int unroll_products = DOF <= 16 ? DOF : 1;  // rows of a block's product; more take half a minute to compile
@@ -95,3 +100,5 @@ struct RowOfPoint {
         for (int c = 0; c < DOF; ++c) x[c] = scaled[c];
     }
 };
+
+}  // namespace hyperplane

@@ -7,6 +7,12 @@
 //
 // The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
 // memory, a level ahead, by the last warp, which tells of this tile's progress too: all others' registers are needed.
+#pragma once
+
+#include "precond/factors/tensor_blocks.cuh"
+#include "precond/struct_ilu/factor.cuh"
+
+namespace hyperplane {
 
 constexpr int cells = TJ * TK;
 constexpr int worker_threads = (cells + points - 1) / points * 32;
@@ -230,3 +236,5 @@ __device__ void help(const Arguments& a, const Tile& tile, int index, int lane) 
     meet_all();
     tell(finished);
 }
+
+}  // namespace hyperplane

@@ -7,6 +7,11 @@
 // Definitions, besides that of precond/factors/reduced_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA
 // {from a point's cell to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind),
 // THREADS, NATURAL (the layout of vectors), UNROLLED (tables are indexed by constants once loops are unrolled).
+#pragma once
+
+#include "precond/factors/reduced_values.cuh"
+
+namespace hyperplane {
 
 struct Arguments {
     const Value* factors;  // [subdomain][subdomain_values]
@@ -157,3 +162,5 @@ __device__ void store_vector(const Arguments& a, const Box& box, int thread) {
                 if (cells[n].has_point) a.out[c * a.slots + cells[n].slot] = vector_begin()[c * CELLS + cells[n].at];
     });
 }
+
+}  // namespace hyperplane

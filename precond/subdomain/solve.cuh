@@ -20,6 +20,11 @@
 // values, place in the ring, steps that have been asked for when the step's barrier is met}; STEPS_IN (__constant__, or
 // __device__ where there are too many).
 
+#include "precond/subdomain/cells.cuh"
+#include "precond/walks/kernel_parts.cuh"
+
+namespace hyperplane {
+
 TABLE newest[] = NEWEST;
 TABLE older[] = OLDER;
 struct __align__(8) StepRows {
@@ -302,3 +307,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) subdomain_solve(co
     if (does_upper) worker.solve<true>(does_lower ? STEPS : FIRST, LAST);
     store_vector<WORKERS>(a, box, thread);
 }
+
+}  // namespace hyperplane

@@ -4,14 +4,10 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "precond/kernel_texts.hpp"
 #include "precond/subdomain/ring_schedule.hpp"
 
 namespace hyperplane {
-namespace rtc {
-extern const KernelText walks_kernel_parts_cuh, factors_reduced_values_cuh, subdomain_cells_cuh, subdomain_solve_cuh,
-    subdomain_spin_and_dag_cuh;
-}
-
 namespace {
 
 // precond/subdomain/cells.cuh's struct, member by member.
@@ -27,12 +23,6 @@ struct Arguments {
 
 constexpr int graph_threads = 256, barriers = RingSchedule::ahead;
 constexpr Index shared_of_processor = 227 * 1024, shared_of_system = 1024;  // of a block
-
-/// An initialiser that is never empty.
-std::string array_of(std::vector<int> values) {
-    if (values.empty()) values.push_back(0);
-    return rtc::braces(values);
-}
 
 Index even(Index values) {
     return (values + 1) / 2 * 2;
@@ -76,7 +66,7 @@ struct Shape {
         return {{"STORAGE", std::to_string(int(order.storage))},
                 {"DOF", std::to_string(order.dof)},
                 {"LOWER", std::to_string(order.lower)},
-                {"DELTA", array_of(cells.delta)},
+                {"DELTA", rtc::array_of(cells.delta)},
                 {"SX", std::to_string(cuts.size.x)},
                 {"SY", std::to_string(cuts.size.y)},
                 {"SZ", std::to_string(cuts.size.z)},
@@ -155,13 +145,13 @@ rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int fi
     all["STAGED"] = shape.staged ? "1" : "0";
     all["RING"] = std::to_string(shape.ring);
     all["BARRIERS"] = std::to_string(barriers);
-    all["NEWEST"] = array_of(newest);
+    all["NEWEST"] = rtc::array_of(newest);
     all["NEWEST_COUNT"] = std::to_string(newest.size());
-    all["OLDER"] = array_of(older);
+    all["OLDER"] = rtc::array_of(older);
     all["OLDER_COUNT"] = std::to_string(older.size());
     all["KEPT"] = std::to_string(s.unrolled() && kept <= 16 ? kept : 0);
-    all["STEP_ROWS"] = array_of(rows);
-    all["STEP_PIECES"] = array_of(pieces);
+    all["STEP_ROWS"] = rtc::array_of(rows);
+    all["STEP_PIECES"] = rtc::array_of(pieces);
     return all;
 }
 
@@ -174,24 +164,20 @@ rtc::Definitions graph_definitions(const Shape& s, SubdomainVariant variant) {
         z.push_back(s.stencil[e].z);
     }
     all["UNROLLED"] = "0";  // a thread's entry is not known beforehand
-    all["OFFSET_X"] = array_of(x);
-    all["OFFSET_Y"] = array_of(y);
-    all["OFFSET_Z"] = array_of(z);
+    all["OFFSET_X"] = rtc::array_of(x);
+    all["OFFSET_Y"] = rtc::array_of(y);
+    all["OFFSET_Z"] = rtc::array_of(z);
     all["MOST_LEVELS"] = std::to_string(s.most_levels());
     all["SPIN"] = variant == SubdomainVariant::spin ? "1" : "0";
     all["EDGES"] = variant == SubdomainVariant::dag_edge ? "1" : "0";
     return all;
 }
 
-const rtc::Texts& step_texts() {
-    static const rtc::Texts texts{rtc::walks_kernel_parts_cuh, rtc::factors_reduced_values_cuh,
-                                  rtc::subdomain_cells_cuh, rtc::subdomain_solve_cuh};
-    return texts;
+rtc::Source step_source() {
+    return {rtc::precond_texts(), "precond/subdomain/solve.cuh"};
 }
-const rtc::Texts& graph_texts() {
-    static const rtc::Texts texts{rtc::factors_reduced_values_cuh, rtc::subdomain_cells_cuh,
-                                  rtc::subdomain_spin_and_dag_cuh};
-    return texts;
+rtc::Source graph_source() {
+    return {rtc::precond_texts(), "precond/subdomain/spin_and_dag.cuh"};
 }
 
 bool needs_graph(SubdomainVariant variant) {
@@ -244,16 +230,16 @@ SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFa
         threads_ = unsigned(shape.threads());
         shared_ = shape.shared;
         for (const auto& [first, last] : parts_of(s.order, variant))
-            kernels_.push_back(rtc::load(step_texts(), step_definitions(s, shape, first, last), "subdomain_solve"));
+            kernels_.push_back(rtc::load(step_source(), step_definitions(s, shape, first, last), "subdomain_solve"));
     } else {
         threads_ = graph_threads;
         shared_ = graph_shared(s, variant);
-        kernels_.push_back(rtc::load(graph_texts(), graph_definitions(s, variant), "subdomain_walk"));
+        kernels_.push_back(rtc::load(graph_source(), graph_definitions(s, variant), "subdomain_walk"));
     }
     for (const rtc::Kernel& kernel : kernels_) kernel.allow_shared(shared_);
     if (!needs_graph(variant)) return;
     graph_ = Buffer<int>(context, "preconditioner: graph", cuts.subdomains() * s.graph());
-    const rtc::Kernel find = rtc::load(graph_texts(), graph_definitions(s, variant), "subdomain_graph");
+    const rtc::Kernel find = rtc::load(graph_source(), graph_definitions(s, variant), "subdomain_graph");
     const Index shared = 2 * cuts.points() * Index(sizeof(int));
     find.allow_shared(shared);
     Arguments a = arguments_of(cuts, Layout(LayoutKind::natural, cuts.grid, {}));
@@ -289,12 +275,12 @@ std::vector<rtc::KernelResources> SubdomainSolveCuda::compile(const Cuts& cuts, 
     const Shape s(cuts, stencil, dof, LayoutKind::natural, variant, storage);
     std::vector<rtc::KernelResources> all, some;
     if (!goes_by_steps(variant)) {
-        rtc::compile(graph_texts(), graph_definitions(s, variant), architecture, &all);
+        rtc::compile(graph_source(), graph_definitions(s, variant), architecture, &all);
         return all;
     }
     const StepShape shape(s, tuning);
     for (const auto& [first, last] : parts_of(s.order, variant)) {
-        rtc::compile(step_texts(), step_definitions(s, shape, first, last), architecture, &some);
+        rtc::compile(step_source(), step_definitions(s, shape, first, last), architecture, &some);
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

@@ -6,6 +6,10 @@
 // Definitions, besides those of precond/subdomain/cells.cuh: OFFSET_X/Y/Z {of the lower entries}, MOST_LEVELS (of a
 // triangle), SPIN (1: no graph), EDGES (a thread a nonzero block's row, else a row of a point).
 
+#include "precond/subdomain/cells.cuh"
+
+namespace hyperplane {
+
 TABLE offset_x[] = OFFSET_X;
 TABLE offset_y[] = OFFSET_Y;
 TABLE offset_z[] = OFFSET_Z;
@@ -234,3 +238,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) subdomain_walk(const __
     }
     store_vector<THREADS>(a, box, threadIdx.x);
 }
+
+}  // namespace hyperplane

@@ -3,6 +3,9 @@
 //
 // Whole pieces of memory are asked for by one warp; barriers in shared memory tell when they have arrived. Without bulk
 // copies (before sm_90) the lanes of that warp share a piece out.
+#pragma once
+
+namespace hyperplane {
 
 typedef unsigned long long u64;
 
@@ -114,3 +117,5 @@ __device__ __forceinline__ void copy_shared_out(unsigned to, const void* from, u
                      : "memory");
 }
 #endif
+
+}  // namespace hyperplane

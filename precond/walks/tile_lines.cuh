@@ -10,6 +10,11 @@
 //
 // Definitions: DOF, OFFSET_X/Y/Z {of the entries, from the first on}, B, C, SKEW, TJ, TK, UPPER, NATURAL (the layout),
 // UNROLLED (tables are indexed by constants once loops are unrolled).
+#pragma once
+
+#include "precond/walks/kernel_parts.cuh"
+
+namespace hyperplane {
 
 struct Tile {
     int j, k, first, last;  // first line's J and k; levels
@@ -96,3 +101,5 @@ __device__ __forceinline__ long long factor_at(int slots, int entry, int row, in
 __device__ constexpr int tile_threads(int warp_cells) {
     return (TJ * TK + warp_cells - 1) / warp_cells * 32;
 }
+
+}  // namespace hyperplane

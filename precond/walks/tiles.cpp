@@ -79,7 +79,7 @@ rtc::Definitions line_definitions(const IluPattern& system, const Geometry& g, T
                                   bool upper) {
     const auto n = [](Index value) { return std::to_string(value); };
     const auto some = [&](const std::vector<int>& values) {
-        return rtc::braces({values.begin(), values.begin() + entries});
+        return rtc::array_of({values.begin(), values.begin() + entries});
     };
     return {{"DOF", n(system.dof)},
             {"LOWER", n(g.lower)},
@@ -93,10 +93,6 @@ rtc::Definitions line_definitions(const IluPattern& system, const Geometry& g, T
             {"TK", n(tile.k)},
             {"UPPER", n(upper)},
             {"NATURAL", n(system.layout.kind() == LayoutKind::natural)}};
-}
-
-std::string array_of(const std::vector<int>& values) {
-    return rtc::braces(values.empty() ? std::vector<int>{0} : values);
 }
 
 }  // namespace hyperplane::struct_ilu

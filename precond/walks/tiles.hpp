@@ -66,7 +66,4 @@ double points_a_level(const IluPattern& system);
 rtc::Definitions line_definitions(const IluPattern& system, const Geometry& geometry, TileShape tile, int entries,
                                   bool upper);
 
-/// An initialiser that is never empty.
-std::string array_of(const std::vector<int>& values);
-
 }  // namespace hyperplane::struct_ilu

@@ -15,6 +15,11 @@
 // triangle is read as the upper one's transpose), UNIT, SKIP_OUTSIDE; POINTS of a block of threads and ROW_GROUPS, the
 // threads that share a point's rows, WIDTH of a thread's columns; STORAGE (precond/factors/reduced_values.cuh).
 
+#include "core/grid/grid_point.cuh"
+#include "precond/factors/reduced_values.cuh"
+
+namespace hyperplane {
+
 struct Arguments {
     const Value* triangle;                          // its first entry's coefficients; mirrored, the lower one's
     const Value* inverse;                           // D^-1
@@ -212,3 +217,5 @@ extern "C" __global__ void __launch_bounds__(threads) scale(const __grid_constan
 }
 
 #endif
+
+}  // namespace hyperplane

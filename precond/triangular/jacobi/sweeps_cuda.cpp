@@ -4,18 +4,15 @@
 #include <algorithm>
 
 #include "core/grid/grid_point.hpp"
+#include "precond/kernel_texts.hpp"
 
 namespace hyperplane {
-namespace rtc {
-extern const KernelText grid_grid_point_cuh, factors_reduced_values_cuh, triangular_jacobi_jacobi_sweep_cuh;
-}
-
 namespace {
 
 constexpr int most_threads = 256;
 
-rtc::Texts texts() {
-    return {rtc::grid_grid_point_cuh, rtc::factors_reduced_values_cuh, rtc::triangular_jacobi_jacobi_sweep_cuh};
+rtc::Source source() {
+    return {rtc::precond_texts(), "precond/triangular/jacobi/jacobi_sweep.cuh"};
 }
 
 /// How a block of threads is shared out over points, and a point's rows and columns over threads.
@@ -91,7 +88,7 @@ Places places_of(const NarrowFactorView<T>& f, bool upper) {
 
 TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shape) {
     const auto load = [&](Direction direction, const char* name) {
-        return rtc::load(texts(), definitions(shape, direction), name);
+        return rtc::load(source(), definitions(shape, direction), name);
     };
     for (const Direction direction : {Direction::lower, Direction::upper}) {
         Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
@@ -141,7 +138,7 @@ std::vector<rtc::KernelResources> TriangleSweepsCuda::compile(const TriangleShap
                                                               const std::string& architecture) {
     std::vector<rtc::KernelResources> all, one;
     for (const Direction direction : {Direction::lower, Direction::upper}) {
-        rtc::compile(texts(), definitions(shape, direction), architecture, &one);
+        rtc::compile(source(), definitions(shape, direction), architecture, &one);
         for (auto& row : one)
             row.name = (direction == Direction::lower ? "lower " : "upper ") + row.name, all.push_back(row);
     }

@@ -5,6 +5,11 @@
 // Points side by side have their blocks of an entry side by side in memory: a chunk, which one bulk copy brings to
 // shared memory. A warp does nothing but ask for the chunks of the levels ahead; a barrier for each stage tells when
 // they have arrived.
+#pragma once
+
+#include "precond/triangular/wavefront/solve.cuh"
+
+namespace hyperplane {
 
 constexpr int block_size = DOF * DOF;
 constexpr int per_copy = 16 / sizeof(Value);    // values of the 16 bytes that copies are made of
@@ -343,3 +348,5 @@ struct Worker {
         return sum;
     }
 };
+
+}  // namespace hyperplane

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What passes between tiles: edges, a {value, epoch} record for each point that other tiles need. Definitions:
 // precond/triangular/wavefront/solve.cuh.
+#pragma once
+
+#include "precond/triangular/wavefront/solve.cuh"
+
+namespace hyperplane {
 
 static_assert((LOOKAHEAD & (LOOKAHEAD - 1)) == 0 && LOOKAHEAD <= 8);
 constexpr int edge_j = HALO_J < TJ ? HALO_J : TJ, edge_k = HALO_K < TK ? HALO_K : TK;
@@ -110,3 +115,5 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int set
         while (plane >= a.nx) plane -= a.nx;
     }
 }
+
+}  // namespace hyperplane

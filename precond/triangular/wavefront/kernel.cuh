@@ -2,6 +2,15 @@
 // The walk of a tile over its levels, by the groups of threads that share a row's terms, those that fetch coefficients
 // and those that bring edges. Definitions: precond/triangular/wavefront/solve.cuh.
 
+#include "precond/triangular/wavefront/edges.cuh"
+#if DOF == 1
+#include "precond/triangular/wavefront/points.cuh"
+#else
+#include "precond/triangular/wavefront/blocks.cuh"
+#endif
+
+namespace hyperplane {
+
 constexpr int threads = GROUPS * worker_threads + loader_threads + LOOKAHEAD * HALO_THREADS;
 
 // Threads that meet for a level: all but the sets of HALO_THREADS that wait for edges of other levels.
@@ -144,3 +153,5 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
         a.state->epoch = epoch + 1;
     }
 }
+
+}  // namespace hyperplane

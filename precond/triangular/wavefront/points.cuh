@@ -4,6 +4,11 @@
 //
 // A thread's coefficients come one by one, neighbouring points to neighbouring threads, by its own asynchronous copies
 // or by those of LOADERS groups of warps that do nothing else, which fetch 16 bytes at once for RUN lines side by side.
+#pragma once
+
+#include "precond/triangular/wavefront/solve.cuh"
+
+namespace hyperplane {
 
 constexpr bool whole_stages = STAGES > 0, own_copies = whole_stages && LOADERS == 0;
 constexpr int copies_pending = STAGES > 1 ? STAGES - 1 : 0;
@@ -242,3 +247,5 @@ __device__ void load_of(const Arguments& a, const Tile& tile, int thread) {
 __device__ void load(const Arguments& a, const Tile& tile, int thread) {
     load_of<0>(a, tile, thread);
 }
+
+}  // namespace hyperplane

@@ -41,6 +41,13 @@
 // (also r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), EDGES_MEET, LOADERS, LOADER_LINES, RUN,
 // BLOCKS (resident on a multiprocessor), GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}.
 // Coefficients and D^-1 are kept as precond/factors/reduced_values.cuh says.
+#pragma once
+
+#include "precond/factors/reduced_values.cuh"
+#include "precond/walks/kernel_parts.cuh"
+#include "precond/walks/tile_lines.cuh"
+
+namespace hyperplane {
 
 struct alignas(16) Edge {
     double value;
@@ -123,3 +130,5 @@ __device__ __forceinline__ void copy_word(void* to, const void* from) {
 __device__ __forceinline__ void meet_at(int level);
 /// Edges of the level before are in the ring: the set of threads that brought them goes on.
 __device__ __forceinline__ void show_edges(int level);
+
+}  // namespace hyperplane

@@ -6,14 +6,9 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "precond/kernel_texts.hpp"
 
 namespace hyperplane {
-namespace rtc {
-extern const KernelText walks_kernel_parts_cuh, factors_reduced_values_cuh, walks_tile_lines_cuh,
-    triangular_wavefront_solve_cuh, triangular_wavefront_edges_cuh, triangular_wavefront_points_cuh,
-    triangular_wavefront_blocks_cuh, triangular_wavefront_kernel_cuh;
-}
-
 namespace struct_ilu {
 namespace {
 
@@ -61,7 +56,7 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     rtc::Definitions all = line_definitions(system, g, shape.tile, g.lower, upper);
     const bool wraps = system.layout.grid().any_periodic() && system.shares;
     all["UNROLLED"] = "1";
-    all["OFFSET_LEVEL"] = rtc::braces({g.level.begin(), g.level.begin() + g.lower});
+    all["OFFSET_LEVEL"] = rtc::array_of({g.level.begin(), g.level.begin() + g.lower});
     all["HALO_J"] = std::to_string(g.halo_j);
     all["HALO_K"] = std::to_string(g.halo_k);
     all["RING"] = std::to_string(g.ring);
@@ -79,21 +74,15 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     const Groups groups(system, g, tuning.pipelined);
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["GROUPS"] = std::to_string(groups.count());
-    all["TERMS"] = array_of(groups.terms);
-    all["GROUP_BEGIN"] = rtc::braces(groups.begin);
+    all["TERMS"] = rtc::array_of(groups.terms);
+    all["GROUP_BEGIN"] = rtc::array_of(groups.begin);
     all["DILU"] = system.shares ? "1" : "0";
     all["STORAGE"] = std::to_string(int(system.storage));
     return all;
 }
 
-rtc::Texts texts(int dof) {
-    return {rtc::walks_kernel_parts_cuh,
-            rtc::factors_reduced_values_cuh,
-            rtc::walks_tile_lines_cuh,
-            rtc::triangular_wavefront_solve_cuh,
-            rtc::triangular_wavefront_edges_cuh,
-            dof == 1 ? rtc::triangular_wavefront_points_cuh : rtc::triangular_wavefront_blocks_cuh,
-            rtc::triangular_wavefront_kernel_cuh};
+rtc::Source source() {
+    return {rtc::precond_texts(), "precond/triangular/wavefront/kernel.cuh"};
 }
 
 /// Those of precond/triangular/wavefront/solve.cuh but for the array at their end.
@@ -225,7 +214,7 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
       partial_(context, "preconditioner: tiles", tiles_.count()) {
     const auto load = [&](bool upper, bool dot) {
         const rtc::Kernel kernel =
-            rtc::load(texts(system.dof), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
+            rtc::load(source(), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
         kernel.allow_shared(shape_.shared);
         return kernel;
     };
@@ -293,7 +282,7 @@ std::vector<rtc::KernelResources> Solves::compile(const IluPattern& system, cons
     const SolveShape shape(system, g, tuning);
     std::vector<rtc::KernelResources> all, one;
     const auto add = [&](const char* name, bool upper, bool dot) {
-        rtc::compile(texts(system.dof), definitions(system, g, shape, upper, dot, tuning), architecture, &one);
+        rtc::compile(source(), definitions(system, g, shape, upper, dot, tuning), architecture, &one);
         for (auto& row : one) row.name = name, all.push_back(row);
     };
     add("struct_ilu lower", false, false);

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The points of one level, for hosts and kernels. Part of C++ and of NVRTC's texts.
-#ifndef HYPERPLANE_HYPERPLANE
-#define HYPERPLANE_HYPERPLANE
+// The points of one level, for hosts and kernels.
+#pragma once
 
-#ifndef __CUDACC_RTC__
-#include "core/types.hpp"
+#include "core/host_device.hpp"
 
 namespace hyperplane {
-#elif !defined HYPERPLANE_HD
-#define HYPERPLANE_HD __device__
-#endif
 
 /// A level as a rectangle of columns (j, k): `width` points of each plane k, from the first j that has one, where whole
 /// sectors of memory begin. Some columns have no point.
@@ -31,7 +26,4 @@ struct Hyperplane {
     }
 };
 
-#ifndef __CUDACC_RTC__
 }  // namespace hyperplane
-#endif
-#endif

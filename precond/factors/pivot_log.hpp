@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a factorisation meets of pivots that it cannot use, told by many threads at once: counts, and the first events
-// in natural order, so that reports do not depend on how points are shared out. Part of C++ and of NVRTC's texts.
-#ifndef HYPERPLANE_PIVOT_LOG
-#define HYPERPLANE_PIVOT_LOG
+// in natural order, so that reports do not depend on how points are shared out.
+#pragma once
 
-#ifdef __CUDACC_RTC__
-#define HYPERPLANE_HD __device__
-#else
+#include "core/host_device.hpp"
+#ifndef __CUDACC_RTC__
 #include <cmath>
-
-#include "core/types.hpp"
+#endif
 
 namespace hyperplane {
-#endif
 
 /// A row is that of a point in the grid, times dof, plus the component.
 struct PivotLog {
@@ -109,7 +105,4 @@ struct PivotRatio {
     }
 };
 
-#ifndef __CUDACC_RTC__
 }  // namespace hyperplane
-#endif
-#endif

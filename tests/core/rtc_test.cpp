@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Texts of kernels that include one another, without a GPU.
+#include "core/device/rtc.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+using rtc::Texts;
+using Names = std::vector<std::string_view>;
+
+TEST(KernelTexts, AreFollowedThroughWhatTheyInclude) {
+    const Texts texts{
+        {"room/kernel.cuh", "#include \"room/b.cuh\"\n # include \"room/a.hpp\" // both\n"},
+        {"room/a.hpp", "#pragma once\n#include \"core/c.hpp\"\n"},
+        {"room/b.cuh",
+         "int b;\n#if B\n#include \"room/a.hpp\"\n#include <cmath>\n#endif\n// #include \"room/d.cuh\"\n"},
+        {"core/c.hpp", "int c;  // no #include \"of this line\"\n"},
+        {"room/d.cuh", "not included"}};
+    EXPECT_EQ(rtc::included_texts({texts, "room/kernel.cuh"}),
+              (Names{"room/kernel.cuh", "room/b.cuh", "room/a.hpp", "core/c.hpp"}));
+    EXPECT_EQ(rtc::included_texts({texts, "core/c.hpp"}), Names{"core/c.hpp"});
+}
+
+TEST(KernelTexts, ThatAreNotEmbeddedAreNamed) {
+    const Texts texts{{"room/kernel.cuh", "#include \"room/missing.cuh\"\n"}};
+    try {
+        rtc::included_texts({texts, "room/kernel.cuh"});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::internal);
+        EXPECT_EQ(std::string(error.what()), "room/kernel.cuh includes room/missing.cuh, which is not embedded");
+    }
+    EXPECT_THROW(rtc::included_texts({texts, "room/other.cuh"}), Error);
+}
+
+TEST(KernelTexts, AreHeadersToTheCompiler) {
+    const Texts texts{{"room/kernel.cuh",
+                       "#include \"room/a.hpp\"\n#include \"room/b.hpp\"\n"
+                       "extern \"C\" __global__ void fill(double* x) { x[threadIdx.x] = factor * twice(DOF); }\n"},
+                      {"room/a.hpp", "#pragma once\n#include \"room/b.hpp\"\nconstexpr double factor = twice(2);\n"},
+                      {"room/b.hpp", "#pragma once\nconstexpr int twice(int n) { return 2 * n; }\n"}};
+    std::vector<rtc::KernelResources> rows;
+    EXPECT_FALSE(rtc::compile({texts, "room/kernel.cuh"}, {{"DOF", "3"}}, "sm_90", &rows).empty());
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].name, "fill");
+    try {
+        rtc::compile({texts, "room/kernel.cuh"}, {}, "sm_90");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("room/kernel.cuh(3): error: identifier \"DOF\""), std::string::npos)
+            << error.what();
+    }
+}
+
+TEST(KernelTexts, OfARoomAreThere) {
+    const Names names = rtc::included_texts({rtc::core_texts(), "core/matrix/spmv.cuh"});
+    EXPECT_EQ(names, (Names{"core/matrix/spmv.cuh", "core/grid/grid_point.cuh"}));
+}
+
+TEST(KernelTexts, InitialiseArraysThatAreNeverEmpty) {
+    EXPECT_EQ(rtc::array_of({3, -1, 2}), "{3,-1,2}");
+    EXPECT_EQ(rtc::array_of({}), "{0}");
+}
+
+}  // namespace
+}  // namespace hyperplane
