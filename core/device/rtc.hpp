@@ -7,10 +7,10 @@
 // process, and the machine code is kept on disk under $XDG_CACHE_HOME/hyperplane (~/.cache/hyperplane).
 #pragma once
 
-#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/types.hpp"
@@ -56,24 +56,14 @@ struct Blocks {
     unsigned x, y = 1;
 };
 
-/// The argument of a kernel whose struct is `head` followed by an array of ints, as words; behind an array there is a
-/// zero where the struct's size, of whole 8 bytes, asks for one. `head` must hold a multiple of 4 bytes and no padding
-/// at its end.
-template <class Head>
-std::vector<int> argument(const Head& head, const std::vector<int>& end) {
-    static_assert(sizeof(Head) % sizeof(int) == 0);
-    std::vector<int> words(sizeof(Head) / sizeof(int));
-    std::memcpy(words.data(), &head, sizeof(Head));
-    words.insert(words.end(), end.begin(), end.end());
-    if (!end.empty() && words.size() % 2 != 0) words.push_back(0);
-    return words;
-}
+/// Elements of an argument's array that the host has room for. A kernel's argument may have 32764 bytes, an element has
+/// 32 at most.
+inline constexpr int most_entries = 1000;
 
-/// A compiled kernel on the device.
-class Kernel {
+/// What does not depend on a kernel's argument.
+class AnyKernel {
 public:
-    Kernel() = default;
-    Kernel(void* function, std::string name) : function_(function), name_(std::move(name)) {}
+    AnyKernel() = default;
 
     explicit operator bool() const { return function_; }
     const std::string& name() const { return name_; }
@@ -81,17 +71,33 @@ public:
     void allow_shared(Index bytes) const;
     /// Resident blocks on a multiprocessor.
     int occupancy(int threads, Index shared_bytes) const;
-    /// Launches on the program's stream with one argument, a struct at `argument`. `early`: it may begin when all
-    /// blocks of the kernel before have allowed it, and itself waits for what that one writes (programmatic dependent
-    /// launch).
-    void launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early = false) const;
+
+protected:
+    AnyKernel(const Source& source, const Definitions& definitions, const std::string& name);
+    void launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early) const;
 
 private:
     void* function_ = nullptr;
     std::string name_;
 };
 
-/// The kernel `name` of a source, compiled for the chosen device and these definitions.
-Kernel load(const Source& source, const Definitions& definitions, const std::string& name);
+/// A compiled kernel on the device that takes an `Arguments`.
+template <class Arguments>
+class Kernel : public AnyKernel {
+public:
+    static_assert(std::is_trivially_copyable_v<Arguments> && std::is_standard_layout_v<Arguments>);
+
+    Kernel() = default;
+    /// The kernel `name` of a source, compiled for the chosen device and these definitions.
+    Kernel(const Source& source, const Definitions& definitions, const std::string& name)
+        : AnyKernel(source, definitions, name) {}
+
+    /// Launches on the program's stream. `early`: the kernel may begin when all blocks of the kernel before have
+    /// allowed it, and waits itself for what that one writes (programmatic dependent launch).
+    void launch(Blocks blocks, unsigned threads, Index shared_bytes, const Arguments& arguments,
+                bool early = false) const {
+        AnyKernel::launch(blocks, threads, shared_bytes, &arguments, early);
+    }
+};
 
 }  // namespace hyperplane::rtc

@@ -190,19 +190,19 @@ std::vector<char> compile(const Source& source, const Definitions& definitions, 
     return compile(Program(source, definitions), architecture, resources);
 }
 
-void Kernel::allow_shared(Index bytes) const {
+void AnyKernel::allow_shared(Index bytes) const {
     cuda::check(cudaFuncSetAttribute(function_, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
                 name_.c_str());
 }
 
-int Kernel::occupancy(int threads, Index shared_bytes) const {
+int AnyKernel::occupancy(int threads, Index shared_bytes) const {
     int blocks = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_, threads, std::size_t(shared_bytes)),
                 name_.c_str());
     return blocks;
 }
 
-void Kernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early) const {
+void AnyKernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early) const {
     void* arguments[] = {const_cast<void*>(argument)};
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -218,7 +218,7 @@ void Kernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const v
     cuda::launched(name_.c_str());
 }
 
-Kernel load(const Source& source, const Definitions& definitions, const std::string& name) {
+AnyKernel::AnyKernel(const Source& source, const Definitions& definitions, const std::string& name) : name_(name) {
     static std::mutex mutex;
     static std::map<std::string, cudaLibrary_t> libraries;
     const std::lock_guard lock(mutex);
@@ -242,7 +242,7 @@ Kernel load(const Source& source, const Definitions& definitions, const std::str
     static std::map<std::string, cudaKernel_t> kernels;
     const auto [entry, fresh] = kernels.try_emplace(program.key + "\n" + name);
     if (fresh) cuda::check(cudaLibraryGetKernel(&entry->second, found->second, name.c_str()), name.c_str());
-    return Kernel(reinterpret_cast<void*>(entry->second), name);
+    function_ = reinterpret_cast<void*>(entry->second);
 }
 
 }  // namespace hyperplane::rtc

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/grid/grid_point.hpp"
 
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
 namespace hyperplane {
 
 rtc::Definitions grid_point_definitions(const Layout& layout, std::span<const Int3> offsets) {
@@ -14,10 +18,15 @@ rtc::Definitions grid_point_definitions(const Layout& layout, std::span<const In
             {"OFFSET_Z", rtc::array_of(z)}};
 }
 
-std::vector<int> slot_deltas(const Layout& layout, std::span<const Int3> offsets) {
-    std::vector<int> deltas;
-    for (const Int3 o : offsets) deltas.push_back(int(layout.slot_delta(o)));
-    return deltas;
+void check_entries(std::size_t entries, std::size_t room) {
+    if (entries > room)
+        throw UsageError(
+            fmt::format("a GPU's kernels take stencils of up to {} entries, this one has {}", room, entries));
+}
+
+void slot_deltas(const Layout& layout, std::span<const Int3> offsets, std::span<int> deltas) {
+    check_entries(offsets.size(), deltas.size());
+    for (std::size_t e = 0; e < offsets.size(); ++e) deltas[e] = int(layout.slot_delta(offsets[e]));
 }
 
 }  // namespace hyperplane

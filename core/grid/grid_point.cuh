@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Points of a grid and their slots in a layout, for kernels that follow points. Definitions (core/grid/grid_point.hpp
-// gives them): NATURAL (the layout), LEVEL_Y, LEVEL_Z (of its levels i + LEVEL_Y j + LEVEL_Z k), OFFSET_X/Y/Z (of the
-// entries). A kernel's arguments have nx, ny, nz, slots and `delta`, for each entry: slot of p + o minus slot of p,
-// modulo the slots, in [0, slots).
+// Points of a grid and their slots in a layout, for kernels that find neighbours by their coordinates.
 //
-// A neighbour's slot is the slot plus a constant of its offset, modulo the slots. Where the neighbour lies outside the
-// grid that is some other point.
+// Definitions (grid_point_definitions in core/grid/grid_point.hpp): NATURAL (the layout), LEVEL_Y, LEVEL_Z (of its
+// levels i + LEVEL_Y j + LEVEL_Z k), OFFSET_X/Y/Z (of the entries). A kernel's arguments have nx, ny, nz and slots;
+// those of kernels that ask for neighbour_slot have delta[entries], too (slot_deltas in core/grid/grid_point.hpp).
 #pragma once
+
+#include "core/grid/slots.hpp"
 
 namespace hyperplane {
 
@@ -32,7 +32,7 @@ struct GridPoint {
     __device__ __forceinline__ bool in_grid(const Arguments& a) const {
         return unsigned(i) < unsigned(a.nx) && unsigned(j) < unsigned(a.ny) && unsigned(k) < unsigned(a.nz);
     }
-    /// neighbour(e).in_grid(a) in fewer registers, of which sweeps have none to spare on sm_100.
+    /// neighbour(e).in_grid(a) with fewer registers: on sm_100 par_ilu's sweeps would spill otherwise.
     template <class Arguments>
     __device__ __forceinline__ bool has_neighbour(const Arguments& a, int e) const {
         return unsigned(i + offset_x[e]) < unsigned(a.nx) && unsigned(j + offset_y[e]) < unsigned(a.ny) &&
@@ -45,11 +45,10 @@ struct GridPoint {
     }
 };
 
-/// Slot of the neighbour at offset e; some other one where there is none.
+/// Slot of the neighbour at offset e; of some other point where it lies outside the grid.
 template <class Arguments>
 __device__ __forceinline__ int neighbour_slot(const Arguments& a, int slot, int e) {
-    const int there = slot + a.delta[e];
-    return there >= a.slots ? there - a.slots : there;
+    return shifted_slot(a, slot, a.delta[e]);
 }
 
 }  // namespace hyperplane

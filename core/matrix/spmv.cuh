@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// y = A x, or r = b - A x in twice the working precision, on a GPU.
+// y = A x, or the residual r = b - A x in twice the working precision, on a GPU.
 //
-// A thread has ROWS rows of one slot. Where a neighbour lies outside the grid some other point (grid_point.cuh) is
-// multiplied by the zero stored there: the map of points to slots is one to one, so the coefficient that points back
-// is zero as well, also where only one triangle is stored. Along periodic axes points are followed instead (PERIODIC).
+// A thread has ROWS rows of one slot. The neighbour of an entry is found by its slot alone. Where the neighbour lies
+// outside the grid that is the slot of some other point, whose value is multiplied by the zero that A stores there; the
+// map of points to slots is one to one, so the mirrored coefficient, which is read where one triangle is stored, is
+// zero as well. Where A wraps along an axis (PERIODIC) neighbours are found by their coordinates.
 //
-// Definitions, besides those of grid_point.cuh: DOF, ENTRIES, STORED (entries held: all, or those up to the diagonal),
-// ROWS, PERIODIC, EXACT (the residual).
+// Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES, STORED (entries held: all, or those up to the
+// diagonal), ROWS, PERIODIC, EXACT (the residual).
 
 #include "core/grid/grid_point.cuh"
+#include "core/matrix/arguments.hpp"
 
 namespace hyperplane {
 
-struct Arguments {
-    const double* a;  // [entry][row][col][stride]
-    const double* x;
-    const double* b;
-    double* y;
-    int slots, stride, nx, ny, nz, periodic_x, periodic_y, periodic_z;
-    int delta[ENTRIES];
-};
+using Arguments = SpmvArguments<ENTRIES>;
 
 constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
 
@@ -33,7 +28,7 @@ struct ExactSum {
         low = __dadd_rn(low, __dadd_rn(__dsub_rn(high, __dsub_rn(sum, part)), __dsub_rn(v, part)));
         high = sum;
     }
-    /// The residual takes its products away.
+    /// Subtracts u v: products of a residual are subtracted from b.
     __device__ void add_product(double u, double v) {
         const double product = __dmul_rn(-u, v);
         low = __dadd_rn(low, __fma_rn(-u, v, -product));
@@ -66,7 +61,7 @@ __device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
     return p.in_grid(a) ? p.slot(a) : -1;
 }
 
-// Where points are followed ptxas would rather spill than have fewer blocks, unless it is asked for one.
+// Where neighbours are found by coordinates ptxas would spill registers to keep more than one block resident.
 #if PERIODIC
 #define BOUNDS __launch_bounds__(256, 1)
 #else

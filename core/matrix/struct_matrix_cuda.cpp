@@ -33,18 +33,11 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
     return all;
 }
 
-/// spmv.cuh's Arguments but for the array at its end.
-struct Arguments {
-    const double *a, *x, *b;
-    double* y;
-    int slots, stride, nx, ny, nz, periodic[3];
-};
-
 }  // namespace
 
 StructMatrixCuda::StructMatrixCuda(const StructMatrix& a)
-    : apply_(rtc::load(source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv")),
-      residual_(rtc::load(source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv")) {
+    : apply_(source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv"),
+      residual_(source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv") {
     if (a.layout().slots() > std::numeric_limits<int>::max())
         throw UsageError(fmt::format("a GPU takes grids of up to {} points, this one has {}",
                                      std::numeric_limits<int>::max(), a.layout().slots()));
@@ -58,24 +51,28 @@ void StructMatrixCuda::residual(const StructMatrix& a, const Vector& b, const Ve
     launch(residual_, a, &b, x, r);
 }
 
-void StructMatrixCuda::launch(const rtc::Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x,
+void StructMatrixCuda::launch(const Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x,
                               Vector& y) const {
     constexpr unsigned threads = 256;
     const Grid& g = a.grid();
     const int slots = int(a.layout().slots());
-    const Arguments head{a.values(0),
-                         x.data(),
-                         b ? b->data() : nullptr,
-                         y.data(),
-                         slots,
-                         int(a.stride()),
-                         g.nx,
-                         g.ny,
-                         g.nz,
-                         {g.periodic[0], g.periodic[1], g.periodic[2]}};
+    Arguments arguments{.a = a.values(0),
+                        .x = x.data(),
+                        .b = b ? b->data() : nullptr,
+                        .y = y.data(),
+                        .slots = slots,
+                        .stride = int(a.stride()),
+                        .nx = g.nx,
+                        .ny = g.ny,
+                        .nz = g.nz,
+                        .periodic_x = g.periodic[0],
+                        .periodic_y = g.periodic[1],
+                        .periodic_z = g.periodic[2],
+                        .delta = {}};
+    slot_deltas(a.layout(), a.stencil().offsets(), arguments.delta);
     const int rows = rows_of(a.dof());
     kernel.launch({(unsigned(slots) + threads - 1) / threads, unsigned((a.dof() + rows - 1) / rows)}, threads, 0,
-                  rtc::argument(head, slot_deltas(a.layout(), a.stencil().offsets())).data());
+                  arguments);
 }
 
 std::vector<rtc::KernelResources> StructMatrixCuda::compile(const Layout& layout, const Stencil& stencil, int dof,

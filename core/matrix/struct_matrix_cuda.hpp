@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device/rtc.hpp"
+#include "core/matrix/arguments.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {
@@ -26,9 +27,11 @@ public:
                                                      MatrixStorage storage, const std::string& architecture);
 
 private:
-    void launch(const rtc::Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x, Vector& y) const;
+    using Arguments = SpmvArguments<rtc::most_entries>;
+    using Kernel = rtc::Kernel<Arguments>;
+    void launch(const Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x, Vector& y) const;
 
-    rtc::Kernel apply_, residual_;
+    Kernel apply_, residual_;
 };
 
 }  // namespace hyperplane

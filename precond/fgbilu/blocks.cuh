@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What FGBILU's kernels have in common: Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119,
+// What FGBILU's kernels share: Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119,
 // 2015, are precond/fgbilu/factor.cuh and precond/fgbilu/solve.cuh; equations in fgbilu.hpp.
 //
-// A block of threads has points of a hyperplane side by side. Threads follow memory, so that a warp reads consecutive
-// values: a point's coefficients lie together (TOGETHER) and its threads are side by side, or a coefficient's slots do
-// and the same threads of all points are.
+// A block of threads has neighbouring points of a hyperplane. Its threads are numbered in the order of memory, so that
+// a warp reads consecutive values: either the coefficients of a point lie together (TOGETHER) and so do the point's
+// threads, or the slots of a coefficient lie together and so do the threads that have it at all points.
 //
 // Definitions: those of core/grid/grid_point.cuh, of all 2 LOWER + 1 entries; STORAGE
 // (precond/factors/reduced_values.cuh; 0 where points are factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots
@@ -15,36 +15,21 @@
 #include "core/grid/grid_point.cuh"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/factors/reduced_values.cuh"
-#include "precond/walks/hyperplane.hpp"
+#include "precond/fgbilu/arguments.hpp"
 
 namespace hyperplane {
 
 typedef long long Index;
 
-struct Arguments {
-    Hyperplane plane;
-    int base;  // slot of column (0, 0), were it in the level; natural: 0
-    int nx, ny, nz, slots;
-    Index stride, a_stride;  // of a coefficient of the factors, of A's
-    Value* inverse;          // D^-1 [row][col][stride]; TOGETHER [stride][row][col]
-    Value* triangles;        // E and F, or W and G, [entry] of the same; SHARES: A's [entry][row][col][a_stride]
-    const double* diagonal;  // A's [row][col][a_stride]
-    const double* r;         // [row][slots]
-    double* z;
-    PivotRatio* ratios;  // [column]
-    PivotLog* log;
-    double tolerance, boost;
-    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents (precond/fgbilu/solve.cuh)
-    int delta[2 * LOWER + 2];                       // grid_point.cuh's; the last one is no entry's
-};
+using Arguments = FgBiluArguments<Value, 2 * LOWER + 1>;
 
-// offset_x of grid_point.cuh and its like, for entries that are not known when kernels are compiled.
+// The tables of core/grid/grid_point.cuh for entries that are known only while a kernel runs.
 __constant__ const int entry_x[] = OFFSET_X;
 __constant__ const int entry_y[] = OFFSET_Y;
 __constant__ const int entry_z[] = OFFSET_Z;
 
-/// A point of a level; where a column has none, or is none, `exists` is false and what is read of slot 0 counts for
-/// nothing.
+/// A point of a level. Where a column has no point, or where there is no column, `exists` is false, and values that are
+/// read at slot 0 instead are not used.
 struct Point {
     GridPoint at;
     int slot;

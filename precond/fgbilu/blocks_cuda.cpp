@@ -18,7 +18,7 @@ rtc::Source solve_source() {
     return {rtc::precond_texts(), "precond/fgbilu/solve.cuh"};
 }
 
-/// Points of a thread block: whole 32-byte sectors of a coefficient where a point leaves room for more than one.
+/// Points of a block of threads: whole 32-byte sectors of a coefficient where a block has room for more than one point.
 struct Shape {
     int factor_points, unit_points, solve_points, parts, pause;
     bool ahead;
@@ -31,8 +31,8 @@ struct Shape {
         pause = dof == 3 || dof == 4 ? 150 : 100;  // as measured: docs/log/fgbilu.md
         const int rows = dof > 16 ? 8 : lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
         parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
-        // Instructions that find points are a warp's, so that few threads a point are best, and many small blocks; of
-        // A's coefficients, which lie apart, whole sectors.
+        // Every warp executes the instructions that find points, so that few threads a point are best, and many small
+        // blocks; of A's coefficients, which lie apart, blocks read whole sectors.
         const int threads = dof * parts;
         const int of_many = system.shares && !together ? 512 / threads / 4 * 4 : 256 / threads;
         const int lying_together = parts > 1 ? 4 : is_narrow(system.storage) ? 16 : 8;
@@ -41,7 +41,8 @@ struct Shape {
                            : threads > 16 ? std::max(4, of_many)
                            : together     ? lying_together
                                           : lying_apart;
-        // Static shared memory holds a vector of every column and one more, one of the point and one of each part.
+        // Static shared memory holds for each point DOF + 1 vectors of column sums, its own vector and one of each
+        // part.
         const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);
         solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));
         const int block_threads = threads * solve_points, share = (dof + parts - 1) / parts;
@@ -49,7 +50,7 @@ struct Shape {
     }
 };
 
-/// Of the factorisation, which is that of double precision, or of the solves.
+/// Of the solves, or of the factorisation, which is in double precision whatever the storage.
 rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tuning, bool solves) {
     const FactorStorage storage = solves ? system.storage : FactorStorage::double_precision;
     const Shape shape(system, tuning);
@@ -84,29 +85,20 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
     return all;
 }
 
-/// precond/fgbilu/blocks.cuh's.
-struct Arguments {
-    Hyperplane plane;
-    int base = 0, nx, ny, nz, slots;
-    long long stride = 0, a_stride = 0;
-    const void *inverse = nullptr, *triangles = nullptr;
-    const double *diagonal = nullptr, *r = nullptr;
-    double* z = nullptr;
-    PivotRatio* ratios = nullptr;
-    PivotLog* log = nullptr;
-    double tolerance = 0.0, boost = 0.0;
-    const RowExponent *of_triangle = nullptr, *of_inverse = nullptr;
+using Arguments = FgBiluArguments<const void, rtc::most_entries>;
 
-    explicit Arguments(const Layout& layout)
-        : plane(hyperplane_of(layout, 0)),
-          nx(layout.grid().nx),
-          ny(layout.grid().ny),
-          nz(layout.grid().nz),
-          slots(int(layout.slots())) {}
-};
+/// What every kernel of a system is given.
+Arguments arguments_of(const FgBiluSystem& system) {
+    const Grid& g = system.layout.grid();
+    Arguments arguments{};
+    arguments.nx = g.nx, arguments.ny = g.ny, arguments.nz = g.nz;
+    arguments.slots = int(system.layout.slots());
+    slot_deltas(system.layout, system.stencil.offsets(), arguments.delta);
+    return arguments;
+}
 
-Arguments arguments_of(const FgBiluFactors& f, bool together) {
-    Arguments arguments(f.view.layout);
+Arguments arguments_of(const FgBiluSystem& system, const FgBiluFactors& f, bool together) {
+    Arguments arguments = arguments_of(system);
     arguments.stride = together ? arguments.slots : f.inverse.col_stride;
     arguments.a_stride = f.diagonal.col_stride;
     arguments.inverse = f.inverse.values;
@@ -116,7 +108,7 @@ Arguments arguments_of(const FgBiluFactors& f, bool together) {
 }
 
 Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f, bool together) {
-    Arguments arguments(system.layout);
+    Arguments arguments = arguments_of(system);
     const auto* values = reinterpret_cast<const char*>(f.values<float>().values);
     arguments.stride = together ? arguments.slots : f.values<float>().col_stride;
     arguments.triangles = values;
@@ -125,40 +117,32 @@ Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f, bool 
     return arguments;
 }
 
-/// A kernel of one level after the other.
+/// A kernel that is launched for one level after the other.
 struct LevelKernel {
-    const rtc::Kernel& kernel;
+    const rtc::Kernel<Arguments>& kernel;
     const Layout& layout;
-    int points, lanes;  ///< of a block; threads of a point
-    std::vector<int> deltas;
+    int points, lanes;  ///< of a block of threads; threads of a point
 
-    LevelKernel(const rtc::Kernel& k, const FgBiluSystem& system, int points_of_block, int lanes_of_point)
-        : kernel(k),
-          layout(system.layout),
-          points(points_of_block),
-          lanes(lanes_of_point),
-          deltas(slot_deltas(system.layout, system.stencil.offsets())) {}
-
-    void launch(Arguments& head, int level, bool early) const {
+    void launch(Arguments& arguments, int level, bool early) const {
         const Grid& grid = layout.grid();
-        head.plane = hyperplane_of(layout, level);
-        head.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
-        const unsigned blocks = unsigned((head.plane.columns + points - 1) / points);
-        if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, rtc::argument(head, deltas).data(), early);
+        arguments.plane = hyperplane_of(layout, level);
+        arguments.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
+        const unsigned blocks = unsigned((arguments.plane.columns + points - 1) / points);
+        if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, arguments, early);
     }
 };
 
-/// All levels, one way or the other.
-void sweep(const rtc::Kernel& kernel, bool lower, const FgBiluSystem& system, const FgBiluTuning& tuning,
-           Arguments& arguments, const double* r, double* z) {
+/// Solves with one triangle, level by level.
+void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const FgBiluSystem& system,
+                    const FgBiluTuning& tuning, Arguments& arguments, const double* r, double* z) {
     const Shape shape(system, tuning);
-    const LevelKernel of_level(kernel, system, shape.solve_points, system.dof * shape.parts);
+    const LevelKernel of_level{kernel, system.layout, shape.solve_points, system.dof * shape.parts};
     const bool can_overlap = tuning.overlapped && device::properties().major >= 9;
     const int levels = system.layout.level_count();
     arguments.r = r;
     arguments.z = z;
     for (int at = 0; at < levels; ++at)
-        // The first one reads at once what came before this sweep.
+        // The first one reads at once what earlier kernels have written.
         of_level.launch(arguments, lower ? at : levels - 1 - at, can_overlap && at > 0);
 }
 
@@ -167,39 +151,39 @@ void sweep(const rtc::Kernel& kernel, bool lower, const FgBiluSystem& system, co
 FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
     : system_(system),
       tuning_(tuning),
-      factor_(rtc::load(factor_source(), definitions(system, tuning, false), "fgbilu_factor")),
-      lower_(rtc::load(solve_source(), definitions(system, tuning, true), "fgbilu_lower")),
-      upper_(rtc::load(solve_source(), definitions(system, tuning, true), "fgbilu_upper")) {
+      factor_(factor_source(), definitions(system, tuning, false), "fgbilu_factor"),
+      lower_(solve_source(), definitions(system, tuning, true), "fgbilu_lower"),
+      upper_(solve_source(), definitions(system, tuning, true), "fgbilu_upper") {
     if (system.becomes_unit())
-        unit_triangles_ = rtc::load(factor_source(), definitions(system, tuning, false), "fgbilu_unit_triangles");
+        unit_triangles_ = {factor_source(), definitions(system, tuning, false), "fgbilu_unit_triangles"};
 }
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
-    const LevelKernel of_level(factor_, system_, Shape(system_, tuning_).factor_points, system_.dof * system_.dof);
-    Arguments arguments = arguments_of(factors, made_together());
+    const Shape shape(system_, tuning_);
+    const LevelKernel of_level{factor_, system_.layout, shape.factor_points, system_.dof * system_.dof};
+    Arguments arguments = arguments_of(system_, factors, made_together());
     arguments.ratios = scratch.ratios();
     arguments.log = scratch.log();
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
     for (int level = 0; level < system_.layout.level_count(); ++level) of_level.launch(arguments, level, false);
     if (!unit_triangles_) return;
-    const unsigned points = unsigned(Shape(system_, tuning_).unit_points), slots = unsigned(arguments.slots);
-    unit_triangles_.launch({(slots + points - 1) / points}, points * system_.dof, 0,
-                           rtc::argument(arguments, of_level.deltas).data());
+    const unsigned points = unsigned(shape.unit_points), slots = unsigned(arguments.slots);
+    unit_triangles_.launch({(slots + points - 1) / points}, points * system_.dof, 0, arguments);
 }
 
 void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
-    Arguments arguments = arguments_of(factors, made_together());
-    sweep(lower_, true, system_, tuning_, arguments, r, z);
-    sweep(upper_, false, system_, tuning_, arguments, r, z);
+    Arguments arguments = arguments_of(system_, factors, made_together());
+    solve_triangle(lower_, true, system_, tuning_, arguments, r, z);
+    solve_triangle(upper_, false, system_, tuning_, arguments, r, z);
 }
 
 void FgBiluCuda::solve(const NarrowFactors& factors, const double* r, double* z) const {
     Arguments arguments = arguments_of(system_, factors, system_.together(tuning_));
     arguments.of_triangle = factors.of_lower().values;
-    sweep(lower_, true, system_, tuning_, arguments, r, z);
+    solve_triangle(lower_, true, system_, tuning_, arguments, r, z);
     arguments.of_triangle = factors.of_upper().values;
-    sweep(upper_, false, system_, tuning_, arguments, r, z);
+    solve_triangle(upper_, false, system_, tuning_, arguments, r, z);
 }
 
 std::vector<rtc::KernelResources> FgBiluCuda::compile(const FgBiluSystem& system, const FgBiluTuning& tuning,

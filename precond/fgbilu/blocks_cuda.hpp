@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FGBILU's style blocks on a GPU, a kernel a hyperplane; precond/fgbilu/blocks.cuh is the kernels' text, compiled for
-// one stencil and dof. In a program without CUDA there is none.
+// FGBILU's style blocks on a GPU, a kernel for each hyperplane, compiled for one stencil and dof:
+// precond/fgbilu/factor.cuh and precond/fgbilu/solve.cuh. A program without CUDA has none.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/storage.hpp"
+#include "precond/fgbilu/arguments.hpp"
 
 namespace hyperplane {
 
@@ -76,7 +77,8 @@ public:
 private:
     FgBiluSystem system_;
     FgBiluTuning tuning_;
-    rtc::Kernel factor_, lower_, upper_, unit_triangles_;  ///< the last one only where factors become W and G
+    using Kernel = rtc::Kernel<FgBiluArguments<const void, rtc::most_entries>>;
+    Kernel factor_, lower_, upper_, unit_triangles_;  ///< the last one only where factors become W and G
 };
 
 }  // namespace hyperplane

@@ -1,41 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inverses of a matrix's diagonal blocks on a GPU: Gauss-Jordan elimination (FGBILU paper, Algorithm 8) under the pivot
-// rules of precond/factors/pivots.hpp, policy fail.
+// Inverts a matrix's diagonal blocks on a GPU by Gauss-Jordan elimination (FGBILU paper, Algorithm 8) under the pivot
+// rule of precond/factors/pivots.hpp, policy fail.
 //
-// The rows of a point are lanes of one warp, each in registers; warps side by side have slots side by side. What is
-// told of pivots is a minimum in natural order or a count, so it does not depend on how points are shared out.
+// The rows of a point are lanes of one warp, each row in one lane's registers; neighbouring warps have neighbouring
+// slots. The report on pivots is a count and minima in natural order, so it does not depend on how points are
+// distributed.
 //
 // Definitions: DOF, THREADS (of a block).
 
+#include "precond/jacobi/arguments.hpp"
+
 namespace hyperplane {
 
-struct Pivots {
-    double ratio;        // smallest |pivot| / |diagonal of A|
-    long long point;     // the first in natural order that has it
-    long long failures;  // pivots that cannot be used
-    long long failed;    // the first of them: point * DOF + component
-    double value;        // and what it was
-
-    __device__ void take_ratio(double other, long long at) {
-        if (other < ratio || (other == ratio && at < point)) ratio = other, point = at;
-    }
-    __device__ void take_failure(long long count, long long at, double pivot) {
-        failures += count;
-        if (at < failed) failed = at, value = pivot;
-    }
-};
-
-struct Arguments {
-    const double* a;  // A's diagonal blocks [row][col][a_stride]
-    double* inverse;  // [row][col][inverse_stride]
-    Pivots* met;      // [block]
-    double tolerance;
-    long long slots, a_stride, inverse_stride;
-    int nx, ny, nz, natural, level_y, level_z;
-};
+using Arguments = InvertDiagonalArguments;
 
 constexpr int warp_points = 32 / DOF;
-__device__ constexpr Pivots none{1.0, 0, 0, ~0ull >> 1, 0.0};
+__device__ constexpr PivotSummary none = no_pivots;
 
 /// A slot's point in natural order.
 __device__ long long point_of(const Arguments& a, long long slot) {
@@ -46,15 +26,15 @@ __device__ long long point_of(const Arguments& a, long long slot) {
     return i + a.nx * (j + (long long)a.ny * k);
 }
 
-/// A value that lane `at` has.
+/// The value of lane `at`.
 __device__ __forceinline__ double from_lane(double value, int at) {
     return __shfl_sync(~0u, value, at & 31);
 }
 
-/// x, a row of the block at `slot` whose row 0 is lane `first`, becomes that row of the inverse; zero where a pivot
-/// cannot be used. Every lane of the warp comes here.
+/// x, a row of the block at `slot` whose row 0 is in lane `first`, becomes that row of the inverse; zero where a pivot
+/// cannot be used. All lanes of a warp call this together.
 __device__ __forceinline__ void invert(const Arguments& a, long long slot, bool active, int row, int first,
-                                       double (&x)[DOF], Pivots& met) {
+                                       double (&x)[DOF], PivotSummary& summary) {
     double largest_here = 0.0, own = 0.0;
 #pragma unroll
     for (int c = 0; c < DOF; ++c) {
@@ -86,19 +66,19 @@ __device__ __forceinline__ void invert(const Arguments& a, long long slot, bool 
     if (failed)
 #pragma unroll
         for (int c = 0; c < DOF; ++c) x[c] = 0.0;
-    if (failed || (ratio < 1.0 && ratio <= met.ratio)) {
+    if (failed || (ratio < 1.0 && ratio <= summary.ratio)) {
         const long long point = point_of(a, slot);
-        if (ratio < 1.0) met.take_ratio(ratio, point);
-        if (failed) met.take_failure(1, point * DOF + usable, unusable);
+        if (ratio < 1.0) summary.take_ratio(ratio, point);
+        if (failed) summary.take_failures(1, point * DOF + usable, unusable);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) invert_diagonal(const __grid_constant__ Arguments a) {
-    __shared__ Pivots all[THREADS];
+    __shared__ PivotSummary all[THREADS];
     const int thread = threadIdx.x, lane = thread % 32, row = lane % DOF, first = lane - row;
     const long long step = (long long)gridDim.x * (THREADS / 32) * warp_points;
-    Pivots met = none;
-    // The same number of turns for every lane of a warp.
+    PivotSummary summary = none;
+    // All lanes of a warp take the same number of turns.
     for (long long base = ((long long)blockIdx.x * (THREADS / 32) + thread / 32) * warp_points; base < a.slots;
          base += step) {
         const long long slot = base + lane / DOF;
@@ -106,20 +86,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) invert_diagonal(const __gr
         double x[DOF];
 #pragma unroll
         for (int c = 0; c < DOF; ++c) x[c] = active ? a.a[(row * DOF + c) * a.a_stride + slot] : 0.0;
-        invert(a, slot, active, row, first, x, met);
+        invert(a, slot, active, row, first, x, summary);
         if (!active) continue;
 #pragma unroll
         for (int c = 0; c < DOF; ++c) a.inverse[(row * DOF + c) * a.inverse_stride + slot] = x[c];
     }
-    all[thread] = row == 0 ? met : none;  // the rows of a point met the same
+    all[thread] = row == 0 ? summary : none;  // the summaries of a point's rows are the same
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
-        if (thread >= half) continue;
-        const Pivots other = all[thread + half];
-        all[thread].take_ratio(other.ratio, other.point);
-        all[thread].take_failure(other.failures, other.failed, other.value);
+        if (thread < half) all[thread].take(PivotSummary(all[thread + half]));
     }
-    if (thread == 0) a.met[blockIdx.x] = all[0];
+    if (thread == 0) a.summary[blockIdx.x] = all[0];
 }
 
 }  // namespace hyperplane

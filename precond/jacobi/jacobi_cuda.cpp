@@ -2,9 +2,9 @@
 #include "precond/jacobi/jacobi_cuda.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
+#include "precond/jacobi/arguments.hpp"
 #include "precond/kernel_texts.hpp"
 
 namespace hyperplane {
@@ -20,65 +20,44 @@ rtc::Definitions definitions(int dof) {
     return {{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(threads)}};
 }
 
-// jacobi.cuh's structs, member by member.
-
-struct Pivots {
-    double ratio;
-    long long point, failures, failed;
-    double value;
-};
-
-struct Arguments {
-    const double* a;
-    double* inverse;
-    Pivots* met;
-    double tolerance;
-    long long slots, a_stride, inverse_stride;
-    int nx, ny, nz, natural, level_y, level_z;
-};
-
-/// What all blocks of threads met, as a PivotInverter knows it.
-void adopt(const std::vector<Pivots>& blocks, const Grid& grid, int dof, PivotInverter& inverter) {
-    PivotRatio smallest;
-    Pivots first{1.0, 0, 0, std::numeric_limits<long long>::max(), 0.0};
-    Index failures = 0;
-    for (const Pivots& met : blocks) {
-        smallest.take(met.ratio, met.point);
-        failures += met.failures;
-        if (met.failed < first.failed) first = met;
-    }
+/// What all blocks of threads found, as a PivotInverter knows it.
+void adopt(const std::vector<PivotSummary>& blocks, const Grid& grid, int dof, PivotInverter& inverter) {
+    PivotSummary all = no_pivots;
+    for (const PivotSummary& one : blocks) all.take(one);
     PivotEvent event{};
-    if (failures > 0) event = {grid.point(Index(first.failed / dof)), int(first.failed % dof), first.value};
-    inverter.adopt(failures, event, 0, {}, smallest);
+    if (all.failures > 0) event = {grid.point(Index(all.failed / dof)), int(all.failed % dof), all.failed_value};
+    PivotRatio smallest;
+    smallest.take(all.ratio, all.point);
+    inverter.adopt(all.failures, event, 0, {}, smallest);
 }
 
 }  // namespace
 
 void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules,
                           PivotInverter& inverter) {
-    const rtc::Kernel kernel = rtc::load(source(), definitions(a.dof()), "invert_diagonal");
+    const rtc::Kernel<InvertDiagonalArguments> kernel(source(), definitions(a.dof()), "invert_diagonal");
     const Index block_points = threads / 32 * (32 / a.dof());
     const Index blocks = std::min((a.layout().slots() + block_points - 1) / block_points,
                                   Index(kernel.occupancy(threads, 0)) * device::properties().multiprocessors);
-    Buffer<Pivots> met(a.context(), "preconditioner: pivots", blocks);
+    Buffer<PivotSummary> summary(a.context(), "preconditioner: pivots", blocks);
     const Grid& g = a.grid();
     const LevelMap levels = a.layout().levels();
-    const Arguments arguments{a.values(a.stencil().diagonal()),
-                              inverse.values(0),
-                              met.data(),
-                              rules.tolerance,
-                              a.layout().slots(),
-                              a.stride(),
-                              inverse.stride(),
-                              g.nx,
-                              g.ny,
-                              g.nz,
-                              a.layout().kind() == LayoutKind::natural,
-                              levels.y,
-                              levels.z};
-    kernel.launch({unsigned(blocks)}, threads, 0, &arguments);
-    std::vector<Pivots> host(met.size());
-    device::copy(met.data(), host.data(), blocks * Index(sizeof(Pivots)));
+    kernel.launch({unsigned(blocks)}, threads, 0,
+                  {.a = a.values(a.stencil().diagonal()),
+                   .inverse = inverse.values(0),
+                   .summary = summary.data(),
+                   .tolerance = rules.tolerance,
+                   .slots = a.layout().slots(),
+                   .a_stride = a.stride(),
+                   .inverse_stride = inverse.stride(),
+                   .nx = g.nx,
+                   .ny = g.ny,
+                   .nz = g.nz,
+                   .natural = a.layout().kind() == LayoutKind::natural,
+                   .level_y = levels.y,
+                   .level_z = levels.z});
+    std::vector<PivotSummary> host(summary.size());
+    device::copy(summary.data(), host.data(), blocks * Index(sizeof(PivotSummary)));
     adopt(host, g, a.dof(), inverter);
 }
 

@@ -1,50 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour sweeps on a GPU, a thread a place of a colour (precond/multicolor/coloured_points.hpp) and ROWS rows
-// there.
+// Multicolour solves on a GPU, a kernel for each colour's step: a thread has one place of the colour
+// (precond/multicolor/coloured_points.hpp) and ROWS rows there.
 //
 // A neighbour's value lies at the thread's own place plus a constant, in the neighbour's colour, so a warp reads
-// consecutive values of everything. `enter` takes r, whose places lie COLOURS apart in natural order, to coloured order
-// and makes the lower step of colour 1 on the way, which needs r alone; `leave` makes the upper step of colour 0 and
-// takes z back. Where a thread has all rows, the last lower step makes z = D^-1 v of its colour, too. A vector of two
-// colours is thus read and written no more often than it must.
+// consecutive values of everything. `enter` brings r, where places of a colour lie COLOURS apart, to coloured order and
+// makes the lower step of colour 1 in passing, which needs r alone; `leave` makes the upper step of colour 0 and brings z
+// back to natural order. Where a thread has all rows of a point, the last lower step computes z = D^-1 v of its colour as
+// well. A vector of two colours is thus read and written as few times as possible.
 //
 // Coefficients are read once and leave the caches first, so that values which the next step reads again stay there.
-// Sums over rows of half precision are kept in units of the row's scale, a power of two; a mirrored row's scale goes to
-// the value that it is multiplied by.
+// Sums over rows of half precision are kept in units of the row's scale, a power of two; the scale of a mirrored row is
+// multiplied into the value that the row is multiplied by.
 //
-// A thread's own points have consecutive numbers, a warp's points of one colour do not. Where a point has one
-// unknown and there are more than two colours r and z therefore pass through shared memory, so that a warp reads and
-// writes them in natural order.
+// The points of a thread's place, one of each colour, have consecutive numbers; those of a warp's places in one colour do
+// not. For one unknown a point and more than two colours r and z therefore pass through shared memory, so that a warp
+// reads and writes them in natural order.
 //
-// A place whose neighbour is outside the grid multiplies some other value by the zero that is stored there. Where the
-// mirrored coefficient is read instead, that of a neighbour beyond the first or the last place is none.
+// Where a neighbour lies outside the grid some other point's value is multiplied by the zero that is stored there. Where
+// the mirrored coefficient is read instead and the neighbour's place lies before the first or behind the last one, the
+// coefficient counts as zero.
 //
 // Definitions: THREADS of a block, DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z),
 // MOST_TERMS, STORAGE (precond/factors/reduced_values.cuh).
 
 #include "precond/factors/reduced_values.cuh"
+#include "precond/multicolor/arguments.hpp"
 
 namespace hyperplane {
 
-struct Term {
-    long long block;  // the entry's first coefficient; of its mirror in upper sweeps of symmetric factors
-    int shift;        // the neighbour's place minus the own
-    int base;         // the neighbour's colour times stride; in `enter` its offset, (x + 8) + 16 (y + 8) + 256 (z + 8)
-};
+using Step = ColourArguments<const Value, MOST_TERMS>;
 
-struct Step {
-    const Value* factors;
-    const unsigned char* exponents;  // of scaled rows, [part][row][slot]
-    const double* r;
-    double *v, *w, *z;
-    long long inverse;  // D^-1 of the colour
-    int stride, slots;  // of a colour, of a component in coloured order
-    int points;         // of a component of r and z
-    int nx, ny, nz, line, plane, colour, terms;
-    Term term[MOST_TERMS];
-};
-
-// A thread of several rows takes the registers that a single block leaves it: reads on their way count, not warps.
+// With several rows a thread one block of threads may take all registers: loads in flight hide the latency, not more
+// warps.
 #if DOF == 1
 #define LAUNCH_BOUNDS __launch_bounds__(THREADS)
 #else
@@ -75,7 +62,8 @@ struct Point {
         if (NATURAL) return i + s.nx * (j + s.ny * k);
         return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
     }
-    /// To the point so many numbers further on, mostly in the same line. The last line of a plane may be a short one.
+    /// Moves on to the point whose number is larger by `numbers`, mostly in the same line. The last line of a plane may
+    /// be shorter than the others.
     __device__ void advance(const Step& s, int numbers) {
         i += numbers;
         const int in_plane = j * s.line + i;
@@ -95,7 +83,7 @@ __device__ __forceinline__ unsigned char exponent(const Step& s, int part, int r
     return s.exponents[(long long)(part * DOF + row) * s.slots + slot];
 }
 
-/// `sum` in units of the scales that the rows of a part have, or out of them again.
+/// Converts `sum` to units of the scales of the rows of a part, or, `out`, back.
 template <int part, bool out>
 __device__ __forceinline__ void change_units(const Step& s, double (&sum)[ROWS], int first, int place) {
     if constexpr (scaled_rows)
@@ -121,7 +109,7 @@ __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int firs
     }
 }
 
-/// The terms of a step, of W or of G, taken away from `sum`; x in coloured order.
+/// Subtracts the terms of a step, of W or of G, from `sum`; x is in coloured order.
 template <int part>
 __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS], int first, int place,
                                                const double* x) {
@@ -129,7 +117,7 @@ __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS
     if constexpr (!mirrored) change_units<part, false>(s, sum, first, place);
 #pragma unroll(unrolled_terms)
     for (int t = 0; t < s.terms; ++t) {
-        const Term& term = s.term[t];
+        const ColourTerm& term = s.term[t];
         const int there = place + term.shift;
         const bool known = unsigned(there) < unsigned(s.stride);
         const int near = known ? there : place;
@@ -159,7 +147,7 @@ __device__ __forceinline__ void store(double* x, const double (&sum)[ROWS], int 
         if (DOF % ROWS == 0 || first + r < DOF) x[(first + r) * component + slot] = sum[r];
 }
 
-/// v of a colour; or, where it is the last and a thread has all rows, z.
+/// Stores v of a colour; of the last colour z, where a thread has all rows of a point.
 __device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[ROWS], int first, int place) {
     const int slot = s.colour * s.stride + place;
     if (ROWS < DOF || s.colour < COLOURS - 1) return store(s.v, sum, first, s.slots, slot);
@@ -179,7 +167,7 @@ __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], in
     subtract_terms<of_g>(s, sum, first, place, s.w);
 }
 
-/// Calls act(index in shared memory, slot) for the points of the block, a warp's in natural order.
+/// Calls act(index in shared memory, slot) for the points of the block of threads, a warp's in natural order.
 template <class Act>
 __device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
     const int first = blockIdx.x * THREADS * COLOURS, count = min(THREADS * COLOURS, s.slots - first);

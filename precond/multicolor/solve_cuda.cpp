@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multicolor/solve_cuda.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "precond/kernel_texts.hpp"
@@ -48,28 +49,10 @@ rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, i
             {"STORAGE", n(int(storage))}};
 }
 
-// precond/multicolor/solve.cuh's structs, member by member.
-
-struct Term {
-    long long block;
-    int shift, base;
-};
-
-/// But for the array at its end.
-struct Head {
-    const void* factors;
-    const RowExponent* exponents;
-    const double* r;
-    double *v, *w, *z;
-    long long inverse;
-    int stride, slots, points, nx, ny, nz, line, plane, colour, terms;
-};
-static_assert(sizeof(Head) % alignof(Term) == 0);
-
 /// The terms of a colour's step: neighbours of earlier colours, or of later ones.
-std::vector<Term> terms_of(const ColouredPoints& points, int colour, bool lower, bool enters) {
+std::vector<ColourTerm> terms_of(const ColouredPoints& points, int colour, bool lower, bool enters) {
     const ColouredView& view = points.host();
-    std::vector<Term> terms;
+    std::vector<ColourTerm> terms;
     for (int e = 0; e < view.entries; ++e) {
         const Index at = Index(colour) * view.entries + e, next = view.next[at];
         if ((next < colour) != lower) continue;
@@ -86,25 +69,23 @@ std::vector<Term> terms_of(const ColouredPoints& points, int colour, bool lower,
 
 MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric,
                                FactorStorage storage)
-    : grid_(layout.grid()),
-      dof_(dof),
-      line_(points.shape().line),
-      plane_(points.shape().plane),
-      stride_(points.shape().stride),
-      slots_(points.shape().slots),
-      threads_(threads_of(stride_, dof)) {
+    : dof_(dof), stride_(points.shape().stride), threads_(threads_of(stride_, dof)) {
+    const Grid& grid = layout.grid();
     const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric, storage, threads_);
-    const int colours = points.colours(), most_terms = std::max(1, points.shape().entries());
+    const int colours = points.colours();
     const auto add = [&](const char* name, int colour, bool lower) {
         const bool enters = std::strcmp(name, "enter") == 0;
-        Step step{rtc::load(source(), all, name), colour, 0, points.host().inverse[colour], {}};
-        std::vector<Term> terms;
+        std::vector<ColourTerm> terms;
         if (colour < colours) terms = terms_of(points, colour, lower, enters);
-        step.terms = int(terms.size());
-        terms.resize(std::size_t(most_terms));
-        step.words.resize(terms.size() * sizeof(Term) / sizeof(int));
-        std::memcpy(step.words.data(), terms.data(), terms.size() * sizeof(Term));
-        steps_.push_back(std::move(step));
+        Arguments arguments{};
+        arguments.inverse = points.host().inverse[colour];
+        arguments.stride = int(stride_), arguments.slots = int(points.shape().slots);
+        arguments.points = int(grid.points());
+        arguments.nx = grid.nx, arguments.ny = grid.ny, arguments.nz = grid.nz;
+        arguments.line = int(points.shape().line), arguments.plane = int(points.shape().plane);
+        arguments.colour = colour, arguments.terms = int(terms.size());
+        std::copy(terms.begin(), terms.end(), arguments.term);
+        steps_.push_back({rtc::Kernel<Arguments>(source(), all, name), arguments});
     };
     add("enter", std::min(1, colours - 1), true);
     for (int colour = 2; colour < colours; ++colour) add("lower", colour, true);
@@ -116,12 +97,15 @@ MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layou
 void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                            double* w) const {
     for (const Step& step : steps_) {
-        const Head head{factors,     exponents,    r.data(),     v,           w,
-                        z.data(),    step.inverse, int(stride_), int(slots_), int(grid_.points()),
-                        grid_.nx,    grid_.ny,     grid_.nz,     int(line_),  int(plane_),
-                        step.colour, step.terms};
+        Arguments arguments = step.arguments;
+        arguments.factors = factors;
+        arguments.exponents = exponents;
+        arguments.r = r.data();
+        arguments.v = v;
+        arguments.w = w;
+        arguments.z = z.data();
         step.kernel.launch({unsigned((stride_ + threads_ - 1) / threads_), unsigned(parts_of(dof_))},
-                           unsigned(threads_), 0, rtc::argument(head, step.words).data());
+                           unsigned(threads_), 0, arguments);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour sweeps on a GPU under a linear colouring; precond/multicolor/solve.cuh is the kernels' text.
+// Multicolour solves on a GPU under a linear colouring; precond/multicolor/solve.cuh is the kernels' text.
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/storage.hpp"
+#include "precond/multicolor/arguments.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 
 namespace hyperplane {
@@ -21,7 +22,7 @@ public:
     /// `layout` is that of r and z.
     MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric, FactorStorage storage);
 
-    /// z = M^-1 r, `factors` of the storage and the exponents of scaled rows; v and w are vectors in coloured order.
+    /// z = M^-1 r with factors of the storage and the exponents of scaled rows; v and w are vectors in coloured order.
     void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                double* w) const;
 
@@ -31,18 +32,16 @@ public:
                                                      const std::string& architecture, int threads = usual_threads);
 
 private:
-    /// One launch: a kernel, its colour, and the terms of its sums as words.
+    using Arguments = ColourArguments<const void, most_colour_terms>;
+    /// One launch; of its arguments apply() sets factors and vectors.
     struct Step {
-        rtc::Kernel kernel;
-        int colour, terms;
-        long long inverse;
-        std::vector<int> words;
+        rtc::Kernel<Arguments> kernel;
+        Arguments arguments;
     };
 
-    Grid grid_;
     int dof_;
-    Index line_, plane_, stride_, slots_;
-    int threads_;  ///< of a block
+    Index stride_;  ///< slots of a colour
+    int threads_;   ///< of a block
     std::vector<Step> steps_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps over the factors of points of one or two unknowns: a thread has a row of a point's blocks. Definitions:
-// precond/par_ilu/sweep.cuh, and GROUP_VALUES (coefficients of pairs that are asked for together).
+// precond/par_ilu/sweep.cuh, and GROUP_VALUES (coefficients of pairs that are loaded together).
 #pragma once
 
-#include "precond/par_ilu/sweep.cuh"
+#include "precond/par_ilu/tables.cuh"
 
 namespace hyperplane {
 
@@ -52,7 +52,7 @@ __device__ __forceinline__ void store(double* block, int row, const Row& x) {
     for (int c = 0; c < DOF; ++c) __stcs(block + row * DOF + c, x.v[c]);
 }
 
-/// Where D^-1 is to be, from X_0's row and A's own.
+/// A row of D^-1, from the rows of X_0 and of A's own block.
 template <bool last>
 __device__ __forceinline__ Row inverted(const Arguments& a, const Row& mine, const Row& own, int row,
                                         Pivots<last>& pivots) {
@@ -82,7 +82,8 @@ __device__ __forceinline__ Row inverted(const Arguments& a, const Row& mine, con
 /// A thread's row of a point's entries.
 template <bool updates, bool all, bool last>
 struct Sweep {
-    static constexpr int group_size = GROUP_VALUES / block_size;  // pairs, and lower neighbours, asked for together
+    static constexpr int group_size =
+        GROUP_VALUES / block_size;  // pairs, or lower neighbours, whose blocks are loaded together
 
     const Arguments& a;
     const Point& p;
@@ -104,7 +105,7 @@ struct Sweep {
         if constexpr (a_entry[e] >= 0)
             if (!PERIODIC || p.has_neighbour(a, e))
 #pragma unroll
-                for (int c = 0; c < DOF; ++c) x.v[c] = __ldcs(a.a_values[e] + (row * DOF + c) * a.a_stride + p.slot);
+                for (int c = 0; c < DOF; ++c) x.v[c] = __ldcs(a.entry[e].a + (row * DOF + c) * a.a_stride + p.slot);
         return x;
     }
 
@@ -117,10 +118,10 @@ struct Sweep {
 #pragma unroll
             for (int l = begin; l < end; ++l) {
                 lower[l] = p.near_or_own(a, l);
-                if (p.has_neighbour(a, l)) left[l - begin] = row_of(at(a.old_values[l], p.slot), row);
-                right[l - begin] = block_of<false>(at(a.old_values[LOWER], lower[l]));
+                if (p.has_neighbour(a, l)) left[l - begin] = row_of(at(a.entry[l].before, p.slot), row);
+                right[l - begin] = block_of<false>(at(a.entry[LOWER].before, lower[l]));
             }
-            __syncwarp();  // all are asked for before one is waited for
+            __syncwarp();  // all loads are issued before one is waited for
 #pragma unroll
             for (int l = begin; l < end; ++l) add_product<1>(w[l], left[l - begin], right[l - begin]);
         });
@@ -131,12 +132,12 @@ struct Sweep {
     __device__ __forceinline__ Block upper() const {
         constexpr int l = pair_l[pair], u = pair_u[pair], e = pair_e[pair];
         if constexpr (SYMMETRIC)
-            return block_of<true>(at(a.old_values[ENTRIES - 1 - u], p.near(a, e)));
+            return block_of<true>(at(a.entry[ENTRIES - 1 - u].before, p.near(a, e)));
         else
-            return block_of<false>(at(a.old_values[u], lower[l]));
+            return block_of<false>(at(a.entry[u].before, lower[l]));
     }
 
-    /// X_e has been made of A_e, which for D is asked for again.
+    /// Stores X_e; of the diagonal its inverse, for which A's block is loaded again.
     template <int e>
     __device__ __forceinline__ void finish(Row x) {
         if constexpr (e == LOWER)
@@ -144,7 +145,7 @@ struct Sweep {
         else if constexpr (last)
 #pragma unroll
             for (int c = 0; c < DOF; ++c) not_finite.look_at(e, row, x.v[c]);
-        if (exists) store(a.new_values[e] + p.slot * block_size, row, x);
+        if (exists) store(a.entry[e].after + p.slot * block_size, row, x);
     }
     template <int e>
     __device__ __forceinline__ Row shifted(Row x) const {
@@ -184,7 +185,7 @@ struct Sweep {
         if constexpr (last) {
             not_finite.template gather<DOF>();
             not_finite.add_to(pivots);
-            if (exists && row == 0) pivots.tell(a, p.slot);
+            if (exists && row == 0) pivots.report(a, p.slot);
         }
     }
 };
@@ -199,23 +200,23 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
     Sweep<updates, all, last>{a, p, row, exists}.run();
 }
 
-/// E becomes W = E D^-1 and F becomes G = D^-1 F, in `new_values`.
+/// E becomes W = E D^-1 and F becomes G = D^-1 F, in `after`.
 extern "C" __global__ void __launch_bounds__(threads) unit_triangles(const __grid_constant__ Arguments a) {
     const Chunk chunk(a, block_points);
     const int at = threadIdx.x / DOF, row = threadIdx.x % DOF;
     const bool exists = at < chunk.count;
     const Point p(a, exists ? chunk.first + at : 0);
-    const Row inverse = row_of(a.new_values[LOWER] + p.slot * block_size, row);
+    const Row inverse = row_of(a.entry[LOWER].after + p.slot * block_size, row);
 #pragma unroll
     for (int e = 0; e < entries; ++e) {
         if (e == LOWER) continue;
-        double* const block = a.new_values[e] + p.slot * block_size;
+        double* const block = a.entry[e].after + p.slot * block_size;
         Row x = {};
         if (e < LOWER)
-            add_product<1>(x, row_of(block, row), block_of<false>(a.new_values[LOWER] + p.near(a, e) * block_size));
+            add_product<1>(x, row_of(block, row), block_of<false>(a.entry[LOWER].after + p.near(a, e) * block_size));
         else
             add_product<1>(x, inverse, block_of<false>(block));
-        __syncwarp();  // rows of a point have been read by all its threads
+        __syncwarp();  // all threads of a point have read its blocks
         if (exists && p.has_neighbour(a, e)) store(block, row, x);
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sweep over the factors of points of six or eight unknowns whose entries have many pairs: neighbours' blocks come to
-// shared memory row by row (precond/par_ilu/staged_copies.cuh, where definitions are told). One warp inverts what
-// becomes D^-1; workers have a point of each plane of a run. Where a block of a row is the right operand of a product
-// for both planes' points, tensor cores multiply both left ones with it at once, so that there are fewer products.
+// A sweep over the factors of points of six or eight unknowns whose entries have many pairs: the blocks of neighbours
+// are copied to shared memory row by row (precond/par_ilu/staged_copies.cuh, with the definitions). Consumer warps have
+// a point of each plane of a run; one more warp inverts X_0. Where a block of a row is the right operand of a product
+// for the points of both planes, tensor cores multiply both left operands with it at once, so that there are fewer
+// products.
 #pragma once
 
 #include "precond/par_ilu/staged_copies.cuh"
@@ -22,7 +23,7 @@ __device__ __forceinline__ T from_shared(unsigned address) {
     return *(const T*)((const char*)__cvta_shared_to_generic(address) + offset);
 }
 
-/// A worker's points of a run, one of each plane. What a lane needs of a block is always at the same place of it.
+/// The points of a consumer warp in a run, one of each plane. A lane reads the same place of every block.
 struct RunSweep {
     static constexpr int plane_bytes = width * block_size * 8, row_bytes = row_size * 8;
     static_assert(steps == 2 && OPERANDS_AS_RESULTS, "a lane's columns of a left operand lie side by side");
@@ -34,8 +35,8 @@ struct RunSweep {
     // or a result, and the first of two rows of a column, of a right operand. Beyond the block the last ones.
     unsigned left_part, right_part;
     static constexpr int next_row = DOF < 8 ? DOF * 8 : 4 * DOF * 8;  // bytes from there to the second one: place_of
-    RowTurn row;
-    EntryTurn entry;
+    RowPipeline row;
+    EntryPipeline entry;
     unsigned near;  // of both points, 16 bits each: those of the lower neighbours that there are, the last one
                     // of the point; none in lanes beyond the block
     unsigned result[planes];   // where this lane's part of an entry belongs, in pairs of doubles
@@ -125,7 +126,7 @@ struct RunSweep {
         if constexpr (row_kind[index] == 0) {
             take_own<term_l[begin], offset>(stage);
         } else if constexpr (row_kind[index] == 1) {
-            // Columns beyond the block become zeros: what they meet as a left operand's is no block's.
+            // Columns beyond the block must be zero: as a left operand's they are multiplied by what follows the block.
             Block product[end - begin][planes] = {};
             multiply_row<index, offset, DOF % 4 != 0>(
                 stage, [&](int term, int q) -> Block& { return product[term - begin][q]; });
@@ -145,12 +146,12 @@ struct RunSweep {
         if (index % row_warps == row_warps - 1 || index == ROWS - 1) row.release();
     }
 
-    /// Subtracts what pairs gave from A's block, and stores it or, X_0, lets it wait with A's. Lanes beyond the block
-    /// read what no one stores.
+    /// Subtracts the sum over pairs from A's block and stores the result, X_0 for the inverting warp, together with
+    /// A's. What lanes beyond the block read is not stored.
     template <int e>
-    __device__ __forceinline__ void finish(WaitingTurn waiting) {
+    __device__ __forceinline__ void finish(InversePipeline inverse) {
         if constexpr (a_entry[e] >= 0) entry.wait_full();
-        if constexpr (e == LOWER) waiting.wait_empty();
+        if constexpr (e == LOWER) inverse.wait_empty();
         unrolled<0, planes>([&](auto plane) {
             constexpr int q = plane.value;
             double2 own{};
@@ -158,73 +159,73 @@ struct RunSweep {
                 own = from_shared<double2, entries_place * 8 + q * plane_bytes>(left_part +
                                                                                 entry.at() * (entry_size * 8));
             if constexpr (e == LOWER) {
-                double* const to = row_memory + waiting_place + waiting.at() * 2 * waiting_size +
+                double* const to = row_memory + inverse_place + inverse.at() * 2 * inverse_size +
                                    place_in_run(q) * staged_size + lane.r * DOF + lane.c;
 #pragma unroll
                 for (int m = 0; m < 2; ++m) {
                     const double value = m ? own.y : own.x;
                     const double shifted = lane.r == lane.c + m ? value + a.alpha * value : value;
-                    if (lane.inside(m)) to[m] = shifted - x[e][q].v[m], to[waiting_size + m] = value;
+                    if (lane.inside(m)) to[m] = shifted - x[e][q].v[m], to[inverse_size + m] = value;
                 }
             } else if (has(q, 15) && lane.in_rows) {
-                __stcs((double2*)a.new_values[e] + result[q], double2{own.x - x[e][q].v[0], own.y - x[e][q].v[1]});
+                __stcs((double2*)a.entry[e].after + result[q], double2{own.x - x[e][q].v[0], own.y - x[e][q].v[1]});
             }
         });
-        if constexpr (e == LOWER) waiting.hand_over();
+        if constexpr (e == LOWER) inverse.commit();
         if constexpr (a_entry[e] >= 0) entry.release();
     }
 
-    __device__ __forceinline__ void take(WaitingTurn waiting) {
+    __device__ __forceinline__ void take(InversePipeline inverse) {
         unrolled<0, ROWS>([&](auto index) {
             constexpr int r = index.value;
             take_row<r>();
             unrolled<row_terms[r], row_terms[r + 1]>([&](auto term) {
                 if constexpr (row_kind[r] == 2 && last_term[term_e[term.value]] == term.value)
-                    finish<term_e[term.value]>(waiting);
+                    finish<term_e[term.value]>(inverse);
             });
         });
     }
 };
 
-/// Inverts the blocks of runs that wait, and stores them, by a warp.
-__device__ void invert_waiting(const Arguments& a) {
+/// Inverts X_0 of run after run and stores D^-1, by a warp.
+__device__ void invert_runs(const Arguments& a) {
     constexpr int warp_points = 4;
     const int lane = threadIdx.x % 32;
-    for_each_run(a, false, [&](const Run& run, WaitingTurn turn) {
-        double* const blocks = row_memory + waiting_place + turn.at() * 2 * waiting_size;
-        turn.wait_full();
+    for_each_run(a, false, [&](const Run& run, InversePipeline pipe) {
+        double* const blocks = row_memory + inverse_place + pipe.at() * 2 * inverse_size;
+        pipe.wait_full();
 #pragma unroll 1
         for (int first = 0; first < run_points; first += warp_points) {
             double* const mine = blocks + (first + lane / 8) * staged_size;
-            invert_columns(a, mine, mine + waiting_size);
+            invert_columns(a, mine, mine + inverse_size);
             __syncwarp();
             for (int q = lane; q < warp_points * block_size; q += 32) {
                 const int at = first + q / block_size, element = q % block_size;
                 if (run.has(at))
-                    __stcs(a.new_values[LOWER] + (size_t)run.slot(a, at) * block_size + element,
+                    __stcs(a.entry[LOWER].after + (size_t)run.slot(a, at) * block_size + element,
                            blocks[at * staged_size + element]);
             }
         }
-        turn.release();
+        pipe.release();
     });
 }
 
 extern "C" __global__ void __launch_bounds__(row_threads, 1) factor_sweep(const __grid_constant__ Arguments a) {
     const int warp = threadIdx.x / 32;
     if (threadIdx.x == 0) {
-        RowTurn::prepare(32 * row_warps);
-        EntryTurn::prepare(32);
-        WaitingTurn::prepare(workers);
-        RunTurn::prepare(1);
+        RowPipeline::init(32 * row_warps);
+        EntryPipeline::init(32);
+        InversePipeline::init(consumers);
+        RunPipeline::init(1);
     }
     __syncthreads();
-    if (warp == workers + row_warps + 1) return invert_waiting(a);
-    if (warp == workers + row_warps) return bring_entries(a);
-    if (warp >= workers) return bring_rows(a, __shfl_sync(~0u, warp, 0) - workers);  // one number for a warp
+    if (warp == consumers + row_warps + 1) return invert_runs(a);
+    if (warp == consumers + row_warps) return produce_entries(a);
+    if (warp >= consumers) return produce_rows(a, __shfl_sync(~0u, warp, 0) - consumers);  // one number for a warp
     RunSweep mine(a);
-    for_each_run(a, false, [&](const Run& run, WaitingTurn waiting) {
+    for_each_run(a, false, [&](const Run& run, InversePipeline inverse) {
         mine.begin(run);
-        mine.take(waiting);
+        mine.take(inverse);
     });
 }
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of blocks that a sweep over factors reads (precond/par_ilu/staged.cuh), and A's entries, on their way to shared
+// How the rows of blocks that a staged sweep reads (precond/par_ilu/staged.cuh), and A's entries, are copied to shared
 // memory.
 //
 // What pair (l, u) reads at p is what (l', u) reads at p', where l' differs from l along x alone and p + l = p' + l'. A
-// run of points is two of the layout's planes of `width` slots each, and planes side by side differ along x: for each u
-// and each line of l one row of blocks, a plane's after the other, serves all points and pairs that need it, and is
-// asked for once. Two warps ask for rows, one for A's entries, as far ahead as their rings have room, also for the next
-// run; the others are precond/par_ilu/staged.cuh's. So the second-level cache is read less, and nobody waits for it.
+// run of points is two of the layout's planes of `width` slots each, and neighbouring planes differ along x: for each u
+// and each line of l one row of blocks, one plane's after the other, serves all points and pairs that need it, and is
+// copied once. Two producer warps copy rows, one A's entries, as far ahead as their rings have room, also for the next
+// run; the other warps are those of precond/par_ilu/staged.cuh. So the second-level cache is read less, and consumers
+// do not wait for it.
 //
-// A neighbour outside the grid meets a zero of W: its block is then another point's.
+// Where a neighbour lies outside the grid W is zero, and the block that it is multiplied by is that of another point.
 //
 // Rows of E_l(p), and of D^-1(p+l), come first, then those of F_u(p+l), for entries that differ along x together.
 //
-// Instructions that wait for one another made the warps that ask what takes the time of small blocks
-// (docs/log/par_ilu_sweep.md). So they know what comes next before there is room for it, and ask for all copies
-// of a row without a branch between them.
+// For small blocks the producer warps bounded the sweep while their instructions depended on each other
+// (docs/log/par_ilu_sweep.md). Therefore they find the source of the next row before its stage is free, and start
+// all copies of a row without a branch between them.
 //
 // Definitions: precond/par_ilu/sweep.cuh's (not of SYMMETRIC), and ROWS, ROW_KIND (0: E, 1: D^-1, 2: F), ROW_SOURCE
 // (bits 0 to 7: the entry that is read; 8 to 15: the entry whose offset the row begins at; from 16 on: planes more than
@@ -34,23 +35,23 @@ __device__ constexpr int term_e[] = TERM_E;
 __device__ constexpr int term_shift[] = TERM_SHIFT;
 __device__ constexpr int first_term[] = FIRST_TERM;
 __device__ constexpr int last_term[] = LAST_TERM;
-// What loops find while they run.
+// Tables that are indexed by numbers known only while the kernel runs.
 __constant__ const unsigned row_source[] = ROW_SOURCE;
 __constant__ const int finished[] = FINISHED;
 constexpr int finished_count = sizeof(finished) / sizeof(int);
 
-constexpr int workers = 8, row_warps = STAGE_ROWS, row_threads = 32 * (workers + row_warps + 2);
-constexpr int run_ring = 4, waiting_ring = 2;
-constexpr int planes = 2;  // of a run; a worker has a point of each
-constexpr int width = workers, run_points = planes * width;
+constexpr int consumers = 8, row_warps = STAGE_ROWS, row_threads = 32 * (consumers + row_warps + 2);
+constexpr int run_ring = 4, inverse_ring = 2;
+constexpr int planes = 2;  // of a run; a consumer warp has a point of each
+constexpr int width = consumers, run_points = planes * width;
 constexpr int row_size = (planes + MOST_SPAN) * width * block_size, entry_size = run_points * block_size;
-constexpr int waiting_size = run_points * staged_size;
+constexpr int inverse_size = run_points * staged_size;
 extern __shared__ __align__(16) double row_memory[];
-// In doubles: rows, A's entries, two times X_0 and A's own block of all points, the next runs, barriers.
-constexpr int entries_place = ROW_RING * row_warps * row_size, waiting_place = entries_place + A_RING * entry_size;
-constexpr int runs_place = waiting_place + waiting_ring * 2 * waiting_size, barriers_place = runs_place + run_ring / 2;
+// In doubles: rows, A's entries, X_0 and A's own block of all points of two runs, numbers of the next runs, barriers.
+constexpr int entries_place = ROW_RING * row_warps * row_size, inverse_place = entries_place + A_RING * entry_size;
+constexpr int runs_place = inverse_place + inverse_ring * 2 * inverse_size, barriers_place = runs_place + run_ring / 2;
 
-/// Points that rows are asked for together.
+/// Points for which rows are copied together.
 struct Run {
     int first, count, there;  // slot of the first point, points of a plane, planes that there are
     bool whole;               // all planes have `width` points
@@ -77,110 +78,111 @@ struct Run {
     }
 };
 
-/// A place of a ring of `size`, a power of two, which `readers` warps empty, and a full and an empty barrier for each.
+/// A warp's position in a pipeline of `size` stages, a power of two: each stage has a full barrier, at which producers
+/// arrive, and an empty one, at which `readers` warps do.
 template <int size, int barriers, int readers>
-struct Turn {
-    static_assert((size & (size - 1)) == 0, "a turn's place and phase are bits of its number");
-    static constexpr int of_empty = size * 8;  // bytes from a place's full barrier to its empty one
+struct Pipeline {
+    static_assert((size & (size - 1)) == 0, "the stage and the parity of a position are bits of its number");
+    static constexpr int of_empty = size * 8;  // bytes from a stage's full barrier to its empty one
     unsigned number = 0;
 
     __device__ __forceinline__ unsigned at() const { return number % size; }
     __device__ __forceinline__ unsigned phase() const { return number / size % 2; }
-    /// Shared address of the place's full barrier.
+    /// Shared address of the stage's full barrier.
     __device__ __forceinline__ unsigned full() const {
         return shared_address(row_memory + barriers_place + barriers) + at() * 8;
     }
 
-    __device__ static void prepare(int producers) {
-        for (Turn turn; turn.number < size; turn.advance()) {
-            prepare_barrier(turn.full(), producers);
-            prepare_barrier(turn.full() + of_empty, readers);
+    __device__ static void init(int producers) {
+        for (Pipeline pipe; pipe.number < size; pipe.advance()) {
+            init_barrier(pipe.full(), producers);
+            init_barrier(pipe.full() + of_empty, readers);
         }
     }
     __device__ __forceinline__ void wait_full() const {
-        while (!has_arrived(full(), phase()))
+        while (!phase_is_complete(full(), phase()))
             ;
         __syncwarp();  // products are all lanes'
     }
     __device__ __forceinline__ void wait_empty() const {
-        while (!has_arrived<of_empty>(full(), phase() ^ 1))
+        while (!phase_is_complete<of_empty>(full(), phase() ^ 1))
             ;
     }
     __device__ __forceinline__ void advance() {
         ++number;
-        asm volatile("" : "+r"(number));  // else the compiler keeps all places' addresses in registers
+        asm volatile("" : "+r"(number));  // else the compiler keeps the addresses of all stages in registers
     }
-    /// All lanes of a warp have written their part of what there is.
-    __device__ __forceinline__ void hand_over() { leave<0>(); }
-    /// All lanes of a warp have read what there is.
+    /// All lanes of a warp have written their part of the stage.
+    __device__ __forceinline__ void commit() { leave<0>(); }
+    /// All lanes of a warp have read the stage.
     __device__ __forceinline__ void release() { leave<of_empty>(); }
 
 private:
     template <int offset>
     __device__ __forceinline__ void leave() {
         __syncwarp();
-        if (threadIdx.x % 32 == 0) arrive_at<offset>(full());
+        if (threadIdx.x % 32 == 0) arrive<offset>(full());
         advance();
     }
 };
-typedef Turn<ROW_RING, 0, workers> RowTurn;
-typedef Turn<A_RING, 2 * ROW_RING, workers> EntryTurn;
-typedef Turn<waiting_ring, 2 * (ROW_RING + A_RING), 1> WaitingTurn;
-typedef Turn<run_ring, 2 * (ROW_RING + A_RING + waiting_ring), row_threads / 32> RunTurn;
+typedef Pipeline<ROW_RING, 0, consumers> RowPipeline;
+typedef Pipeline<A_RING, 2 * ROW_RING, consumers> EntryPipeline;
+typedef Pipeline<inverse_ring, 2 * (ROW_RING + A_RING), 1> InversePipeline;
+typedef Pipeline<run_ring, 2 * (ROW_RING + A_RING + inverse_ring), row_threads / 32> RunPipeline;
 
-/// body(run, turn) for one run after the other, by a warp; its blocks to be inverted wait where `turn` says. The
-/// `leader` gets runs. What is next a counter tells, so that thread blocks stay side by side and find in the
-/// second-level cache what others have read.
+/// Calls body(run, pipe) for one run after the other, by a warp; `pipe` is the stage for the run's blocks to be
+/// inverted. The `leader` draws runs from a counter that all blocks of threads share, so that these stay close to each
+/// other and find in the second-level cache what others have read.
 template <class Body>
 __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, const Body& body) {
     volatile int* const ring = (volatile int*)(row_memory + runs_place);
-    const bool asks = leader && threadIdx.x % 32 == 0;
-    RunTurn turn;
-    int next = asks ? atomicAdd(a.next_run, 1) : 0;
+    const bool draws = leader && threadIdx.x % 32 == 0;
+    RunPipeline pipe;
+    int next = draws ? atomicAdd(a.next_run, 1) : 0;
 #pragma unroll 1
     for (;;) {
-        if (asks) {
+        if (draws) {
             const int total = Run::total(a);
             while (next < total && Run(a, next).count == 0) next = atomicAdd(a.next_run, 1);
-            turn.wait_empty();
-            ring[turn.at()] = next < total ? next : -1;
-            arrive_at(turn.full());
-            next = atomicAdd(a.next_run, 1);  // there when this run has been asked for
+            pipe.wait_empty();
+            ring[pipe.at()] = next < total ? next : -1;
+            arrive(pipe.full());
+            next = atomicAdd(a.next_run, 1);  // has returned when this run's copies have been started
         }
-        turn.wait_full();
-        const int index = ring[turn.at()];
-        const WaitingTurn waiting{turn.number};
-        turn.release();
+        pipe.wait_full();
+        const int index = ring[pipe.at()];
+        const InversePipeline inverse{pipe.number};
+        pipe.release();
         if (index < 0) return;
-        body(Run(a, index), waiting);
+        body(Run(a, index), inverse);
     }
 }
 
-/// Where a coefficient of a block lies in shared memory. Right operands' rows of eight unknowns would meet in
-/// banks: even ones lie before odd ones, and every other two of them change halves.
+/// Where a coefficient of a block lies in shared memory. Rows of right operands of eight unknowns would conflict in
+/// banks: even rows lie before odd ones, and in every other two of them the halves are exchanged.
 __device__ __forceinline__ int place_of(int row, int col) {
     if (DOF < 8) return row * DOF + col;
     const int place = row % 2 * 4 + row / 2;
     return place * DOF + (col ^ (place & 2) * 2);
 }
 
-/// Where blocks of a row, or of one of A's entries, come from.
+/// Where the blocks of a row, or of one of A's entries, are read.
 struct Source {
     const double* values;
     int delta, span;  // from a run's slots to the first plane's; planes more than the run has
 
     static __device__ __forceinline__ Source row(const Arguments& a, int index) {
         const unsigned word = row_source[index];
-        return {a.old_values[word % 256], a.delta[word / 256 % 256], int(word / 65536)};
+        return {a.entry[word % 256].before, a.entry[word / 256 % 256].delta, int(word / 65536)};
     }
     static __device__ __forceinline__ Source entry(const Arguments& a, int index) {
-        return {a.a_values[finished[index]], 0, 0};
+        return {a.entry[finished[index]].a, 0, 0};
     }
 };
 
-/// Begins to copy a run's blocks, up to `most` planes of them, by a warp.
+/// Starts to copy a run's blocks, up to `most` planes of them, by a warp.
 template <int most>
-__device__ __forceinline__ void bring(const Arguments& a, const Run& run, const Source& source, double* to) {
+__device__ __forceinline__ void copy_blocks(const Arguments& a, const Run& run, const Source& source, double* to) {
     constexpr int of_block = block_size / 2, of_plane = width * of_block;  // pieces of 16 bytes
     const int lane = threadIdx.x % 32, plane_slots = a.middle * a.inner, count = run.there + source.span;
     to += DOF == 8 ? place_of(lane / 4, lane % 4 * 2) : lane * 2;
@@ -193,7 +195,7 @@ __device__ __forceinline__ void bring(const Arguments& a, const Run& run, const 
             constexpr int plane = index.value;
             unrolled<0, (of_plane + 31) / 32>([&](auto at) {
                 constexpr int piece = at.value * 32;
-                copy_run_if<(plane * of_plane + piece) * 16, piece * 16>(
+                copy_16_async_if<(plane * of_plane + piece) * 16, piece * 16>(
                     plane < count && (piece + 32 <= of_plane || piece + lane < of_plane), to_address, from);
             });
             from += (long long)plane_slots * block_size;
@@ -202,10 +204,10 @@ __device__ __forceinline__ void bring(const Arguments& a, const Run& run, const 
 #pragma unroll 1
         for (int plane = 0; plane < count; ++plane) {
             for (int piece = lane; piece < run.count * of_block; piece += 32) {
-                const int slot = first + piece / of_block;  // behind the last one follows the first one
-                copy_run(to + (plane * of_plane + piece - lane) * 2,
-                         source.values + unsigned(slot < a.slots ? slot : slot - a.slots) * block_size +
-                             unsigned(piece % of_block * 2));
+                const int slot = first + piece / of_block;  // slots wrap around
+                copy_16_async(to + (plane * of_plane + piece - lane) * 2,
+                              source.values + unsigned(slot < a.slots ? slot : slot - a.slots) * block_size +
+                                  unsigned(piece % of_block * 2));
             }
             first += plane_slots;
             if (first >= a.slots) first -= a.slots;
@@ -213,39 +215,40 @@ __device__ __forceinline__ void bring(const Arguments& a, const Run& run, const 
     }
 }
 
-/// Asks for rows, by a few warps, the rows of a stage one each.
-__device__ __forceinline__ void bring_rows(const Arguments& a, int which) {
+/// Copies rows, by a few warps, which have one row each of a stage.
+__device__ __forceinline__ void produce_rows(const Arguments& a, int which) {
     constexpr int stages = (ROWS + row_warps - 1) / row_warps;
-    RowTurn turn;
+    RowPipeline pipe;
     Source next = Source::row(a, which);
-    for_each_run(a, which == 0, [&](const Run& run, WaitingTurn) {
+    for_each_run(a, which == 0, [&](const Run& run, InversePipeline) {
 #pragma unroll 1
         for (int stage = 0; stage < stages; ++stage) {
             const int row = stage * row_warps + which;
             const Source source = next;
             next = Source::row(a, stage + 1 < stages ? min(row + row_warps, ROWS - 1) : which);
-            turn.wait_empty();
+            pipe.wait_empty();
             if (ROWS % row_warps == 0 || row < ROWS)
-                bring<planes + MOST_SPAN>(a, run, source, row_memory + (turn.at() * row_warps + which) * row_size);
-            arrive_with_copies(turn.full());
-            turn.advance();
+                copy_blocks<planes + MOST_SPAN>(a, run, source,
+                                                row_memory + (pipe.at() * row_warps + which) * row_size);
+            arrive_after_copies(pipe.full());
+            pipe.advance();
         }
     });
 }
 
-/// Asks for A's entries, by a warp.
-__device__ __forceinline__ void bring_entries(const Arguments& a) {
-    EntryTurn turn;
+/// Copies A's entries, by a warp.
+__device__ __forceinline__ void produce_entries(const Arguments& a) {
+    EntryPipeline pipe;
     Source next = Source::entry(a, 0);
-    for_each_run(a, false, [&](const Run& run, WaitingTurn) {
+    for_each_run(a, false, [&](const Run& run, InversePipeline) {
 #pragma unroll 1
         for (int entry = 0; entry < finished_count; ++entry) {
             const Source source = next;
             next = Source::entry(a, entry + 1 < finished_count ? entry + 1 : 0);
-            turn.wait_empty();
-            bring<planes>(a, run, source, row_memory + entries_place + turn.at() * entry_size);
-            arrive_with_copies(turn.full());
-            turn.advance();
+            pipe.wait_empty();
+            copy_blocks<planes>(a, run, source, row_memory + entries_place + pipe.at() * entry_size);
+            arrive_after_copies(pipe.full());
+            pipe.advance();
         }
     });
 }

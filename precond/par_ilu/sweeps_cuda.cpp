@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <numeric>
 #include <tuple>
 
@@ -23,8 +22,7 @@ bool on_tensor_cores(int dof) {
     return dof > 2;
 }
 
-/// Whether sweeps before the last one bring neighbours' blocks by rows, where the device, if one is chosen, has room
-/// for them.
+/// Whether the sweeps before the last one are staged; where there is a device it must have room for the stages.
 bool by_rows(const IluPattern& shape) {
     if (!on_tensor_cores(shape.dof)) return false;
     const FactorSweepRows rows(shape);
@@ -39,8 +37,8 @@ Index staged_bytes(const IluPattern& shape, int entries, int points) {
     const Index block = shape.dof * shape.dof;
     return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
 }
-/// As many as make the matrix's values that are read together fill sectors and blocks to be inverted occupy two warps,
-/// of up to four unknowns, or all.
+/// As many rounds as make the matrix's values that are loaded together fill sectors and occupy two warps with blocks to
+/// be inverted, or, with more than four unknowns, all.
 int rounds(const IluPattern& shape) {
     for (int count = 4; count > 1; count /= 2)
         if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
@@ -55,9 +53,9 @@ int blocks(const IluPattern& shape) {
     return shape.dof > 4 && shape.stencil.lower_size() <= 6 ? 2 : 1;
 }
 
-/// Of one and two unknowns: the coefficients of pairs that a thread asks for together, as measured
-/// (docs/log/par_ilu_sweep.md). More of them hide more of what memory takes, as long as registers have room beside what
-/// a point keeps of its lower neighbours.
+/// Of one and two unknowns: the coefficients of pairs that a thread loads together, as measured
+/// (docs/log/par_ilu_sweep.md). More loads in flight hide more of the latency, as long as registers have room beside
+/// what a point keeps of its lower neighbours.
 int group_values(const IluPattern& shape) {
     return shape.dof == 1 && shape.eliminations().count() > 16 && shape.stencil.lower_size() <= 12 ? 16 : 8;
 }
@@ -72,27 +70,24 @@ struct Axes {
         const Grid& g = shape.layout.grid();
         const bool natural = shape.layout.kind() == LayoutKind::natural;
         outer = natural ? g.nz : g.nx, middle = natural ? g.ny : g.nz, inner = natural ? g.nx : g.ny;
-        // What the planes that a point looks back over have in these lines is to stay in the second-level cache.
+        // These lines of the planes that a point looks back over are to stay in the second-level cache.
         Index planes = 1;
         for (const Int3 o : shape.stencil.offsets())
             planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
         planes += run_planes - 1;
         const Index line = Index(inner) * shape.stencil.size() * shape.dof * shape.dof * Index(sizeof(double));
-        // In place it is what has just been written that others are going to read. Of one and two unknowns fewer lines
-        // leave room for it; of larger blocks few fit as it is, and the fewer they are, the more they read of the next
-        // lines (docs/log/par_ilu_sweep.md).
+        // In place, points read what others have just written. With one and two unknowns fewer lines leave room for it;
+        // of larger blocks few lines fit anyway, and the fewer they are, the more they read of the next lines
+        // (docs/log/par_ilu_sweep.md).
         const Index wanted = (!in_place ? 16 : on_tensor_cores(shape.dof) ? 24 : 4) << 20;
         lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
     }
-    Index chunks(int points) const {
-        const Index tiles = (middle + lines - 1) / lines;
-        return tiles * outer * ((Index(lines) * inner + points - 1) / points);
-    }
 };
 
-/// X_e -= W_l F_u(p+l) in the order that points take them in. Of larger blocks F_u(p+l) of one point and F_u(p'+l') of
-/// its neighbour along the layout's innermost axis are the same one shortly after: l' and e' differ from l and e along
-/// this axis alone. One unknown's sums would not fit registers, and its lines of memory are shared as it is.
+/// The pairs X_e -= W_l F_u(p+l) in the order in which a point takes them. For larger blocks the order is such that
+/// F_u(p+l) of one point is F_u(p'+l') of its neighbour along the layout's innermost axis shortly after: l' and e'
+/// differ from l and e along this axis alone. With one unknown the sums would not fit registers, and lines of memory
+/// are shared anyway.
 struct Pairs {
     std::vector<int> l, u, e;
     std::vector<int> first, last;  ///< of an entry's; as many as there are, and -1, where it has none
@@ -160,24 +155,14 @@ rtc::Definitions definitions(const IluPattern& shape) {
 }
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/par_ilu/kernels.cuh"};
+    return {rtc::precond_texts(), "precond/par_ilu/sweep.cuh"};
 }
 
-/// Of the sweeps that write these entries, and of blocks that wait to be inverted.
+/// Shared memory of sweeps that write so many entries: these, and the blocks to be inverted.
 Index shared_bytes(const IluPattern& shape, int entries) {
     ++entries;
     return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds(shape) * round_points(shape.dof)) : 0;
 }
-
-/// precond/par_ilu/sweep.cuh's Arguments between the pointers of entries and the array at its end.
-struct Middle {
-    double* a_blocks;
-    int* next_run;
-    FactorSweepsCuda::Told told;
-    double alpha, tolerance, boost;
-    long long a_stride;
-    int slots, nx, ny, nz, outer, middle, inner, lines;
-};
 
 }  // namespace
 
@@ -191,7 +176,7 @@ bool FactorSweepsCuda::serves(const IluPattern& shape) {
 FactorSweepsCuda::FactorSweepsCuda(const IluPattern& shape)
     : shape_(shape), changed_(shape.eliminations().changed_entries()) {
     const auto load = [&](const char* name, int staged) {
-        const rtc::Kernel kernel = rtc::load(source(), definitions(shape), name);
+        const Kernel kernel(source(), definitions(shape), name);
         kernel.allow_shared(shared_bytes(shape, staged));
         return kernel;
     };
@@ -215,61 +200,69 @@ Index FactorSweepsCuda::scratch_size(const IluPattern& shape) {
 void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed,
                            const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
                            const Told& told) const {
-    const rtc::Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
+    const Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
     const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
     const bool rows = pass == Pass::sweep && row_bytes_ > 0;
     const Cut cut = rows ? Cut{unsigned(device::properties().multiprocessors), FactorSweepRows::threads, row_bytes_}
                          : Cut{0, threads, shared_bytes(shape_, staged)};
-    Matrix matrix{{}, a.stride(), scratch, nullptr};
+    Arguments arguments = arguments_of(guessed, from, to);
+    arguments.a_blocks = scratch;
+    arguments.ratio = told.ratio;
+    arguments.failure = told.failure;
+    arguments.failed = told.failed;
+    arguments.alpha = alpha;
+    arguments.tolerance = rules.tolerance;
+    arguments.boost = rules.boost;
+    arguments.a_stride = a.stride();
     double* place = scratch;  // of A's entries, then of the counter
     for (int e = 0; e < shape_.stencil.size(); ++e) {
         const int own = a.stencil().find(shape_.stencil[e]);
         const bool stored = own >= 0 && own < a.stored_entries();
-        matrix.values.push_back(stored ? a.values(own) : nullptr);
-        if (!rows || !stored || !std::binary_search(changed_.begin(), changed_.end(), e)) continue;
-        matrix.values.back() = place;
+        arguments.entry[e].a = stored ? a.values(own) : nullptr;
+        if (!rows || !stored || !changes(e)) continue;
+        arguments.entry[e].a = place;
         place += Index(shape_.dof) * shape_.dof * shape_.layout.slots();
     }
     if (rows) {
         device::zero(place, sizeof(double));
-        matrix.next_run = reinterpret_cast<int*>(place);
+        arguments.next_run = reinterpret_cast<int*>(place);
     }
-    launch(kernel, cut, matrix, guessed, from, to, alpha, rules, told);
+    launch(kernel, cut, arguments);
 }
 
 void FactorSweepsCuda::make_unit(const Factors& factors) const {
-    const Matrix none{std::vector<const double*>(shape_.stencil.size())};
-    launch(unit_, {0, threads, 0}, none, factors, factors, factors, 0.0, {}, {});
+    launch(unit_, {0, threads, 0}, arguments_of(factors, factors, factors));
 }
 
-void FactorSweepsCuda::launch(const rtc::Kernel& kernel, const Cut& cut, const Matrix& a, const Factors& guessed,
-                              const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
-                              const Told& told) const {
-    const Stencil& s = shape_.stencil;
-    const auto entry = [&](const Factors& f, int e) {
-        return e == s.diagonal() ? f.inverse.values : f.triangles.values + e * f.triangles.entry_stride;
-    };
-    std::vector<const double*> pointers = a.values;
-    for (int e = 0; e < s.size(); ++e)
-        pointers.push_back(entry(std::binary_search(changed_.begin(), changed_.end(), e) ? from : guessed, e));
-    for (int e = 0; e < s.size(); ++e) pointers.push_back(entry(to, e));
+bool FactorSweepsCuda::changes(int entry) const {
+    return std::binary_search(changed_.begin(), changed_.end(), entry);
+}
 
+FactorSweepsCuda::Arguments FactorSweepsCuda::arguments_of(const Factors& guessed, const Factors& from,
+                                                           const Factors& to) const {
+    const Stencil& s = shape_.stencil;
     const Grid& g = shape_.layout.grid();
     const bool in_place = from.inverse.values == to.inverse.values;
     const Axes axes(shape_, row_bytes_ > 0 ? FactorSweepRows::planes : 1, in_place);
-    const Middle middle{
-        a.blocks, a.next_run, told, alpha,      rules.tolerance, rules.boost, a.stride,  int(shape_.layout.slots()),
-        g.nx,     g.ny,       g.nz, axes.outer, axes.middle,     axes.inner,  axes.lines};
-    std::vector<int> words(pointers.size() * 2);
-    std::memcpy(words.data(), pointers.data(), pointers.size() * sizeof(double*));
-    const std::vector<int> rest = rtc::argument(middle, {});
-    words.insert(words.end(), rest.begin(), rest.end());
-    const std::vector<int> deltas = slot_deltas(shape_.layout, s.offsets());
-    words.insert(words.end(), deltas.begin(), deltas.end());
-    words.push_back(0);  // the struct ends at a multiple of 8 bytes
+    Arguments arguments{};
+    arguments.slots = int(shape_.layout.slots());
+    arguments.nx = g.nx, arguments.ny = g.ny, arguments.nz = g.nz;
+    arguments.outer = axes.outer, arguments.middle = axes.middle, arguments.inner = axes.inner;
+    arguments.lines = axes.lines;
+    const auto values = [&](const Factors& f, int e) {
+        return e == s.diagonal() ? f.inverse.values : f.triangles.values + e * f.triangles.entry_stride;
+    };
+    for (int e = 0; e < s.size(); ++e)
+        arguments.entry[e] = {nullptr, values(changes(e) ? from : guessed, e), values(to, e),
+                              int(shape_.layout.slot_delta(s[e]))};
+    return arguments;
+}
+
+void FactorSweepsCuda::launch(const Kernel& kernel, const Cut& cut, const Arguments& arguments) const {
     const int points = (on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof);
-    const unsigned blocks = cut.blocks > 0 ? cut.blocks : unsigned(axes.chunks(points));
-    kernel.launch({blocks}, cut.threads, cut.shared, words.data());
+    const Index row_blocks = (Index(arguments.lines) * arguments.inner + points - 1) / points;
+    const Index chunks = (arguments.middle + arguments.lines - 1) / arguments.lines * arguments.outer * row_blocks;
+    kernel.launch({cut.blocks > 0 ? cut.blocks : unsigned(chunks)}, cut.threads, cut.shared, arguments);
 }
 
 std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const IluPattern& shape, const std::string& architecture) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fixed-point sweeps over factors on a GPU; precond/par_ilu/sweep.cuh begins the kernels' text.
+// Fixed-point sweeps over factors on a GPU; precond/par_ilu/sweep.cuh is the kernels' text.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@
 #include "precond/factors/ilu_factors.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/view.hpp"
+#include "precond/par_ilu/arguments.hpp"
 
 namespace hyperplane {
 
@@ -22,7 +23,7 @@ public:
 
     enum class Pass { guess, sweep, last };
     using Factors = FactorTarget;  ///< `triangles` is A's for D-ILU
-    /// What the last sweep tells of each slot: the smallest ratio of a pivot to A's diagonal entry; -1 where one
+    /// What the last sweep reports on each slot: the smallest ratio of a pivot to A's diagonal entry; -1 where one
     /// failed, else 0; and there its component, in the second half its value.
     struct Told {
         double *ratio, *failure, *failed;
@@ -32,7 +33,7 @@ public:
     /// `scratch` has scratch_size(shape) values, which the guess writes and sweeps read.
     void run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed, const Factors& from,
              const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
-    /// Where sweeps go by rows, A's entries that they change, as factors lie, and a counter of runs; else 0.
+    /// Of staged sweeps: A's entries that they change, as factors lie, and a counter of runs; else 0.
     static Index scratch_size(const IluPattern& shape);
     /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
     void make_unit(const Factors& factors) const;
@@ -45,20 +46,18 @@ private:
         unsigned blocks, threads;  ///< 0 blocks: one for each chunk of points
         Index shared;              ///< bytes
     };
-    /// What a launch reads of A, or writes of it: `values` of the factors' entries.
-    struct Matrix {
-        std::vector<const double*> values;
-        Index stride = 0;
-        double* blocks = nullptr;
-        int* next_run = nullptr;
-    };
-    void launch(const rtc::Kernel& kernel, const Cut& cut, const Matrix& a, const Factors& guessed, const Factors& from,
-                const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
+    using Arguments = FixedPointArguments<rtc::most_entries>;
+    using Kernel = rtc::Kernel<Arguments>;
+    /// Whether sweeps change an entry.
+    bool changes(int entry) const;
+    /// All that does not depend on A.
+    Arguments arguments_of(const Factors& guessed, const Factors& from, const Factors& to) const;
+    void launch(const Kernel& kernel, const Cut& cut, const Arguments& arguments) const;
 
     IluPattern shape_;
     std::vector<int> changed_;
-    Index row_bytes_ = 0;  ///< of shared memory where sweeps go by rows, else 0
-    rtc::Kernel guess_, sweep_, last_, unit_;
+    Index row_bytes_ = 0;  ///< of shared memory where sweeps are staged, else 0
+    Kernel guess_, sweep_, last_, unit_;
 };
 
 }  // namespace hyperplane

@@ -2,19 +2,20 @@
 // Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one
 // point at a time, or two. Definitions: precond/par_ilu/sweep.cuh, and ROUNDS of points that a block of threads has.
 //
-// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
-// memory. Blocks to be inverted wait there, too, for a thread each or, of more than four unknowns, a thread for each of
-// their columns: the lanes of a warp that invert one block together need many more instructions, and these bound the
-// sweep. Only the last sweep, which tells of pivots point by point, does it so.
+// The matrix's entries are copied to shared memory and transposed on the way: in memory neighbouring points are
+// contiguous, in shared memory blocks are. Blocks to be inverted are stored there, too, and inverted by one thread each
+// or, of more than four unknowns, by one thread for each of their columns: the lanes of a warp that invert one block
+// together need many more instructions, and these bound the sweep. Only the last sweep, which reports on pivots point
+// by point, inverts that way.
 #pragma once
 
 #include "precond/factors/tensor_blocks.cuh"
-#include "precond/par_ilu/sweep.cuh"
+#include "precond/par_ilu/tables.cuh"
 
 namespace hyperplane {
 
 constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
-constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points lie in different banks
 
 constexpr int inverting_lanes = DOF <= 4 ? 1 : 8;  // of a block
 
@@ -38,7 +39,7 @@ __device__ constexpr int a_blocks_before(int e) {
     return count;
 }
 
-/// Asks for A's blocks of a chunk.
+/// Starts to copy A's blocks of a chunk.
 template <bool all>
 __device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& chunk) {
     const int point = threadIdx.x % block_points, first = threadIdx.x / block_points;
@@ -47,22 +48,23 @@ __device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& ch
         unrolled<0, entries>([&](auto index) {
             constexpr int e = index.value;
             if constexpr (writes<all>(e) && a_entry[e] >= 0) {
-                const double* from = a.a_values[e] + first * a.a_stride + chunk.first + point;
+                const double* from = a.entry[e].a + first * a.a_stride + chunk.first + point;
                 double* const to = shared + (staged_before<all>(e) * block_points + point) * staged_size;
 #pragma unroll 4
-                for (int q = first; q < block_size; q += step, from += step * a.a_stride) copy_async(to + q, from);
+                for (int q = first; q < block_size; q += step, from += step * a.a_stride) copy_8_async(to + q, from);
             }
         });
     commit_copies();
 }
 
-struct Worker : Lane {
+/// A lane of a warp and the warp's point, or one of its two points.
+struct PointOfWarp : Lane {
     const Arguments& a;
     const Point p;
     const bool exists;
     const int point;  // of the block's
 
-    __device__ Worker(const Arguments& arguments, const Chunk& chunk, int point_)
+    __device__ PointOfWarp(const Arguments& arguments, const Chunk& chunk, int point_)
         : Lane(threadIdx.x),
           a(arguments),
           p(arguments, chunk.first + (point_ < chunk.count ? point_ : 0)),
@@ -115,7 +117,7 @@ struct Worker : Lane {
         return x;
     }
 
-    /// Lets X_0 wait among those to be inverted.
+    /// Stores X_0 among the blocks to be inverted.
     template <bool all>
     __device__ __forceinline__ void put_apart(const Block& x) const {
         double* const to = shared + (staged_before<all>(entries) * block_points + point) * staged_size + r * DOF + c;
@@ -157,12 +159,12 @@ struct Worker : Lane {
 /// A point's entries.
 template <bool updates, bool all, bool last>
 struct Sweep {
-    // Pairs asked for together, fewer where two thread blocks' registers have no room for their operands.
+    // Pairs whose blocks are loaded together; fewer where the registers of two blocks of threads have no room for more.
     static constexpr int group_size = BLOCKS > 1 && DOF > 6 ? 4 : 8;
 
-    const Worker& worker;
-    const Arguments& a = worker.a;
-    const Point& p = worker.p;
+    const PointOfWarp& mine;
+    const Arguments& a = mine.a;
+    const Point& p = mine.p;
     Operand w[LOWER];           // -W_l
     int lower[LOWER];           // slots of lower neighbours
     Operand right[group_size];  // of a group of pairs
@@ -180,15 +182,15 @@ struct Sweep {
             Operand left[size], right[size];
 #pragma unroll
             for (int l = begin; l < end; ++l) {
-                left[l - begin] = worker.left(a.old_values[l], p.slot, p.has_neighbour(a, l));
-                right[l - begin] = worker.right<false>(a.old_values[LOWER], lower[l]);
+                left[l - begin] = mine.left(a.entry[l].before, p.slot, p.has_neighbour(a, l));
+                right[l - begin] = mine.right<false>(a.entry[LOWER].before, lower[l]);
             }
-            __syncwarp();  // all are asked for before one is waited for
+            __syncwarp();  // all loads are issued before one is waited for
 #pragma unroll
             for (int l = begin; l < end; ++l) {
                 Block product{};
-                worker.multiply_add<-1>(left[l - begin], right[l - begin], product);
-                w[l] = worker.as_left(product);
+                mine.multiply_add<-1>(left[l - begin], right[l - begin], product);
+                w[l] = mine.as_left(product);
             }
         });
     }
@@ -198,44 +200,44 @@ struct Sweep {
     __device__ __forceinline__ Operand upper() const {
         constexpr int l = pair_l[pair], u = pair_u[pair], e = pair_e[pair];
         if constexpr (SYMMETRIC)
-            return worker.right<true>(a.old_values[ENTRIES - 1 - u], p.near(a, e));
+            return mine.right<true>(a.entry[ENTRIES - 1 - u].before, p.near(a, e));
         else
-            return worker.right<false>(a.old_values[u], lower[l]);
+            return mine.right<false>(a.entry[u].before, lower[l]);
     }
 
     template <int e>
     __device__ __forceinline__ Block begin() const {
-        Block x = worker.staged<all, e>();
+        Block x = mine.staged<all, e>();
         if constexpr (e == LOWER)
 #pragma unroll
             for (int m = 0; m < 2; ++m)
-                if (worker.r == worker.c + m) x.v[m] += a.alpha * x.v[m];
+                if (mine.r == mine.c + m) x.v[m] += a.alpha * x.v[m];
         return x;
     }
     template <int e>
     __device__ __forceinline__ void finish(Block x) {
         if constexpr (BY_ROWS && !updates && is_a_block(e))
-            worker.store(a.a_blocks + (size_t)a_blocks_before(e) * a.slots * block_size, worker.staged<all, e>());
-        if constexpr (e == LOWER && !last) return worker.put_apart<all>(x);
+            mine.store(a.a_blocks + (size_t)a_blocks_before(e) * a.slots * block_size, mine.staged<all, e>());
+        if constexpr (e == LOWER && !last) return mine.put_apart<all>(x);
         if constexpr (e == LOWER)
-            worker.invert(x, worker.staged<all, e>(), pivots);
+            mine.invert(x, mine.staged<all, e>(), pivots);
         else if constexpr (last)
 #pragma unroll
             for (int m = 0; m < 2; ++m)
-                if (worker.inside(m)) not_finite.look_at(e, worker.r, x.v[m]);
-        worker.store(a.new_values[e], x);
+                if (mine.inside(m)) not_finite.look_at(e, mine.r, x.v[m]);
+        mine.store(a.entry[e].after, x);
     }
 
     template <int begin, int end>
-    __device__ __forceinline__ void ask_for_group() {
+    __device__ __forceinline__ void load_group() {
         unrolled<begin, end>([&](auto pair) { right[pair.value - begin] = upper<pair.value>(); });
     }
 
-    /// All that does not need A, so that it may come meanwhile.
+    /// Computes all that does not need A, whose copies take place meanwhile.
     __device__ __forceinline__ void prepare() {
         if constexpr (updates) {
             find_neighbours();
-            if constexpr (pairs <= group_size) ask_for_group<0, pairs>();
+            if constexpr (pairs <= group_size) load_group<0, pairs>();
             make_w();
         }
     }
@@ -244,13 +246,13 @@ struct Sweep {
             Block x[ENTRIES];
             for_each_group<group_size>([&](auto first, auto end) {
                 if constexpr (pairs > group_size) {
-                    ask_for_group<first.value, end.value>();
+                    load_group<first.value, end.value>();
                     __syncwarp();
                 }
                 unrolled<first.value, end.value>([&](auto pair) {
                     constexpr int e = pair_e[pair.value];
                     if constexpr (pair.value == first_pair[e]) x[e] = begin<e>();
-                    worker.multiply_add<1>(w[pair_l[pair.value]], right[pair.value - first.value], x[e]);
+                    mine.multiply_add<1>(w[pair_l[pair.value]], right[pair.value - first.value], x[e]);
                     if constexpr (pair.value == last_pair[e]) finish<e>(x[e]);
                 });
             });
@@ -262,12 +264,12 @@ struct Sweep {
         if constexpr (last) {
             not_finite.template gather<32 / points>();
             not_finite.add_to(pivots);
-            if (worker.exists && worker.lane % (32 / points) == 0) pivots.tell(a, p.slot);
+            if (mine.exists && mine.lane % (32 / points) == 0) pivots.report(a, p.slot);
         }
     }
 };
 
-/// A block that waits, inverted by one thread; `own` is A's.
+/// Inverts a stored block, by one thread; `own` is A's.
 __device__ __forceinline__ void invert_whole(const Arguments& a, double* block, const double* own) {
     double x[DOF][DOF], diagonal[DOF], scale = 0.0;
 #pragma unroll
@@ -286,7 +288,7 @@ __device__ __forceinline__ void invert_whole(const Arguments& a, double* block, 
         for (int c = 0; c < DOF; ++c) block[r * DOF + c] = usable ? x[r][c] : 0.0;
 }
 
-/// The same by eight lanes, which have a column each. All lanes of the warp take part.
+/// The same by eight lanes, which have a column each. All lanes of the warp call this together.
 __device__ __forceinline__ void invert_columns(const Arguments& a, double* block, const double* own) {
     const int c = threadIdx.x % 8;
     double x[DOF], scale = 0.0;
@@ -319,13 +321,13 @@ __device__ __forceinline__ void invert_columns(const Arguments& a, double* block
         if (c < DOF) block[r * DOF + c] = gave_up ? 0.0 : x[r];
 }
 
-/// Inverts the blocks that wait and stores them.
+/// Inverts the stored blocks and writes them to memory.
 template <bool all>
 __device__ __forceinline__ void invert_apart(const Arguments& a, const Chunk& chunk) {
     double* const waiting = shared + staged_before<all>(entries) * block_points * staged_size;
     const double* const own = shared + staged_before<all>(LOWER) * block_points * staged_size;
     __syncthreads();
-    // Whole warps, whose last lanes may do what another one does.
+    // Whole warps; their last lanes may repeat what another lane does.
     constexpr int warp_points = 32 / inverting_lanes;
     const int first = threadIdx.x / 32 * warp_points, point = threadIdx.x / inverting_lanes;
     if (first < chunk.count) {
@@ -336,7 +338,7 @@ __device__ __forceinline__ void invert_apart(const Arguments& a, const Chunk& ch
             invert_whole(a, waiting + at, own + at);
     }
     __syncthreads();
-    double* const to = a.new_values[LOWER] + (long long)chunk.first * block_size;
+    double* const to = a.entry[LOWER].after + (long long)chunk.first * block_size;
     for (int q = threadIdx.x; q < chunk.count * block_size; q += threads)
         __stcs(to + q, waiting[q / block_size * staged_size + q % block_size]);
 }
@@ -348,41 +350,41 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
     stage_matrix<all>(a, chunk);
 #pragma unroll 1
     for (int round = 0; round < ROUNDS; ++round) {
-        const Worker worker(a, chunk,
-                            round * round_points + threadIdx.x / 32 * points + threadIdx.x % 32 / (32 / points));
-        Sweep<updates, all, last> mine{worker};
-        mine.prepare();
+        const PointOfWarp mine(a, chunk,
+                               round * round_points + threadIdx.x / 32 * points + threadIdx.x % 32 / (32 / points));
+        Sweep<updates, all, last> sweep{mine};
+        sweep.prepare();
         if (round == 0) {
             wait_copies<0>();
             __syncthreads();
         }
-        mine.run();
+        sweep.run();
     }
     if constexpr (!last) invert_apart<all>(a, chunk);
 }
 
-/// E becomes W = E D^-1 and F becomes G = D^-1 F, in `new_values`.
+/// E becomes W = E D^-1 and F becomes G = D^-1 F, in `after`.
 extern "C" __global__ void __launch_bounds__(threads, 1) unit_triangles(const __grid_constant__ Arguments a) {
     const Chunk chunk(a, block_points);
 #pragma unroll 1
     for (int round = 0; round < ROUNDS; ++round) {
         const int first = round * round_points + threadIdx.x / 32 * points;
         if (first >= chunk.count) return;
-        const Worker worker(a, chunk, first + threadIdx.x % 32 / (32 / points));
-        const Point& p = worker.p;
-        const Operand inverse = worker.left(a.new_values[LOWER], p.slot, true);
+        const PointOfWarp mine(a, chunk, first + threadIdx.x % 32 / (32 / points));
+        const Point& p = mine.p;
+        const Operand inverse = mine.left(a.entry[LOWER].after, p.slot, true);
 #pragma unroll
         for (int e = 0; e < entries; ++e) {
             if (e == LOWER) continue;
             const bool there = p.has_neighbour(a, e);
             Block x{};
             if (e < LOWER)
-                worker.multiply_add<1>(worker.left(a.new_values[e], p.slot, there),
-                                       worker.right<false>(a.new_values[LOWER], p.near_or_own(a, e)), x);
+                mine.multiply_add<1>(mine.left(a.entry[e].after, p.slot, there),
+                                     mine.right<false>(a.entry[LOWER].after, p.near_or_own(a, e)), x);
             else
-                worker.multiply_add<1>(inverse, worker.right<false>(a.new_values[e], p.slot), x);
-            __syncwarp();  // the block has been read by all its threads
-            if (there) worker.store(a.new_values[e], x);
+                mine.multiply_add<1>(inverse, mine.right<false>(a.entry[e].after, p.slot), x);
+            __syncwarp();  // all threads of a point have read its block
+            if (there) mine.store(a.entry[e].after, x);
         }
     }
 }

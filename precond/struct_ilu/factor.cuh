@@ -10,128 +10,105 @@
 //
 //     X_0(p) = A_0(p) - sum_l A_l(p) D^-1(p+l) A_-l(p+l)
 //
-// A block owns a tile of lines and walks the levels as the solves do (precond/triangular/wavefront/solve.cuh). Factors
-// pass between points through global memory; a tile publishes the level it has completed, and a level waits until the
-// tiles it depends on have completed the one before. Some warps work and HELPERS warps wait and fetch for them; one
-// publishes this tile's progress, a warp of its own that nobody waits for where there is room for one:
-// precond/struct_ilu/registers.cuh for one and two unknowns a point, and four of star7, precond/struct_ilu/tensor.cuh
-// for three to eight, precond/struct_ilu/fallback.cuh for more, and for stencils too large for registers.
+// A block of threads owns a tile of lines and walks the levels as the solves do
+// (precond/triangular/wavefront/solve.cuh). Factors pass between points through global memory; a tile publishes the
+// level that it has completed, and a level waits until the tiles that it depends on have completed the one before.
+// Consumer warps compute; PRODUCER_WARPS warps wait for other tiles and copy ahead of the consumers. Where registers
+// allow, one more warp publishes this tile's progress, so that nobody waits for the publication; else a producer warp
+// does. The points are computed by precond/struct_ilu/registers.cuh for one and two unknowns a point, and for four of
+// star7, by precond/struct_ilu/tensor.cuh for three to eight, and by precond/struct_ilu/fallback.cuh for more, and for
+// stencils too large for registers.
 //
-// Where a neighbour lies outside the grid its place is some other point's: what is found there, a number, meets a zero.
+// Where a neighbour lies outside the grid its slot is that of some other point: the number found there is multiplied by
+// zero.
 //
-// Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (2 LOWER + 1 entries), HALO_J, HALO_K, MAX_LEVEL
-// (levels that a point looks back), A_ENTRY {for each entry, A's entry or -1}, the eliminations (l, u, e) by e,
-// PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U, and by l, CHUNK_BEGIN {LOWER + 1}, CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's
-// entries that leave the grid are not zero but wrapped), SYMMETRIC (one triangle, pivots must have A's sign), SHARES,
-// KEEP (E lies in shared memory, else in `scratch`), HELPERS, ZEROED (values of shared memory that begin as 0), BLOCKS
-// (resident on a multiprocessor).
-#pragma once
+// Definitions, besides those of precond/walks/tile_lines.cuh: IN_REGISTERS, ON_TENSOR_CORES (which of the three), LOWER
+// (2 LOWER + 1 entries), HALO_J, HALO_K, MAX_LEVEL (levels that a point looks back), A_ENTRY {for each entry, A's entry
+// or -1}, the eliminations (l, u, e) by e, PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U, and by l, CHUNK_BEGIN {LOWER + 1},
+// CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's entries that leave the grid are not zero but wrapped), SYMMETRIC (one triangle,
+// pivots must have A's sign), SHARES, KEEP (E lies in shared memory, else in `scratch`), PRODUCER_WARPS, ZEROED (values
+// of shared memory that are initially 0), BLOCKS (resident on a multiprocessor).
 
-#include "precond/factors/pivot_log.hpp"
-#include "precond/walks/kernel_parts.cuh"
-#include "precond/walks/tile_lines.cuh"
+#if IN_REGISTERS
+#include "precond/struct_ilu/registers.cuh"
+#elif ON_TENSOR_CORES
+#include "precond/struct_ilu/tensor.cuh"
+#else
+#include "precond/struct_ilu/fallback.cuh"
+#endif
 
 namespace hyperplane {
 
-/// Smallest |pivot| / |A's diagonal entry| of a tile and its point.
-struct Smallest {
-    double ratio;
-    long long point;
-};
+// Threads of the barrier of a level, and with the warp that publishes, if there is one.
+constexpr int level_threads = Consumer::threads + 32 * PRODUCER_WARPS;
+constexpr int threads = level_threads + (producer_publishes ? 0 : 32);
 
-struct Arguments {
-    const double* a;  // [A's entry][row][col][a_stride]
-    double* x;        // W, D^-1, G; D-ILU: D^-1 alone
-    const Tile* tiles;
-    const int* tile_at;  // [K][J]
-    int* progress;       // [tile]: last level completed
-    unsigned* ticket;
-    PivotLog* log;
-    Smallest* smallest;              // [tile]
-    double* scratch;                 // [tile][LOWER][DOF][worker_threads]
-    double shift, tolerance, boost;  // boost 0: a pivot that cannot be used is a failure
-    int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
-    const double* a_values[2 * LOWER + 1];  // of A by the factors' entries
-    double* x_values[2 * LOWER + 1];        // of the factors; D-ILU: [0] is D^-1
-    int delta[2 * LOWER + 1];               // slot of p + o minus slot of p, modulo the slots, in [0, slots)
-};
-
-TABLE a_entry[] = A_ENTRY;
-TABLE pair_begin[] = PAIR_BEGIN;
-TABLE pair_l[] = PAIR_L;
-TABLE pair_u[] = PAIR_U;
-TABLE chunk_begin[] = CHUNK_BEGIN;
-TABLE chunk_u[] = CHUNK_U;
-TABLE chunk_e[] = CHUNK_E;
-constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : 2 * LOWER + 1;  // computed
-
-extern __shared__ double shared[];
-
-/// Through the second-level cache, where other tiles' results are.
-__device__ __forceinline__ double load(const double* at) {
-    return __ldcg(at);
+__device__ __forceinline__ void sync_level() {
+    asm volatile("barrier.sync 1, %0;" ::"n"(level_threads) : "memory");
 }
 
-__device__ PivotJudge judge(const Arguments& a) {
-    return {a.log, a.tolerance, a.boost, SYMMETRIC};
+/// The level that this tile has completed, in shared memory.
+__device__ __forceinline__ void set_completed(int* at, int level) {
+    __threadfence_block();
+    atomicExch(at, level);
 }
-/// |x| as an integer: larger for larger numbers, and largest for what is not one.
-__device__ __forceinline__ u64 size_of(double x) {
-    return __double_as_longlong(fabs(x));
-}
-
-__device__ __forceinline__ int near(const Arguments& a, int slot, int entry) {
-    return wrapped(slot + a.delta[entry], a.slots);
-}
-__device__ __forceinline__ const double* a_at(const Arguments& a, int entry, int r, int c, int slot) {
-    return a.a + (long long)((entry * DOF + r) * DOF + c) * a.a_stride + slot;
-}
-__device__ __forceinline__ double* x_at(const Arguments& a, int entry, int r, int c, int slot) {
-    return a.x + factor_at(a.slots, entry, r, c, slot);
-}
-constexpr int finished = 1 << 30;  // above every level
-constexpr int inverse_entry = SHARES ? 0 : LOWER;
-
-__device__ __forceinline__ int progress_of(const int* at) {
-    int value;
-    asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-    return value;
-}
-/// After all that this block has written.
-__device__ __forceinline__ void publish(int* at, int level) {
-    asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(at), "r"(level) : "memory");
+__device__ __forceinline__ int completed(int* at) {
+    const int level = atomicOr(at, 0);
+    __threadfence_block();
+    return level;
 }
 
-/// Progress of the tiles before this one, one for each lane of a warp.
-struct Before {
-    const int* at;
-    int known;
-
-    __device__ Before(const Arguments& a, const Tile& tile, int lane) {
-        const int dj = lane % (a.reach_j + 1), dk = lane / (a.reach_j + 1);
-        const int tj = tile.j / TJ - dj, tk = tile.k / TK - dk;
-        const int other = lane > 0 && dk <= a.reach_k && tj >= 0 && tk >= 0 ? a.tile_at[tk * a.tiles_j + tj] : -1;
-        at = a.progress + other;
-        known = other < 0 ? finished : -1;
+/// Publishes this tile's progress at its own pace: making results visible to other multiprocessors takes longer than
+/// some levels.
+__device__ void publish_progress(const Arguments& a, const Tile& tile, int index, int* done) {
+    for (int published = tile.first - 1;;) {
+        publish(a.progress + index, published);
+        if (published == finished) return;
+        int level;
+        while ((level = completed(done)) <= published) __nanosleep(20);
+        published = level;
     }
-    /// Whether all have completed a level, looked at once.
-    __device__ bool has_completed(int level) {
-        if (known < level) known = progress_of(at);
-        const bool all = __all_sync(~0u, known >= level);
-        __syncwarp();  // what one lane has seen, all see
-        return all;
-    }
-    /// Until all have completed a level.
-    __device__ void wait_for(int level) {
-        for (int tries = 0; known < level; ++tries) {
-            if (tries > 16) __nanosleep(tries > 100 ? 400 : 40);
-            known = progress_of(at);
+}
+
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_factor(const __grid_constant__ Arguments a) {
+    __shared__ int ticket, done;
+    __shared__ double ratios[Consumer::threads];
+    __shared__ long long places[Consumer::threads];
+    const int thread = threadIdx.x;
+    if (thread == 0) ticket = atomicAdd(a.ticket, 1u), done = -1;
+    for (int at = thread; at < ZEROED; at += blockDim.x) shared[at] = 0.0;
+    __syncthreads();
+    const Tile tile = a.tiles[ticket];
+
+    if (thread < Consumer::threads) {
+        Consumer consumer(a, tile, ticket, thread);
+        for (int level = tile.first - looks_back; level < tile.first; ++level) sync_level();
+        for (int level = tile.first; level <= tile.last; ++level) {
+            sync_level();
+            if (thread == 0) set_completed(&done, level - 1);
+            consumer.point(level);
+            __syncwarp();
         }
-        __syncwarp();
+        sync_level();
+        if (thread == 0) set_completed(&done, finished);
+        ratios[thread] = consumer.exists() ? consumer.smallest_ratio() : 1.0;
+        places[thread] = consumer.exists() ? consumer.smallest_point() : 0;
+    } else if (thread < level_threads) {
+        produce(a, tile, ticket, thread - Consumer::threads);
+    } else if (thread == level_threads) {
+        publish_progress(a, tile, ticket, &done);
     }
-};
-
-/// Workers and helpers of a block, wherever in the text each of them is.
-__device__ __forceinline__ void meet_all();
+    __syncthreads();
+    if (thread == 0) {
+        PivotRatio smallest;
+        bool any = false;
+        for (int t = 0; t < Consumer::threads; ++t)
+            if (ratios[t] < smallest.value || (any && ratios[t] == smallest.value && places[t] < smallest.row)) {
+                smallest = {ratios[t], places[t]};
+                any = true;
+            }
+        a.smallest[ticket] = smallest;
+    }
+}
 
 }  // namespace hyperplane

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "core/grid/grid_point.hpp"
+#include "precond/factors/block_places.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/kernel_texts.hpp"
 
@@ -30,14 +31,14 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["HALO_K"] = std::to_string(g.halo_k);
     all["MAX_LEVEL"] = std::to_string(g.max_level);
     all["RING"] = std::to_string(shape.ring);
-    all["RECEIVERS"] = std::to_string(shape.receivers);
-    all["FETCHERS"] = std::to_string(shape.fetchers);
+    all["HALO_WARPS"] = std::to_string(shape.halo_warps);
+    all["MATRIX_WARPS"] = std::to_string(shape.matrix_warps);
     all["STAGES"] = std::to_string(shape.stages);
-    all["HELPERS"] = std::to_string(shape.receivers + shape.fetchers);
+    all["PRODUCER_WARPS"] = std::to_string(shape.halo_warps + shape.matrix_warps);
     all["ZEROED"] = std::to_string(shape.shared / Index(sizeof(double)));
-    all["IN_REGISTERS"] = shape.kind == FactorKind::points ? "1" : "0";
+    all["IN_REGISTERS"] = shape.kind == FactorKind::registers ? "1" : "0";
     all["ON_TENSOR_CORES"] = shape.kind == FactorKind::tensor ? "1" : "0";
-    all["UNROLLED"] = shape.kind == FactorKind::rows ? "0" : "1";
+    all["UNROLLED"] = shape.kind == FactorKind::fallback ? "0" : "1";
     all["SKIP_OUTSIDE"] = system.layout.grid().any_periodic() ? "1" : "0";
     all["SYMMETRIC"] = system.symmetric ? "1" : "0";
     all["SHARES"] = system.shares ? "1" : "0";
@@ -48,38 +49,23 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
 }
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/struct_ilu/kernel.cuh"};
+    return {rtc::precond_texts(), "precond/struct_ilu/factor.cuh"};
 }
 
-/// Those of precond/struct_ilu/factor.cuh but for the arrays at their end.
-struct Arguments {
-    const double* a;
-    double* x;
-    const Tile* tiles;
-    const int* tile_at;
-    int* progress;
-    unsigned* ticket;
-    PivotLog* log;
-    Smallest* smallest;
-    double* scratch;
-    double shift, tolerance, boost;
-    int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
-};
-
-/// Whether a block may have so many bytes beside the pivot ratios and places of its workers.
-bool fits(Index shared, int workers) {
-    return shared + 28 * workers + 1024 <= 227 * 1024;
+/// Whether a block of threads may have so many bytes beside the pivot ratios and places of its consumers.
+bool fits(Index shared, int consumers) {
+    return shared + 28 * consumers + 1024 <= 227 * 1024;
 }
 
-/// Large tiles, cut down to what fits: neighbours' values are brought once a tile.
+/// Large tiles, halved until they fit: a tile copies the values of the lines around it once.
 TileShape tile_of_points(int dof, int lower, bool with_ring) {
     if (lower < 6) return {32 / dof, dof == 4 ? 6 : 16};
     if (dof == 2 && lower > 8) return {8, 2};
     return {32 / dof, with_ring ? 8 : 2};
 }
 
-/// Warps of a block on tensor cores, as many as leave a thread the registers that it needs beside the warp that helps
-/// them.
+/// Consumer warps of a block on tensor cores: as many as leave a thread the registers that it needs, one producer warp
+/// counted.
 struct TensorWarps {
     int warps, blocks;
 
@@ -109,10 +95,10 @@ FactorShape::FactorShape(const IluPattern& system, const Geometry& g, const Stru
     const bool like_star7 = g.lower <= 3 && g.max_level == 1;
     const bool by_rows = dof <= 2 || (dof == 4 && like_star7 && tuning.factor_ring);
     const int kept = by_rows ? entries * dof : 2 * entries;
-    kind = dof > 8 || kept > most_values || !tuning.in_registers ? FactorKind::rows
-           : by_rows                                             ? FactorKind::points
+    kind = dof > 8 || kept > most_values || !tuning.in_registers ? FactorKind::fallback
+           : by_rows                                             ? FactorKind::registers
                                                                  : FactorKind::tensor;
-    if (kind == FactorKind::points)
+    if (kind == FactorKind::registers)
         shape_points(system, g, tuning, entries);
     else
         shape_others(system, g, tuning, entries);
@@ -125,20 +111,20 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     const auto size = [&](TileShape t, bool with_ring) {
         const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
         const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),
-                    stage = stages * staged * dof * struct_ilu::worker_threads(t.cells(), dof);
+                    stage = stages * staged * dof * struct_ilu::consumer_threads(t.cells(), dof);
         return Index(sizeof(double)) * ((with_ring ? g.ring * values * halo : 0) + stage);
     };
     const bool asked = tile.j > 0;
     const auto try_tiles = [&](bool with_ring) {
         stages = dof >= 2 && with_ring ? 2 : 3;
         if (!asked) tile = tile_of_points(dof, g.lower, with_ring);
-        while (!fits(size(tile, with_ring), struct_ilu::worker_threads(tile.cells(), dof)) && tile.cells() > 16 / dof)
+        while (!fits(size(tile, with_ring), struct_ilu::consumer_threads(tile.cells(), dof)) && tile.cells() > 16 / dof)
             tile.halve();
-        worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
+        consumer_threads = struct_ilu::consumer_threads(tile.cells(), dof);
         shared = size(tile, with_ring);
-        return fits(shared, worker_threads);
+        return fits(shared, consumer_threads);
     };
-    // With few eliminations what neighbours give costs less than what sharing it takes.
+    // With few eliminations it costs less to load the values of neighbours again than to share them.
     const bool few = g.lower < 6 && !system.shares && dof <= 2;
     if (tuning.factor_ring && !few && try_tiles(true))
         ring = g.ring;
@@ -147,12 +133,12 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     if (ring > 0) {
         const int halo = g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j);
         const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
-        receivers = std::clamp(values / (dof <= 2 ? 192 : 320), 1, 4);
+        halo_warps = std::clamp(values / (dof <= 2 ? 192 : 320), 1, 4);
     }
     // Values of a level that a lane asks for; with two unknowns more warps would take registers of those that work.
     const int each = dof == 1 ? 20 : dof == 2 ? 40 : 84;
-    const int groups = worker_threads / 32, wanted = int(groups * staged * dof + each - 1) / each;
-    fetchers = wanted <= groups ? std::max(wanted, 1) : (wanted + groups - 1) / groups * groups;
+    const int groups = consumer_threads / 32, wanted = int(groups * staged * dof + each - 1) / each;
+    matrix_warps = wanted <= groups ? std::max(wanted, 1) : (wanted + groups - 1) / groups * groups;
     const int registers = entries * dof > 26 ? 128 : entries * dof > 14 ? 96 : 64;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 4 * 1024), 65536 / (registers * threads()));
     blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : int(std::clamp<Index>(fit, 1, 8));
@@ -162,7 +148,7 @@ void FactorShape::shape_others(const IluPattern& system, const Geometry& g, cons
                                int entries) {
     const int dof = system.dof;
     // A warp has one point, or two of up to four unknowns, on tensor cores.
-    const int point_threads = kind == FactorKind::rows ? dof : dof <= 4 ? 16 : 32;
+    const int point_threads = kind == FactorKind::fallback ? dof : dof <= 4 ? 16 : 32;
     const int pairs = Eliminations(system.stencil, false, system.symmetric).count();
     const TensorWarps tensor(entries, pairs, dof);
     const int limit = kind == FactorKind::tensor ? 32 * tensor.warps : 512;
@@ -174,21 +160,21 @@ void FactorShape::shape_others(const IluPattern& system, const Geometry& g, cons
     }
     const int block = dof * dof;
     const auto fit = [&] {
-        worker_threads = struct_ilu::worker_threads(tile.cells(), point_threads);
+        consumer_threads = struct_ilu::consumer_threads(tile.cells(), point_threads);
         shared = 8 * (kind == FactorKind::tensor ? Index(entries) * tile.cells() * ((block + 1) / 2 * 2 + 2)
-                                                 : Index(worker_threads) * g.lower * dof);
+                                                 : Index(consumer_threads) * g.lower * dof);
         // Where two stages leave the first-level cache too little, one has to do.
         stages = kind == FactorKind::tensor && 2 * shared * tensor.blocks <= 150 * 1024 ? 2 : 1;
         shared *= stages;
-        return worker_threads <= (tuning.factor_j > 0 ? 512 : limit) && fits(shared, worker_threads);
+        return consumer_threads <= (tuning.factor_j > 0 ? 512 : limit) && fits(shared, consumer_threads);
     };
     while (!fit() && tile.cells() > 1) tile.halve();
-    if (!fits(shared, worker_threads)) keep = false, shared = 0;
+    if (!fits(shared, consumer_threads)) keep = false, shared = 0;
     blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : kind == FactorKind::tensor ? tensor.blocks : 1;
 }
 
 Index FactorShape::scratch(const IluPattern& system, const Geometry& g, const Tiles& tiles) const {
-    return keep ? 0 : tiles.count() * g.lower * system.dof * worker_threads;
+    return keep ? 0 : tiles.count() * g.lower * system.dof * consumer_threads;
 }
 
 Factorisation::Factorisation(const Context& context, const IluPattern& system, const Geometry& g,
@@ -204,7 +190,7 @@ Factorisation::Factorisation(const Context& context, const IluPattern& system, c
       log_(context, "preconditioner: tiles", 1),
       smallest_(context, "preconditioner: tiles", tiles_.count()),
       scratch_(context, "preconditioner: scratch", shape_.scratch(system, g, tiles_)),
-      kernel_(rtc::load(source(), definitions(system, g, shape_), "struct_ilu_factor")) {
+      kernel_(source(), definitions(system, g, shape_), "struct_ilu_factor") {
     kernel_.allow_shared(shape_.shared);
 }
 
@@ -214,40 +200,36 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     if (spoilt_) device::zero(x.values(0), x.bytes());
     reset();
     const Grid& g = system_.layout.grid();
-    const Arguments head{a.values(0),
-                         x.values(0),
-                         device_tiles_.tiles.data(),
-                         device_tiles_.at.data(),
-                         progress_.data(),
-                         ticket_.data(),
-                         log_.data(),
-                         smallest_.data(),
-                         scratch_.data(),
-                         shift,
-                         rules.tolerance,
-                         rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
-                         g.nx,
-                         g.ny,
-                         g.nz,
-                         tiles_.tiles_j,
-                         reach_j_,
-                         reach_k_,
-                         int(a.stride()),
-                         int(system_.layout.slots())};
-    // The arrays: addresses of A's entries and of the factors', and the way from a slot to its neighbours' ones.
-    const Index block = Index(system_.dof) * system_.dof;
-    std::vector<const double*> addresses;
-    for (const Int3 o : system_.stencil.offsets()) {
-        const int entry = system_.a_stencil.find(o);
-        addresses.push_back(entry >= 0 && a.stores(entry) ? a.values(entry) : nullptr);
+    Arguments arguments{.a = a.values(0),
+                        .x = x.values(0),
+                        .tiles = device_tiles_.tiles.data(),
+                        .tile_at = device_tiles_.at.data(),
+                        .progress = progress_.data(),
+                        .ticket = ticket_.data(),
+                        .log = log_.data(),
+                        .smallest = smallest_.data(),
+                        .scratch = scratch_.data(),
+                        .shift = shift,
+                        .tolerance = rules.tolerance,
+                        .boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
+                        .nx = g.nx,
+                        .ny = g.ny,
+                        .nz = g.nz,
+                        .tiles_j = tiles_.tiles_j,
+                        .reach_j = reach_j_,
+                        .reach_k = reach_k_,
+                        .a_stride = int(a.stride()),
+                        .slots = int(system_.layout.slots()),
+                        .entry = {}};
+    const Stencil& filled = system_.stencil;
+    check_entries(std::size_t(filled.size()), std::size(arguments.entry));
+    for (int e = 0; e < filled.size(); ++e) {
+        const int own = system_.a_stencil.find(filled[e]);
+        arguments.entry[e] = {own >= 0 && a.stores(own) ? a.values(own) : nullptr,
+                              x.values(0) + place_together<Index>(system_.layout.slots(), system_.dof, e, 0, 0, 0),
+                              int(system_.layout.slot_delta(filled[e]))};
     }
-    for (int e = 0; e < system_.stencil.size(); ++e)
-        addresses.push_back(x.values(0) + Index(e) * system_.layout.slots() * block);
-    std::vector<int> words(addresses.size() * sizeof(double*) / sizeof(int));
-    std::memcpy(words.data(), addresses.data(), words.size() * sizeof(int));
-    for (const Int3 o : system_.stencil.offsets()) words.push_back(int(system_.layout.slot_delta(o)));
-    kernel_.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared,
-                   rtc::argument(head, words).data());
+    kernel_.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
     report(inverter);
     spoilt_ = inverter.failures() > 0;
 }
@@ -263,17 +245,17 @@ void Factorisation::reset() {
 void Factorisation::report(PivotInverter& inverter) const {
     PivotLog log;
     device::copy(log_.data(), &log, sizeof log);
-    std::vector<Smallest> smallest(tiles_.count());
-    device::copy(smallest_.data(), smallest.data(), Index(smallest.size() * sizeof(Smallest)));
+    std::vector<PivotRatio> smallest(tiles_.count());
+    device::copy(smallest_.data(), smallest.data(), Index(smallest.size() * sizeof(PivotRatio)));
     PivotRatio ratio;
-    for (const Smallest& one : smallest) ratio.take(one.ratio, one.point);
+    for (const PivotRatio& one : smallest) ratio.take(one.value, one.row);
     inverter.adopt(log, ratio);
 }
 
 Index Factorisation::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
     const FactorShape shape(system, g, tuning);
     const Tiles tiles(system.layout, g.skew, shape.tile);
-    return tiles.bytes() + tiles.count() * Index(sizeof(int) + sizeof(Smallest)) +
+    return tiles.bytes() + tiles.count() * Index(sizeof(int) + sizeof(PivotRatio)) +
            shape.scratch(system, g, tiles) * Index(sizeof(double)) + Index(sizeof(unsigned) + sizeof(PivotLog));
 }
 
@@ -288,12 +270,12 @@ std::vector<rtc::KernelResources> Factorisation::compile(const IluPattern& syste
 }
 
 std::string Factorisation::describe() const {
-    const char* kind = shape_.kind == FactorKind::points   ? "points in registers"
-                       : shape_.kind == FactorKind::tensor ? "points on tensor cores"
-                                                           : "rows";
+    const char* kind = shape_.kind == FactorKind::registers ? "points in registers"
+                       : shape_.kind == FactorKind::tensor  ? "points on tensor cores"
+                                                            : "rows";
     return fmt::format("factor {}, tiles {} x {}, ring {}, {} + {} threads, {} KiB, {} blocks", kind, shape_.tile.j,
-                       shape_.tile.k, shape_.ring, shape_.worker_threads, 32 * (shape_.receivers + shape_.fetchers),
-                       shape_.shared / 1024, shape_.blocks);
+                       shape_.tile.k, shape_.ring, shape_.consumer_threads,
+                       32 * (shape_.halo_warps + shape_.matrix_warps), shape_.shared / 1024, shape_.blocks);
 }
 
 }  // namespace struct_ilu

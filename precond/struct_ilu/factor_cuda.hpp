@@ -1,43 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorisation of StructILU on a GPU: shapes, launch and what is told of pivots; precond/struct_ilu/factor.cuh
-// begins the kernels' text.
+// StructILU's factorisation on a GPU: shapes, launch and report on pivots. precond/struct_ilu/factor.cuh is the
+// kernel's text.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "precond/factors/pivots.hpp"
+#include "precond/struct_ilu/arguments.hpp"
 #include "precond/walks/tiles.hpp"
 
 namespace hyperplane::struct_ilu {
 
-/// Which of the texts serves: all blocks of a point in registers, by rows or on tensor cores, or E alone kept.
-enum class FactorKind { points, tensor, rows };
+/// How a point is factored: precond/struct_ilu/registers.cuh, tensor.cuh or fallback.cuh.
+enum class FactorKind { registers, tensor, fallback };
 
 struct FactorShape {
     FactorKind kind;
     TileShape tile;
     bool keep = true;  ///< E lies in shared memory
     Index shared = 0;
-    int worker_threads = 0, blocks, ring = 0, receivers = 0, fetchers = 1, stages = 3;
+    int consumer_threads = 0, blocks, ring = 0, halo_warps = 0, matrix_warps = 1, stages = 3;
 
     FactorShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
-    /// Those that work, warps that receive and fetch for them, and one that tells this tile's progress, or a fetcher
-    /// does.
-    int threads() const { return worker_threads + 32 * (receivers + fetchers + (kind == FactorKind::tensor ? 0 : 1)); }
-    /// Values of E that do not fit shared memory.
+    /// Of consumers, producer warps, and a warp that publishes the tile's progress, unless a producer warp does.
+    int threads() const {
+        return consumer_threads + 32 * (halo_warps + matrix_warps + (kind == FactorKind::tensor ? 0 : 1));
+    }
+    /// Values of E that are kept in global memory because they do not fit shared memory.
     Index scratch(const IluPattern& system, const Geometry& geometry, const Tiles& tiles) const;
 
 private:
     void shape_points(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning, int entries);
     void shape_others(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning, int entries);
-};
-
-/// precond/struct_ilu/factor.cuh's Smallest.
-struct Smallest {
-    double ratio;
-    long long point;
 };
 
 class Factorisation {
@@ -66,9 +61,10 @@ private:
     Buffer<int> progress_;
     Buffer<unsigned> ticket_;
     Buffer<PivotLog> log_;
-    Buffer<Smallest> smallest_;
+    Buffer<PivotRatio> smallest_;
     Buffer<double> scratch_;
-    rtc::Kernel kernel_;
+    using Arguments = FactorArguments<rtc::most_entries>;
+    rtc::Kernel<Arguments> kernel_;
     bool spoilt_ = false;  ///< the last attempt met a pivot it could not use
 };
 

@@ -8,37 +8,37 @@
 namespace hyperplane {
 
 constexpr int warp_cells = 32 / DOF;
-constexpr int worker_threads = tile_threads(warp_cells);
+constexpr int consumer_threads = tile_threads(warp_cells);
 constexpr int looks_back = 0;
-constexpr bool helpers_tell = false;
+constexpr bool producer_publishes = false;
 constexpr int unroll_pairs = DOF <= 2 && LOWER < 14 ? 128 : 1;
 constexpr int unroll_entries = DOF == 1 && LOWER < 14 ? 2 * LOWER + 1 : 1;
 
-/// E[LOWER][DOF][worker_threads] lies in shared memory or in scratch.
-struct Worker : RowOfPoint {
+/// E[LOWER][DOF][consumer_threads] lies in shared memory or in scratch.
+struct Consumer : RowOfPoint {
     double* const keep;
 
-    __device__ Worker(const Arguments& arguments, const Tile& tile, int index, int thread_)
+    __device__ Consumer(const Arguments& arguments, const Tile& tile, int index, int thread_)
         : RowOfPoint(arguments, tile, thread_, thread_ / 32 * warp_cells + thread_ % 32 / DOF, thread_ % 32 % DOF,
                      thread_ % 32 < warp_cells * DOF),
-          keep(KEEP ? shared : a.scratch + (long long)index * LOWER * DOF * worker_threads) {}
+          keep(KEEP ? shared : a.scratch + (long long)index * LOWER * DOF * consumer_threads) {}
 
     /// G_u(p+l)[r][c] for l + u = e; F_u for D-ILU.
     __device__ double upper(int l, int u, int e, int r, int c, int slot) const {
         const int mirror = 2 * LOWER - u;
         if (SYMMETRIC) {
-            const int there = near(a, slot, e);
+            const int there = neighbour_slot(a, slot, e);
             return SHARES ? __ldg(a_at(a, a_entry[mirror], c, r, there)) : load(x_at(a, mirror, c, r, there));
         }
-        const int there = near(a, slot, l);
+        const int there = neighbour_slot(a, slot, l);
         return SHARES ? __ldg(a_at(a, a_entry[u], r, c, there)) : load(x_at(a, u, r, c, there));
     }
     /// E_l(p) of this row; W_l(p) for D-ILU.
-    __device__ double& kept(int l, int c) const { return keep[(l * DOF + c) * worker_threads + thread]; }
+    __device__ double& kept(int l, int c) const { return keep[(l * DOF + c) * consumer_threads + thread]; }
 
     /// A row of W_l(p) from the row of E_l(p) that is kept.
     __device__ void scale_by_inverse(int l, int slot, double* out) const {
-        const int there = near(a, slot, l);
+        const int there = neighbour_slot(a, slot, l);
 #pragma unroll
         for (int c = 0; c < DOF; ++c) out[c] = 0.0;
 #pragma unroll(unroll_products)
@@ -49,7 +49,7 @@ struct Worker : RowOfPoint {
         }
     }
 
-    static constexpr int threads = worker_threads;
+    static constexpr int threads = consumer_threads;
 
     __device__ void point(int level) {
         const bool active = line.active(a, level);
@@ -100,14 +100,14 @@ struct Worker : RowOfPoint {
     }
 };
 
-/// A level begins once the tiles before have completed the one before it.
-__device__ void help(const Arguments& a, const Tile& tile, int, int lane) {
-    Before before(a, tile, lane);
+/// A level begins when the earlier tiles have completed the level before it.
+__device__ void produce(const Arguments& a, const Tile& tile, int, int lane) {
+    EarlierTiles before(a, tile, lane);
     for (int level = tile.first; level <= tile.last; ++level) {
         before.wait_for(level - 1);
-        meet_all();
+        sync_level();
     }
-    meet_all();
+    sync_level();
 }
 
 }  // namespace hyperplane

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in
-// registers.
-// Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above the levels that a point looks back, or 0), and
-// RECEIVERS and FETCHERS, which make up HELPERS, and STAGES.
+// registers. Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above the levels that a point looks back,
+// or 0), and HALO_WARPS and MATRIX_WARPS, which make up PRODUCER_WARPS, and STAGES.
 //
-// All loops over entries are unrolled: an elimination is loads and DOF^2 products, and as many loads are under way as
+// All loops over entries are unrolled: an elimination is loads and DOF^2 products, with as many loads in flight as
 // there are registers.
 //
 // What a point needs of its neighbours - D^-1 and G, or D^-1 and W where one triangle is stored - lies in shared memory
-// for the last RING levels of the tile and of the lines around it, which RECEIVERS warps bring. Where that does not
-// fit (RING = 0) each elimination reads the second-level cache. FETCHERS warps copy the matrix's rows to shared memory,
-// STAGES - 1 levels ahead: a thread that has asked for more than the memory system holds stands still until the first
-// have come.
+// for the last RING levels of the tile and of the lines around it; HALO_WARPS producer warps copy the values of the
+// lines around it. Where that does not fit (RING = 0) each elimination loads from the second-level cache. MATRIX_WARPS
+// producer warps copy the matrix's rows to shared memory, STAGES - 1 levels ahead: a thread that issues more loads than
+// the memory system has room for stalls until the first ones have returned, which a consumer must not.
 #pragma once
 
 #include "precond/struct_ilu/row.cuh"
 
 namespace hyperplane {
 
-constexpr int worker_threads = (TJ * TK * DOF + 31) / 32 * 32;
+constexpr int consumer_threads = (TJ * TK * DOF + 31) / 32 * 32;
 constexpr int block_size = DOF * DOF;
 constexpr int first_shared = SYMMETRIC || SHARES ? 0 : LOWER;  // entry
 constexpr int shared_entries = SHARES ? 1 : LOWER + 1, shared_values = shared_entries * block_size;
@@ -33,16 +32,16 @@ __device__ __forceinline__ double& near_at(int level, int v, int row, int column
     return shared[(level & (RING - 1)) * level_size + v * plane_size + row * columns + column];
 }
 
-/// The matrix's rows, for STAGES levels in turns.
+/// The matrix's rows, in STAGES stages, of which a level has every STAGES-th.
 __device__ __forceinline__ double& staged(int level, int e, int c, int thread) {
-    return shared[stage_place + (((level % STAGES) * staged_entries + e) * DOF + c) * worker_threads + thread];
+    return shared[stage_place + (((level % STAGES) * staged_entries + e) * DOF + c) * consumer_threads + thread];
 }
 
-struct Worker : RowOfPoint {
-    static constexpr int threads = worker_threads;
+struct Consumer : RowOfPoint {
+    static constexpr int threads = consumer_threads;
     const int column, tile_row;
 
-    __device__ Worker(const Arguments& arguments, const Tile& tile, int, int thread_)
+    __device__ Consumer(const Arguments& arguments, const Tile& tile, int, int thread_)
         : RowOfPoint(arguments, tile, thread_, thread_ / DOF, thread_ % DOF),
           column(HALO_J + thread_ / DOF % TJ),
           tile_row(HALO_K + thread_ / DOF / TJ) {}
@@ -50,7 +49,7 @@ struct Worker : RowOfPoint {
     struct Block {
         double v[DOF][DOF];
     };
-    /// A block of a factor's entry at the neighbour in direction `at`, or its transpose; `place`: where it lies.
+    /// A block of an entry of the factors, or its transpose, at the neighbour of entry `at`, at `place` in memory.
     __device__ __forceinline__ Block neighbour(int entry, int at, int place, int level, bool transposed) const {
         static_assert(DOF <= 2 || RING > 0);
         Block x;
@@ -63,9 +62,9 @@ struct Worker : RowOfPoint {
                                         (entry - first_shared) * block_size + (transposed ? c * DOF + m : m * DOF + c),
                                         tile_row + offset_z[at], column + offset_y[at] + SKEW * offset_z[at]);
         } else if constexpr (DOF == 1) {
-            x.v[0][0] = load(a.x_values[entry] + place);
+            x.v[0][0] = load(a.entry[entry].x + place);
         } else {  // of two unknowns: each thread loads its row
-            const double2 mine = __ldcg((const double2*)(a.x_values[entry] + place + row * DOF));
+            const double2 mine = __ldcg((const double2*)(a.entry[entry].x + place + row * DOF));
             const double other[2] = {__shfl_xor_sync(~0u, mine.x, 1), __shfl_xor_sync(~0u, mine.y, 1)};
             const double2 first = row == 0 ? mine : double2{other[0], other[1]};
             const double2 second = row == 0 ? double2{other[0], other[1]} : mine;
@@ -96,7 +95,7 @@ struct Worker : RowOfPoint {
             for (int c = 0; c < DOF; ++c) x[e][c] = a_entry[e] < 0 ? 0.0 : staged(level, e, c, thread);
         int place[LOWER > 0 ? LOWER : 1];  // of the neighbours
 #pragma unroll
-        for (int l = 0; l < LOWER; ++l) place[l] = RING > 0 ? 0 : near(a, at, l) * block_size;
+        for (int l = 0; l < LOWER; ++l) place[l] = RING > 0 ? 0 : neighbour_slot(a, at, l) * block_size;
 #pragma unroll
         for (int c = 0; c < DOF; ++c) {
             own[c] = x[LOWER][c];
@@ -104,7 +103,7 @@ struct Worker : RowOfPoint {
         }
         unrolled<0, LOWER>([&](auto lower) {
             constexpr int l = lower.value;
-            // W of a line that has ended still lies in the ring.
+            // The ring still holds W of lines that have ended.
             if (SYMMETRIC && !SHARES && RING > 0 && !line.in_grid(a, i, l))
 #pragma unroll
                 for (int c = 0; c < DOF; ++c) x[l][c] = 0.0;
@@ -140,7 +139,7 @@ struct Worker : RowOfPoint {
             const int entry = SHARES ? inverse_entry : e;
 #pragma unroll
             for (int c = 0; c < DOF; ++c) {
-                a.x_values[entry][(long long)at * block_size + row * DOF + c] = x[e][c];
+                a.entry[entry].x[(long long)at * block_size + row * DOF + c] = x[e][c];
                 if (RING > 0 && entry >= first_shared)
                     near_at(level, (entry - first_shared) * block_size + row * DOF + c, tile_row, column) = x[e][c];
             }
@@ -148,21 +147,21 @@ struct Worker : RowOfPoint {
     }
 };
 
-constexpr bool asks_ahead = HALO_J == 1 && HALO_K == 1;  // of more lines it takes longer than it saves
+constexpr bool loads_ahead = HALO_J == 1 && HALO_K == 1;  // with more lines it costs more than it gains
 constexpr int halo_cells = HALO_J * TK + HALO_K * columns;
 constexpr int looks_back = RING > 0 ? MAX_LEVEL : 0;
-constexpr bool helpers_tell = false;
+constexpr bool producer_publishes = false;
 
-/// What a lane of a receiving warp brings of a level: some values of some lines around the tile.
-struct Receiver {
-    static constexpr int cells = (halo_cells + 31) / 32, shared_by = RECEIVERS > 0 ? RECEIVERS : 1;
+/// A lane of a halo warp, which copies some values of some lines around the tile to the ring, level by level.
+struct HaloLane {
+    static constexpr int cells = (halo_cells + 31) / 32, shared_by = HALO_WARPS > 0 ? HALO_WARPS : 1;
     static constexpr int values = (shared_values + shared_by - 1) / shared_by;
     const Arguments& a;
     const int warp;
     int start[cells > 0 ? cells : 1], slot[cells > 0 ? cells : 1], place[cells > 0 ? cells : 1];
     double value[cells > 0 ? cells : 1][values];
 
-    __device__ Receiver(const Arguments& arguments, const Tile& tile, int begin, int warp_, int lane)
+    __device__ HaloLane(const Arguments& arguments, const Tile& tile, int begin, int warp_, int lane)
         : a(arguments), warp(warp_) {
 #pragma unroll
         for (int h = 0; h < cells; ++h) {
@@ -179,21 +178,21 @@ struct Receiver {
             place[h] = row * columns + column;
         }
     }
-    /// Asks for those of `level`, which the tiles before have completed.
-    __device__ __forceinline__ void ask(int level) {
+    /// Loads those of `level`, which the earlier tiles have completed.
+    __device__ __forceinline__ void load_level(int level) {
 #pragma unroll
         for (int h = 0; h < cells; ++h)
             if (unsigned(level - start[h]) < unsigned(a.nx)) {
 #pragma unroll
                 for (int q = 0; q < values; ++q)
                     if (const int v = warp + q * shared_by; v < shared_values)
-                        value[h][q] = load(a.x_values[first_shared + v / block_size] + (long long)slot[h] * block_size +
+                        value[h][q] = load(a.entry[first_shared + v / block_size].x + (long long)slot[h] * block_size +
                                            v % block_size);
                 to_next_level(slot[h], a.ny * a.nz, a.slots);
             }
     }
-    /// Puts the ones that were asked for into the ring.
-    __device__ __forceinline__ void keep(int level) const {
+    /// Stores the values that were loaded in the ring.
+    __device__ __forceinline__ void store_level(int level) const {
 #pragma unroll
         for (int h = 0; h < cells; ++h)
             if (unsigned(level - start[h]) < unsigned(a.nx))
@@ -204,86 +203,88 @@ struct Receiver {
     }
 };
 
-/// Copies the matrix's entries of a level for some of the workers' warps, or some of the entries for one of them; zero
-/// where the neighbour is outside the grid.
-struct Fetcher {
-    static constexpr int groups = worker_threads / 32, parts = (FETCHERS + groups - 1) / groups,
-                         step = FETCHERS / parts * 32;
+/// A lane of a matrix warp, which copies the matrix's entries of a level for some of the consumer warps, or some of the
+/// entries for one of them; zero where the neighbour is outside the grid.
+struct MatrixLane {
+    static constexpr int groups = consumer_threads / 32, parts = (MATRIX_WARPS + groups - 1) / groups,
+                         step = MATRIX_WARPS / parts * 32;
     const Arguments& a;
     const Tile& tile;
     const int first, part;
 
-    __device__ Fetcher(const Arguments& arguments, const Tile& tile_, int warp, int lane)
+    __device__ MatrixLane(const Arguments& arguments, const Tile& tile_, int warp, int lane)
         : a(arguments), tile(tile_), first(warp / parts * 32 + lane), part(warp % parts) {
-        static_assert(FETCHERS % parts == 0);
+        static_assert(MATRIX_WARPS % parts == 0);
     }
-    __device__ void fetch(int level) const {
-        for (int thread = first; thread < worker_threads; thread += step) {
+    __device__ void start_level(int level) const {
+        for (int thread = first; thread < consumer_threads; thread += step) {
             const Line line(a, tile, thread / DOF, true);
             if (!line.active(a, level)) continue;
             const int i = level - line.start, slot = line.slot(a, level);
             const long long from = (long long)(thread % DOF) * DOF * a.a_stride + slot;
 #pragma unroll 4
             for (int e = part; e < entries; e += parts) {
-                if (!a.a_values[e]) continue;
+                if (!a.entry[e].a) continue;
                 const bool outside = SKIP_OUTSIDE && !line.in_grid(a, i, e);
 #pragma unroll
                 for (int c = 0; c < DOF; ++c)
                     if (outside)
                         staged(level, e, c, thread) = 0.0;
                     else
-                        copy_async(&staged(level, e, c, thread), a.a_values[e] + from + c * a.a_stride);
+                        copy_8_async(&staged(level, e, c, thread), a.entry[e].a + from + c * a.a_stride);
             }
             if (stages_upper)
                 for (int l = part; l < LOWER; l += parts)
-                    copy_async(&staged(level, entries + l, 0, thread), a.a_values[2 * LOWER - l] + near(a, slot, l));
+                    copy_8_async(&staged(level, entries + l, 0, thread),
+                                 a.entry[2 * LOWER - l].a + neighbour_slot(a, slot, l));
         }
         commit_copies();
     }
 };
 
-/// Brings a level of the tiles before while this one's is worked on; where they have completed the next one too, it is
-/// asked for then.
-__device__ void receive(const Arguments& a, const Tile& tile, int warp, int lane) {
+/// Copies a level of the earlier tiles while this tile's is computed; where they have completed the next level, too,
+/// its values are loaded ahead.
+__device__ void copy_halo(const Arguments& a, const Tile& tile, int warp, int lane) {
     const int begin = tile.first - looks_back;
-    Receiver receiver(a, tile, begin, warp, lane);
-    Before before(a, tile, lane);
-    bool asked = false;
+    HaloLane mine(a, tile, begin, warp, lane);
+    EarlierTiles before(a, tile, lane);
+    bool loaded = false;
     for (int level = begin; level <= tile.last; ++level) {
-        meet_all();
-        if (!asked) {
+        sync_level();
+        if (!loaded) {
             before.wait_for(level);
-            receiver.ask(level);
+            mine.load_level(level);
         }
-        receiver.keep(level);
-        asked = asks_ahead && before.has_completed(level + 1);
-        if (asked) receiver.ask(level + 1);
+        mine.store_level(level);
+        loaded = loads_ahead && before.has_completed(level + 1);
+        if (loaded) mine.load_level(level + 1);
     }
-    meet_all();
+    sync_level();
 }
 
-/// Brings the matrix's next level; where nothing is received a level waits here for the tiles before.
-__device__ void fetch(const Arguments& a, const Tile& tile, int warp, int lane) {
-    const Fetcher fetcher(a, tile, warp, lane);
-    Before before(a, tile, lane);
-    for (int ahead = 0; ahead < STAGES - 1; ++ahead) fetcher.fetch(tile.first + ahead);
-    for (int level = tile.first - looks_back; level < tile.first; ++level) meet_all();
+/// Copies the matrix's levels, STAGES - 1 ahead. Where there are no halo warps the first matrix warp waits for the
+/// earlier tiles.
+__device__ void copy_matrix(const Arguments& a, const Tile& tile, int warp, int lane) {
+    const MatrixLane mine(a, tile, warp, lane);
+    EarlierTiles before(a, tile, lane);
+    for (int ahead = 0; ahead < STAGES - 1; ++ahead) mine.start_level(tile.first + ahead);
+    for (int level = tile.first - looks_back; level < tile.first; ++level) sync_level();
     for (int level = tile.first; level <= tile.last; ++level) {
         if (RING == 0 && warp == 0) before.wait_for(level - 1);
         wait_copies<STAGES - 2>();
         __syncwarp();
-        meet_all();
-        fetcher.fetch(level + STAGES - 1);
+        sync_level();
+        mine.start_level(level + STAGES - 1);
     }
-    meet_all();
+    sync_level();
 }
 
-__device__ void help(const Arguments& a, const Tile& tile, int, int thread) {
+__device__ void produce(const Arguments& a, const Tile& tile, int, int thread) {
     const int warp = thread / 32, lane = thread % 32;
-    if (warp < RECEIVERS)
-        receive(a, tile, warp, lane);
+    if (warp < HALO_WARPS)
+        copy_halo(a, tile, warp, lane);
     else
-        fetch(a, tile, warp - RECEIVERS, lane);
+        copy_matrix(a, tile, warp - HALO_WARPS, lane);
 }
 
 }  // namespace hyperplane

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What workers with a row of a point have in common. Definitions: precond/struct_ilu/factor.cuh.
+// A consumer thread that has one row of its points. Definitions: precond/struct_ilu/factor.cuh.
 #pragma once
 
-#include "precond/struct_ilu/factor.cuh"
+#include "precond/struct_ilu/tables.cuh"
 
 namespace hyperplane {
 
 constexpr int unroll_pivots = DOF <= 8 ? DOF : 1;
-constexpr int unroll_products = DOF <= 16 ? DOF : 1;  // rows of a block's product; more take half a minute to compile
+constexpr int unroll_products =
+    DOF <= 16 ? DOF : 1;  // rows of a block's product; to unroll more takes half a minute to compile
 
 /// A thread with one row of a point's blocks; the rows of a point are neighbours in one warp.
 struct RowOfPoint {
@@ -33,9 +34,9 @@ struct RowOfPoint {
         if (const double mine = judge(a).ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
     }
 
-    /// Gauss-Jordan elimination over the rows of a point in a warp, FGBILU paper, Algorithm 8. `x` becomes
-    /// this row of the inverse; zero where a pivot cannot be used. How large its pivots are need not be known at
-    /// once: keep_ratio.
+    /// Gauss-Jordan elimination (FGBILU paper, Algorithm 8) over the rows of a point, which are lanes of a warp. `x`
+    /// becomes this row of the inverse; zero where a pivot cannot be used. The ratio of a row's pivot is computed
+    /// behind the loop (keep_ratio), where nothing waits for it.
     __device__ void invert(double* x, const double* own, int i, bool active) {
         if (DOF == 1) {
             if (!active) return;

@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorisation of points of three to eight unknowns on tensor cores (StructILU paper, section 4.3): a warp has
-// one point, or two of up to four unknowns, and all their blocks in registers (tensor_blocks.cuh). Definitions:
-// precond/struct_ilu/factor.cuh.
+// The factorisation of points of three to eight unknowns on tensor cores (StructILU paper, section 4.3): a warp has one
+// point, or two of up to four unknowns, and all their blocks in registers (precond/factors/tensor_blocks.cuh).
+// Definitions: precond/struct_ilu/factor.cuh.
 //
 // All loops over entries are unrolled; see precond/struct_ilu/registers.cuh.
 //
-// The matrix's entries, neighbouring points side by side in memory, are turned into blocks on their way to shared
-// memory, a level ahead, by the last warp, which tells of this tile's progress too: all others' registers are needed.
+// One producer warp copies the matrix's entries to shared memory a level ahead and transposes them on the way: in
+// memory neighbouring points are contiguous, in shared memory blocks are. It publishes the tile's progress, too: one
+// more warp would take registers that the consumers need.
 #pragma once
 
 #include "precond/factors/tensor_blocks.cuh"
-#include "precond/struct_ilu/factor.cuh"
+#include "precond/struct_ilu/tables.cuh"
 
 namespace hyperplane {
 
 constexpr int cells = TJ * TK;
-constexpr int worker_threads = (cells + points - 1) / points * 32;
+constexpr int consumer_threads = (cells + points - 1) / points * 32;
 constexpr int looks_back = 0;
-constexpr bool helpers_tell = true;
-constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // no bank is met twice by points side by side
+constexpr bool producer_publishes = true;
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points lie in different banks
 constexpr int stage_size = entries * cells * staged_size;  // of a level; STAGES, 1 or 2, take turns
 
-/// Of a worker's pivots, and where it was; the last pivot of its row and what A has there: here they take no registers.
-__shared__ double least_ratio[worker_threads], pivot_met[worker_threads], pivot_own[worker_threads];
-__shared__ int least_ratio_x[worker_threads];
+/// In shared memory, to save registers: a consumer thread's smallest ratio of a pivot and its point; the last pivot of
+/// its row and A's diagonal entry there.
+__shared__ double least_ratio[consumer_threads], pivot_met[consumer_threads], pivot_own[consumer_threads];
+__shared__ int least_ratio_x[consumer_threads];
 
-struct Worker : Lane {
-    static constexpr int threads = worker_threads;
+struct Consumer : Lane {
+    static constexpr int threads = consumer_threads;
 
     const Arguments& a;
     const int thread, cell;
     Line line;
 
-    __device__ Worker(const Arguments& arguments, const Tile& tile, int, int thread_)
+    __device__ Consumer(const Arguments& arguments, const Tile& tile, int, int thread_)
         : Lane(thread_),
           a(arguments),
           thread(thread_),
@@ -46,10 +48,10 @@ struct Worker : Lane {
     __device__ double smallest_ratio() const { return least_ratio[thread]; }
     __device__ long long smallest_point() const { return line.point(a, least_ratio_x[thread]); }
 
-    /// Where there is one stage: it has been read.
-    __device__ static void give_back_stage() {
+    /// The stage has been read; needed where there is only one.
+    __device__ static void release_stage() {
         if (STAGES == 1)
-            asm volatile("barrier.sync 2, %0;" ::"n"(worker_threads + 32) : "memory");
+            asm volatile("barrier.sync 2, %0;" ::"n"(consumer_threads + 32) : "memory");
         else
             __syncwarp();
     }
@@ -71,8 +73,8 @@ struct Worker : Lane {
         return u64(high) << 32 | low;
     }
 
-    /// x = its inverse; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper, Algorithm 8. How
-    /// large its pivots are need not be known at once: keep_ratio.
+    /// x = its inverse; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper, Algorithm 8. The
+    /// ratios of pivots are computed later (keep_ratio), where nothing waits for them.
     __device__ void invert(Block& x, const Block& own, int i, bool active) {
         u64 most = 0;
 #pragma unroll
@@ -103,7 +105,8 @@ struct Worker : Lane {
             if (gave_up || !inside(m)) x.v[m] = 0.0;
     }
 
-    /// Of a point's pivots to A's diagonal, each by the threads of its row.
+    /// Keeps the smallest ratio of a point's pivots to A's diagonal; each pivot's is computed by the threads of its
+    /// row.
     __device__ void keep_ratio(int i) const {
         if (!in_rows) return;
         const double mine = judge(a).ratio(pivot_met[thread], pivot_own[thread]);
@@ -127,7 +130,7 @@ struct Worker : Lane {
 #pragma unroll
         for (int e = 0; e < entries; ++e) x[e] = staged(e);
         Block own = x[LOWER];
-        give_back_stage();
+        release_stage();
         if (!__any_sync(~0u, active)) return;
 #pragma unroll
         for (int m = 0; m < 2; ++m)
@@ -135,21 +138,22 @@ struct Worker : Lane {
         unrolled<0, LOWER>([&](auto lower) {
             constexpr int l = lower.value;
             const Operand left = as_left(x[l]);
-            const int place = near(a, at, l) * block_size;
+            const int place = neighbour_slot(a, at, l) * block_size;
             Block w{};  // W_l = E_l D^-1(p+l)
-            multiply_add<+1>(left, operand<false>(a.x_values[inverse_entry], place), w);
+            multiply_add<+1>(left, operand<false>(a.entry[inverse_entry].x, place), w);
             unrolled<chunk_begin[l], chunk_begin[l + 1]>([&](auto pair) {
                 constexpr int u = chunk_u[pair.value], e = chunk_e[pair.value];
                 if constexpr (!SYMMETRIC)
-                    multiply_add<-1>(left, operand<false>(a.x_values[u], place), x[e]);
+                    multiply_add<-1>(left, operand<false>(a.entry[u].x, place), x[e]);
                 else if constexpr (e == LOWER)  // X_0 -= E_l W_l^T, whose operand is W_l as a left one
                     multiply_add<-1>(left, as_left(w), x[e]);
                 else  // G_u(p+l) is the transpose of W_-u(p+e)
-                    multiply_add<-1>(left, operand<true>(a.x_values[2 * LOWER - u], near(a, at, e) * block_size), x[e]);
+                    multiply_add<-1>(
+                        left, operand<true>(a.entry[2 * LOWER - u].x, neighbour_slot(a, at, e) * block_size), x[e]);
             });
             x[l] = w;
         });
-        if (STAGES > 1) own = staged(LOWER);  // still there: registers are scarce until now
+        if (STAGES > 1) own = staged(LOWER);  // loaded again, since registers were scarce until here
         invert(x[LOWER], own, i, active);
         const Operand inverse = as_left(x[LOWER]);
 #pragma unroll
@@ -163,50 +167,50 @@ struct Worker : Lane {
 #pragma unroll
         for (int e = 0; e < entries; ++e) {
             if (DOF % 2 == 0) {
-                if (inside(0)) *(double2*)(a.x_values[e] + to) = double2{x[e].v[0], x[e].v[1]};
+                if (inside(0)) *(double2*)(a.entry[e].x + to) = double2{x[e].v[0], x[e].v[1]};
             } else {
 #pragma unroll
                 for (int m = 0; m < 2; ++m)
-                    if (inside(m)) a.x_values[e][to + m] = x[e].v[m];
+                    if (inside(m)) a.entry[e].x[to + m] = x[e].v[m];
             }
         }
         keep_ratio(i);
     }
 };
 
-/// Turns the matrix's entries of a level into blocks, neighbouring points by neighbouring threads; zero where the
-/// neighbour is outside the grid.
-struct Fetcher {
+/// A lane of the producer warp, which copies the matrix's entries of a level to shared memory, neighbouring points by
+/// neighbouring lanes; zero where the neighbour is outside the grid.
+struct MatrixLane {
     static constexpr int at_once = 32 / cells > 0 ? 32 / cells : 1;
     const Arguments& a;
     const int first;
     const Line line;
     double* const to;
 
-    __device__ Fetcher(const Arguments& arguments, const Tile& tile, int lane)
+    __device__ MatrixLane(const Arguments& arguments, const Tile& tile, int lane)
         : a(arguments),
           first(lane / cells),
           line(a, tile, lane % cells, first < at_once),
           to(shared + lane % cells * staged_size) {
         static_assert(cells <= 32);
     }
-    __device__ void fetch(int level) const {
+    __device__ void start_level(int level) const {
         const int i = level - line.start;
         if (line.active(a, level)) {
             const long long step = (long long)at_once * a.a_stride;
             const long long from = (long long)first * a.a_stride + line.slot(a, level);
 #pragma unroll 1
             for (int e = 0; e < entries; ++e) {
-                if (!a.a_values[e]) continue;
+                if (!a.entry[e].a) continue;
                 const bool outside = SKIP_OUTSIDE && !line.in_grid(a, i, e);
-                const double* source = a.a_values[e] + from;
+                const double* source = a.entry[e].a + from;
                 double* at = to + (level & (STAGES - 1)) * stage_size + e * cells * staged_size + first;
 #pragma unroll 8
                 for (int q = first; q < block_size; q += at_once, source += step, at += at_once) {
                     if (outside)
                         *at = 0.0;
                     else
-                        copy_async(at, source);
+                        copy_8_async(at, source);
                 }
             }
         }
@@ -214,27 +218,27 @@ struct Fetcher {
     }
 };
 
-__device__ void help(const Arguments& a, const Tile& tile, int index, int lane) {
-    static_assert(HELPERS == 1);
-    const Fetcher fetcher(a, tile, lane);
-    Before before(a, tile, lane);
-    const auto tell = [&](int level) {
+__device__ void produce(const Arguments& a, const Tile& tile, int index, int lane) {
+    static_assert(PRODUCER_WARPS == 1);
+    const MatrixLane mine(a, tile, lane);
+    EarlierTiles before(a, tile, lane);
+    const auto publish_level = [&](int level) {
         if (lane == 0) publish(a.progress + index, level);
         __syncwarp();
     };
-    tell(tile.first - 1);
-    fetcher.fetch(tile.first);
+    publish_level(tile.first - 1);
+    mine.start_level(tile.first);
     for (int level = tile.first; level <= tile.last; ++level) {
         before.wait_for(level - 1);
         wait_copies<0>();
         __syncwarp();
-        meet_all();
-        tell(level - 1);
-        Worker::give_back_stage();
-        fetcher.fetch(level + 1);
+        sync_level();
+        publish_level(level - 1);
+        Consumer::release_stage();
+        mine.start_level(level + 1);
     }
-    meet_all();
-    tell(finished);
+    sync_level();
+    publish_level(finished);
 }
 
 }  // namespace hyperplane

@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A subdomain's vector in shared memory: what the kernels of precond/subdomain/solve.cuh and
-// precond/subdomain/spin_and_dag.cuh share. A block of threads has one subdomain; component c of a point lies in
-// `cell`, CELLS apart from component to component, rows of SX points PITCH apart. What lies between rows and around the
-// vector is 0, and zeros of the factors refer to it, or to any other number.
+// A subdomain's vector in shared memory, which the kernels of precond/subdomain/solve.cuh and
+// precond/subdomain/spin_and_dag.cuh share. A block of threads has one subdomain. A point has a `cell`; component c of
+// the point lies there in the c-th of DOF arrays of CELLS values. Rows of SX points begin PITCH cells apart. The cells
+// between rows and around the vector hold zeros; zeros of the factors refer to them, or to any other number.
 //
 // Definitions, besides that of precond/factors/reduced_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA
 // {from a point's cell to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind),
-// THREADS, NATURAL (the layout of vectors), UNROLLED (tables are indexed by constants once loops are unrolled).
+// THREADS, NATURAL (the layout of vectors), UNROLLED.
 #pragma once
 
 #include "precond/factors/reduced_values.cuh"
+#include "precond/subdomain/arguments.hpp"
+#include "precond/walks/unrolled.cuh"
 
 namespace hyperplane {
 
-struct Arguments {
-    const Value* factors;  // [subdomain][subdomain_values]
-    const double* in;
-    double* out;
-    const int* cells;  // of the points, step by step; by local number in precond/subdomain/spin_and_dag.cuh
-    int* graph;
-    long long subdomain_values, slots;
-    int nx, ny, nz, level_y, level_z, count_x, count_y, padding;
-};
+using Arguments = SubdomainArguments<const Value>;
 
-#if UNROLLED
-#define TABLE __device__ constexpr int
-#else
-#define TABLE __constant__ const int
-#endif
 TABLE delta[] = DELTA;
 
 extern __shared__ __align__(16) double shared[];
@@ -38,9 +27,9 @@ __device__ __forceinline__ double* vector_begin() {
     return shared + MARGIN;
 }
 
-/// From a cell to its neighbour's at the lower entry e, or at the upper one that mirrors it.
+/// From a point's cell to that of its neighbour at the lower entry e, or at the upper entry that mirrors it.
 template <bool upper>
-__device__ __forceinline__ int way(int e) {
+__device__ __forceinline__ int cell_delta(int e) {
     return upper ? -delta[e] : delta[e];
 }
 
@@ -63,15 +52,15 @@ struct Box {
     }
 };
 
-/// A cell of the vector, and the slot of its point where `has_point`; not `is_cell`: what a thread has too many.
+/// A cell of the vector, and the slot of its point where it has one. Not `is_cell`: a thread's share is one cell less.
 struct Cell {
     int at;
     bool is_cell, has_point;
     long long slot;
 };
 
-/// Calls body(some cells) until a thread has had its share. Natural order: a thread's cells of a plane are found once,
-/// those of the other planes are as far away as planes are apart; `whole`: the grid has all points of the box.
+/// Calls body(a batch of cells) until a thread has had its share, in natural order: a thread's cells of one plane are
+/// found once, those of the other planes lie a constant further on. `whole`: the grid has all points of the box.
 template <bool whole, int threads, class Body>
 __device__ __forceinline__ void for_cells_by_plane(const Arguments& a, const Box& box, int thread, const Body& body) {
     constexpr int plane = PITCH * SY, turns = (plane + threads - 1) / threads, batch = turns < 8 ? turns : 8;
@@ -129,7 +118,7 @@ __device__ __forceinline__ void for_cells(const Arguments& a, const Box& box, in
     }
 }
 
-/// The subdomain's part of `in` comes to shared memory; several values of a thread are on their way at a time.
+/// Copies the subdomain's part of `in` to shared memory; a thread has several loads in flight.
 template <int threads>
 __device__ void load_vector(const Arguments& a, const Box& box, int thread) {
     for (int at = thread; at < MARGIN; at += threads) {
@@ -150,7 +139,7 @@ __device__ void load_vector(const Arguments& a, const Box& box, int thread) {
     });
 }
 
-/// And goes to `out`.
+/// Copies the vector in shared memory to `out`.
 template <int threads>
 __device__ void store_vector(const Arguments& a, const Box& box, int thread) {
     for_cells<threads>(a, box, thread, [&](const auto& cells) {

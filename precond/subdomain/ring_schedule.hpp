@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of memory that a warp brings into a ring of shared memory, ahead of the steps that read them
+// When a producer warp copies which piece of memory into a ring in shared memory, ahead of the steps that read it
 // (precond/subdomain/solve.cuh).
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace hyperplane {
 
-/// Where the pieces of the steps lie in the ring, and when they are asked for. Piece n stays where it is until step n
-/// ends; then others may lie in its place.
+/// Where the pieces of the steps lie in the ring, and when their copies start. Piece n keeps its place until step n
+/// ends; then other pieces may take it.
 ///
-/// Not earlier, even where threads have asked for all of it in the step before: reads that are still on their way when
-/// threads meet are not over, and bulk copies do not wait for them (docs/log/subdomain_ildu0.md).
+/// Not earlier, although all threads may have issued their loads of the piece a step before: loads still in flight when
+/// threads pass a barrier are not complete, and bulk copies do not wait for them (docs/log/subdomain_ildu0.md).
 struct RingSchedule {
-    static constexpr int ahead = 32;  ///< most pieces that are needed or on their way; each has a barrier
+    static constexpr int ahead = 32;  ///< most pieces that are being read or copied; each has a barrier
 
-    std::vector<int> place;  ///< in the ring, of each step's piece
-    std::vector<int> asked;  ///< all pieces before asked[n] have been asked for when step n begins
-    bool fits = true;        ///< each step's piece and the one after have room together
+    std::vector<int> place;    ///< in the ring, of each step's piece
+    std::vector<int> started;  ///< the copies of all pieces before started[n] start before step n begins
+    bool fits = true;          ///< each step's piece and the one after have room together
 
     /// Of steps [first, last), which have size[n] values each, in `ring` values.
     ///
     /// A piece lies behind the one before, from the ring's beginning on where the end is too near; one of more than a
     /// third of the ring at its beginning or its end, so that what it leaves is in one piece.
-    RingSchedule(const std::vector<int>& size, int first, int last, Index ring) : place(last), asked(last) {
+    RingSchedule(const std::vector<int>& size, int first, int last, Index ring) : place(last), started(last) {
         Index head = 0;
         int next = first;
         for (int step = first; step < last; ++step) {
@@ -41,7 +41,7 @@ struct RingSchedule {
                 place[next] = int(*at);
                 head = *at + size[next];
             }
-            asked[step] = next;
+            started[step] = next;
             fits = fits && next >= std::min(step + 2, last);
         }
     }

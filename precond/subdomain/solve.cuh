@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // M^-1 r of one subdomain by one block of threads, step by step (precond/subdomain/partition.hpp); the equations are in
-// precond/subdomain/ildu0.hpp. Each row of a step's points has a thread, or a thread has several: most steps have fewer
-// rows than the largest one, and what a warp does once for a step counts as much as its rows do.
+// precond/subdomain/ildu0.hpp. Each row of a step's points has a consumer thread, or a thread has several rows: most
+// steps have fewer rows than the largest one, and what a warp does once a step costs as much as its rows do.
 //
-// Only neighbours one step behind are waited for: between two barriers a thread finishes its rows of a step with those
-// (`finish`), and begins its rows of the next one with all others, and with D^-1 in the upper solve (`begin`).
+// A row waits only for neighbours one step behind: between two barriers a thread adds the terms of these to its rows of
+// a step (`finish`), and begins its rows of the next step with all other terms, and with D^-1 in the upper solve
+// (`begin`).
 //
-// The values of a step are one contiguous piece. One warp does nothing but ask for the pieces in order, into a ring in
-// shared memory, as far ahead as the ring has room; the host has worked out where each piece goes and when. STAGED = 0,
-// for blocks too large: pieces are asked for as far as the second-level cache, and read from there.
+// The coefficients of a step are one contiguous piece. A producer warp copies the pieces in order to a ring in shared
+// memory, as far ahead as the ring has room; the host has computed where each piece goes, and when its copy may start
+// (precond/subdomain/ring_schedule.hpp). STAGED = 0, for blocks too large: the warp prefetches pieces to the
+// second-level cache, and they are read from there.
 //
-// `in` and `out` may be the same vector. FIRST and LAST say which steps a kernel does: both solves, or one.
+// `in` and `out` may be the same vector. FIRST and LAST are the steps that a kernel does: those of both solves, or of
+// one.
 //
-// Definitions, besides those of precond/subdomain/cells.cuh: STEPS (of one solve), FIRST, LAST, WORKERS (a multiple of
-// 32), ROWS (of the largest step, for a thread), BLOCKS (resident on a multiprocessor), STAGED, RING (values, whole 16
-// bytes), BARRIERS, NEWEST and OLDER {lower entries that lead one step back for some point, and the others}, their
-// numbers NEWEST_COUNT and OLDER_COUNT, KEPT (coefficients of the newest in registers), and for the steps of both
-// solves STEP_ROWS {place of the first point in `cells`, rows; once more at the end} and STEP_PIECES {first value,
-// values, place in the ring, steps that have been asked for when the step's barrier is met}; STEPS_IN (__constant__, or
-// __device__ where there are too many).
+// Definitions, besides those of precond/subdomain/cells.cuh: STEPS (of one solve), FIRST, LAST, CONSUMERS (threads, a
+// multiple of 32), ROWS (of the largest step, for a thread), BLOCKS (resident on a multiprocessor), STAGED, RING
+// (values, whole 16 bytes), BARRIERS, NEWEST and OLDER {lower entries that lead one step back for some point, and the
+// others}, their numbers NEWEST_COUNT and OLDER_COUNT, KEPT (coefficients of the newest in registers), and for the
+// steps of both solves STEP_ROWS {place of the first point in `cells`, rows; once more at the end} and STEP_PIECES
+// {first value, values, place in the ring, pieces whose copies start before the step begins}; STEPS_IN (__constant__,
+// or __device__ where there are too many).
 
 #include "precond/subdomain/cells.cuh"
-#include "precond/walks/kernel_parts.cuh"
+#include "precond/walks/async_copies.cuh"
+#include "precond/walks/unrolled.cuh"
 
 namespace hyperplane {
 
@@ -32,7 +36,7 @@ struct __align__(8) StepRows {
 };
 STEPS_IN const StepRows step_rows[] = STEP_ROWS;
 struct __align__(16) StepPiece {
-    int at, size, place, asked;
+    int at, size, place, started;
 };
 STEPS_IN const StepPiece step_piece[] = STEP_PIECES;
 
@@ -47,50 +51,50 @@ __device__ __forceinline__ unsigned barrier_of(int step) {
     return shared_address(shared + barriers_begin + unsigned(step - FIRST) % BARRIERS);
 }
 
-/// All threads of a block, wherever in the text each of them is.
-__device__ __forceinline__ void meet_all() {
+/// Waits for all threads of the block, producers and consumers, which come here from different places of the text.
+__device__ __forceinline__ void sync_block() {
     __syncwarp();
     asm volatile("barrier.sync 0, %0;" ::"n"(THREADS) : "memory");
 }
 
-/// The warp that asks for what others will read.
-struct Loader {
+/// The producer warp.
+struct Producer {
     const Value* factors;
-    int lane, asked;
+    int lane, started;  // pieces whose copies have started
 
-    __device__ Loader(const Value* factors_, int lane_) : factors(factors_), lane(lane_), asked(FIRST) {
+    __device__ Producer(const Value* factors_, int lane_) : factors(factors_), lane(lane_), started(FIRST) {
         if (!STAGED) return;
         for (int at = 0; lane == 0 && at < BARRIERS; ++at)
-            prepare_barrier(shared_address(shared + barriers_begin + at), arrivals);
-        show_barriers();
+            init_barrier(shared_address(shared + barriers_begin + at), arrivals);
+        fence_barriers();
         __syncwarp();
     }
-    /// Asks for the pieces of all steps before `end`.
-    __device__ void ask(int end) {
+    /// Starts to copy the pieces of all steps before `end`.
+    __device__ void start(int end) {
 #pragma unroll 1
-        for (; asked < end; ++asked) {
-            const StepPiece piece = step_piece[asked];
+        for (; started < end; ++started) {
+            const StepPiece piece = step_piece[started];
             const Value* const from = factors + piece.at;
             const unsigned bytes = sizeof(Value) * piece.size;
             if (STAGED)
-                bring(from, shared_address((Value*)(shared + ring_begin) + piece.place), bytes, barrier_of(asked));
+                copy(from, shared_address((Value*)(shared + ring_begin) + piece.place), bytes, barrier_of(started));
             else
-                announce(from, bytes);
+                prefetch(from, bytes);
         }
     }
 
 private:
-    __device__ __forceinline__ void bring(const Value* from, unsigned to, unsigned bytes, unsigned barrier) const {
+    __device__ __forceinline__ void copy(const Value* from, unsigned to, unsigned bytes, unsigned barrier) const {
 #if __CUDA_ARCH__ >= 900
         if (lane > 0) return;
-        announce_bytes(barrier, bytes);
-        if (bytes > 0) copy_bulk(to, from, bytes, barrier);
+        arrive_expecting(barrier, bytes);
+        if (bytes > 0) copy_bulk_async(to, from, bytes, barrier);
 #else
-        copy_shared_out(to, from, bytes, lane);
-        arrive_with_copies(barrier);
+        copy_share_async(to, from, bytes, lane);
+        arrive_after_copies(barrier);
 #endif
     }
-    __device__ __forceinline__ void announce(const Value* from, unsigned bytes) const {
+    __device__ __forceinline__ void prefetch(const Value* from, unsigned bytes) const {
 #if __CUDA_ARCH__ >= 900
         if (lane == 0 && bytes > 0)
             asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
@@ -98,10 +102,10 @@ private:
     }
 };
 
-/// A thread's rows of a step: `thread`, `thread` + WORKERS and so on. A warp's lanes have as many each; beyond the last
-/// row they read what it reads, and write nothing. Of scaled rows `sum` is to be scaled and added to `own`, what it
-/// begins with.
-struct Worker {
+/// A consumer thread and its rows of a step: `thread`, `thread` + CONSUMERS and so on. The lanes of a warp have equally
+/// many; beyond the last row they read what that one reads, and write nothing. The result of a scaled row is `own`, its
+/// initial value, plus `scale` times `sum`.
+struct Consumer {
     const Arguments& a;
     const int* const cells;  // from the thread's first row on
     const Value* const factors;
@@ -110,7 +114,7 @@ struct Worker {
     int cell[ROWS], next_cell[ROWS];
     double sum[ROWS], own[ROWS], scale[ROWS], kept[ROWS][KEPT > 0 ? KEPT : 1];
 
-    __device__ Worker(const Arguments& arguments, const Value* factors_, int warp, int thread_)
+    __device__ Consumer(const Arguments& arguments, const Value* factors_, int warp, int thread_)
         : a(arguments),
           cells(arguments.cells + thread_ / DOF),
           factors(factors_),
@@ -119,39 +123,39 @@ struct Worker {
         look_ahead(FIRST);
     }
 
-    /// How many rows the step that `begin` will come to has, and the cells of their points: the last one's again for
-    /// the remaining lanes of a warp, and what comes next for warps that have no row.
+    /// Loads the number of rows of the step that `begin` will be called for next, and the cells of their points; the
+    /// last row's again for the remaining lanes of a warp, and whatever follows for warps that have no row.
     __device__ __forceinline__ void look_ahead(int step) {
         const StepRows next = step_rows[step];
         const int* const from = cells + next.first;
         next_rows = next.rows;
 #pragma unroll
         for (int k = 0; k < ROWS; ++k)
-            next_cell[k] = __ldg(from + (DOF == 1 ? k * WORKERS : (thread + k * WORKERS) / DOF - thread / DOF));
+            next_cell[k] = __ldg(from + (DOF == 1 ? k * CONSUMERS : (thread + k * CONSUMERS) / DOF - thread / DOF));
     }
-    /// Calls body(Constant<n>) where a warp's lanes have n rows of a step, nothing where they have none.
+    /// Calls body(Constant<n>) where a warp's lanes have n rows of a step each; does nothing where they have none.
     template <int n = 1, class Body>
     __device__ __forceinline__ void with_count(const Body& body) const {
         if (n == 1 && warp_begin >= rows) return;
         if constexpr (n == ROWS)
             body(Constant<n>{});
-        else if (warp_begin + n * WORKERS >= rows)
+        else if (warp_begin + n * CONSUMERS >= rows)
             body(Constant<n>{});
         else
             with_count<n + 1>(body);
     }
     __device__ __forceinline__ int component(int k) const {
-        return (thread + k * WORKERS) % DOF;
+        return (thread + k * CONSUMERS) % DOF;
     }
     /// A lane's k-th of n rows.
     template <int n>
     __device__ __forceinline__ int row(int k) const {
-        const int own_row = thread + k * WORKERS;
+        const int own_row = thread + k * CONSUMERS;
         return k + 1 < n ? own_row : min(own_row, rows - 1);
     }
     template <int n>
     __device__ __forceinline__ bool has_row(int k) const {
-        return k + 1 < n || thread + k * WORKERS < rows;
+        return k + 1 < n || thread + k * CONSUMERS < rows;
     }
     __device__ __forceinline__ double coefficient(int step, int column, int row) const {
         const int at = column * rows + row;
@@ -178,7 +182,7 @@ struct Worker {
     template <bool upper>
     __device__ __forceinline__ void begin(int step) {
         if (STAGED)
-            while (!has_arrived(barrier_of(step), unsigned(step - FIRST) / BARRIERS % 2)) {
+            while (!phase_is_complete(barrier_of(step), unsigned(step - FIRST) / BARRIERS % 2)) {
             }
         rows = next_rows;
 #pragma unroll
@@ -186,7 +190,7 @@ struct Worker {
         look_ahead(step + 1);
         with_count([&](auto count) { begin_rows<upper, decltype(count)::value>(step); });
     }
-    /// A step's n rows: what they begin with, and all terms but those of neighbours one step behind.
+    /// Begins a step's n rows: initial values, and all terms but those of neighbours one step behind.
     template <bool upper, int n>
     __device__ __forceinline__ void begin_rows(int step) {
         double even[n], odd[n];
@@ -213,7 +217,8 @@ struct Worker {
             for (int k = 0; k < n; ++k)
 #pragma unroll
                 for (int c = 0; c < DOF; ++c) {
-                    const double term = coefficient(step, column + c, row<n>(k)) * value(c, cell[k] + way<upper>(e));
+                    const double term =
+                        coefficient(step, column + c, row<n>(k)) * value(c, cell[k] + cell_delta<upper>(e));
                     if ((t * DOF + c) % 2)
                         odd[k] -= term;
                     else
@@ -251,7 +256,7 @@ struct Worker {
 #pragma unroll
                 for (int c = 0; c < DOF; ++c) {
                     const double w = KEPT > 0 ? kept[k][t * DOF + c] : coefficient(step, column + c, row<n>(k));
-                    const double term = w * value(c, cell[k] + way<upper>(e));
+                    const double term = w * value(c, cell[k] + cell_delta<upper>(e));
                     if ((t * DOF + c) % 2)
                         odd[k] -= term;
                     else
@@ -264,48 +269,48 @@ struct Worker {
                 value(component(k), cell[k]) = scaled_rows ? own[k] + scale[k] * (sum[k] + odd[k]) : sum[k] + odd[k];
     }
 
-    /// The steps of one solve. All threads have met before; the values of the vector are complete.
+    /// The steps of one solve. The block has been synchronised and the vector is complete.
     template <bool upper>
     __device__ void solve(int first, int last) {
         begin<upper>(first);
-        meet_all();  // the rows of a point read its whole vector before one of them writes
+        sync_block();  // the rows of a point read all its components before one of them writes
         for (int step = first; step < last; ++step) {
             finish<upper>(step);
             if (step + 1 < last) begin<upper>(step + 1);
-            meet_all();
+            sync_block();
         }
     }
 };
 
 constexpr bool does_lower = FIRST<STEPS, does_upper = LAST> STEPS;
 
-/// Meets the workers as often as they meet.
-__device__ void load(Loader& loader) {
-    loader.ask(step_piece[FIRST].asked);
-    meet_all();
+/// Synchronises the block as often as consumers do.
+__device__ void produce(Producer& producer) {
+    producer.start(step_piece[FIRST].started);
+    sync_block();
     for (int step = FIRST; step < LAST; ++step) {
-        if (step == FIRST || step == STEPS) meet_all();
-        loader.ask(step_piece[step].asked);
-        meet_all();
+        if (step == FIRST || step == STEPS) sync_block();
+        producer.start(step_piece[step].started);
+        sync_block();
     }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) subdomain_solve(const __grid_constant__ Arguments a) {
     const int thread = threadIdx.x;
-    const int warp = __shfl_sync(~0u, thread / 32, 0);  // as the compiler sees it, too, one number a warp
+    const int warp = __shfl_sync(~0u, thread / 32, 0);  // so that the compiler, too, knows it is one number a warp
     const Value* const factors = a.factors + blockIdx.x * a.subdomain_values;
-    if (warp >= WORKERS / 32) {
-        Loader loader(factors, thread - WORKERS);
-        load(loader);
+    if (warp >= CONSUMERS / 32) {
+        Producer producer(factors, thread - CONSUMERS);
+        produce(producer);
         return;
     }
     const Box box(a);
-    Worker worker(a, factors, warp, thread);
-    load_vector<WORKERS>(a, box, thread);
-    meet_all();
-    if (does_lower) worker.solve<false>(FIRST, STEPS);
-    if (does_upper) worker.solve<true>(does_lower ? STEPS : FIRST, LAST);
-    store_vector<WORKERS>(a, box, thread);
+    Consumer consumer(a, factors, warp, thread);
+    load_vector<CONSUMERS>(a, box, thread);
+    sync_block();
+    if (does_lower) consumer.solve<false>(FIRST, STEPS);
+    if (does_upper) consumer.solve<true>(does_lower ? STEPS : FIRST, LAST);
+    store_vector<CONSUMERS>(a, box, thread);
 }
 
 }  // namespace hyperplane

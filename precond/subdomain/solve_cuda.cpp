@@ -10,17 +10,6 @@
 namespace hyperplane {
 namespace {
 
-// precond/subdomain/cells.cuh's struct, member by member.
-struct Arguments {
-    const void* factors;
-    const double* in;
-    double* out;
-    const int* cells;
-    int* graph;
-    long long subdomain_values, slots;
-    int nx, ny, nz, level_y, level_z, count_x, count_y, padding;
-};
-
 constexpr int graph_threads = 256, barriers = RingSchedule::ahead;
 constexpr Index shared_of_processor = 227 * 1024, shared_of_system = 1024;  // of a block
 
@@ -131,7 +120,7 @@ rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int fi
     const Index largest = *std::max_element(order.size.begin(), order.size.end());
     RingSchedule schedule(order.size, first, last, shape.staged ? shape.ring : std::max(announced, 3 * largest));
     for (int step = 0; step < last; ++step)
-        pieces.insert(pieces.end(), {order.at[step], order.size[step], schedule.place[step], schedule.asked[step]});
+        pieces.insert(pieces.end(), {order.at[step], order.size[step], schedule.place[step], schedule.started[step]});
     const int kept = int(newest.size()) * order.dof;
     constexpr Index constant_memory = 60 * 1024;
     all["STEPS_IN"] =
@@ -139,7 +128,7 @@ rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int fi
     all["STEPS"] = std::to_string(order.steps());
     all["FIRST"] = std::to_string(first);
     all["LAST"] = std::to_string(last);
-    all["WORKERS"] = std::to_string(shape.workers);
+    all["CONSUMERS"] = std::to_string(shape.workers);
     all["ROWS"] = std::to_string(shape.rows);
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["STAGED"] = shape.staged ? "1" : "0";
@@ -208,8 +197,8 @@ Index graph_shared(const Shape& s, SubdomainVariant variant) {
     return 8 * s.vector() + (variant == SubdomainVariant::spin ? 4 * s.cuts.points() : 0);
 }
 
-Arguments arguments_of(const Cuts& cuts, const Layout& layout) {
-    Arguments a{};
+SubdomainSolveCuda::Arguments arguments_of(const Cuts& cuts, const Layout& layout) {
+    SubdomainSolveCuda::Arguments a{};
     a.slots = layout.slots();
     a.nx = cuts.grid.nx, a.ny = cuts.grid.ny, a.nz = cuts.grid.nz;
     a.level_y = layout.levels().y, a.level_z = layout.levels().z;
@@ -230,21 +219,22 @@ SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFa
         threads_ = unsigned(shape.threads());
         shared_ = shape.shared;
         for (const auto& [first, last] : parts_of(s.order, variant))
-            kernels_.push_back(rtc::load(step_source(), step_definitions(s, shape, first, last), "subdomain_solve"));
+            kernels_.push_back(
+                rtc::Kernel<Arguments>(step_source(), step_definitions(s, shape, first, last), "subdomain_solve"));
     } else {
         threads_ = graph_threads;
         shared_ = graph_shared(s, variant);
-        kernels_.push_back(rtc::load(graph_source(), graph_definitions(s, variant), "subdomain_walk"));
+        kernels_.push_back(rtc::Kernel<Arguments>(graph_source(), graph_definitions(s, variant), "subdomain_walk"));
     }
-    for (const rtc::Kernel& kernel : kernels_) kernel.allow_shared(shared_);
+    for (const rtc::Kernel<Arguments>& kernel : kernels_) kernel.allow_shared(shared_);
     if (!needs_graph(variant)) return;
     graph_ = Buffer<int>(context, "preconditioner: graph", cuts.subdomains() * s.graph());
-    const rtc::Kernel find = rtc::load(graph_source(), graph_definitions(s, variant), "subdomain_graph");
+    const rtc::Kernel<Arguments> find(graph_source(), graph_definitions(s, variant), "subdomain_graph");
     const Index shared = 2 * cuts.points() * Index(sizeof(int));
     find.allow_shared(shared);
     Arguments a = arguments_of(cuts, Layout(LayoutKind::natural, cuts.grid, {}));
     a.graph = graph_.data();
-    find.launch({unsigned(cuts.subdomains())}, graph_threads, shared, &a);
+    find.launch({unsigned(cuts.subdomains())}, graph_threads, shared, a);
 }
 
 void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const {
@@ -255,8 +245,8 @@ void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r,
     a.graph = const_cast<int*>(graph_.data());
     a.in = r.data();
     a.out = z.data();
-    for (const rtc::Kernel& kernel : kernels_) {
-        kernel.launch({unsigned(factors.cuts().subdomains())}, threads_, shared_, &a);
+    for (const rtc::Kernel<Arguments>& kernel : kernels_) {
+        kernel.launch({unsigned(factors.cuts().subdomains())}, threads_, shared_, a);
         a.in = z.data();
     }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device/rtc.hpp"
+#include "precond/subdomain/arguments.hpp"
 #include "precond/subdomain/factors.hpp"
 
 namespace hyperplane {
@@ -38,6 +39,8 @@ struct SubdomainTuning {
 
 class SubdomainSolveCuda {
 public:
+    using Arguments = SubdomainArguments<const void>;
+
     /// For vectors of one layout.
     SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors, LayoutKind layout,
                        SubdomainVariant variant, const SubdomainTuning& tuning);
@@ -59,9 +62,9 @@ private:
     LayoutKind layout_;
     unsigned threads_;
     Index shared_;
-    Buffer<int> cells_;                 ///< of the points in the steps' order
-    Buffer<int> graph_;                 ///< of every subdomain, for variants that use one
-    std::vector<rtc::Kernel> kernels_;  ///< applied one after the other
+    Buffer<int> cells_;                            ///< of the points in the steps' order
+    Buffer<int> graph_;                            ///< of every subdomain, for variants that use one
+    std::vector<rtc::Kernel<Arguments>> kernels_;  ///< applied one after the other
 };
 
 }  // namespace hyperplane

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// M^-1 r of one subdomain by one block of threads, as Gondhalekar et al. do it for any sparse matrix: threads that wait
-// for each other (section 4.1, Algorithm 1), or levels found in the graph of a triangle (4.2, Algorithms 2 and 3).
-// Factors lie point by point, as compressed block rows do (SubdomainOrder::Rows::by_point).
+// M^-1 r of one subdomain by one block of threads, as Gondhalekar et al. do it for any sparse matrix: threads spin
+// until the rows that they depend on are complete (section 4.1, Algorithm 1), or levels are found in the graph of a
+// triangle (4.2, Algorithms 2 and 3). Factors lie point by point, as compressed block rows do
+// (SubdomainOrder::Rows::by_point).
 //
 // Definitions, besides those of precond/subdomain/cells.cuh: OFFSET_X/Y/Z {of the lower entries}, MOST_LEVELS (of a
-// triangle), SPIN (1: no graph), EDGES (a thread a nonzero block's row, else a row of a point).
+// triangle), SPIN (Algorithm 1, else Algorithms 2 and 3), EDGES (a thread has a row of
+// one nonzero block, else a row of a point).
 
 #include "precond/subdomain/cells.cuh"
 
@@ -14,7 +16,8 @@ TABLE offset_x[] = OFFSET_X;
 TABLE offset_y[] = OFFSET_Y;
 TABLE offset_z[] = OFFSET_Z;
 constexpr int points = SX * SY * SZ, block_size = DOF * DOF;
-// Of each triangle: how many levels, where each begins in the order and the end of the last, the points level by level.
+// Of each triangle: the number of levels, where each level begins among the points and the last one ends, the points
+// level by level.
 constexpr int triangle_graph = 1 + MOST_LEVELS + 1 + points;
 constexpr int unknown_level = 1 << 30;
 
@@ -37,7 +40,7 @@ struct Point {
     }
 };
 
-/// Algorithm 2, then the points sorted by level.
+/// Finds the levels by Algorithm 2, then sorts the points by level.
 template <bool upper>
 __device__ void find_levels(const Arguments& a, const Box& box, int* graph) {
     int* const level = (int*)shared;
@@ -143,7 +146,7 @@ __device__ void scale(const Arguments& a, const Value* factors) {
 template <bool upper>
 __device__ __forceinline__ double product(const Value* w, int r, int e, int cell) {
     double sum = 0.0;
-    const int at = cell + way<upper>(e);
+    const int at = cell + cell_delta<upper>(e);
 #pragma unroll
     for (int c = 0; c < DOF; ++c) sum += widened(__ldg(w + (place_of<upper>(e) * DOF + c) * DOF + r)) * value(c, at);
     return sum;
@@ -180,7 +183,8 @@ __device__ void walk_levels(const Arguments& a, const Box& box, const Value* fac
     }
 }
 
-/// Algorithm 1: a warp a row, its lanes the columns; `done` of a point is 1 after the lower solve, 2 after the upper.
+/// Algorithm 1: a warp has a row, its lanes the columns. `done` of a point is 1 after the lower solve, 2 after the
+/// upper.
 template <bool upper>
 __device__ void spin(const Arguments& a, const Box& box, const Value* factors, volatile int* done) {
     const int lane = threadIdx.x % 32;
@@ -201,7 +205,7 @@ __device__ void spin(const Arguments& a, const Box& box, const Value* factors, v
             while (!own && done[q] <= upper) {
             }
             __threadfence_block();
-            const double v = own ? value(c, cell) : -value(c, cell + way<upper>(own ? 0 : e));
+            const double v = own ? value(c, cell) : -value(c, cell + cell_delta<upper>(own ? 0 : e));
 #pragma unroll
             for (int r = 0; r < DOF; ++r)
                 sum[r] += widened(__ldg(w + at * DOF + r)) * v * scale_of_row(factors, own ? 2 : upper, p, r);

@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines of points along x in tiles, and where their values lie: what StructILU's sweeps and its factorisation on a GPU
-// have in common.
+// Lines of points along x in tiles, and their slots, for StructILU's solves and its factorisation on a GPU.
 //
 // A tile is TJ x TK lines on the skewed coordinate J = j + SKEW k and walks the levels l = i + B j + C k; a line has
-// one point, i = l - B j - C k, at a level. The upper sweep (UPPER) sees the grid from its far corner, p -> n - 1 - p:
+// one point, i = l - B j - C k, at a level. The upper solve (UPPER) sees the grid from its far corner, p -> n - 1 - p:
 // coordinates and levels are of that view, slots are the grid's own.
 //
-// Factors lie as [entry][slot][row][col]: a block is contiguous, those of points side by side follow each other.
-//
 // Definitions: DOF, OFFSET_X/Y/Z {of the entries, from the first on}, B, C, SKEW, TJ, TK, UPPER, NATURAL (the layout),
-// UNROLLED (tables are indexed by constants once loops are unrolled).
+// UNROLLED.
 #pragma once
 
-#include "precond/walks/kernel_parts.cuh"
+#include "core/grid/slots.hpp"
+#include "precond/walks/tile.hpp"
+#include "precond/walks/unrolled.cuh"
 
 namespace hyperplane {
 
-struct Tile {
-    int j, k, first, last;  // first line's J and k; levels
-};
-
-#if UNROLLED
-#define TABLE __device__ constexpr int
-#else
-#define TABLE __constant__ const int
-#endif
 TABLE offset_x[] = OFFSET_X;
 TABLE offset_y[] = OFFSET_Y;
 TABLE offset_z[] = OFFSET_Z;
@@ -38,7 +28,7 @@ struct Line {
     __device__ Line(const Arguments& a, int skewed, int k_) : j(skewed - SKEW * k_), k(k_), start(B * j + C * k_) {
         valid = j >= 0 && j < a.ny && k >= 0 && k < a.nz;
     }
-    /// Of a cell of a tile.
+    /// Line `cell` of a tile.
     template <class Arguments>
     __device__ Line(const Arguments& a, const Tile& tile, int cell, bool exists)
         : j(tile.j + cell % TJ - SKEW * (tile.k + cell / TJ)), k(tile.k + cell / TJ), start(B * j + C * k) {
@@ -75,12 +65,7 @@ struct Line {
     }
 };
 
-/// A slot below 2 `slots`, modulo the slots.
-__device__ __forceinline__ int wrapped(int slot, int slots) {
-    return slot >= slots ? slot - slots : slot;
-}
-
-/// From a point's slot to that of its line's next one; a level has `level_slots`.
+/// Moves from the slot of a point to that of the next point of its line; a level has `level_slots`.
 __device__ __forceinline__ void to_next_level(int& slot, int level_slots, int slots) {
     if (NATURAL) {
         slot += UPPER ? -1 : 1;
@@ -88,13 +73,8 @@ __device__ __forceinline__ void to_next_level(int& slot, int level_slots, int sl
         slot -= level_slots;
         if (slot < 0) slot += slots;
     } else {
-        slot = wrapped(slot + level_slots, slots);
+        slot = wrapped_slot(slot + level_slots, slots);
     }
-}
-
-/// Place of a coefficient of the factors.
-__device__ __forceinline__ long long factor_at(int slots, int entry, int row, int col, int slot) {
-    return (((long long)entry * slots + slot) * DOF + row) * DOF + col;
 }
 
 /// Threads of a tile whose warps hold `warp_cells` lines each.

@@ -65,7 +65,7 @@ DeviceTiles::DeviceTiles(const Context& context, const Tiles& host)
     : tiles(copied_to(context, "preconditioner: tiles", host.tiles)),
       at(copied_to(context, "preconditioner: tiles", host.at)) {}
 
-int worker_threads(int cells, int point_threads) {
+int consumer_threads(int cells, int point_threads) {
     const int warp_cells = 32 / point_threads;
     return (cells + warp_cells - 1) / warp_cells * 32;
 }

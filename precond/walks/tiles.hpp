@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the sweeps and the factorisation of StructILU on a GPU have in common on the host: numbers of the grid and the
-// stencil, tiles of lines (precond/walks/tile_lines.cuh).
+// What StructILU's solves and its factorisation on a GPU share on the host: numbers of the grid and the stencil, and
+// tiles of lines (precond/walks/tile_lines.cuh).
 #pragma once
 
 #include <vector>
@@ -9,11 +9,12 @@
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/pattern.hpp"
+#include "precond/walks/tile.hpp"
 #include "precond/walks/tuning.hpp"
 
 namespace hyperplane::struct_ilu {
 
-/// Numbers both kernels are specialised on.
+/// Numbers that both kernels are specialised on.
 struct Geometry {
     int lower, skew, halo_j = 0, halo_k = 0, max_level = 0, ring = 1;
     std::vector<int> x, y, z, level;  ///< of every entry
@@ -29,11 +30,6 @@ struct TileShape {
     void halve() { (k > 1 ? k : j) /= 2; }
     /// Powers of two, at least 8 lines wide and 32 at most, of about `wanted` lines.
     static TileShape of(double wanted);
-};
-
-/// precond/walks/tile_lines.cuh's Tile.
-struct Tile {
-    int j, k, first, last;
 };
 
 /// Lines of points along x, in tiles ordered by their lowest level.
@@ -56,13 +52,13 @@ struct DeviceTiles {
     DeviceTiles(const Context& context, const Tiles& host);
 };
 
-/// Threads of so many points, `point_threads` each, none of them in two warps.
-int worker_threads(int cells, int point_threads);
+/// Threads of so many lines, `point_threads` for the point of each, which are of one warp.
+int consumer_threads(int cells, int point_threads);
 
 /// Points of an average level on each multiprocessor of a large GPU.
 double points_a_level(const IluPattern& system);
 
-/// What precond/walks/tile_lines.cuh asks for, with the offsets of the first `entries`.
+/// The definitions of precond/walks/tile_lines.cuh, with the offsets of the first `entries`.
 rtc::Definitions line_definitions(const IluPattern& system, const Geometry& geometry, TileShape tile, int entries,
                                   bool upper);
 

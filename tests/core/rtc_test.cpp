@@ -5,12 +5,17 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "core/grid/grid_point.hpp"
+#include "core/grid/slots.hpp"
 
 namespace hyperplane {
 namespace {
 
 using rtc::Texts;
 using Names = std::vector<std::string_view>;
+struct SlotCount {
+    int slots;
+};
 
 TEST(KernelTexts, AreFollowedThroughWhatTheyInclude) {
     const Texts texts{
@@ -58,12 +63,25 @@ TEST(KernelTexts, AreHeadersToTheCompiler) {
 
 TEST(KernelTexts, OfARoomAreThere) {
     const Names names = rtc::included_texts({rtc::core_texts(), "core/matrix/spmv.cuh"});
-    EXPECT_EQ(names, (Names{"core/matrix/spmv.cuh", "core/grid/grid_point.cuh"}));
+    EXPECT_EQ(names, (Names{"core/matrix/spmv.cuh", "core/grid/grid_point.cuh", "core/grid/slots.hpp",
+                            "core/host_device.hpp", "core/matrix/arguments.hpp"}));
 }
 
 TEST(KernelTexts, InitialiseArraysThatAreNeverEmpty) {
     EXPECT_EQ(rtc::array_of({3, -1, 2}), "{3,-1,2}");
     EXPECT_EQ(rtc::array_of({}), "{0}");
+}
+
+/// Slots of a neighbour minus that of its point; an argument without room for all entries is refused.
+TEST(KernelArguments, HoldTheSlotsOfNeighbours) {
+    const Layout layout(LayoutKind::natural, {5, 3, 2}, {});
+    const std::vector<Int3> offsets{{0, 0, -1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    int deltas[4];
+    slot_deltas(layout, offsets, deltas);
+    EXPECT_EQ(std::vector<int>(deltas, deltas + 4), (std::vector<int>{15, 0, 1, 5}));
+    EXPECT_EQ(shifted_slot(SlotCount{30}, 29, deltas[3]), 4);
+    int few[3];
+    EXPECT_THROW(slot_deltas(layout, offsets, few), UsageError);
 }
 
 }  // namespace

@@ -18,16 +18,16 @@ void follow(const std::vector<int>& size, int first, int last, Index ring) {
         for (int at = 0; at < size[step]; ++at)
             ASSERT_EQ(owner.at(schedule.place[step] + at), step) << "value " << at << " of " << size[step];
     };
-    int asked = first;
+    int started = first;
     for (int step = first; step < last; ++step) {
         SCOPED_TRACE("step " + std::to_string(step) + " of " + std::to_string(last) + ", ring " + std::to_string(ring));
-        EXPECT_LE(schedule.asked[step] - step, RingSchedule::ahead);
-        for (; asked < schedule.asked[step]; ++asked)
-            for (int at = 0; at < size[asked]; ++at) owner.at(schedule.place[asked] + at) = asked;
+        EXPECT_LE(schedule.started[step] - step, RingSchedule::ahead);
+        for (; started < schedule.started[step]; ++started)
+            for (int at = 0; at < size[started]; ++at) owner.at(schedule.place[started] + at) = started;
         is_there(step);
         if (step + 1 < last) is_there(step + 1);
     }
-    EXPECT_EQ(asked, last);
+    EXPECT_EQ(started, last);
 }
 
 /// Sizes like those of the steps of a box: they grow and shrink, for the lower and then for the upper solve.

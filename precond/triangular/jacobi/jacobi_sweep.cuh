@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One Jacobi sweep on a triangular factor, on a GPU (precond/triangular/jacobi/sweeps.hpp); precond/factors/view.hpp
-// says what the factors are.
+// One Jacobi sweep on a triangular factor, on a GPU (precond/triangular/jacobi/sweeps.hpp); the factors' form is that
+// of precond/factors/view.hpp.
 //
-// One unknown: a thread a point, all reads of consecutive values. Several: a block's coefficients are read by
-// neighbouring threads, up to 16 bytes each, so that a warp reads whole lines; a thread sums what its columns and rows
-// give over all neighbours, and threads of a point add up once, in shared memory. Rows of half precision are scaled
-// where their sums are complete, or, of a mirrored triangle, the values that they are multiplied by.
+// One unknown a point: a thread has a point, and all loads are of consecutive values. Several unknowns: a block's
+// coefficients are loaded by neighbouring threads, up to 16 bytes each, so that a warp loads whole lines; a thread sums
+// the products of its rows and columns over all neighbours, and the threads of a point add up their sums once, in
+// shared memory. Rows of half precision are scaled when their sums are complete; of a mirrored triangle the values that
+// the rows are multiplied by are scaled instead.
 //
 // Where a neighbour lies outside the grid some other point is multiplied by the zero stored there, as in
-// core/matrix/spmv.cuh; a periodic matrix that D-ILU shares stores what wraps, and points are followed instead
-// (SKIP_OUTSIDE).
+// core/matrix/spmv.cuh. A periodic matrix whose coefficients D-ILU uses stores the coefficients that wrap; then
+// neighbours are found by their coordinates (SKIP_OUTSIDE).
 //
 // Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES (of the triangle), UPPER, MIRRORED (the lower
 // triangle is read as the upper one's transpose), UNIT, SKIP_OUTSIDE; POINTS of a block of threads and ROW_GROUPS, the
@@ -17,27 +18,18 @@
 
 #include "core/grid/grid_point.cuh"
 #include "precond/factors/reduced_values.cuh"
+#include "precond/triangular/jacobi/arguments.hpp"
 
 namespace hyperplane {
 
-struct Arguments {
-    const Value* triangle;                          // its first entry's coefficients; mirrored, the lower one's
-    const Value* inverse;                           // D^-1
-    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents
-    const double* b;                                // null: zero
-    const double* x;
-    double* out;
-    long long entry_stride;
-    int slots, nx, ny, nz;
-    int delta[ENTRIES > 0 ? ENTRIES : 1];
-};
+using Arguments = JacobiSweepArguments<const Value, (ENTRIES > 0 ? ENTRIES : 1)>;
 
 /// Where the coefficients of entry e begin.
 __device__ __forceinline__ const Value* entry(const Arguments& a, int e) {
     return a.triangle + (MIRRORED ? ENTRIES - 1 - e : e) * a.entry_stride;
 }
 
-/// Scale of a row of the triangle, of D^-1. The upper sweep finds those of both side by side.
+/// Scale of a row of the triangle, of a row of D^-1. For the upper sweep both lie side by side.
 __device__ __forceinline__ double scale_of_triangle(const Arguments& a, int slot, int row) {
     return scaled_rows ? scale_of(a.of_triangle[((long long)slot * DOF + row) * (UPPER ? 2 : 1)]) : 1.0;
 }
@@ -55,7 +47,7 @@ __device__ __forceinline__ double inverse_at(const Arguments& a, int slot) {
     return scale_of_inverse(a, slot, 0) * widened(__ldcs(a.inverse + slot));
 }
 
-/// `times_inverse`: the couplings' sum, or in the lower sweep all, is multiplied by D^-1.
+/// `times_inverse`: D^-1 multiplies the sum over neighbours, in the lower sweep b minus that sum.
 template <bool times_inverse>
 __device__ __forceinline__ void sweep_point(const Arguments& a) {
     const int slot = slot_of_thread();
@@ -97,18 +89,18 @@ constexpr int threads = POINTS * point_threads;
 static_assert(point_threads >= DOF, "each component of a point has a thread");
 constexpr int unrolled_entries = DOF > 3 ? 3 : ENTRIES == 0 ? 1 : ENTRIES < 13 ? ENTRIES : 13;
 
-// What threads of a point add up; the padding keeps them out of each other's banks.
+// Sums of the threads of a point; the padding avoids bank conflicts.
 constexpr int pitch = POINTS + 2, group_pitch = DOF * pitch + 4;
 __shared__ double partial[(column_groups > ROW_GROUPS ? column_groups : ROW_GROUPS) * group_pitch];
 __shared__ double whole[DOF * pitch];
 
-/// Who a thread is: of its products it has some rows and columns, of the results one component of one point.
-struct Worker {
+/// A thread's share: some rows and columns of a point's products, and one component of one point's result.
+struct Share {
     int point, column, group;         // its first column, and which rows
     int slot;                         // of the point, the last one's where there is none
     int component, result_point, at;  // `at`: slot of the result, -1 where there is none
 
-    __device__ explicit Worker(const Arguments& a) {
+    __device__ explicit Share(const Arguments& a) {
         const int thread = threadIdx.x, first = blockIdx.x * POINTS;
         point = thread / point_threads;
         column = thread % column_groups * WIDTH;
@@ -118,8 +110,8 @@ struct Worker {
         at = component < DOF && first + result_point < a.slots ? first + result_point : -1;
     }
 
-    /// Adds a block times x(component); of a mirrored block the transpose. Sums of its own rows; of its own columns
-    /// where the block is mirrored.
+    /// Adds this thread's part of a block times x(component) to sums of its rows; of a mirrored block's transpose to
+    /// sums of its columns.
     template <bool mirrored, int sums, class X>
     __device__ __forceinline__ void add_product(double (&sum)[sums], const Value* block, const X& x) const {
         Values<WIDTH> values[rows];
@@ -146,7 +138,7 @@ struct Worker {
         }
     }
 
-    /// What all threads of the result's point have summed of its component.
+    /// The sum of the result's component over all threads of its point.
     template <bool mirrored, int sums>
     __device__ __forceinline__ double total(const double (&sum)[sums]) const {
         const int mine = mirrored ? group : column / WIDTH;
@@ -165,55 +157,55 @@ struct Worker {
 };
 
 /// b minus the triangle times x, of this thread's result.
-__device__ __forceinline__ double swept(const Arguments& a, const Worker& worker) {
+__device__ __forceinline__ double swept(const Arguments& a, const Share& share) {
     double sum[MIRRORED ? WIDTH : rows] = {};
 #pragma unroll(unrolled_entries)
     for (int e = 0; e < ENTRIES; ++e) {
-        const int there = neighbour_slot(a, worker.slot, e);
-        const Value* const block = entry(a, e) + (long long)(MIRRORED ? there : worker.slot) * (DOF * DOF);
-        worker.add_product<MIRRORED>(sum, block, [&](int component) {
+        const int there = neighbour_slot(a, share.slot, e);
+        const Value* const block = entry(a, e) + (long long)(MIRRORED ? there : share.slot) * (DOF * DOF);
+        share.add_product<MIRRORED>(sum, block, [&](int component) {
             return (MIRRORED ? scale_of_triangle(a, there, component) : 1.0) *
                    a.x[(long long)component * a.slots + there];
         });
     }
-    const double total = worker.total<MIRRORED>(sum);
-    if (worker.at < 0) return 0.0;
-    const double b = a.b ? __ldg(a.b + (long long)worker.component * a.slots + worker.at) : 0.0;
-    return b - (MIRRORED ? 1.0 : scale_of_triangle(a, worker.at, worker.component)) * total;
+    const double total = share.total<MIRRORED>(sum);
+    if (share.at < 0) return 0.0;
+    const double b = a.b ? __ldg(a.b + (long long)share.component * a.slots + share.at) : 0.0;
+    return b - (MIRRORED ? 1.0 : scale_of_triangle(a, share.at, share.component)) * total;
 }
 
 /// D^-1 of this thread's point times x.
 template <class X>
-__device__ __forceinline__ double times_inverse(const Arguments& a, const Worker& worker, const X& x) {
+__device__ __forceinline__ double times_inverse(const Arguments& a, const Share& share, const X& x) {
     double sum[rows] = {};
-    worker.add_product<false>(sum, a.inverse + (long long)worker.slot * (DOF * DOF), x);
-    const double total = worker.total<false>(sum);
-    return worker.at < 0 ? 0.0 : scale_of_inverse(a, worker.at, worker.component) * total;
+    share.add_product<false>(sum, a.inverse + (long long)share.slot * (DOF * DOF), x);
+    const double total = share.total<false>(sum);
+    return share.at < 0 ? 0.0 : scale_of_inverse(a, share.at, share.component) * total;
 }
 
-__device__ __forceinline__ void store(const Arguments& a, const Worker& worker, double value) {
-    if (worker.at >= 0) a.out[(long long)worker.component * a.slots + worker.at] = value;
+__device__ __forceinline__ void store(const Arguments& a, const Share& share, double value) {
+    if (share.at >= 0) a.out[(long long)share.component * a.slots + share.at] = value;
 }
 
 extern "C" __global__ void __launch_bounds__(threads) sweep(const __grid_constant__ Arguments a) {
-    const Worker worker(a);
-    store(a, worker, swept(a, worker));
+    const Share share(a);
+    store(a, share, swept(a, share));
 }
 
 /// The same times D^-1.
 extern "C" __global__ void __launch_bounds__(threads) scaled_sweep(const __grid_constant__ Arguments a) {
-    const Worker worker(a);
-    const double value = swept(a, worker);
-    if (worker.component < DOF) whole[worker.component * pitch + worker.result_point] = value;
+    const Share share(a);
+    const double value = swept(a, share);
+    if (share.component < DOF) whole[share.component * pitch + share.result_point] = value;
     __syncthreads();
-    store(a, worker, times_inverse(a, worker, [&](int component) { return whole[component * pitch + worker.point]; }));
+    store(a, share, times_inverse(a, share, [&](int component) { return whole[component * pitch + share.point]; }));
 }
 
 /// out = D^-1 b
 extern "C" __global__ void __launch_bounds__(threads) scale(const __grid_constant__ Arguments a) {
-    const Worker worker(a);
-    store(a, worker,
-          times_inverse(a, worker, [&](int component) { return a.b[(long long)component * a.slots + worker.slot]; }));
+    const Share share(a);
+    store(a, share,
+          times_inverse(a, share, [&](int component) { return a.b[(long long)component * a.slots + share.slot]; }));
 }
 
 #endif

@@ -56,16 +56,6 @@ rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
     return all;
 }
 
-/// precond/triangular/jacobi/jacobi_sweep.cuh's Arguments but for the array at its end.
-struct Arguments {
-    const void *triangle, *inverse;
-    const RowExponent *of_triangle, *of_inverse;
-    const double *b, *x;
-    double* out;
-    long long entry_stride;
-    int slots, nx, ny, nz;
-};
-
 /// Where a triangle's coefficients begin, mirrored ones those of the lower triangle.
 struct Places {
     const void *triangle, *inverse;
@@ -87,15 +77,19 @@ Places places_of(const NarrowFactorView<T>& f, bool upper) {
 }  // namespace
 
 TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shape) {
+    const Grid& g = shape.layout.grid();
     const auto load = [&](Direction direction, const char* name) {
-        return rtc::load(source(), definitions(shape, direction), name);
+        return Kernel(source(), definitions(shape, direction), name);
     };
     for (const Direction direction : {Direction::lower, Direction::upper}) {
         Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
         // Upper sweeps on unit triangles are never followed by D^-1, sweeps on others always.
         if (!shape.unit || direction == Direction::lower) triangle.scaled = load(direction, "scaled_sweep");
         triangle.sweep = shape.unit ? load(direction, "sweep") : triangle.scaled;
-        triangle.delta = slot_deltas(shape.layout, offsets_of(shape, direction));
+        Arguments& arguments = triangle.arguments;
+        arguments.slots = int(shape.layout.slots());
+        arguments.nx = g.nx, arguments.ny = g.ny, arguments.nz = g.nz;
+        slot_deltas(shape.layout, offsets_of(shape, direction), arguments.delta);
     }
     scale_ = load(Direction::lower, "scale");
 }
@@ -110,28 +104,21 @@ void TriangleSweepsCuda::scale(const TriangleFactors& factors, const double* b, 
     launch(scale_, factors, Direction::lower, b, nullptr, out);
 }
 
-void TriangleSweepsCuda::launch(const rtc::Kernel& kernel, const TriangleFactors& factors, Direction direction,
+void TriangleSweepsCuda::launch(const Kernel& kernel, const TriangleFactors& factors, Direction direction,
                                 const double* b, const double* x, double* out) const {
     const Places places =
         std::visit([&](const auto& f) { return places_of(f, direction == Direction::upper); }, factors);
-    const Grid& g = shape_.layout.grid();
-    const int slots = int(shape_.layout.slots());
-    const Arguments head{places.triangle,
-                         places.inverse,
-                         places.of_triangle,
-                         places.of_inverse,
-                         b,
-                         x,
-                         out,
-                         places.entry_stride,
-                         slots,
-                         g.nx,
-                         g.ny,
-                         g.nz};
+    Arguments arguments = (direction == Direction::lower ? lower_ : upper_).arguments;
+    arguments.triangle = places.triangle;
+    arguments.inverse = places.inverse;
+    arguments.of_triangle = places.of_triangle;
+    arguments.of_inverse = places.of_inverse;
+    arguments.entry_stride = places.entry_stride;
+    arguments.b = b;
+    arguments.x = x;
+    arguments.out = out;
     const Cut cut(shape_);
-    const std::vector<int>& delta = direction == Direction::lower ? lower_.delta : upper_.delta;
-    kernel.launch({unsigned((slots + cut.points - 1) / cut.points)}, unsigned(cut.threads), 0,
-                  rtc::argument(head, delta).data());
+    kernel.launch({unsigned((arguments.slots + cut.points - 1) / cut.points)}, unsigned(cut.threads), 0, arguments);
 }
 
 std::vector<rtc::KernelResources> TriangleSweepsCuda::compile(const TriangleShape& shape,

@@ -8,6 +8,7 @@
 #include "core/device/rtc.hpp"
 #include "core/vector/vector.hpp"
 #include "precond/factors/triangle_shape.hpp"
+#include "precond/triangular/jacobi/arguments.hpp"
 #include "precond/walks/wavefront.hpp"
 
 namespace hyperplane {
@@ -28,17 +29,19 @@ public:
     static std::vector<rtc::KernelResources> compile(const TriangleShape& shape, const std::string& architecture);
 
 private:
-    /// Kernels of a direction and its neighbours' slots.
+    using Arguments = JacobiSweepArguments<const void, rtc::most_entries>;
+    using Kernel = rtc::Kernel<Arguments>;
+    /// Kernels of a direction; of their arguments a launch sets factors and vectors.
     struct Triangle {
-        rtc::Kernel sweep, scaled;
-        std::vector<int> delta;
+        Kernel sweep, scaled;
+        Arguments arguments{};
     };
-    void launch(const rtc::Kernel& kernel, const TriangleFactors& factors, Direction direction, const double* b,
+    void launch(const Kernel& kernel, const TriangleFactors& factors, Direction direction, const double* b,
                 const double* x, double* out) const;
 
     TriangleShape shape_;
     Triangle lower_, upper_;
-    rtc::Kernel scale_;
+    Kernel scale_;
 };
 
 }  // namespace hyperplane

@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The terms of a row of a point of several unknowns: whole blocks of coefficients on the way from memory, and their
-// sums. Definitions: precond/triangular/wavefront/solve.cuh.
+// The terms of a row of a point of several unknowns: whole blocks of coefficients, copied ahead of their use, and the
+// sums of their products. Definitions: precond/triangular/wavefront/solve.cuh.
 //
-// Points side by side have their blocks of an entry side by side in memory: a chunk, which one bulk copy brings to
-// shared memory. A warp does nothing but ask for the chunks of the levels ahead; a barrier for each stage tells when
-// they have arrived.
+// The blocks of an entry at neighbouring points of a line are contiguous in memory: a chunk, which one bulk copy brings
+// to shared memory. A producer warp starts the copies of the chunks of later levels; each stage has a barrier that
+// tells when its chunks are complete.
 #pragma once
 
-#include "precond/triangular/wavefront/solve.cuh"
+#include "precond/factors/block_places.hpp"
+#include "precond/triangular/wavefront/tile_memory.cuh"
 
 namespace hyperplane {
 
 constexpr int block_size = DOF * DOF;
-constexpr int per_copy = 16 / sizeof(Value);    // values of the 16 bytes that copies are made of
-constexpr bool uneven = block_size % per_copy;  // a chunk may begin inside of these
+constexpr int per_copy = 16 / sizeof(Value);    // values of the 16 bytes that copies consist of
+constexpr bool uneven = block_size % per_copy;  // a chunk may begin within 16 aligned bytes
 constexpr int run = NATURAL ? 1 : TJ;           // points of a chunk
 constexpr int entry_chunks = TJ * TK / run;
 constexpr int chunk_size = uneven ? (run * block_size + 2 * per_copy - 2) / per_copy * per_copy : run * block_size;
 constexpr int staged_entries = LOWER + (scales ? 1 : 0);  // D^-1 is the last
 constexpr int stage_size = staged_entries * entry_chunks * chunk_size;
-constexpr int rhs_place = ring_size + exchange_size, exponents_place = rhs_place + STAGES * worker_threads;
-constexpr int stages_place = exponents_place + (halves ? STAGES * GROUPS * worker_threads / 2 : 0);
+constexpr int rhs_place = ring_size + exchange_size, exponents_place = rhs_place + STAGES * consumer_threads;
+constexpr int stages_place = exponents_place + (halves ? STAGES * GROUPS * consumer_threads / 2 : 0);
 constexpr int barriers_place = stages_place + STAGES * stage_size * int(sizeof(Value)) / 8;
 constexpr int shared_size = barriers_place + STAGES;
-constexpr int loader_threads = STAGES > 0 ? 32 : 0;
-constexpr bool rhs_early = false;  // a right-hand side may need D^-1, which comes after the block has met
+constexpr int producer_threads = STAGES > 0 ? 32 : 0;
+constexpr bool rhs_early = false;  // a right-hand side may need D^-1, whose copy is complete only after the barrier
 
 __device__ __forceinline__ unsigned barrier_of(int at) {
     return shared_address(shared + barriers_place + at);
 }
 
-/// Once a block, before it meets for the first time.
-__device__ void prepare_copies(int thread) {
+/// Called once, before the first barrier of a level.
+__device__ void init_barriers(int thread) {
     if (thread == 0)
-        for (int at = 0; at < STAGES; ++at) prepare_barrier(barrier_of(at), 32);
-    show_barriers();
+        for (int at = 0; at < STAGES; ++at) init_barrier(barrier_of(at), 32);
+    fence_barriers();
 }
 
 /// Largest integer not above x / B.
@@ -43,8 +44,8 @@ __device__ __forceinline__ int floor_div(int x) {
     return (x + B * bias) / B - bias;
 }
 
-/// The chunks of a lane of the warp that asks for them.
-struct Loader {
+/// The chunks of a lane of the producer warp.
+struct Producer {
     static constexpr int chunks = staged_entries * entry_chunks, share = (chunks + 31) / 32;
 
     const Arguments& a;
@@ -54,7 +55,8 @@ struct Loader {
     int dx[share], dy[share], dz[share], dl[share];  // mirrored: where the coefficients' own point is, and its level
     int plane;                                       // of the level in the grid's own coordinates
 
-    __device__ Loader(const Arguments& arguments, const Tile& tile, int lane_, int level) : a(arguments), lane(lane_) {
+    __device__ Producer(const Arguments& arguments, const Tile& tile, int lane_, int level)
+        : a(arguments), lane(lane_) {
 #pragma unroll
         for (int q = 0; q < share; ++q) {
             const int chunk = lane + 32 * q, m = chunk / entry_chunks, column = chunk % entry_chunks * run;
@@ -75,8 +77,8 @@ struct Loader {
         if (plane < 0) plane += a.nx;
     }
 
-    /// Asks for a level's chunks, into stage `at`.
-    __device__ __forceinline__ void ask(int level, int at) {
+    /// Starts to copy a level's chunks to stage `at`.
+    __device__ __forceinline__ void start(int level, int at) {
         const Arguments& g = a;
         const Value* from[share];
         Value* place[share];
@@ -104,7 +106,7 @@ struct Loader {
                 }
                 from[q] = values[q] + first * block_size;
                 int count = (high - low) * block_size, begin = position * block_size;
-                if (uneven) {  // as much more as makes 16 bytes at either end
+                if (uneven) {  // extended to whole 16 bytes at either end
                     const int odd = int((size_t)from[q] / sizeof(Value) % per_copy);
                     begin += (odd - begin) & (per_copy - 1);
                     from[q] -= odd, begin -= odd, count = (count + odd + per_copy - 1) / per_copy * per_copy;
@@ -126,10 +128,10 @@ private:
                                          int at) const {
         const unsigned barrier = barrier_of(at);
 #if __CUDA_ARCH__ >= 900
-        announce_bytes(barrier, total);
+        arrive_expecting(barrier, total);
 #pragma unroll
         for (int q = 0; q < share; ++q)
-            if (bytes[q] > 0) copy_bulk(shared_address(to[q]), from[q], bytes[q], barrier);
+            if (bytes[q] > 0) copy_bulk_async(shared_address(to[q]), from[q], bytes[q], barrier);
 #else
 #pragma unroll
         for (int q = 0; q < share; ++q)
@@ -137,35 +139,35 @@ private:
                 const int size = __shfl_sync(~0u, bytes[q], other);
                 if (size == 0) continue;
                 const void* const source = (const void*)__shfl_sync(~0u, (u64)from[q], other);
-                copy_shared_out(__shfl_sync(~0u, shared_address(to[q]), other), source, size, lane);
+                copy_share_async(__shfl_sync(~0u, shared_address(to[q]), other), source, size, lane);
             }
-        arrive_with_copies(barrier);
+        arrive_after_copies(barrier);
 #endif
     }
 };
 
-/// Chunks of STAGES - 1 levels are under way or there when the block meets for a level; the one after follows.
-__device__ void load(const Arguments& a, const Tile& tile, int lane) {
+/// At the barrier of a level the copies of STAGES - 1 levels have been started; behind it those of the next one start.
+__device__ void produce(const Arguments& a, const Tile& tile, int lane) {
     const int begin = tile.first - MAX_LEVEL;
-    Loader loader(a, tile, lane, begin);
-    for (int s = 0; s < STAGES - 1; ++s) loader.ask(begin + s, s);
+    Producer producer(a, tile, lane, begin);
+    for (int s = 0; s < STAGES - 1; ++s) producer.start(begin + s, s);
     int at = STAGES - 1;
     for (int level = begin; level <= tile.last; ++level) {
         __syncwarp();
-        meet_at(level);  // the terms of level - 1 have been summed
-        loader.ask(level + STAGES - 1, at);
+        sync_level(level);  // the terms of level - 1 have been summed: their stage is free
+        producer.start(level + STAGES - 1, at);
         if (++at == STAGES) at = 0;
     }
 }
 
-/// One row of one line's points and its share of the terms, for the levels from `first` on.
+/// One row of the points of one line and a group's share of its terms, for the levels from `first` on.
 template <int group>
-struct Worker {
+struct Consumer {
     static constexpr int begin = group_begin[group], count = group_begin[group + 1] - begin;
     static constexpr int length = DOF % per_copy == 0 ? per_copy : DOF % 4 == 0 ? 4 : DOF % 2 == 0 ? 2 : 1;
     static constexpr bool rotates =  // threads begin a row at different columns: fewer bank conflicts
         length == per_copy && DOF / length % 2 == 0 && !mirrored;
-    static constexpr bool asks = group == holder || halves;  // for values of its own row
+    static constexpr bool copies_own = group == rhs_group || halves;  // the right-hand side or exponents of its row
 
     const Arguments& a;
     const int thread, row, cell, tj, tk, level_slots;
@@ -174,7 +176,7 @@ struct Worker {
     const int chunk, position, rotation;  // of the cell's blocks in a stage
     int at, phase, rhs_at = 0, slot = 0, slot_ahead = 0;
 
-    __device__ Worker(const Arguments& arguments, const Tile& tile, int thread_, int first)
+    __device__ Consumer(const Arguments& arguments, const Tile& tile, int thread_, int first)
         : a(arguments),
           thread(thread_),
           row(thread % 32 % DOF),
@@ -190,57 +192,61 @@ struct Worker {
           at(STAGES > 0 ? first - (tile.first - MAX_LEVEL) : 0),
           phase(0) {
         if (STAGES > 0 && at >= STAGES) at -= STAGES, phase = 1;
-        if (asks)
-            for (int s = 0; s < STAGES - 1; ++s) ask_own(first + s, s);
+        if (copies_own)
+            for (int s = 0; s < STAGES - 1; ++s) start_own(first + s, s);
     }
 
-    __device__ __forceinline__ double* rhs(int at_) const { return shared + rhs_place + at_ * worker_threads + thread; }
-    __device__ __forceinline__ unsigned* staged_exponents(int at_) const {
-        return (unsigned*)(shared + exponents_place) + (at_ * GROUPS + group) * worker_threads + thread;
+    __device__ __forceinline__ double* rhs(int at_) const {
+        return shared + rhs_place + at_ * consumer_threads + thread;
     }
-    __device__ __forceinline__ void ask_own(int level, int at_) {
+    __device__ __forceinline__ unsigned* staged_exponents(int at_) const {
+        return (unsigned*)(shared + exponents_place) + (at_ * GROUPS + group) * consumer_threads + thread;
+    }
+    __device__ __forceinline__ void start_own(int level, int at_) {
         if (exists && line.active(a, level)) {
             if (level == line.start) slot_ahead = line.slot(a, level);
-            if (group == holder) copy_async(rhs(at_), a.in + (long long)row * a.slots + slot_ahead);
-            if (halves) copy_word(staged_exponents(at_), RowExponents::word(a, slot_ahead, row));
+            if (group == rhs_group) copy_8_async(rhs(at_), a.in + (long long)row * a.slots + slot_ahead);
+            if (halves) copy_4_async(staged_exponents(at_), RowExponents::word(a, slot_ahead, row));
             advance(slot_ahead);
         }
         commit_copies();
     }
     __device__ __forceinline__ void advance(int& s) const { to_next_level(s, level_slots, a.slots); }
 
-    /// Before the block meets for a level; whether there is something to do at it.
+    /// Called before the barrier of a level; returns whether the line has a point there.
     __device__ __forceinline__ bool begin_level(int level) {
         const bool active = exists && line.active(a, level);
         if (active && level == line.start) slot = line.slot(a, level);
-        if (STAGES > 0 && asks) {
-            ask_own(level + STAGES - 1, rhs_at == 0 ? STAGES - 1 : rhs_at - 1);
+        if (STAGES > 0 && copies_own) {
+            start_own(level + STAGES - 1, rhs_at == 0 ? STAGES - 1 : rhs_at - 1);
             wait_copies<STAGES - 1>();
             __syncwarp();  // a point's other rows
         }
         return active;
     }
-    /// After it has met.
-    __device__ __forceinline__ void arrive() const {
+    /// Called behind the barrier.
+    __device__ __forceinline__ void wait_for_copies() const {
         if (STAGES > 0)
-            while (!has_arrived(barrier_of(at), phase)) {
+            while (!phase_is_complete(barrier_of(at), phase)) {
             }
     }
     __device__ __forceinline__ void end_level(bool active) {
         if (active) advance(slot);
         if (STAGES > 0) {
             if (++at == STAGES) at = 0, phase ^= 1;
-            if (asks && ++rhs_at == STAGES) rhs_at = 0;
+            if (copies_own && ++rhs_at == STAGES) rhs_at = 0;
         }
     }
 
-    /// A block of coefficients: entry m of the point, or of its neighbour where the triangle is mirrored; m = LOWER:
+    /// A block of coefficients: entry m of the point, or of its neighbour where the triangle is mirrored. m = LOWER:
     /// D^-1.
     __device__ __forceinline__ const Value* block(int m) const {
         const bool inverse = m == LOWER;
         const long long entry = inverse ? 0 : mirrored ? m : UPPER ? 2 * LOWER - m : m;
-        const int own = mirrored && !inverse ? wrapped(slot + a.shift[m], a.slots) : slot;
-        if (STAGES == 0) return (inverse ? a.inverse : a.triangles) + (entry * a.triangle_stride + own) * block_size;
+        const int own = mirrored && !inverse ? shifted_slot(a, slot, a.shift[m]) : slot;
+        if (STAGES == 0)
+            return (inverse ? a.inverse : a.triangles) +
+                   place_together<long long>(a.triangle_stride, DOF, int(entry), own, 0, 0);
         const Value* const place = (const Value*)(shared + stages_place) + at * stage_size +
                                    (m * entry_chunks + chunk) * chunk_size + position * block_size;
         if (!uneven) return place;
@@ -253,7 +259,7 @@ struct Worker {
         return RowExponents::found(STAGES > 0 ? *staged_exponents(rhs_at) : *RowExponents::word(a, slot, row), slot,
                                    row);
     }
-    /// `length` values from an address that is a multiple of theirs.
+    /// Loads `length` values from an address that is a multiple of their size.
     __device__ __forceinline__ static void widen(const Value* from, double (&to)[length]) {
         constexpr int words = length * int(sizeof(Value)) / 4;
         unsigned bits[words > 0 ? words : 1];
@@ -278,7 +284,7 @@ struct Worker {
         if constexpr (transposed) {
 #pragma unroll
             for (int c = 0; c < DOF; ++c) sum += widened(w[c * DOF + row]) * v[c];
-        } else if constexpr (DOF % 2 == 0 && narrow) {
+        } else if constexpr (DOF % 2 == 0 && reduced) {
             double odd = 0.0, x[length];
             int c = rotation;
 #pragma unroll
@@ -323,11 +329,11 @@ struct Worker {
         }
         return halves && !mirrored ? sum * scale_of(exponents()) : sum;
     }
-    /// What neighbours read: the rows of a mirrored triangle are scaled with what they are multiplied by.
+    /// What neighbours read of y: where rows are scaled and the triangle is mirrored, y times the scale of its row.
     __device__ __forceinline__ double passed(double y) const {
         return halves && mirrored ? y * scale_of(exponents()) : y;
     }
-    /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
+    /// The right-hand side, times D^-1 in the upper solve. Adds v D^-1 v to `dot`.
     __device__ __forceinline__ double right_hand_side(double& dot) const {
         const double own = STAGES > 0 ? *rhs(rhs_at) : a.in[(long long)row * a.slots + slot];
         if (!scales) return own;

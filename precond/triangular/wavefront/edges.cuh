@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What passes between tiles: edges, a {value, epoch} record for each point that other tiles need. Definitions:
+// Edges, which pass values between tiles: a {value, epoch} record for each point that other tiles need. Definitions:
 // precond/triangular/wavefront/solve.cuh.
 #pragma once
 
-#include "precond/triangular/wavefront/solve.cuh"
+#include "precond/triangular/wavefront/tile_memory.cuh"
 
 namespace hyperplane {
 
@@ -16,7 +16,7 @@ constexpr int plane_records = edge_cells * DOF;  // of a level
 constexpr int halo_share = HALO_THREADS > 0 ? (halo_records + HALO_THREADS - 1) / HALO_THREADS : 0;
 constexpr int halo_places = halo_share > 0 ? halo_share : 1;
 
-/// A record in the four registers that it comes to, so that a thread waits for it where it looks at it.
+/// A record in the four registers that it is loaded to: the thread waits for the load only where it uses the record.
 typedef unsigned __int128 Record;
 
 __device__ __forceinline__ void store_edge(Edge* at, double value, u64 epoch) {
@@ -43,10 +43,10 @@ __device__ __forceinline__ int edge_cell_right(int tj, int tk) {
     return (tj - (TJ - edge_j)) * TK + tk;
 }
 
-/// Brings the edges of other tiles into the ring: those of a level while the workers compute theirs of it. Each of
-/// LOOKAHEAD sets of HALO_THREADS has every LOOKAHEAD-th level and asks for its records while others deliver theirs:
-/// a thread waits for all that it has asked for, so it asks for one level at a time.
-__device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int set, int lane) {
+/// Copies the edges of other tiles to the ring: those of a level while the consumers compute this tile's values of it.
+/// Each of LOOKAHEAD sets of HALO_THREADS has every LOOKAHEAD-th level and polls its records while other sets write
+/// theirs: a thread waits for all loads that it has issued, so it polls one level at a time.
+__device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, int set, int lane) {
     const Edge* at[halo_places];
     int start[halo_places], place[halo_places];
 #pragma unroll
@@ -70,7 +70,8 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int set
             start[h] = line.start;
         }
     }
-    // A tile that has not begun yet must not crowd the memory: one lane asks for the warp's first record.
+    // Until the tiles before have begun, polling by all threads would load the memory: one lane polls the warp's first
+    // record.
     int earliest = start[0];
 #pragma unroll
     for (int h = 1; h < halo_share; ++h) earliest = min(earliest, start[h]);
@@ -88,10 +89,10 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int set
     }
     __syncwarp();
     const int begin = tile.first - MAX_LEVEL;
-    if (LOOKAHEAD > 1 && set == LOOKAHEAD - 1) show_edges(begin);  // there are none of the level before
+    if (LOOKAHEAD > 1 && set == LOOKAHEAD - 1) arrive_at_level(begin);  // the level before has none
     int plane = ((begin + set) % a.nx + a.nx) % a.nx;
     for (int level = begin + set; level <= tile.last; level += LOOKAHEAD) {
-        if (LOOKAHEAD == 1) meet_at(level);
+        if (LOOKAHEAD == 1) sync_level(level);
         double values[halo_places];
 #pragma unroll
         for (int h = 0; h < halo_share; ++h)
@@ -104,13 +105,13 @@ __device__ void receive(const Arguments& a, const Tile& tile, u64 epoch, int set
                 values[h] = value_of(record);
             }
         __syncwarp();
-        if (LOOKAHEAD > 1) meet_at(level);
+        if (LOOKAHEAD > 1) sync_level(level);
 #pragma unroll
         for (int h = 0; h < halo_share; ++h)
             if (unsigned(level - start[h]) < unsigned(a.nx))
                 shared[(level & (RING - 1)) * DOF * plane_size + place[h]] = values[h];
         __syncwarp();
-        if (LOOKAHEAD > 1 && level < tile.last) show_edges(level + 1);
+        if (LOOKAHEAD > 1 && level < tile.last) arrive_at_level(level + 1);
         plane += LOOKAHEAD;
         while (plane >= a.nx) plane -= a.nx;
     }

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The terms of a row of a point of one unknown: coefficients on the way from memory, and their sums. Definitions:
-// precond/triangular/wavefront/solve.cuh.
+// The terms of a row of a point of one unknown: coefficients, copied ahead of their use, and the sum of their products.
+// Definitions: precond/triangular/wavefront/solve.cuh.
 //
-// A thread's coefficients come one by one, neighbouring points to neighbouring threads, by its own asynchronous copies
-// or by those of LOADERS groups of warps that do nothing else, which fetch 16 bytes at once for RUN lines side by side.
+// A consumer thread's coefficients are copied one by one, neighbouring points by neighbouring threads, by the thread
+// itself or by PRODUCER_GROUPS groups of producer warps, which copy 16 bytes at once for RUN neighbouring lines.
 #pragma once
 
-#include "precond/triangular/wavefront/solve.cuh"
+#include "precond/triangular/wavefront/tile_memory.cuh"
 
 namespace hyperplane {
 
-constexpr bool whole_stages = STAGES > 0, own_copies = whole_stages && LOADERS == 0;
+constexpr bool whole_stages = STAGES > 0, own_copies = whole_stages && PRODUCER_GROUPS == 0;
 constexpr int copies_pending = STAGES > 1 ? STAGES - 1 : 0;
-constexpr int loader_share = worker_threads / LOADER_LINES;  // threads that fetch for a group
-constexpr int loader_runs = LOADER_LINES / RUN;              // of a thread
-constexpr int loader_threads = LOADERS * loader_share;
+constexpr int producer_share = consumer_threads / PRODUCER_LINES;  // producer threads of a group
+constexpr int producer_runs = PRODUCER_LINES / RUN;                // of a producer thread
+constexpr int producer_threads = PRODUCER_GROUPS * producer_share;
 constexpr bool rhs_early = own_copies;
 
 #if STORAGE == 2
-typedef unsigned Place;  // a half comes with its neighbour, since copies have four bytes or more
+typedef unsigned Place;  // a half is copied together with its neighbour: a copy has four bytes at least
 #else
 typedef Value Place;
 #endif
 
-/// Places for what a thread of a group has on the way besides a right-hand side: coefficients, D^-1, exponents.
+/// Values that are copied for a thread of a group, besides a right-hand side: coefficients, D^-1, exponents.
 __device__ constexpr int places(int group) {
-    return group_begin[group + 1] - group_begin[group] + (DILU || (scales && group == holder)) + halves;
+    return group_begin[group + 1] - group_begin[group] + (DILU || (scales && group == rhs_group)) + halves;
 }
-/// Bytes on the way for a thread of a group.
+/// Bytes of a stage for a thread of a group.
 __device__ constexpr int staged(int group) {
-    return places(group) * int(sizeof(Place)) + (group == holder) * 8;
+    return places(group) * int(sizeof(Place)) + (group == rhs_group) * 8;
 }
 __device__ constexpr int staged_before(int group) {
     int count = 0;
     for (int g = 0; g < group; ++g) count += staged(g);
     return count;
 }
-constexpr int shared_size = ring_size + exchange_size + STAGES * staged_before(GROUPS) * worker_threads / 8;
+constexpr int shared_size = ring_size + exchange_size + STAGES * staged_before(GROUPS) * consumer_threads / 8;
 
-__device__ void prepare_copies(int) {}
+__device__ void init_barriers(int) {}
 
-/// A line's point and its share of the terms, for the levels from `first` on.
+/// The points of one line and a group's share of their terms, for the levels from `first` on.
 template <int group>
-struct Worker {
+struct Consumer {
     static constexpr int begin = group_begin[group], count = group_begin[group + 1] - begin;
     static constexpr int inverse_place = count, exponents_place = places(group) - 1;
 
@@ -51,10 +51,10 @@ struct Worker {
     const Line line;
     const bool exists;
     char* const stages;
-    const int place;  // in a stage: lines of a run are there in memory's order
+    const int place;  // in a stage, where the lines of a run have the order of memory
     int at = 0, slot = 0, slot_ahead = 0;
 
-    __device__ Worker(const Arguments& arguments, const Tile& tile, int thread_, int first)
+    __device__ Consumer(const Arguments& arguments, const Tile& tile, int thread_, int first)
         : a(arguments),
           thread(thread_),
           tj(thread % TJ),
@@ -62,34 +62,32 @@ struct Worker {
           level_slots(a.ny * a.nz),
           line(a, tile.j + tj, tile.k + tk),
           exists(thread < TJ * TK && line.valid),
-          stages((char*)(shared + ring_size + exchange_size) + STAGES * staged_before(group) * worker_threads),
+          stages((char*)(shared + ring_size + exchange_size) + STAGES * staged_before(group) * consumer_threads),
           place(UPPER ? thread ^ (RUN - 1) : thread) {
         if (own_copies)
-            for (int s = 0; s < STAGES - 1; ++s) fetch(first + s, s);
+            for (int s = 0; s < STAGES - 1; ++s) start_stage(first + s, s);
     }
 
     __device__ __forceinline__ Place* stage(int at_, int what) const {
-        return (Place*)(stages + (at_ * staged(group) + what * int(sizeof(Place))) * worker_threads);
+        return (Place*)(stages + (at_ * staged(group) + what * int(sizeof(Place))) * consumer_threads);
     }
     __device__ __forceinline__ double* staged_rhs(int at_) const {
-        return (double*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * worker_threads);
+        return (double*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * consumer_threads);
     }
-    /// Slot that has the coefficient of offset m for a point.
-    __device__ __forceinline__ int slot_of(int m, int s) const {
-        return mirrored ? wrapped(s + a.shift[m], a.slots) : s;
-    }
+    /// Slot at which the coefficient of offset m lies for the point at slot s.
+    __device__ __forceinline__ int slot_of(int m, int s) const { return mirrored ? shifted_slot(a, s, a.shift[m]) : s; }
     /// Address of that coefficient.
     __device__ __forceinline__ const Value* coefficient(int m, int s) const {
         const long long entry = UPPER && !MIRRORED ? 2 * LOWER - m : m;
         return a.triangles + entry * a.triangle_stride + slot_of(m, s);
     }
-    /// Begins to copy a value; of halves the pair at an even place.
-    __device__ __forceinline__ static void copy_value(double& to, const double* from) { copy_async(&to, from); }
-    __device__ __forceinline__ static void copy_value(float& to, const float* from) { copy_word(&to, from); }
+    /// Starts to copy a value; of halves the pair that begins at an even place.
+    __device__ __forceinline__ static void copy_value(double& to, const double* from) { copy_8_async(&to, from); }
+    __device__ __forceinline__ static void copy_value(float& to, const float* from) { copy_4_async(&to, from); }
     __device__ __forceinline__ static void copy_value(unsigned& to, const unsigned short* from) {
-        copy_word(&to, (const void*)((size_t)from & ~size_t(3)));
+        copy_4_async(&to, (const void*)((size_t)from & ~size_t(3)));
     }
-    /// What a place has of a slot. Entries begin at even places.
+    /// The value of a slot in what has been copied. Entries begin at even places.
     __device__ __forceinline__ static double value_in(double place, int) { return place; }
     __device__ __forceinline__ static double value_in(float place, int) { return widened(place); }
     __device__ __forceinline__ static double value_in(unsigned place, int s) {
@@ -103,12 +101,12 @@ struct Worker {
             return RowExponents::found(*RowExponents::word(a, slot, 0), slot, 0);
     }
     __device__ __forceinline__ void advance(int& s) const { to_next_level(s, level_slots, a.slots); }
-    /// Begins the copies of a level into stage `at`.
-    __device__ __forceinline__ void fetch(int level, int at_) {
-        begin_copies(level, at_);
+    /// Starts the copies of a level to stage `at`, as one group.
+    __device__ __forceinline__ void start_stage(int level, int at_) {
+        start_copies(level, at_);
         commit_copies();
     }
-    __device__ __forceinline__ void begin_copies(int level, int at_) {
+    __device__ __forceinline__ void start_copies(int level, int at_) {
         if (!exists || unsigned(level - line.start) >= unsigned(a.nx + (RUN - 1) * B)) return;
         if (level == line.start) slot_ahead = line.slot(a, level);
         const int lowest = UPPER ? slot_ahead - (RUN - 1) : slot_ahead;
@@ -117,42 +115,42 @@ struct Worker {
             const int m = term_of[begin + t];
             Place* const to = stage(at_, t) + thread;
             if (RUN > 1 && !(mirrored && offset_y[m] % RUN != 0))
-                copy_run(to, coefficient(m, lowest));
+                copy_16_async(to, coefficient(m, lowest));
             else
 #pragma unroll
                 for (int q = 0; q < RUN; ++q) copy_value(to[q], coefficient(m, lowest + q));
         }
-        if (DILU || (scales && group == holder)) {
+        if (DILU || (scales && group == rhs_group)) {
             Place* const to = stage(at_, inverse_place) + thread;
             if constexpr (RUN > 1)
-                copy_run(to, a.inverse + lowest);
+                copy_16_async(to, a.inverse + lowest);
             else
                 copy_value(*to, a.inverse + lowest);
         }
-        if constexpr (halves) copy_word(stage(at_, exponents_place) + thread, RowExponents::word(a, lowest, 0));
-        if (group == holder) {
+        if constexpr (halves) copy_4_async(stage(at_, exponents_place) + thread, RowExponents::word(a, lowest, 0));
+        if (group == rhs_group) {
             double* const to = staged_rhs(at_) + thread;
             if constexpr (RUN > 1)
 #pragma unroll
-                for (int q = 0; q < RUN; q += 2) copy_run(to + q, a.in + lowest + q);
+                for (int q = 0; q < RUN; q += 2) copy_16_async(to + q, a.in + lowest + q);
             else
-                copy_async(to, a.in + lowest);
+                copy_8_async(to, a.in + lowest);
         }
         advance(slot_ahead);
     }
 
-    /// Before the block meets for a level; whether there is something to do at it.
+    /// Called before the barrier of a level; returns whether the line has a point there.
     __device__ __forceinline__ bool begin_level(int level) {
         const bool active = exists && line.active(a, level);
         if (own_copies) {
-            fetch(level + STAGES - 1, at == 0 ? STAGES - 1 : at - 1);
+            start_stage(level + STAGES - 1, at == 0 ? STAGES - 1 : at - 1);
             wait_copies<copies_pending>();
         }
         if (active && level == line.start) slot = line.slot(a, level);
         return active;
     }
-    /// After it has met.
-    __device__ __forceinline__ void arrive() const {}
+    /// Called behind the barrier.
+    __device__ __forceinline__ void wait_for_copies() const {}
     __device__ __forceinline__ void end_level(bool active) {
         if (active) advance(slot);
         if (++at == (STAGES > 0 ? STAGES : 1)) at = 0;
@@ -176,20 +174,21 @@ struct Worker {
         const double d = whole_stages ? value_in(stage(at, inverse_place)[place], slot) : widened(a.inverse[slot]);
         return halves ? d * scale_of(exponents() >> 8) : d;
     }
-    /// What neighbours read: the rows of a mirrored triangle are scaled with what they are multiplied by.
+    /// What neighbours read of y: where rows are scaled and the triangle is mirrored, y times the scale of its row.
     __device__ __forceinline__ double passed(double y) const {
         return halves && mirrored ? y * scale_of(exponents()) : y;
     }
-    /// The right-hand side, times D^-1 in the upper solve. `dot` += v D^-1 v.
+    /// The right-hand side, times D^-1 in the upper solve. Adds v D^-1 v to `dot`.
     __device__ __forceinline__ double right_hand_side(double& dot) const {
         const double own = whole_stages ? staged_rhs(at)[place] : a.in[slot];
         if (!scales) return own;
-        // Of fewer bits, rounded on its own: what else is computed must not change r's share of z.
-        const double scaled = narrow ? __dmul_rn(inverse(), own) : inverse() * own;
+        // In reduced precision the product is rounded before it is added, so that z does not depend on how the compiler
+        // fuses the sum.
+        const double scaled = reduced ? __dmul_rn(inverse(), own) : inverse() * own;
         if (DOT) dot += own * scaled;
         return scaled;
     }
-    /// The value of the point; D-ILU's from its sum and, in the upper solve, its right-hand side. `dot` as above.
+    /// The value of the point; of D-ILU from its sum and, in the upper solve, its right-hand side. `dot` as above.
     __device__ __forceinline__ double completed(bool active, double sum, double rhs, double& dot) const {
         if (!DILU || !active) return sum;
         const double y = inverse() * sum;
@@ -198,54 +197,55 @@ struct Worker {
     }
 };
 
-/// Fetches for the groups `group`, group + LOADERS, ..., and there for LOADER_LINES lines: what group 0 needs of a
-/// level, and the others of the level after, has arrived when the block meets for the level.
+/// A producer thread, which copies for the groups `group`, group + PRODUCER_GROUPS, ... and for PRODUCER_LINES lines of
+/// each: at the barrier of a level the copies that group 0 needs for the level are complete, and those that the other
+/// groups need for the level after it.
 template <int group, int nth = 0>
-struct Loader {
-    static constexpr bool more_runs = nth + 1 < loader_runs;
-    Worker<group> w;
-    Loader<more_runs ? group : group + (LOADERS > 0 ? LOADERS : 1), more_runs ? nth + 1 : 0> others;
+struct Producer {
+    static constexpr bool more_runs = nth + 1 < producer_runs;
+    Consumer<group> w;
+    Producer<more_runs ? group : group + (PRODUCER_GROUPS > 0 ? PRODUCER_GROUPS : 1), more_runs ? nth + 1 : 0> others;
 
-    __device__ Loader(const Arguments& a, const Tile& tile, int thread)
-        : w(a, tile, (thread + nth * loader_share) * RUN, 0), others(a, tile, thread) {}
-    __device__ __forceinline__ void fetch(int level, int at) {
-        w.begin_copies(level + (group > 0), at);
-        others.fetch(level, at);
+    __device__ Producer(const Arguments& a, const Tile& tile, int thread)
+        : w(a, tile, (thread + nth * producer_share) * RUN, 0), others(a, tile, thread) {}
+    __device__ __forceinline__ void start(int level, int at) {
+        w.start_copies(level + (group > 0), at);
+        others.start(level, at);
     }
 };
 
 template <int group, int nth>
-requires(group >= GROUPS) struct Loader<group, nth> {
-    __device__ Loader(const Arguments&, const Tile&, int) {}
-    __device__ __forceinline__ void fetch(int, int) {}
+requires(group >= GROUPS) struct Producer<group, nth> {
+    __device__ Producer(const Arguments&, const Tile&, int) {}
+    __device__ __forceinline__ void start(int, int) {}
 };
 
 template <int first>
-__device__ void load_for(const Arguments& a, const Tile& tile, int thread) {
-    Loader<first> loader(a, tile, thread);
+__device__ void produce_for(const Arguments& a, const Tile& tile, int thread) {
+    Producer<first> producer(a, tile, thread);
     const int begin = tile.first - MAX_LEVEL;
     int at = 0;
     for (int s = 0; s < STAGES - 1; ++s) {
-        loader.fetch(begin + s, s);
+        producer.start(begin + s, s);
         commit_copies();
     }
     for (int level = begin; level <= tile.last; ++level) {
         wait_copies<(STAGES > 2 ? STAGES - 2 : 0)>();
-        meet_at(level);
-        loader.fetch(level + STAGES - 1, at == 0 ? STAGES - 1 : at - 1);
+        sync_level(level);
+        producer.start(level + STAGES - 1, at == 0 ? STAGES - 1 : at - 1);
         commit_copies();
         if (++at == STAGES) at = 0;
     }
     wait_copies<0>();
 }
 
-template <int loader>
-__device__ void load_of(const Arguments& a, const Tile& tile, int thread) {
-    if (thread / loader_share == loader) return load_for<loader>(a, tile, thread % loader_share);
-    if constexpr (loader + 1 < LOADERS) load_of<loader + 1>(a, tile, thread);
+template <int number>
+__device__ void produce_of(const Arguments& a, const Tile& tile, int thread) {
+    if (thread / producer_share == number) return produce_for<number>(a, tile, thread % producer_share);
+    if constexpr (number + 1 < PRODUCER_GROUPS) produce_of<number + 1>(a, tile, thread);
 }
-__device__ void load(const Arguments& a, const Tile& tile, int thread) {
-    load_of<0>(a, tile, thread);
+__device__ void produce(const Arguments& a, const Tile& tile, int thread) {
+    produce_of<0>(a, tile, thread);
 }
 
 }  // namespace hyperplane

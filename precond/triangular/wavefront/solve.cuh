@@ -5,7 +5,7 @@
 //     lower   v(p) = r(p) - sum_l W_l(p) v(p+l)
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)
 //
-// Both sweeps are unit triangular, so D^-1 is never on the path from level to level. For D-ILU, whose E and F are
+// Both solves are unit triangular, so D^-1 is never on the path from level to level. For D-ILU, whose E and F are
 // the matrix's own (DILU):
 //
 //     lower   y(p) = D^-1(p) (r(p) - sum_l E_l(p) y(p+l))
@@ -14,121 +14,182 @@
 // The upper solve is the lower one on the grid seen from its far corner (precond/walks/tile_lines.cuh), where u is a
 // lower offset. All coordinates below are of that view.
 //
-// Task mapping (4.1). A block owns a tile and walks its levels. On the skewed coordinate J every dependency goes to
-// smaller or equal J and k: tiles depend on each other acyclically, and are taken by a ticket in the order of their
-// lowest level, so a block only waits for blocks that have started already.
+// Task mapping (4.1). A block of threads owns a tile and walks its levels. On the skewed coordinate J every dependency
+// goes to smaller or equal J and k: tiles depend on each other acyclically, and are taken by a ticket in the order of
+// their lowest level, so a block waits only for blocks that have started already.
 //
-// Within a tile values pass from level to level through a ring of the last RING levels in shared memory.
-// Between tiles they pass as edges: one 16-byte {value, epoch} record each, written and read in one piece. A
-// record is this solve's when its epoch is, so there is no flag, no fence and nothing to reset. LOOKAHEAD sets of
-// HALO_THREADS bring them, each those of every LOOKAHEAD-th level: a set comes to the barrier of its own level and is
-// through with it at that of the next, and polls for its next one while other sets bring theirs.
+// Within a tile values pass from level to level through a ring of the last RING levels in shared memory. Between tiles
+// they pass as edges: one 16-byte {value, epoch} record each, written and read in one piece. A record belongs to this
+// solve if it has this solve's epoch, so there is no flag, no fence and nothing to reset. LOOKAHEAD sets of
+// HALO_THREADS poll the records of other tiles and copy them to the ring, each set those of every LOOKAHEAD-th level. A
+// set joins the barrier of its own level, then writes, and arrives at the barrier of the next level; while other sets
+// write, it polls the records of its next level.
 //
-// Latency-aware pipelined dot product (4.2.1). The terms of a row are shared out over GROUPS threads. Group 0 has
-// those of level l - 1, the only ones on the path from level to level; the other groups sum the older terms of
-// level l + 1 while group 0 finishes level l, so one barrier a level is all there is. Coefficients arrive through
-// STAGES levels of asynchronous copies: values by LOADERS groups of warps that do nothing else, LOADER_LINES lines by a
-// thread, of RUN lines 16 bytes at once, or each thread's own; blocks by bulk copies of one warp. STAGES = 0: they are
-// read when they are needed.
-//
-// Here are the arguments and a tile in shared memory; precond/triangular/wavefront/edges.cuh has what passes between
-// tiles, precond/triangular/wavefront/points.cuh and precond/triangular/wavefront/blocks.cuh a row's terms for one
-// unknown a point and for more, precond/triangular/wavefront/kernel.cuh the walk over the levels.
+// Latency-aware pipelined dot product (4.2.1). The terms of a row are distributed over GROUPS consumer threads. Group 0
+// has those of level l - 1, the only ones on the path from level to level; the other groups sum the older terms of
+// level l + 1 while group 0 finishes level l, so one barrier a level is enough. Coefficients arrive through STAGES
+// levels of asynchronous copies. Single values are copied by PRODUCER_GROUPS groups of producer warps, PRODUCER_LINES
+// lines a thread, of RUN lines 16 bytes at once, or each consumer thread copies its own; blocks are copied in bulk by
+// one producer warp. STAGES = 0: coefficients are loaded when they are needed.
 //
 // Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (offsets, all that there are), OFFSET_LEVEL {their
 // levels, below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the
 // upper triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT
-// (also r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), EDGES_MEET, LOADERS, LOADER_LINES, RUN,
-// BLOCKS (resident on a multiprocessor), GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS + 1 numbers}.
-// Coefficients and D^-1 are kept as precond/factors/reduced_values.cuh says.
-#pragma once
+// (also r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), EDGES_WAIT, PRODUCER_GROUPS,
+// PRODUCER_LINES, RUN, BLOCKS (resident on a multiprocessor), GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS +
+// 1 numbers}. Coefficients and D^-1 are kept as precond/factors/reduced_values.cuh says.
 
-#include "precond/factors/reduced_values.cuh"
-#include "precond/walks/kernel_parts.cuh"
-#include "precond/walks/tile_lines.cuh"
+#include "precond/triangular/wavefront/edges.cuh"
+#if DOF == 1
+#include "precond/triangular/wavefront/points.cuh"
+#else
+#include "precond/triangular/wavefront/blocks.cuh"
+#endif
 
 namespace hyperplane {
 
-struct alignas(16) Edge {
-    double value;
-    u64 epoch;
-};
+constexpr int threads = GROUPS * consumer_threads + producer_threads + LOOKAHEAD * HALO_THREADS;
 
-struct State {
-    unsigned ticket, done;
-    u64 epoch;
-};
+// Threads that take part in the barrier of a level: all but the sets of HALO_THREADS that poll edges of other levels.
+constexpr int barrier_threads = GROUPS * consumer_threads + producer_threads + (LOOKAHEAD > 1 ? 2 : 1) * HALO_THREADS;
 
-constexpr bool narrow = STORAGE > 0, halves = scaled_rows;
-
-struct Arguments {
-#if STORAGE == 2
-    const unsigned char* exponents;  // [slot][row] of W; in the upper solve pairs, of what it multiplies and of D^-1
-#endif
-    const Value* triangles;  // W and G, as factors lie; E and F of one unknown a point: [entry][triangle_stride]
-    const Value* inverse;    // D^-1
-    const double* in;        // r, or the lower solve's result
-    double* out;
-    const Tile* tiles;
-    const int* tile_at;  // [K][J], -1 where a tile has no line
-    Edge* edges;         // [tile][i'][cell][component]
-    State* state;
-    double* partial;  // [tile]
-    double* dot;
-    int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, padding;
-    int shift[LOWER];  // slot of p + o minus slot of p, modulo the slots
-};
-
-constexpr int columns = TJ + HALO_J, rows = TK + HALO_K;
-constexpr int plane_size = rows * columns;
-constexpr int warp_cells = 32 / DOF;  // the rows of a point are neighbours in one warp
-constexpr int worker_threads = tile_threads(warp_cells);
-TABLE term_of[] = TERMS;
-TABLE group_begin[] = GROUP_BEGIN;
-TABLE offset_level[] = OFFSET_LEVEL;
-constexpr int holder = GROUPS > 1 ? 1 : 0;  // the group that has the right-hand side
-constexpr bool scales = UPPER && !DILU;     // and D^-1 v
-constexpr bool mirrored = UPPER && MIRRORED;
-
-extern __shared__ __align__(16) double shared[];
-constexpr int ring_size = (RING * DOF * plane_size + 1) / 2 * 2;
-constexpr int exchange_size = 2 * (GROUPS - 1) * worker_threads;
-// ring[RING][rows][columns][DOF], exchange, then what is on the way from memory
-
-__device__ __forceinline__ double& ring_at(int level, int component, int row, int column) {
-    return shared[((level & (RING - 1)) * plane_size + row * columns + column) * DOF + component];
+__device__ __forceinline__ int level_barrier(int level) {
+    return 1 + (level & (LOOKAHEAD - 1));
 }
 
-/// The exponents that a row has in a sweep, in four bytes that hold them: asked for together, then found.
-struct RowExponents {
-#if STORAGE == 2
-    static constexpr int bytes = UPPER ? 2 : 1;
-
-    __device__ __forceinline__ static const unsigned* word(const Arguments& a, int slot, int row) {
-        return (const unsigned*)(a.exponents + (((long long)slot * DOF + row) * bytes & ~3ll));
-    }
-    __device__ __forceinline__ static unsigned found(unsigned word, int slot, int row) {
-        return word >> ((unsigned(slot) * DOF + row) * bytes % 4 * 8);
-    }
-#else
-    __device__ __forceinline__ static const unsigned* word(const Arguments&, int, int) {
-        return nullptr;
-    }
-    __device__ __forceinline__ static unsigned found(unsigned, int, int) {
-        return 0;
-    }
-#endif
-};
-
-/// Begins to copy 4 bytes to shared memory.
-__device__ __forceinline__ void copy_word(void* to, const void* from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
-                 : "memory");
+/// barrier.sync, since the warps come here from different places of the text and the compiler need not keep their lanes
+/// together (docs/log/struct_ilu_solve.md).
+__device__ __forceinline__ void sync_level(int level) {
+    asm volatile("barrier.sync %0, %1;" ::"r"(level_barrier(level)), "n"(barrier_threads) : "memory");
+}
+/// racecheck does not follow threads that arrive without waiting: with EDGES_WAIT they wait, which takes longer.
+__device__ __forceinline__ void arrive_at_level(int level) {
+    if (EDGES_WAIT) return sync_level(level);
+    asm volatile("barrier.arrive %0, %1;" ::"r"(level_barrier(level)), "n"(barrier_threads) : "memory");
 }
 
-/// Until all have come to a level: the values of the level before are in the ring.
-__device__ __forceinline__ void meet_at(int level);
-/// Edges of the level before are in the ring: the set of threads that brought them goes on.
-__device__ __forceinline__ void show_edges(int level);
+/// Sums the older terms, always of the level after the one that group 0 finishes.
+template <int group>
+__device__ double sum_ahead(const Arguments& a, const Tile& tile, int thread) {
+    const int begin = tile.first - MAX_LEVEL;
+    Consumer<group> w(a, tile, thread, begin + 1);
+    double* const exchange = shared + ring_size + (group - 1) * consumer_threads + thread;
+    double dot = 0.0;
+    for (int level = begin; level <= tile.last; ++level) {
+        const int next = level + 1;
+        const bool active = w.begin_level(next);
+        double sum = 0.0;
+        if (rhs_early && active && group == rhs_group) sum = w.right_hand_side(dot);
+        __syncwarp();
+        sync_level(level);  // all values of level - 1 are in the ring
+        w.wait_for_copies();
+        if (!rhs_early && active && group == rhs_group) sum = w.right_hand_side(dot);
+        if (active) exchange[(next & 1) * (GROUPS - 1) * consumer_threads] = sum + w.terms(next);
+        w.end_level(active);
+    }
+    return dot;
+}
+
+/// Adds the newest terms and finishes each level.
+__device__ double finish_levels(const Arguments& a, const Tile& tile, int index, u64 epoch, int thread) {
+    const int begin = tile.first - MAX_LEVEL;
+    Consumer<0> w(a, tile, thread, begin);
+    Edge* const edges = a.edges + (long long)index * a.nx * plane_records + w.row;
+    Edge* const below = w.exists && w.tk >= TK - edge_k ? edges + edge_cell_below(w.tj, w.tk) * DOF : nullptr;
+    Edge* const right = w.exists && w.tj >= TJ - edge_j ? edges + edge_cell_right(w.tj, w.tk) * DOF : nullptr;
+    double* const exchange = shared + ring_size + thread;
+    double dot = 0.0;
+    int plane = (begin % a.nx + a.nx) % a.nx;
+    for (int level = begin; level <= tile.last; ++level) {
+        const bool active = w.begin_level(level);
+        double rhs = 0.0, sum = 0.0;
+        if (rhs_early && active && rhs_group == 0) rhs = w.right_hand_side(dot);
+        __syncwarp();
+        sync_level(level);  // all values of level - 1 are in the ring, the older terms of level in the exchange
+        w.wait_for_copies();
+        if (!rhs_early && active && rhs_group == 0) rhs = w.right_hand_side(dot);
+        if (active) {
+            if (!DILU || !UPPER) sum = rhs;
+#pragma unroll
+            for (int g = 1; g < GROUPS; ++g) sum += exchange[((level & 1) * (GROUPS - 1) + g - 1) * consumer_threads];
+            sum += w.terms(level);
+        }
+        const double y = w.completed(active, sum, rhs, dot);
+        if (scales && DOF > 1 && STAGES == 0) __syncwarp();  // a point's other rows have read what is overwritten
+        if (active) {
+            const double passed = w.passed(y);
+            ring_at(level, w.row, w.tk + HALO_K, w.tj + HALO_J) = passed;
+            if (below) store_edge(below + (long long)plane * plane_records, passed, epoch);
+            if (right) store_edge(right + (long long)plane * plane_records, passed, epoch);
+            a.out[(long long)w.row * a.slots + w.slot] = y;
+        }
+        w.end_level(active);
+        if (++plane == a.nx) plane = 0;
+    }
+    return dot;
+}
+
+template <int group>
+__device__ double sum_ahead_of(const Arguments& a, const Tile& tile, int of, int thread) {
+    if (of == group) return sum_ahead<group>(a, tile, thread);
+    if constexpr (group + 1 < GROUPS) return sum_ahead_of<group + 1>(a, tile, of, thread);
+    return 0.0;
+}
+
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(const __grid_constant__ Arguments a) {
+    __shared__ int ticket;
+    __shared__ double sums[DOT ? threads / 32 : 1];
+    const int thread = threadIdx.x;
+    if (thread == 0) ticket = atomicAdd(&a.state->ticket, 1u);
+    for (int at = thread; at < shared_size; at += threads) shared[at] = 0.0;
+    __syncthreads();
+    init_barriers(thread);
+    const u64 epoch = a.state->epoch;
+    __syncthreads();
+    const int index = ticket;
+    const Tile tile = a.tiles[index];
+    double dot = 0.0;
+    if (thread < consumer_threads) {
+        dot = finish_levels(a, tile, index, epoch, thread);
+    } else if (thread < GROUPS * consumer_threads) {
+        if constexpr (GROUPS > 1) dot = sum_ahead_of<1>(a, tile, thread / consumer_threads, thread % consumer_threads);
+    } else if (thread < GROUPS * consumer_threads + producer_threads) {
+        if constexpr (producer_threads > 0) produce(a, tile, thread - GROUPS * consumer_threads);
+    } else if constexpr (HALO_THREADS > 0) {
+        const int at = thread - GROUPS * consumer_threads - producer_threads;
+        receive_edges(a, tile, epoch, at / HALO_THREADS, at % HALO_THREADS);
+    }
+    if (DOT) {  // summed in a fixed order, whichever block comes last
+        for (int step = 16; step > 0; step /= 2) dot += __shfl_down_sync(~0u, dot, step);
+        if (thread % 32 == 0) sums[thread / 32] = dot;
+        __syncthreads();
+        if (thread == 0) {
+            double sum = 0.0;
+            for (int w = 0; w < threads / 32; ++w) sum += sums[w];
+            a.partial[index] = sum;
+            __threadfence();
+        }
+    }
+    // The last block to come here finishes the dot product and resets the state.
+    if (!__syncthreads_or(thread == 0 && atomicAdd(&a.state->done, 1u) == unsigned(a.tile_count) - 1)) return;
+    if (DOT) {
+        __threadfence();
+        double sum = 0.0;
+        for (int at = thread; at < a.tile_count; at += threads) sum += __ldcg(a.partial + at);
+        for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
+        if (thread % 32 == 0) sums[thread / 32] = sum;
+        __syncthreads();
+        if (thread == 0) {
+            sum = 0.0;
+            for (int w = 0; w < threads / 32; ++w) sum += sums[w];
+            *a.dot = sum;
+        }
+    }
+    if (thread == 0) {  // ready for the next solve
+        a.state->ticket = 0;
+        a.state->done = 0;
+        a.state->epoch = epoch + 1;
+    }
+}
 
 }  // namespace hyperplane

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/grid/grid_point.hpp"
 #include "precond/kernel_texts.hpp"
 
 namespace hyperplane {
@@ -37,12 +38,12 @@ struct Groups {
 
 constexpr Index shared_limit = 220 * 1024;
 
-/// As the texts lay it out.
+/// Bytes of shared memory, as precond/triangular/wavefront/tile_memory.cuh, points.cuh and blocks.cuh divide it.
 Index solve_shared(const IluPattern& system, const Geometry& g, int groups, TileShape tile, int stages) {
     const int dof = system.dof;
     const bool narrow = is_narrow(system.storage), halves = system.storage == FactorStorage::half_scaled;
     const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
-    const Index threads = worker_threads(tile.cells(), dof), before = ring + 2 * (groups - 1) * threads;
+    const Index threads = consumer_threads(tile.cells(), dof), before = ring + 2 * (groups - 1) * threads;
     const Index exponents = halves ? 4 * groups * threads : 0;  // bytes of a stage
     if (dof == 1) return 8 * before + stages * (exponents + threads * ((narrow ? 4 : 8) * (g.lower + 1) + 8));
     const Index block = dof * dof, run = system.layout.kind() == LayoutKind::natural ? 1 : tile.j;
@@ -65,12 +66,12 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["MIRRORED"] = system.symmetric ? "1" : "0";
     all["SKIP_OUTSIDE"] = wraps ? "1" : "0";
     all["DOT"] = dot ? "1" : "0";
-    all["LOADERS"] = std::to_string(shape.loader_threads * shape.loader_lines / shape.worker_threads);
-    all["LOADER_LINES"] = std::to_string(shape.loader_lines);
+    all["PRODUCER_GROUPS"] = std::to_string(shape.producer_threads * shape.producer_lines / shape.consumer_threads);
+    all["PRODUCER_LINES"] = std::to_string(shape.producer_lines);
     all["RUN"] = std::to_string(shape.run);
     all["HALO_THREADS"] = std::to_string(shape.halo_threads);
     all["LOOKAHEAD"] = std::to_string(shape.lookahead);
-    all["EDGES_MEET"] = std::to_string(tuning.edges_meet);
+    all["EDGES_WAIT"] = std::to_string(tuning.edges_meet);
     const Groups groups(system, g, tuning.pipelined);
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["GROUPS"] = std::to_string(groups.count());
@@ -82,29 +83,10 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
 }
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/triangular/wavefront/kernel.cuh"};
+    return {rtc::precond_texts(), "precond/triangular/wavefront/solve.cuh"};
 }
 
-/// Those of precond/triangular/wavefront/solve.cuh but for the array at their end.
-struct Arguments {
-    const void *triangles, *inverse;
-    const double* in;
-    double* out;
-    const Tile* tiles;
-    const int* tile_at;
-    Edge* edges;
-    State* state;
-    double *partial, *dot;
-    int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride, padding;
-};
-
-/// The same with the exponents of rows.
-struct ScaledArguments {
-    const RowExponent* exponents;
-    Arguments others;
-};
-
-/// Large tiles, as long as every multiprocessor has points of an average level: fewer edges and hops.
+/// Large tiles, as long as every multiprocessor has points of an average level: then fewer values pass between tiles.
 TileShape tile_of_points(const IluPattern& system, int groups) {
     if (groups > 4) return {32, 4};
     if (groups > 2) return {32, 5};
@@ -112,8 +94,8 @@ TileShape tile_of_points(const IluPattern& system, int groups) {
     return {32, points_a_level(system) > 256.0 ? 16 : 8};
 }
 
-/// As many points as keep a multiprocessor's share of the memory busy through their stages; fewer where an average
-/// level has fewer for each multiprocessor. Of fewer bits more, and longer rows of them.
+/// As many points as keep a multiprocessor's share of the memory bandwidth busy with the copies of their stages; fewer
+/// where an average level has fewer for each multiprocessor; in reduced precision more, in longer lines along J.
 TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
     const int dof = system.dof;
     const bool more = is_narrow(system.storage) && g.lower <= 3 && dof > 2;
@@ -133,16 +115,17 @@ TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
     return tile;
 }
 
-/// Sets of threads that ask for edges: two where a level has many points, and for one unknown; four for diamond13's.
-/// Else one, since others would take room, or, of three and four unknowns, registers (docs/log/struct_ilu_solve.md).
+/// Sets of threads that poll edges: two where a level has many points, and for one unknown; four for diamond13's. Else
+/// one, since further sets would take shared memory or, with three and four unknowns, registers
+/// (docs/log/struct_ilu_solve.md).
 int lookahead_of(const IluPattern& system, int groups) {
     const bool flat = system.stencil.level_map().z == 1;
     if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
     return flat && (system.dof <= 2 || system.dof > 4) ? 2 : 1;
 }
 
-/// Lines side by side of which 16 bytes are asked for at once: their slots begin at whole runs. Of double precision
-/// that gains nothing (docs/log/struct_ilu_solve.md).
+/// Neighbouring lines of which one copy brings 16 bytes: their slots begin at whole runs. In double precision that
+/// gains nothing (docs/log/struct_ilu_solve.md).
 int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile) {
     if (system.layout.kind() == LayoutKind::natural || system.storage != FactorStorage::single_precision) return 1;
     constexpr int run = 4;
@@ -157,7 +140,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     const int dof = system.dof;
     groups = Groups(system, g, tuning.pipelined).count();
     if (tuning.tile_j == 0) tile = dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
-    while (groups * struct_ilu::worker_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
+    while (groups * struct_ilu::consumer_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
            solve_shared(system, g, groups, tile, 0) > shared_limit) {
         if (tile.cells() == 1)
             throw UsageError(
@@ -168,32 +151,32 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     }
     const bool flat = system.stencil.level_map().z == 1;  // many points a level
     stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : flat ? 6 : 4;
-    const int fewest = dof > 1 ? 3 : 1;  // older terms are a level ahead, and the level after is on its way
+    const int fewest = dof > 1 ? 3 : 1;  // older terms are a level ahead, and the level after is being copied
     while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages) > shared_limit))
         stages = stages > fewest ? stages - 1 : 0;
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
     lookahead = tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups);
     shared = solve_shared(system, g, groups, tile, stages);
-    worker_threads = struct_ilu::worker_threads(tile.cells(), dof);
-    while (lookahead > 1 && groups * worker_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
-    // Blocks come by one warp's bulk copies, single values by those of whole groups of warps or by the
-    // workers' own.
-    loader_threads = dof > 1 ? (stages > 0 ? 32 : 0)
-                             : worker_threads * (tuning.loaders >= 0 ? tuning.loaders
-                                                 : groups > 2        ? 0
-                                                                     : 1);
-    if (dof == 1 && loader_threads > 0) {
+    consumer_threads = struct_ilu::consumer_threads(tile.cells(), dof);
+    while (lookahead > 1 && groups * consumer_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
+    // One producer warp copies blocks in bulk; single values are copied by whole groups of producer warps or by the
+    // consumer threads.
+    producer_threads = dof > 1 ? (stages > 0 ? 32 : 0)
+                               : consumer_threads * (tuning.loaders >= 0 ? tuning.loaders
+                                                     : groups > 2        ? 0
+                                                                         : 1);
+    if (dof == 1 && producer_threads > 0) {
         run = run_of_points(system, g, tile);
-        loader_lines = tuning.loader_lines > 0 ? std::max(tuning.loader_lines, run) : run;
-        if (run == 1 && threads() > 1024) loader_lines = 2;
-        if (worker_threads % (32 * loader_lines) == 0)
-            loader_threads /= loader_lines;
+        producer_lines = tuning.loader_lines > 0 ? std::max(tuning.loader_lines, run) : run;
+        if (run == 1 && threads() > 1024) producer_lines = 2;
+        if (consumer_threads % (32 * producer_lines) == 0)
+            producer_threads /= producer_lines;
         else
-            loader_lines = run = 1;
-        if (stages < 2 || threads() > 1024) loader_threads = 0, loader_lines = run = 1;
+            producer_lines = run = 1;
+        if (stages < 2 || threads() > 1024) producer_threads = 0, producer_lines = run = 1;
     }
-    // Two blocks where they fit without spills; more of them wait more than they work.
+    // Two blocks of threads where they fit without spills: more would wait for each other most of the time.
     const int registers = dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
     blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));
@@ -210,11 +193,10 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
       device_tiles_(context, tiles_),
       edges_(context, "preconditioner: edges",
              tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
-      state_(copied_to(context, "preconditioner: tiles", std::vector<State>{{0, 0, 1}})),
+      state_(copied_to(context, "preconditioner: tiles", std::vector<SolveState>{{0, 0, 1}})),
       partial_(context, "preconditioner: tiles", tiles_.count()) {
     const auto load = [&](bool upper, bool dot) {
-        const rtc::Kernel kernel =
-            rtc::load(source(), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
+        const Kernel kernel(source(), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
         kernel.allow_shared(shape_.shared);
         return kernel;
     };
@@ -240,41 +222,41 @@ void Solves::upper(const FactorAddresses& f, const double* in, double* out, doub
     launch(dot && !system_.shares ? dotting_ : upper_, true, f, in, out, dot);
 }
 
-void Solves::launch(const rtc::Kernel& kernel, bool upper, const FactorAddresses& f, const double* in, double* out,
+void Solves::launch(const Kernel& kernel, bool upper, const FactorAddresses& f, const double* in, double* out,
                     double* dot) {
     const Grid& g = system_.layout.grid();
-    const Arguments head{f.triangles,
-                         f.inverse,
-                         in,
-                         out,
-                         device_tiles_.tiles.data(),
-                         device_tiles_.at.data(),
-                         edges_.data(),
-                         state_.data(),
-                         partial_.data(),
-                         dot,
-                         g.nx,
-                         g.ny,
-                         g.nz,
-                         tiles_.tiles_j,
-                         int(tiles_.count()),
-                         int(system_.layout.slots()),
-                         int(f.stride),
-                         0};
-    std::vector<int> shift;
+    Arguments arguments{.triangles = f.triangles,
+                        .inverse = f.inverse,
+                        .in = in,
+                        .out = out,
+                        .tiles = device_tiles_.tiles.data(),
+                        .tile_at = device_tiles_.at.data(),
+                        .edges = edges_.data(),
+                        .state = state_.data(),
+                        .partial = partial_.data(),
+                        .dot = dot,
+                        .nx = g.nx,
+                        .ny = g.ny,
+                        .nz = g.nz,
+                        .tiles_j = tiles_.tiles_j,
+                        .tile_count = int(tiles_.count()),
+                        .slots = int(system_.layout.slots()),
+                        .triangle_stride = int(f.stride),
+                        .exponents = upper ? f.of_upper : f.of_lower,
+                        .shift = {}};
+    std::vector<Int3> offsets;
     for (int m = 0; m < system_.stencil.lower_size(); ++m)
-        shift.push_back(int(system_.layout.slot_delta(upper ? -system_.stencil[m] : system_.stencil[m])));
-    const std::vector<int> words = system_.storage == FactorStorage::half_scaled
-                                       ? rtc::argument(ScaledArguments{upper ? f.of_upper : f.of_lower, head}, shift)
-                                       : rtc::argument(head, shift);
-    kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, words.data());
+        offsets.push_back(upper ? -system_.stencil[m] : system_.stencil[m]);
+    slot_deltas(system_.layout, offsets, arguments.shift);
+    kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
 }
 
 Index Solves::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
     const SolveShape shape(system, g, tuning);
     const Tiles tiles(system.layout, g.skew, shape.tile);
     const Index edges = system.layout.grid().nx * shape.edge_records(g, system.dof);
-    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + Index(sizeof(double))) + Index(sizeof(State));
+    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + Index(sizeof(double))) +
+           Index(sizeof(SolveState));
 }
 
 std::vector<rtc::KernelResources> Solves::compile(const IluPattern& system, const Geometry& g,
@@ -293,8 +275,8 @@ std::vector<rtc::KernelResources> Solves::compile(const IluPattern& system, cons
 
 std::string Solves::describe() const {
     return fmt::format("solve tiles {} x {}, {} stages, {} x {} + {} + {} x {} threads, runs of {}, {} KiB, {} blocks",
-                       shape_.tile.j, shape_.tile.k, shape_.stages, shape_.groups, shape_.worker_threads,
-                       shape_.loader_threads, shape_.lookahead, shape_.halo_threads, shape_.run, shape_.shared / 1024,
+                       shape_.tile.j, shape_.tile.k, shape_.stages, shape_.groups, shape_.consumer_threads,
+                       shape_.producer_threads, shape_.lookahead, shape_.halo_threads, shape_.run, shape_.shared / 1024,
                        shape_.blocks);
 }
 

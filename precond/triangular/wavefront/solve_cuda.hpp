@@ -1,41 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sweeps of StructILU on a GPU: shapes, launches and what passes between tiles;
-// precond/triangular/wavefront/solve.cuh begins the kernels' text.
+// StructILU's triangular solves on a GPU: shapes, launches and memory of tiles. precond/triangular/wavefront/solve.cuh
+// is the kernel's text.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "precond/factors/ilu_factors.hpp"
+#include "precond/triangular/wavefront/arguments.hpp"
 #include "precond/walks/tiles.hpp"
 
 namespace hyperplane::struct_ilu {
 
-/// How a sweep cuts its work, and what of a tile lies in shared memory.
+/// How a solve is cut into tiles and threads, and how much shared memory a tile takes.
 struct SolveShape {
     TileShape tile;
     int stages, lookahead, halo_threads;
     Index shared;
-    int worker_threads, groups, loader_threads, blocks;
-    int loader_lines = 1, run = 1;  ///< lines of a loader's thread, and of one copy
+    int consumer_threads;  ///< of a group
+    int groups, producer_threads, blocks;
+    int producer_lines = 1, run = 1;  ///< lines of a producer thread, and of one copy
 
     SolveShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
-    int threads() const { return groups * worker_threads + loader_threads + lookahead * halo_threads; }
-    /// Records that a tile passes on at a level.
+    int threads() const { return groups * consumer_threads + producer_threads + lookahead * halo_threads; }
+    /// Edges that a tile writes at a level.
     int edge_records(const Geometry& geometry, int dof) const;
-};
-
-/// precond/triangular/wavefront/solve.cuh's Edge.
-struct alignas(16) Edge {
-    double value;
-    std::uint64_t epoch;
-};
-
-/// precond/triangular/wavefront/solve.cuh's State.
-struct State {
-    unsigned ticket, done;
-    std::uint64_t epoch;
 };
 
 /// Addresses on the device, of values in the pattern's storage.
@@ -63,7 +52,9 @@ public:
     std::string describe() const;
 
 private:
-    void launch(const rtc::Kernel& kernel, bool upper, const FactorAddresses& factors, const double* in, double* out,
+    using Arguments = SolveArguments<const void, rtc::most_entries>;
+    using Kernel = rtc::Kernel<Arguments>;
+    void launch(const Kernel& kernel, bool upper, const FactorAddresses& factors, const double* in, double* out,
                 double* dot);
 
     const IluPattern system_;
@@ -71,9 +62,9 @@ private:
     Tiles tiles_;
     DeviceTiles device_tiles_;
     Buffer<Edge> edges_;
-    Buffer<State> state_;
+    Buffer<SolveState> state_;
     Buffer<double> partial_;
-    rtc::Kernel lower_, upper_, dotting_;  // `dotting_` is the sweep that yields the dot product
+    Kernel lower_, upper_, dotting_;  ///< `dotting_`: the solve that also computes the dot product
 };
 
 }  // namespace hyperplane::struct_ilu

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The argument of a structured matrix's products on a GPU (core/matrix/spmv.cuh).
+#pragma once
+
+namespace hyperplane {
+
+template <int entries>
+struct SpmvArguments {
+    const double* a;  // [entry][row][col][stride]
+    const double* x;
+    const double* b;  // of a residual
+    double* y;
+    int slots, stride, nx, ny, nz, periodic_x, periodic_y, periodic_z;
+    int delta[entries];  // core/grid/grid_point.cuh
+};
+static_assert(sizeof(SpmvArguments<7>) == 96);
+
+}  // namespace hyperplane

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the threads of a fixed-point sweep know: tables, their points, pivots. Definitions: precond/par_ilu/sweep.cuh.
+#pragma once
+
+#include "core/grid/grid_point.cuh"
+#include "precond/par_ilu/arguments.hpp"
+#include "precond/walks/async_copies.cuh"
+#include "precond/walks/unrolled.cuh"
+
+namespace hyperplane {
+
+using Arguments = FixedPointArguments<ENTRIES>;
+
+__device__ constexpr int a_entry[] = A_ENTRY;
+__device__ constexpr int pair_l[] = PAIR_L;
+__device__ constexpr int pair_u[] = PAIR_U;
+__device__ constexpr int pair_e[] = PAIR_E;
+
+constexpr int threads = 256;
+constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : ENTRIES;  // kept
+constexpr int pairs = PAIRS;
+
+/// The pairs that X_e begins and ends with; `pairs` and -1 where it has none.
+__device__ constexpr int first_pair[] = FIRST_PAIR;
+__device__ constexpr int last_pair[] = LAST_PAIR;
+
+__device__ constexpr bool has_pairs(int e) {
+    return last_pair[e] >= 0;
+}
+
+/// Calls body(Constant<begin>, Constant<end>) for groups of `size` pairs.
+template <int size, class Body>
+__device__ __forceinline__ void for_each_group(const Body& body) {
+    unrolled<0, (pairs + size - 1) / size>([&](auto group) {
+        constexpr int begin = group.value * size, end = begin + size < pairs ? begin + size : pairs;
+        body(Constant<begin>{}, Constant<end>{});
+    });
+}
+
+/// Whether a sweep writes an entry.
+template <bool all>
+__device__ constexpr bool writes(int e) {
+    return e == LOWER || (!SHARES && (all || has_pairs(e)));
+}
+
+/// The points of a block of threads, whose slots follow each other.
+struct Chunk {
+    int first, count;
+
+    __device__ Chunk(const Arguments& a, int most) {
+        const int row_blocks = (a.lines * a.inner + most - 1) / most;
+        const int row = blockIdx.x / row_blocks, begin = (blockIdx.x - row * row_blocks) * most;
+        const int tile = row / a.outer * a.lines;
+        first = (row % a.outer * a.middle + tile) * a.inner + begin;
+        count = max(0, min(most, min(a.lines, a.middle - tile) * a.inner - begin));
+    }
+};
+
+struct Point {
+    int slot;
+    GridPoint in_grid;
+
+    __device__ Point(const Arguments& a, int slot_) : slot(slot_), in_grid(GridPoint::at(a, slot_)) {}
+    __device__ __forceinline__ bool has_neighbour(const Arguments& a, int e) const {
+        return in_grid.has_neighbour(a, e);
+    }
+    /// Slot of the neighbour of an entry; of some other point where it lies outside the grid.
+    __device__ __forceinline__ int near(const Arguments& a, int e) const {
+        return shifted_slot(a, slot, a.entry[e].delta);
+    }
+    /// The same, but the point's own slot where the neighbour lies outside the grid.
+    __device__ __forceinline__ int near_or_own(const Arguments& a, int e) const {
+        return has_neighbour(a, e) ? near(a, e) : slot;
+    }
+};
+
+__device__ __forceinline__ bool is_finite(double x) {
+    return x - x == 0.0;
+}
+
+/// The pivots of a point: what the last sweep reports on them, and what they are replaced by where they cannot be used;
+/// before the last sweep that is a guess.
+template <bool last>
+struct Pivots {
+    double smallest = 1.0, bad = 0.0;
+    int component = -1;
+
+    __device__ double usable(const Arguments& a, int row, double pivot, double own, double scale) {
+        const bool wrong_sign = SYMMETRIC && pivot * own < 0.0;
+        if (last && own != 0.0 && is_finite(pivot)) smallest = fmin(smallest, wrong_sign ? 0.0 : fabs(pivot / own));
+        if (is_finite(pivot) && fabs(pivot) > a.tolerance * scale && !wrong_sign) return pivot;
+        if (component < 0) component = row, bad = pivot;
+        const double guess = a.boost * scale;
+        return last || !is_finite(guess) ? 0.0 : own < 0.0 ? -guess : guess;
+    }
+    __device__ void report(const Arguments& a, int slot) const {
+        a.ratio[slot] = smallest;
+        a.failure[slot] = component < 0 ? 0.0 : -1.0;
+        a.failed[slot] = component;
+        a.failed[(long long)a.slots + slot] = bad;
+    }
+};
+
+/// The first coefficient of a point that is not finite, in the order of entries and rows.
+struct NotFinite {
+    static constexpr int none = 1 << 30;
+    int key = none;
+    double value = 0.0;
+
+    __device__ void look_at(int e, int row, double x) {
+        if (key == none && !is_finite(x)) key = e * DOF + row, value = x;
+    }
+    /// Finds the first over all `lanes` of a point.
+    template <int lanes>
+    __device__ void gather() {
+#pragma unroll
+        for (int step = lanes / 2; step > 0; step /= 2) {
+            const int other = __shfl_xor_sync(~0u, key, step);
+            const double its = __shfl_xor_sync(~0u, value, step);
+            if (other < key) key = other, value = its;
+        }
+    }
+    template <bool last>
+    __device__ void add_to(Pivots<last>& pivots) const {
+        if (pivots.component < 0 && key != none) pivots.component = key % DOF, pivots.bad = value;
+    }
+};
+
+/// x becomes its inverse; false where a pivot could not be used. `diagonal` is A's, `scale` the largest entry of both.
+template <bool last>
+__device__ __forceinline__ bool invert(const Arguments& a, double (&x)[DOF][DOF], const double (&diagonal)[DOF],
+                                       double scale, Pivots<last>& pivots) {
+    bool gave_up = false;
+#pragma unroll
+    for (int p = 0; p < DOF; ++p) {
+        double pivot = 1.0;
+        if (!gave_up) {
+            pivot = pivots.usable(a, p, x[p][p], diagonal[p], scale);
+            if (pivot == 0.0) gave_up = true, pivot = 1.0;
+        }
+        const double inverse = 1.0 / pivot;
+        x[p][p] = 1.0;
+#pragma unroll
+        for (int c = 0; c < DOF; ++c) x[p][c] *= inverse;
+#pragma unroll
+        for (int r = 0; r < DOF; ++r) {
+            if (r == p) continue;
+            const double factor = x[r][p];
+            x[r][p] = 0.0;
+#pragma unroll
+            for (int c = 0; c < DOF; ++c) x[r][c] -= factor * x[p][c];
+        }
+    }
+    return !gave_up;
+}
+
+}  // namespace hyperplane

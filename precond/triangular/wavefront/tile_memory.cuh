@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tile of a wavefront solve in shared memory, and what its threads know. Definitions:
+// precond/triangular/wavefront/solve.cuh.
+#pragma once
+
+#include "precond/factors/reduced_values.cuh"
+#include "precond/triangular/wavefront/arguments.hpp"
+#include "precond/walks/async_copies.cuh"
+#include "precond/walks/tile_lines.cuh"
+#include "precond/walks/unrolled.cuh"
+
+namespace hyperplane {
+
+constexpr bool reduced = STORAGE > 0, halves = scaled_rows;
+
+using Arguments = SolveArguments<const Value, (LOWER > 0 ? LOWER : 1)>;
+
+constexpr int columns = TJ + HALO_J, rows = TK + HALO_K;
+constexpr int plane_size = rows * columns;
+constexpr int warp_cells = 32 / DOF;  // the rows of a point are neighbours in one warp
+constexpr int consumer_threads = tile_threads(warp_cells);
+TABLE term_of[] = TERMS;
+TABLE group_begin[] = GROUP_BEGIN;
+TABLE offset_level[] = OFFSET_LEVEL;
+constexpr int rhs_group = GROUPS > 1 ? 1 : 0;  // has the right-hand side
+constexpr bool scales = UPPER && !DILU;        // and D^-1 times it
+constexpr bool mirrored = UPPER && MIRRORED;
+
+extern __shared__ __align__(16) double shared[];
+constexpr int ring_size = (RING * DOF * plane_size + 1) / 2 * 2;
+constexpr int exchange_size = 2 * (GROUPS - 1) * consumer_threads;
+// ring[RING][rows][columns][DOF], exchange[2][GROUPS - 1][consumer_threads], then stages of asynchronous copies
+
+__device__ __forceinline__ double& ring_at(int level, int component, int row, int column) {
+    return shared[((level & (RING - 1)) * plane_size + row * columns + column) * DOF + component];
+}
+
+/// The exponents of a row in a solve: loaded with the four aligned bytes that hold them, then extracted.
+struct RowExponents {
+#if STORAGE == 2
+    static constexpr int bytes = UPPER ? 2 : 1;
+
+    __device__ __forceinline__ static const unsigned* word(const Arguments& a, int slot, int row) {
+        return (const unsigned*)(a.exponents + (((long long)slot * DOF + row) * bytes & ~3ll));
+    }
+    __device__ __forceinline__ static unsigned found(unsigned word, int slot, int row) {
+        return word >> ((unsigned(slot) * DOF + row) * bytes % 4 * 8);
+    }
+#else
+    __device__ __forceinline__ static const unsigned* word(const Arguments&, int, int) {
+        return nullptr;
+    }
+    __device__ __forceinline__ static unsigned found(unsigned, int, int) {
+        return 0;
+    }
+#endif
+};
+
+/// Waits at the barrier of a level: the values of the level before are in the ring.
+__device__ __forceinline__ void sync_level(int level);
+/// Arrives at the barrier of a level without waiting: edges of the level before are in the ring.
+__device__ __forceinline__ void arrive_at_level(int level);
+
+}  // namespace hyperplane

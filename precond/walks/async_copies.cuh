@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Asynchronous copies from global to shared memory, and the barriers in shared memory that tell when they are complete.
+//
+// Large contiguous pieces are copied in bulk, by one instruction of one lane (sm_90 and later); before sm_90 the lanes
+// of a warp copy them together, 16 bytes each. Addresses of shared memory are those of shared_address.
+#pragma once
+
+namespace hyperplane {
+
+typedef unsigned long long u64;
+
+__device__ __forceinline__ unsigned shared_address(const void* at) {
+    return (unsigned)__cvta_generic_to_shared(at);
+}
+
+/// Starts to copy 4 bytes.
+__device__ __forceinline__ void copy_4_async(void* to, const void* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+}
+/// Starts to copy 8 bytes.
+__device__ __forceinline__ void copy_8_async(double* to, const double* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+}
+/// Starts to copy 16 bytes, past the first-level cache.
+__device__ __forceinline__ void copy_16_async(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+}
+/// The same where `wanted`, without a branch, of addresses `to_offset` and `from_offset` bytes further on; `to` is a
+/// shared address.
+template <int to_offset, int from_offset>
+__device__ __forceinline__ void copy_16_async_if(bool wanted, unsigned to, const void* from) {
+    asm volatile(
+        "{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.cg.shared.global [%0 + %3], [%1 + %4], 16; }" ::"r"(to),
+        "l"(from), "r"((int)wanted), "n"(to_offset), "n"(from_offset)
+        : "memory");
+}
+/// Makes a group of the copies that this thread has started since the last group.
+__device__ __forceinline__ void commit_copies() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Waits until at most `pending` groups of this thread's copies are incomplete.
+template <int pending>
+__device__ __forceinline__ void wait_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+/// A phase of the barrier at a shared address is complete after `arrivals` and all bytes that they announced.
+__device__ __forceinline__ void init_barrier(unsigned barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+/// Makes initialised barriers visible to bulk copies.
+__device__ __forceinline__ void fence_barriers() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async;" ::: "memory");
+#endif
+}
+
+/// Whether the phase with this parity is complete, of the barrier `offset` bytes further on.
+template <int offset = 0>
+__device__ __forceinline__ bool phase_is_complete(unsigned barrier, int parity) {
+    int done;
+    asm volatile(
+        "{ .reg .pred p;"
+#if __CUDA_ARCH__ >= 900
+        " mbarrier.try_wait.parity.shared.b64 p, [%1 + %3], %2;"
+#else
+        " mbarrier.test_wait.parity.shared.b64 p, [%1 + %3], %2;"
+#endif
+        " selp.b32 %0, 1, 0, p; }"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity), "n"(offset)
+        : "memory");
+    return done;
+}
+
+/// This thread arrives at the barrier `offset` bytes further on.
+template <int offset = 0>
+__device__ __forceinline__ void arrive(unsigned barrier) {
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0 + %1];" ::"r"(barrier), "n"(offset) : "memory");
+}
+
+/// Arrives at the barrier once the copies that this thread has started are complete.
+__device__ __forceinline__ void arrive_after_copies(unsigned barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+#if __CUDA_ARCH__ >= 900
+/// This thread arrives and announces `bytes` of bulk copies, for which the phase waits.
+__device__ __forceinline__ void arrive_expecting(unsigned barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+/// Starts a bulk copy, which completes at the barrier. Addresses and `bytes`, which is not 0, are multiples of 16.
+__device__ __forceinline__ void copy_bulk_async(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+#else
+/// Starts a lane's share of a copy by a whole warp.
+__device__ __forceinline__ void copy_share_async(unsigned to, const void* from, unsigned bytes, int lane) {
+    for (unsigned byte = 16 * lane; byte < bytes; byte += 512)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + byte), "l"((const char*)from + byte)
+                     : "memory");
+}
+#endif
+
+}  // namespace hyperplane
