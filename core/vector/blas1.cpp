@@ -9,6 +9,7 @@
 
 #include "core/device/threads.hpp"
 #include "core/vector/blas1_cuda.hpp"
+#include "core/vector/pipelined_step.hpp"
 
 namespace hyperplane {
 namespace {
@@ -127,6 +128,34 @@ void axpy_xpby_block(double a, double* x, const double* z, double b, double* p, 
         x[at] += a * old;
         p[at] = z[at] + b * old;
     }
+}
+
+/// A block of pipelined_step and its sums.
+void pipelined_block(const PipelinedVectors& of, const PipelinedCoefficients& by, Index first, Index count,
+                     double* sum) {
+    const double beta = by.beta, alpha = by.alpha, alpha_before = by.alpha_before;
+    const double *v = of.v.data() + first, *n = of.n.data() + first;
+    double *x = of.x.data() + first, *r = of.r.data() + first, *u = of.u.data() + first, *w = of.w.data() + first;
+    double *p = of.p.data() + first, *s = of.s.data() + first, *q = of.q.data() + first, *z = of.z.data() + first;
+    double ru = 0.0, wu = 0.0, rr = 0.0, us_wp = 0.0, ps = 0.0;
+#pragma omp simd reduction(+ : ru, wu, rr, us_wp, ps)
+    for (Index at = 0; at < count; ++at) {
+        x[at] += alpha_before * p[at];
+        z[at] = n[at] + beta * z[at];
+        q[at] = v[at] + beta * q[at];
+        s[at] = w[at] + beta * s[at];
+        p[at] = u[at] + beta * p[at];
+        r[at] -= alpha * s[at];
+        u[at] -= alpha * q[at];
+        w[at] -= alpha * z[at];
+        ru += r[at] * u[at];
+        wu += w[at] * u[at];
+        rr += r[at] * r[at];
+        us_wp += u[at] * s[at] + w[at] * p[at];
+        ps += p[at] * s[at];
+    }
+    const double sums[pipelined_sums] = {ru, wu, rr, us_wp, ps};
+    std::copy_n(sums, pipelined_sums, sum);
 }
 
 void add_constant_block(double value, double* x, Index count) {
@@ -345,6 +374,22 @@ void add_constant(Vector& x, int component, const Ratio& value) {
     const double constant = value.value();
     update_blocks(x.layout().slots(),
                   [&](Index at, Index count) { add_constant_block(constant, x.component(component) + at, count); });
+}
+
+void pipelined_step(const double* before, double* now, const PipelinedVectors& of) {
+    if constexpr (cuda_built)
+        if (on_gpu(of.x)) return cuda::pipelined_step(before, now, of);
+    PipelinedCoefficients by(before);
+    now[used_ru] = before[sum_ru];
+    now[used_alpha] = by.alpha;
+    if (by.beta == 0.0 || by.alpha == 0.0) axpy(by.alpha_before, of.p, of.x);
+    if (by.alpha == 0.0) return void(std::copy_n(before, pipelined_sums, now));
+    if (by.beta == 0.0) {
+        by.alpha_before = 0.0;
+        for (Vector* direction : {&of.p, &of.s, &of.q, &of.z}) set_zero(*direction);
+    }
+    sum_columns(of.x.size(), pipelined_sums, Walk::down, now,
+                [&](Index first, Index count, double* sum) { pipelined_block(of, by, first, count, sum); });
 }
 
 bool all_finite(const Vector& x) {

@@ -8,7 +8,7 @@
 namespace hyperplane::cuda {
 namespace {
 
-constexpr int max_sums = 2, max_blocks = 2048, blocks_per_multiprocessor = 4;
+constexpr int max_sums = 5, max_blocks = 2048;
 
 __device__ double partial[max_blocks * max_sums];
 __device__ unsigned arrived;
@@ -51,10 +51,14 @@ __device__ void apply(const Op& op, Index at, Values<width> (&values)[Op::arrays
 }
 
 template <class Op>
-constexpr int unroll = Op::arrays <= 2 ? 4 : 2;
+constexpr int unroll = Op::arrays <= 2 ? 4 : Op::arrays <= 4 ? 2 : 1;
+
+/// Many arrays take more registers than four blocks of a multiprocessor leave a thread.
+template <class Op>
+constexpr int blocks_per_multiprocessor = Op::arrays <= 4 ? 4 : 2;
 
 template <int width, class Op>
-__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) pass(Op op, Index size) {
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>) pass(Op op, Index size) {
     if (!op.prepare()) return;
     double sum[Op::sums + 1] = {};
     const Index stride = Index(gridDim.x) * block_threads, chunks = size / width;
@@ -77,11 +81,13 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) pass
         apply(op, at, values, sum);
     }
     if constexpr (Op::sums > 0) {
+#pragma unroll
         for (int s = 0; s < Op::sums; ++s) {
             const double total = block_sum(sum[s]);
             if (threadIdx.x == 0) partial[blockIdx.x * Op::sums + s] = total;
         }
         if (!is_last_block(&arrived)) return;
+#pragma unroll
         for (int s = 0; s < Op::sums; ++s) {
             double total = 0.0;
             for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
@@ -99,7 +105,7 @@ void run(const char* name, const Op& op, Index size) {
     const Index work = (size + (aligned ? 1 : 0)) / (aligned ? 2 : 1);
     Index blocks = std::max<Index>(1, (work + block_threads * unroll<Op> - 1) / (block_threads * unroll<Op>));
     if (Op::sums > 0)
-        blocks = std::min<Index>({blocks, Index(multiprocessors()) * blocks_per_multiprocessor, max_blocks});
+        blocks = std::min<Index>({blocks, Index(multiprocessors()) * blocks_per_multiprocessor<Op>, max_blocks});
     if (aligned)
         pass<2><<<unsigned(blocks), block_threads, 0, stream()>>>(op, size);
     else
@@ -212,6 +218,43 @@ struct AxpyXpby : Operation<3, 0, 0b111, 0b101> {
     }
 };
 
+struct PipelinedStep : Operation<10, pipelined_sums, 0b1111111111, 0b1111111100> {
+    const double* before;
+    double* now;
+    double beta, alpha, alpha_before;
+    __device__ bool prepare() {
+        const PipelinedCoefficients by(before);
+        beta = by.beta;
+        alpha = by.alpha;
+        alpha_before = by.alpha_before;
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            now[used_ru] = before[sum_ru];
+            now[used_alpha] = alpha;
+        }
+        return true;
+    }
+    __device__ void operator()(double* element, double* sum) const {
+        const double v = element[0], n = element[1];
+        double &x = element[2], &r = element[3], &u = element[4], &w = element[5];
+        double &p = element[6], &s = element[7], &q = element[8], &z = element[9];
+        if (alpha_before != 0.0) x = fma(alpha_before, p, x);
+        z = beta == 0.0 ? n : fma(beta, z, n);
+        q = beta == 0.0 ? v : fma(beta, q, v);
+        s = beta == 0.0 ? w : fma(beta, s, w);
+        p = beta == 0.0 ? u : fma(beta, p, u);
+        if (alpha != 0.0) {
+            r = fma(-alpha, s, r);
+            u = fma(-alpha, q, u);
+            w = fma(-alpha, z, w);
+        }
+        sum[sum_ru] = fma(r, u, sum[sum_ru]);
+        sum[sum_wu] = fma(w, u, sum[sum_wu]);
+        sum[sum_rr] = fma(r, r, sum[sum_rr]);
+        sum[sum_us_wp] = fma(u, s, fma(w, p, sum[sum_us_wp]));
+        sum[sum_ps] = fma(p, s, sum[sum_ps]);
+    }
+};
+
 struct Sum : Operation<1, 1, 1, 0> {
     __device__ void operator()(double* v, double* sum) const { sum[0] += v[0]; }
 };
@@ -288,6 +331,18 @@ void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u,
 
 void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
     run("axpy_xpby", AxpyXpby{{{x.data(), z.data(), p.data()}, {}}, a, b, 0.0, 0.0}, x.size());
+}
+
+void pipelined_step(const double* before, double* now, const PipelinedVectors& of) {
+    const PipelinedStep step{{{of.v.data(), of.n.data(), of.x.data(), of.r.data(), of.u.data(), of.w.data(),
+                               of.p.data(), of.s.data(), of.q.data(), of.z.data()},
+                              {now, now + 1, now + 2, now + 3, now + 4}},
+                             before,
+                             now,
+                             0.0,
+                             0.0,
+                             0.0};
+    run("pipelined_step", step, of.x.size());
 }
 
 void sum(const Vector& x, int component, double* total) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/vector/blas1.hpp"
+#include "core/vector/pipelined_step.hpp"
 
 namespace hyperplane::cuda {
 
@@ -23,6 +24,8 @@ void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy);
 void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy);
 void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy);
 void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p);
+
+void pipelined_step(const double* before, double* now, const PipelinedVectors& vectors);
 
 void dots(Columns v, const Vector& w, double* h);
 void add_combination(double sign, const double* c, Columns v, Vector& w);

@@ -7,6 +7,7 @@
 
 #include "core/epsilon.hpp"
 #include "core/interfaces/null_space.hpp"
+#include "core/vector/pipelined_step.hpp"
 #include "reference/bridge.hpp"
 #include "several_threads.hpp"
 
@@ -138,6 +139,69 @@ TEST_P(Blas1, FusedUpdatesEqualTheirParts) {
     expect_sum(known(4), ss, ss);
 }
 
+/// beta = 3 / 4, p^T A p = 8 - beta + beta^2 2, alpha = 3 / p^T A p; x lacks 0.4 p.
+TEST_P(Blas1, PipelinedStepEqualsItsFormulas) {
+    scalars->set(0, Values{3.0, 8.0, 99.0, -1.0, 2.0, 4.0, 0.4});
+    const double beta = 0.75, pap = 8.0 - 0.75 + 0.75 * 0.75 * 2.0, alpha = 3.0 / pap;
+    const Vector v = vector(1), n = vector(2);
+    Vector x = vector(3), r = vector(4), u = vector(5), w = vector(6), p = vector(7), s = vector(8), q = vector(9),
+           z = vector(10);
+    pipelined_step(at(0), at(pipelined_scalars), {v, n, x, r, u, w, p, s, q, z});
+    const auto old = [&](std::uint64_t seed) { return values(vector(seed)); };
+    const Values vs = values(v), ns = values(n), xs = values(x), rs = values(r), us = values(u), ws = values(w),
+                 ps = values(p), ss = values(s), qs = values(q), zs = values(z);
+    const Values x0 = old(3), r0 = old(4), u0 = old(5), w0 = old(6), p0 = old(7), s0 = old(8), q0 = old(9),
+                 z0 = old(10);
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+        ASSERT_NEAR(xs[i], x0[i] + 0.4 * p0[i], 2 * epsilon);
+        ASSERT_NEAR(zs[i], ns[i] + beta * z0[i], 2 * epsilon);
+        ASSERT_NEAR(qs[i], vs[i] + beta * q0[i], 2 * epsilon);
+        ASSERT_NEAR(ss[i], w0[i] + beta * s0[i], 2 * epsilon);
+        ASSERT_NEAR(ps[i], u0[i] + beta * p0[i], 2 * epsilon);
+        ASSERT_NEAR(rs[i], r0[i] - alpha * ss[i], 2 * epsilon);
+        ASSERT_NEAR(us[i], u0[i] - alpha * qs[i], 2 * epsilon);
+        ASSERT_NEAR(ws[i], w0[i] - alpha * zs[i], 2 * epsilon);
+    }
+    const Values now = scalars->get(pipelined_scalars, pipelined_scalars);
+    expect_sum(now[sum_ru], rs, us);
+    expect_sum(now[sum_wu], ws, us);
+    expect_sum(now[sum_rr], rs, rs);
+    expect_sum(now[sum_ps], ps, ss);
+    EXPECT_NEAR(now[sum_us_wp], exact_dot(us, ss).first + exact_dot(ws, ps).first,
+                64 * epsilon * (exact_dot(us, ss).second + exact_dot(ws, ps).second));
+    EXPECT_EQ(now[used_ru], 3.0);
+    EXPECT_EQ(now[used_alpha], alpha);
+}
+
+/// The first step reads no direction; one whose p^T A p is not positive touches nothing but x.
+TEST_P(Blas1, PipelinedStepKeepsBadNumbersAway) {
+    Vector bad = vector(1), x = vector(3), r = vector(4), u = vector(5), w = vector(6);
+    fill(bad, NAN);
+    Vector p = vector(7), s = vector(8), q = vector(9), z = vector(10);
+    for (Vector* direction : {&p, &s, &q, &z}) copy(bad, *direction);
+    scalars->set(0, Values{3.0, 8.0, 99.0, 0.0, 0.0, INFINITY, 0.0});
+    pipelined_step(at(0), at(pipelined_scalars), {vector(1), vector(2), x, r, u, w, p, s, q, z});
+    EXPECT_EQ(values(x), values(vector(3)));
+    EXPECT_EQ(values(p), values(vector(5)));
+    EXPECT_EQ(values(s), values(vector(6)));
+    EXPECT_EQ(values(q), values(vector(1)));
+    EXPECT_EQ(values(z), values(vector(2)));
+    for (const Vector* updated : {&r, &u, &w}) EXPECT_TRUE(all_finite(*updated));
+
+    const Values rs = values(r), us = values(u), ws = values(w);
+    for (const double wu : {-8.0, 0.0, double(NAN)}) {
+        scalars->set(0, Values{3.0, wu, 99.0, 0.0, 0.0, 4.0, 0.5});
+        Vector y = vector(3), direction = vector(7);
+        pipelined_step(at(0), at(pipelined_scalars), {bad, bad, y, r, u, w, direction, s, q, z});
+        EXPECT_EQ(known(pipelined_scalars + used_alpha), 0.0);
+        const Values ys = values(y), xs = values(vector(3)), ps = values(vector(7));
+        for (std::size_t i = 0; i < ys.size(); ++i) ASSERT_NEAR(ys[i], xs[i] + 0.5 * ps[i], 2 * epsilon);
+        EXPECT_EQ(values(r), rs);
+        EXPECT_EQ(values(u), us);
+        EXPECT_EQ(values(w), ws);
+    }
+}
+
 /// Numbers of columns for each of the kernels, and more columns than one kernel takes.
 TEST_P(Blas1, ColumnsEqualTheirFormulas) {
     const Values ws = values(vector(100));
@@ -228,8 +292,11 @@ TEST_P(Blas1, SameBitsForAnyNumberOfThreadsAndInEveryRun) {
         dots(v, r, at(3));
         add_combination_dots(-1.0, at(3), v, x, at(5));
         add_combination(1.0, at(5), v, x, at(7));
+        scalars->set(8, Values{3.0, 8.0, 99.0, -1.0, 2.0, 4.0, 0.4});
+        Vector u = vector(5), w = vector(6), direction = vector(7), s = vector(8), t = vector(9), z = vector(10);
+        pipelined_step(at(8), at(15), {p, q, x, r, u, w, direction, s, t, z});
         Values results{dot(p, q), norm2(p), sum(q, 2)};
-        const Values written = scalars->get(0, 8), xs = values(x), rs = values(r);
+        const Values written = scalars->get(0, 22), xs = values(x), rs = values(r);
         results.insert(results.end(), written.begin(), written.end());
         results.insert(results.end(), xs.begin(), xs.end());
         results.insert(results.end(), rs.begin(), rs.end());
