@@ -90,9 +90,7 @@ void Cg::check(const std::string& preconditioner, const PreconditionerTraits& tr
 }
 
 void Cg::check_operator(const std::string& problem, bool symmetric) const {
-    if (!symmetric)
-        throw UsageError("solver.name = cg needs a symmetric matrix, and that of " + problem +
-                         " is not; use gmres, fgmres, bicgstab or richardson");
+    require_symmetric_operator("cg", problem, symmetric);
 }
 
 RegistryRow<CreateSolver> cg_row() {

@@ -19,4 +19,10 @@ void require_symmetric(const char* solver, const std::string& preconditioner, co
                          preconditioner + " is not one here; use gmres, fgmres, bicgstab or richardson");
 }
 
+void require_symmetric_operator(const char* solver, const std::string& problem, bool symmetric) {
+    if (!symmetric)
+        throw UsageError(std::string("solver.name = ") + solver + " needs a symmetric matrix, and that of " + problem +
+                         " is not; use gmres, fgmres, bicgstab or richardson");
+}
+
 }  // namespace hyperplane

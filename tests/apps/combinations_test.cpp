@@ -14,6 +14,7 @@
 #include "preconditioner_choices.hpp"
 #include "problems/registry.hpp"
 #include "reference/dense.hpp"
+#include "solver_names.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
@@ -103,9 +104,9 @@ const std::vector<Refusal>& refusals() {
              return backend == Backend::cpu &&
                     (c.choice == "spin" || c.choice == "dag_vertex" || c.choice == "dag_edge");
          }},
-        {"solver.name = cg needs a symmetric matrix",
+        {" needs a symmetric matrix",
          [](const Combination&, const std::string& solver, Backend, const SystemShape& shape) {
-             return solver == "cg" && !shape.symmetric;
+             return testing_support::needs_symmetry(solver) && !shape.symmetric;
          }},
         {"only fgmres takes it", [](const Combination& c, const std::string& solver, Backend,
                                     const SystemShape&) { return c.choice == "block_async" && solver != "fgmres"; }},

@@ -69,9 +69,9 @@ class Device(ProgramTest):
 
     def test_memory_is_predicted(self):
         deck = self.write("a.ini", POISSON.format(cells="45 43 41"))
-        registered = json.loads(self.expect(0, "list", "preconditioners", "--json").stdout)["preconditioners"]
-        pairs = [(solver, "struct_ilu") for solver in ("cg", "gmres", "bicgstab")]
-        for solver, preconditioner in pairs + [("fgmres", name) for name in registered if name != "cusparse_ilu"]:
+        solvers, preconditioners = self.registered("solvers"), self.registered("preconditioners")
+        pairs = [(solver, "struct_ilu") for solver in solvers]
+        for solver, preconditioner in pairs + [("fgmres", name) for name in preconditioners if name != "cusparse_ilu"]:
             words = (deck, "--backend", "cuda", "--set", f"solver.name={solver}", "--set",
                      f"preconditioner.name={preconditioner}")
             with self.subTest(solver=solver, preconditioner=preconditioner):

@@ -16,8 +16,9 @@ class Prediction(ProgramTest):
 
     def test_every_solver_and_preconditioner(self):
         deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        solvers = set(self.accepted(deck, "solver")) - {"richardson"}  # it diverges without a preconditioner
         for solver, preconditioner, layout in itertools.product(
-                ("cg", "gmres", "fgmres", "bicgstab"), ("none", "jacobi", "struct_ilu", "fgbilu", "jacobi_sweeps", "par_ilu", "multicolor", "subdomain_ildu0"), ("natural", "hyperplane")):
+                solvers, self.accepted(deck, "preconditioner"), ("natural", "hyperplane")):
             self.compare(deck, f"solver.name={solver}", f"preconditioner.name={preconditioner}",
                          f"device.layout={layout}")
 

@@ -52,7 +52,7 @@ class Preemption(ProgramTest):
             self.expect_the_same(whole)
 
     def test_every_method_ends_with_the_same_bits(self):
-        for solver in ("cg", "gmres", "fgmres", "bicgstab", "richardson"):
+        for solver in self.registered("solvers"):
             with self.subTest(solver):
                 deck = self.write("a.ini", POISSON.format(cells=40).replace("cg", solver) +
                                   "rtol = 1e-5\n[preconditioner]\nfill_level = 1\n[output]\nfields = true\n")

@@ -98,6 +98,15 @@ class ProgramTest(unittest.TestCase):
     def run_json(self, code, *words):
         return json.loads(self.expect(code, *words, "--json", "--quiet").stdout)
 
+    def registered(self, topic):
+        """The names that `list` knows of solvers, preconditioners or problems."""
+        return list(json.loads(self.expect(0, "list", topic, "--json").stdout)[topic])
+
+    def accepted(self, deck, section):
+        """Those names of [section] that a deck can be run with on this machine."""
+        return [name for name in self.registered(section + "s")
+                if self.run_program("check", deck, "--set", f"{section}.name={name}", "--quiet").returncode == 0]
+
     def record(self, name):
         """A record as `info` reads it."""
         return json.loads(self.expect(0, "info", name, "--json").stdout)

@@ -8,10 +8,9 @@
 namespace hyperplane::test {
 namespace {
 
-class Memory : public ::testing::TestWithParam<const char*> {};
+class Memory : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Solvers, Memory, ::testing::Values("cg", "gmres", "fgmres", "bicgstab", "richardson"),
-                         solver_name);
+INSTANTIATE_TEST_SUITE_P(Solvers, Memory, ::testing::ValuesIn(testing_support::solver_names()), solver_name);
 
 TEST_P(Memory, HoldsAsManyVectorsAsItSays) {
     for (const char* every : {"0", "3"}) {

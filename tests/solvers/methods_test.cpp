@@ -7,12 +7,11 @@
 namespace hyperplane::test {
 namespace {
 
-class EveryMethod : public ::testing::TestWithParam<const char*> {};
-class NonsymmetricMethod : public ::testing::TestWithParam<const char*> {};
+class EveryMethod : public ::testing::TestWithParam<std::string> {};
+class NonsymmetricMethod : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Solvers, EveryMethod, ::testing::Values("cg", "gmres", "fgmres", "bicgstab", "richardson"),
-                         solver_name);
-INSTANTIATE_TEST_SUITE_P(Solvers, NonsymmetricMethod, ::testing::Values("gmres", "fgmres", "bicgstab", "richardson"),
+INSTANTIATE_TEST_SUITE_P(Solvers, EveryMethod, ::testing::ValuesIn(testing_support::solver_names()), solver_name);
+INSTANTIATE_TEST_SUITE_P(Solvers, NonsymmetricMethod, ::testing::ValuesIn(testing_support::nonsymmetric_solver_names()),
                          solver_name);
 
 /// The reciprocal of a matrix's diagonal.

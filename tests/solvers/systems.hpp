@@ -17,6 +17,7 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "core/vector/blas1.hpp"
 #include "reference/dense.hpp"
+#include "solver_names.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane::test {
@@ -183,7 +184,7 @@ inline double max_difference(const std::vector<double>& x, const std::vector<dou
 }
 
 /// The name of a parameterised test is the name of its solver.
-inline std::string solver_name(const ::testing::TestParamInfo<const char*>& info) {
+inline std::string solver_name(const ::testing::TestParamInfo<std::string>& info) {
     return info.param;
 }
 
