@@ -5,13 +5,14 @@
 #include "solvers/cg.hpp"
 #include "solvers/fgmres.hpp"
 #include "solvers/gmres.hpp"
+#include "solvers/pipelined_cg.hpp"
 #include "solvers/richardson.hpp"
 
 namespace hyperplane {
 
 const std::vector<RegistryRow<CreateSolver>>& solvers() {
     static const std::vector<RegistryRow<CreateSolver>> rows{
-        cg_row(), gmres_row(), fgmres_row(), bicgstab_row(), richardson_row(),
+        cg_row(), pipelined_cg_row(), gmres_row(), fgmres_row(), bicgstab_row(), richardson_row(),
     };
     return rows;
 }
