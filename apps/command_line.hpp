@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "io/output_guard.hpp"
+
 namespace hyperplane {
 
 /// An option of a verb: a switch, or with a value where `value` names one.
@@ -27,6 +29,8 @@ struct Invocation {
     std::string value(const std::string& option, const std::string& fallback = "") const;
     /// All values of a repeatable option.
     std::vector<std::string> values(const std::string& option) const;
+    /// What --force says.
+    Overwrite overwrite() const { return has("force") ? Overwrite::any : Overwrite::own; }
 };
 
 /// One word of the program; the table in verbs.cpp drives dispatch and help.

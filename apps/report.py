@@ -4,13 +4,15 @@
 
     report.py [-o report.html] [--png OUT.png] FILE.h5 [FILE.h5 ...]
 
-Takes records of runs, comparisons and collected studies; all are drawn into the same plots. Needs h5py and
+It fills new files and empty ones alone; `hyperplane report` knows which others may be written over. It takes records of runs, comparisons and collected studies; all are drawn into the same plots. Needs h5py and
 matplotlib (Debian: python3-h5py, python3-matplotlib); with Chart.js (libjs-chart.js) the plots answer to mouse and
 keyboard. Exit codes as the program's: 0, 2 usage, 7 a file; 1 where a package is missing.
 """
 
 import argparse
+import errno
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -25,25 +27,19 @@ def fail(code, message):
     return code
 
 
-def write_whole(path, write):
-    """Calls write(temporary path), then renames: `path` is never half written."""
-    part = f"{path}.part"
-    try:
-        write(part)
-        os.replace(part, path)
-    finally:
-        if os.path.exists(part):
-            os.remove(part)
+def open_new(path):
+    """A file to fill that holds nothing yet; FileExistsError for any other."""
+    file = open(path, "ab")
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_size > 0:
+        file.close()
+        raise FileExistsError(errno.EEXIST, "there is such a file already; hyperplane report writes over its own", path)
+    return file
 
 
-def write_text(path, content):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(content)
-
-
-def kind_of(picture):
-    suffix = os.path.splitext(picture)[1].lstrip(".").lower()
-    return suffix if suffix in ("pdf", "svg") else "png"
+def kind_of(ending):
+    ending = ending.lstrip(".").lower()
+    return ending if ending in ("pdf", "svg") else "png"
 
 
 def main(arguments=None):
@@ -52,6 +48,8 @@ def main(arguments=None):
     parser.add_argument("-o", "--output", default="report.html", help="page to write (default: report.html)")
     parser.add_argument("--png", metavar="OUT.png",
                         help="also write the convergence plot as a picture; .pdf and .svg too")
+    parser.add_argument("--format", help="of the picture: png, pdf or svg (default: by its name)")
+    parser.add_argument("--silent", action="store_true", help="do not print the names of what was written")
     options = parser.parse_args(arguments)
     try:
         import hyperplane
@@ -60,11 +58,14 @@ def main(arguments=None):
         return fail(EXIT_INTERNAL, f"{error}, with {sys.executable}; install python3-h5py and python3-matplotlib")
     try:
         files = [hyperplane.load(path) for path in options.records]
-        write_whole(options.output, lambda part: write_text(part, page.render(files)))
+        drawn = page.render(files).encode("utf-8")
+        with open_new(options.output) as file:
+            file.write(drawn)
         if options.png:
-            records = hyperplane.with_labels(files)
-            drawing, kind = plots.convergence(records), kind_of(options.png)
-            write_whole(options.png, lambda part: plots.write_picture(drawing, part, kind))
+            drawing = plots.convergence(hyperplane.with_labels(files))
+            ending = os.path.splitext(options.png)[1] if options.format is None else options.format
+            with open_new(options.png) as file:
+                plots.write_picture(drawing, file, kind_of(ending))
     except hyperplane.RecordError as error:
         return fail(EXIT_FILE, error)
     except OSError as error:
@@ -72,8 +73,9 @@ def main(arguments=None):
     if not live.chart_js():
         print("hyperplane report: libjs-chart.js is not installed, so the plots are pictures that do not answer",
               file=sys.stderr)
-    for path in filter(None, (options.output, options.png)):
-        print(path)
+    if not options.silent:
+        for path in filter(None, (options.output, options.png)):
+            print(path)
     return 0
 
 

@@ -14,6 +14,7 @@ namespace {
 const Option set{"set", "KEY=VALUE", "override a key of the deck, as section.key=value", 's', true};
 const Option threads{"threads", "N", "OpenMP threads, short for --set device.threads=N", 't'};
 const Option backend{"backend", "NAME", "auto, cpu or cuda, short for --set device.backend=NAME", 'b'};
+const Option force{"force", "", "write over files that this program did not write, too"};
 const Option json{"json", "", "print one JSON object instead of text"};
 const Option quiet{"quiet", "", "no progress, warnings and errors only", 'q'};
 const Option verbose{"verbose", "", "say more", 'v'};
@@ -33,6 +34,7 @@ const std::vector<Verb>& verbs() {
           {"fresh", "", "start over where a preempted record of this deck exists"},
           {"case", "CASE", "run this case of a study, by name, number or hash; one that has ended is left alone"},
           {"restart", "", "go on from the newest checkpoint (output.checkpoint_every)"},
+          force,
           json,
           quiet,
           verbose},
@@ -57,6 +59,7 @@ const std::vector<Verb>& verbs() {
           {"baseline", "NAME", "what ratios refer to (default: the deck's own pair, else the first)"},
           {"output", "FILE.h5", "the file of all records (default: the deck's name with _compare.h5)", 'o'},
           {"json", "FILE", "also write the table as JSON; - for standard output, alone"},
+          force,
           set,
           threads,
           backend,
@@ -74,6 +77,7 @@ const std::vector<Verb>& verbs() {
           {"edited", "", "run, resume, submit: cases that ran before the study was edited again"},
           {"print", "", "submit: only show the job script"},
           {"output", "NAME", "collect: write NAME.h5 and NAME.csv (default: the study's folder)", 'o'},
+          {"force", "", "run, resume, submit, collect: write over files that this program did not write, too"},
           {"json", "", "plan, status: print one JSON object instead of text"},
           quiet,
           verbose},
@@ -114,7 +118,8 @@ const std::vector<Verb>& verbs() {
          -1,
          "Draw records, comparisons and collected studies as one self-contained HTML page",
          {{"output", "OUT.html", "the page to write (default report.html)", 'o'},
-          {"png", "OUT.png", "also write the convergence plot for papers: .png, .pdf or .svg"}},
+          {"png", "OUT.png", "also write the convergence plot for papers: .png, .pdf or .svg"},
+          force},
          report_verb},
         {"export",
          "DECK",
@@ -125,6 +130,7 @@ const std::vector<Verb>& verbs() {
           threads,
           backend,
           {"output", "DIR", "folder to write to (default: the current one)", 'o'},
+          force,
           quiet,
           verbose},
          export_verb},
@@ -145,6 +151,7 @@ const std::vector<Verb>& verbs() {
            "subdomain_ildu0 with workers and rings"},
           {"repeats", "N", "timed calls after a warm-up; the median counts (default 9)"},
           {"json", "FILE", "also write what was measured; - for standard output, alone"},
+          force,
           set,
           threads,
           backend},

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,10 +53,10 @@ void sync_folder(const std::string& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, bool unnamed) : path_(std::move(path)) {
-    struct stat existing;
+AtomicFile::AtomicFile(std::string name, FileKind kind, Overwrite overwrite, bool unnamed)
+    : name_(std::move(name)), path_(resolve_links(name_)), kind_(kind), overwrite_(overwrite) {
     if (path_.empty() || path_.back() == '/') fail("is no file name", 0);
-    if (stat(path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) fail("is there, but is no regular file", 0);
+    guard_output(path_, name_, kind_, overwrite_);
     const std::string folder = folder_of(path_);
     if (unnamed) open_unnamed(folder);
     if (fd_ < 0) open_named(folder);
@@ -108,6 +107,7 @@ void AtomicFile::write(const void* data, Index bytes, Index offset) {
 
 void AtomicFile::commit() {
     if (fsync(fd_) != 0) fail("cannot sync to disk", errno);
+    guard_output(path_, name_, kind_, overwrite_);
     if (temporary_.empty()) link_unnamed();
     if (!temporary_.empty()) {
         if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename the finished file", errno);
@@ -130,13 +130,13 @@ void AtomicFile::link_unnamed() {
 }
 
 void AtomicFile::fail(const std::string& what, int error) const {
-    if (error == 0) throw FileError(fmt::format("{}: {}", path_, what));
-    throw FileError(fmt::format("{}: {}: {}{}; any earlier file of that name is intact", path_, what,
+    if (error == 0) throw FileError(fmt::format("{}: {}", name_, what));
+    throw FileError(fmt::format("{}: {}: {}{}; any earlier file of that name is intact", name_, what,
                                 std::strerror(error), advice(error)));
 }
 
-void write_atomically(const std::string& path, std::string_view content) {
-    AtomicFile file(path);
+void write_atomically(const std::string& path, std::string_view content, FileKind kind, Overwrite overwrite) {
+    AtomicFile file(path, kind, overwrite);
     file.write(content.data(), Index(content.size()), 0);
     file.commit();
 }

@@ -71,7 +71,7 @@ RecordData read_state(const std::string& path) {
 
 }  // namespace
 
-CheckpointSlots::CheckpointSlots(const std::string& record_path) {
+CheckpointSlots::CheckpointSlots(const std::string& record_path, Overwrite overwrite) : overwrite_(overwrite) {
     const auto stem = std::filesystem::path(record_path).replace_extension().string();
     for (int slot : {0, 1}) paths_.push_back(fmt::format("{}.{}.checkpoint", stem, slot));
 }
@@ -120,7 +120,7 @@ void CheckpointSlots::write(const RecordWriter& record, const RunState& state) {
     header.header_crc = crc_of(header);
 
     const int slot = 1 - newest_;
-    AtomicFile file(paths_[slot]);
+    AtomicFile file(paths_[slot], FileKind::checkpoint, overwrite_);
     file.write(image.data(), header.image_bytes, Index(header_bytes));
     file.write(&header, sizeof header, 0);
     file.commit();
@@ -128,9 +128,12 @@ void CheckpointSlots::write(const RecordWriter& record, const RunState& state) {
     newest_ = slot;
 }
 
+void CheckpointSlots::guard() const {
+    for (const std::string& path : paths_) guard_output(path, FileKind::checkpoint, overwrite_);
+}
+
 void CheckpointSlots::remove() const {
-    std::error_code ignored;
-    for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+    for (const std::string& path : paths_) remove_own(path, FileKind::checkpoint);
 }
 
 }  // namespace hyperplane

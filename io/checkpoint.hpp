@@ -20,7 +20,7 @@ namespace hyperplane {
 
 class CheckpointSlots {
 public:
-    explicit CheckpointSlots(const std::string& record_path);
+    explicit CheckpointSlots(const std::string& record_path, Overwrite overwrite = Overwrite::own);
 
     struct Found {
         std::vector<RecordData> valid;     ///< newest first, each with its state
@@ -31,7 +31,9 @@ public:
     /// Keeps the record as it stands with `state`, in the slot that is not the newest valid one. Throws FileError,
     /// leaving both slots as they were.
     void write(const RecordWriter& record, const RunState& state);
-    /// Removes both slots.
+    /// Throws FileError where what lies in a slot's place may not be replaced.
+    void guard() const;
+    /// Removes the slots; what lies in their places and is no checkpoint stays.
     void remove() const;
     /// Whether any slot exists.
     bool exist() const;
@@ -40,6 +42,7 @@ private:
     void look_for_newest();
 
     std::vector<std::string> paths_;
+    Overwrite overwrite_;
     Index sequence_ = -1;  ///< of the newest slot; -1: not known yet, 0: there is none
     int newest_ = 1;
 };

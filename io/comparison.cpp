@@ -86,7 +86,7 @@ void transfer(const Group& root, ComparisonData& data) {
 
 }  // namespace
 
-void write_comparison(ComparisonData& comparison) {
+void write_comparison(ComparisonData& comparison, Overwrite overwrite) {
     const hdf5::Quiet quiet;
     std::vector<char> image;
     {
@@ -94,7 +94,7 @@ void write_comparison(ComparisonData& comparison) {
         transfer(Group::root(file, hdf5::Mode::write, comparison.path), comparison);
         image = hdf5::image_of(file);
     }
-    write_atomically(comparison.path, {image.data(), image.size()});
+    write_atomically(comparison.path, {image.data(), image.size()}, FileKind::comparison, overwrite);
 }
 
 ComparisonData read_comparison(const std::string& path) try {

@@ -48,7 +48,7 @@ struct ComparisonData {
 };
 
 /// Throws FileError.
-void write_comparison(ComparisonData& comparison);
+void write_comparison(ComparisonData& comparison, Overwrite overwrite = Overwrite::own);
 ComparisonData read_comparison(const std::string& path);
 /// Whether the file is one of these; false for what cannot be read.
 bool is_comparison(const std::string& path);

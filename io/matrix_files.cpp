@@ -17,7 +17,7 @@ namespace {
 /// Gathers lines and writes them a piece at a time.
 class LineWriter {
 public:
-    explicit LineWriter(const std::string& path) : file_(path) {}
+    LineWriter(const std::string& path, Overwrite overwrite) : file_(path, FileKind::matrix, overwrite) {}
 
     template <class... Values>
     void line(fmt::format_string<Values...> format, const Values&... values) {
@@ -68,20 +68,22 @@ std::vector<double> read_doubles(const std::string& path, Index count) {
     return values;
 }
 
-void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric) {
+void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric, Overwrite overwrite) {
     Index entries = 0;
     for_each_entry(matrix, symmetric, [&](Index, Index, double) { ++entries; });
-    LineWriter file(path);
+    LineWriter file(path, overwrite);
     file.line("%%MatrixMarket matrix coordinate real {}", symmetric ? "symmetric" : "general");
+    file.line("% {}", made_by_mark);
     file.line("{} {} {}", matrix.rows, matrix.rows, entries);
     for_each_entry(matrix, symmetric,
                    [&](Index row, Index column, double value) { file.line("{} {} {}", row + 1, column + 1, value); });
     file.commit();
 }
 
-void write_matrix_market(const std::string& path, const std::vector<double>& vector) {
-    LineWriter file(path);
+void write_matrix_market(const std::string& path, const std::vector<double>& vector, Overwrite overwrite) {
+    LineWriter file(path, overwrite);
     file.line("%%MatrixMarket matrix array real general");
+    file.line("% {}", made_by_mark);
     file.line("{} 1", vector.size());
     for (double value : vector) file.line("{}", value);
     file.commit();

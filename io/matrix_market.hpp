@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/interfaces/input_files.hpp"
+#include "io/output_guard.hpp"
 
 namespace hyperplane {
 
@@ -27,7 +28,9 @@ std::vector<double> read_doubles(const std::string& path, Index count);
 
 /// Writes the digits that read back as the same numbers, whole or not at all; a symmetric matrix as
 /// its lower triangle. Throws FileError.
-void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric);
-void write_matrix_market(const std::string& path, const std::vector<double>& vector);
+void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric,
+                         Overwrite overwrite = Overwrite::own);
+void write_matrix_market(const std::string& path, const std::vector<double>& vector,
+                         Overwrite overwrite = Overwrite::own);
 
 }  // namespace hyperplane

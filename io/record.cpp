@@ -21,9 +21,9 @@ std::vector<char> image_of(RecordData& record, const std::string& path) {
     return hdf5::image_of(file);
 }
 
-void write_record(RecordData& record, const std::string& path) {
+void write_record(RecordData& record, const std::string& path, Overwrite overwrite) {
     const std::vector<char> image = image_of(record, path);
-    write_atomically(path, {image.data(), image.size()});
+    write_atomically(path, {image.data(), image.size()}, FileKind::record, overwrite);
 }
 
 }  // namespace
@@ -38,6 +38,7 @@ void DiagnosticTable::add(Index at, double when, const std::vector<Diagnostic>& 
 
 struct RecordWriter::Impl {
     RecordData data;
+    Overwrite overwrite;
     std::string part() const { return data.path + ".part"; }
 };
 
@@ -61,9 +62,10 @@ RecordData begin_record(const std::string& path, const RecordHeader& header) {
     return d;
 }
 
-RecordWriter::RecordWriter(const std::string& path, const RecordHeader& header) : impl_(std::make_unique<Impl>()) {
-    impl_->data = begin_record(path, header);
-    { const AtomicFile possible(path); }  // a name that cannot be written is an error now, not after the solve
+RecordWriter::RecordWriter(const std::string& path, const RecordHeader& header, Overwrite overwrite)
+    : impl_(std::make_unique<Impl>(begin_record(path, header), overwrite)) {
+    // A name that cannot be written is an error now, not after the solve.
+    { const AtomicFile possible(path, FileKind::record, overwrite); }
     publish();
 }
 
@@ -120,7 +122,7 @@ std::vector<char> RecordWriter::image(const RunState& state) const {
 }
 
 void RecordWriter::publish() {
-    write_record(impl_->data, impl_->part());
+    write_record(impl_->data, impl_->part(), impl_->overwrite);
 }
 
 void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message) {
@@ -129,7 +131,7 @@ void RecordWriter::finish(const std::string& status, ExitCode exit_code, const s
     d.exit_code = int(exit_code);
     d.message = message;
     d.has_state = d.has_state && status != "ok";
-    write_record(d, d.path);
+    write_record(d, d.path, impl_->overwrite);
     unlink(impl_->part().c_str());
 }
 

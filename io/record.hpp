@@ -17,6 +17,7 @@
 #include "core/interfaces/problem.hpp"
 #include "core/interfaces/solver.hpp"
 #include "core/timer.hpp"
+#include "io/output_guard.hpp"
 
 namespace hyperplane {
 
@@ -72,8 +73,9 @@ struct RunState {
 
 class RecordWriter {
 public:
-    /// Publishes what the header says; throws FileError when FILE or FILE.part cannot be written.
-    RecordWriter(const std::string& path, const RecordHeader& header);
+    /// Publishes what the header says; throws FileError when FILE or FILE.part cannot be written, or lie there and may
+    /// not be replaced.
+    RecordWriter(const std::string& path, const RecordHeader& header, Overwrite overwrite = Overwrite::own);
     ~RecordWriter();
     RecordWriter(RecordWriter&&) noexcept;
 

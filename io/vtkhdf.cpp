@@ -25,14 +25,14 @@ void write_attribute(hid_t object, const char* name, const T (&values)[N]) {
 }
 
 /// VTK compares Type with text of fixed length, ASCII; it does not read variable-length text.
-void write_type(hid_t object, const std::string& text) {
+void write_text(hid_t object, const char* name, const std::string& text) {
     const Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
     check(H5Tset_size(type, text.size()), "cannot set the size of text");
     check(H5Tset_strpad(type, H5T_STR_NULLPAD), "cannot set the padding of text");
     const Id space(H5Screate(H5S_SCALAR), H5Sclose, "make a data space");
-    const Id attribute(H5Acreate2(object, "Type", type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-                       "create attribute Type");
-    check(H5Awrite(attribute, type, text.data()), "cannot write attribute Type");
+    const Id attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                       std::string("create attribute ") + name);
+    check(H5Awrite(attribute, type, text.data()), std::string("cannot write attribute ") + name);
 }
 
 /// Points along each axis of the image. VTK's reader up to 9.2 (ParaView 5.11) writes past its buffer
@@ -46,7 +46,8 @@ void write_geometry(hid_t image, const Grid& grid) {
     const auto& [hx, hy, hz] = grid.spacing;
     const auto& [x, y, z] = grid.origin;
     write_attribute(image, "Version", (const Index[]){1, 0});
-    write_type(image, "ImageData");
+    write_text(image, "Type", "ImageData");
+    write_text(image, "Creator", made_by_mark);
     write_attribute(image, "WholeExtent", (const Index[]){0, last.x, 0, last.y, 0, last.z});
     write_attribute(image, "Origin", (const double[]){x, y, z});
     write_attribute(image, "Spacing", (const double[]){hx, hy, hz});
@@ -97,7 +98,8 @@ void write_values(AtomicFile& file, const Grid& grid, const std::vector<double>&
 
 }  // namespace
 
-void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields) {
+void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields,
+                  Overwrite overwrite) {
     for (const NamedField& field : fields)
         if (Index(field.values.size()) != grid.points() || field.name.empty() ||
             field.name.find('/') != std::string::npos)
@@ -106,7 +108,7 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
     constexpr Index structure = 64 * 1024;  // more than groups and attributes take
     const Int3 points = image_points(grid);
     const Index field_bytes = Index(points.x) * points.y * points.z * Index(sizeof(double));
-    AtomicFile file(path);
+    AtomicFile file(path, FileKind::fields, overwrite);
     file.reserve(structure + Index(fields.size()) * (field_bytes + 1024));
     std::vector<Index> offsets;
     try {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/vector/vector.hpp"
+#include "io/output_guard.hpp"
 
 namespace hyperplane {
 
@@ -18,7 +19,8 @@ struct NamedField {
 /// Writes point data, whole or not at all. Points at cell centres stay points and a flat y or z axis
 /// becomes two equal layers: ParaView 5.11 reads neither cell data nor flat images. Needs no memory
 /// beyond the fields. Throws FileError.
-void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields);
+void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields,
+                  Overwrite overwrite = Overwrite::own);
 
 /// One component of a vector in natural order.
 std::vector<double> natural_order(const Vector& x, int component);

@@ -101,7 +101,7 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
         add_clocks(json, context);
     }
     table.finish(json);
-    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
     return int(ExitCode::ok);
 }
 
@@ -220,7 +220,7 @@ int bench_solves(const Invocation& invocation, int repeats) {
         }
         if (beside_cusparse) add_baselines(invocation, deck, dof, ours, repeats, rate, print, json["solves"]);
     }
-    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
     return int(code);
 }
 
@@ -272,7 +272,7 @@ int bench_assemblies(const Invocation& invocation, int repeats) {
         json["decks"].push_back(add_assembly(deck, a_case, bench_assembly(a_case, repeats), rate, print));
         add_clocks(json, a_case.context);
     }
-    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
     return int(ExitCode::ok);
 }
 
@@ -334,7 +334,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
         for (const BenchCase& setting : cases) time(*random_system(context, setting), candidates);
     }
     table->finish(json);
-    if (invocation.has("json")) write_json(invocation.value("json"), json);
+    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
     return int(ExitCode::ok);
 }
 
@@ -343,6 +343,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
 int bench_verb(const Invocation& invocation) {
     const std::string kind = invocation.arguments.empty() ? "kernels" : invocation.arguments.front();
     const int repeats = parse_count("repeats", invocation.value("repeats", "9"), 1);
+    guard_json(invocation.value("json"), invocation.overwrite());
     if (kind == "solve") return bench_solves(invocation, repeats);
     if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats);
     if (kind == "assembly") return bench_assemblies(invocation, repeats);

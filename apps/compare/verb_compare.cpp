@@ -51,15 +51,11 @@ std::string baseline_of(const Invocation& invocation, const Candidates& candidat
                                  fmt::join(partial.empty() ? known : partial, ", ")));
 }
 
-/// Refuses to write over what is no comparison, and finds out now whether the file can be written.
+/// Finds out now whether the file can be written.
 std::string output_path(const Invocation& invocation, const Deck& deck) {
     const std::string path =
         invocation.value("output", std::filesystem::path(deck.file).stem().string() + "_compare.h5");
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored) && !is_comparison(path))
-        throw FileError(
-            fmt::format("{} exists and holds no comparison; remove it, or give another name with -o", path));
-    const AtomicFile possible(path);
+    const AtomicFile possible(path, FileKind::comparison, invocation.overwrite());
     return path;
 }
 
@@ -75,6 +71,7 @@ int compare_verb(const Invocation& invocation) {
     }
     const Deck deck = read_deck(invocation.arguments.at(0));
     const Candidates candidates = read_candidates(deck, deck_overrides(invocation), lists);
+    guard_json(invocation.value("json"), invocation.overwrite());
     const ComparisonSetting setting{output_path(invocation, deck), baseline_of(invocation, candidates), lists.all};
 
     CompareProgress progress(Progress::style_for_stderr(invocation.has("quiet")));
@@ -84,11 +81,11 @@ int compare_verb(const Invocation& invocation) {
         spdlog::debug("resolved deck of {}:\n{}", candidate.name, to_ini(candidate.parameters));
     comparison.run();
     ComparisonData data = summarise(comparison, deck, candidates.list, rules, setting);
-    write_comparison(data);
+    write_comparison(data, invocation.overwrite());
     if (invocation.value("json") != "-")
         fmt::print("{}{}", comparison_text(data, isatty(STDOUT_FILENO) != 0),
                    fmt::format("{:<13} {}\n", "record", data.path));
-    if (invocation.has("json")) write_json(invocation.value("json"), comparison_json(data));
+    if (invocation.has("json")) write_json(invocation.value("json"), comparison_json(data), invocation.overwrite());
     return data.exit_code;
 }
 

@@ -314,6 +314,7 @@ def render(files):
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
              "script-src 'unsafe-inline'\">",
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
+             '<meta name="generator" content="hyperplane report">',  # by which `hyperplane report` knows its own
              f"<title>hyperplane report: {escape(title)}</title><style>{beside('page.css')}</style></head><body><main>",
              f"<h1>{escape(title)}</h1>", head]
     if records:

@@ -26,6 +26,8 @@ std::filesystem::path make_folder(const std::string& name) {
 int export_verb(const Invocation& invocation) {
     const Case a_case = read_case(invocation);
     const auto folder = make_folder(invocation.value("output", "."));
+    for (const char* name : {"A.mtx", "b.mtx", "x.mtx"})
+        guard_output(folder / name, FileKind::matrix, a_case.overwrite);
     Vector u = a_case.make_vector("state"), x = a_case.make_vector("correction");
     LinearSystem system = make_system(a_case);
     assemble_first(a_case, u, system);
@@ -35,9 +37,9 @@ int export_verb(const Invocation& invocation) {
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 
     std::optional<StructMatrix> copy;
-    write_matrix_market(folder / "A.mtx", on_host(system.a, copy).to_csr(), a_case.shape().symmetric);
-    write_matrix_market(folder / "b.mtx", to_natural(system.b));
-    write_matrix_market(folder / "x.mtx", to_natural(x));
+    write_matrix_market(folder / "A.mtx", on_host(system.a, copy).to_csr(), a_case.shape().symmetric, a_case.overwrite);
+    write_matrix_market(folder / "b.mtx", to_natural(system.b), a_case.overwrite);
+    write_matrix_market(folder / "x.mtx", to_natural(x), a_case.overwrite);
     fmt::print("{}, b.mtx and x.mtx: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
                (folder / "A.mtx").string(), system.a.unknowns(), system.a.nonzeros(), report.iterations,
                to_string(report.reason));

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane report FILE.h5... [-o OUT.html] [--png OUT.png]: drawn by report.py.
+// hyperplane report FILE.h5... [-o OUT.html] [--png OUT.png]: drawn by report.py, which fills files in memory; what
+// becomes of them is decided here, by the guard of all outputs.
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/whole_file.hpp"
 
 namespace hyperplane {
 namespace {
@@ -51,18 +57,49 @@ std::string find_script() {
     throw FileError(fmt::format("report.py is missing; looked for {}", fmt::join(places, ", ")));
 }
 
+/// A file without a name, which a program started from here can open.
+class MemoryFile {
+public:
+    MemoryFile() : fd_(memfd_create("report", 0)) {
+        if (fd_ < 0) throw FileError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
+    }
+    ~MemoryFile() { close(fd_); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    std::string name() const { return fmt::format("/proc/self/fd/{}", fd_); }
+
+private:
+    int fd_;
+};
+
+/// "png" of "a.png"; empty where there is none.
+std::string ending(const std::string& path) {
+    const std::string extension = std::filesystem::path(path).extension().string();
+    return extension.empty() ? "" : extension.substr(1);
+}
+
 }  // namespace
 
 int report_verb(const Invocation& invocation) {
-    const std::string page = invocation.value("output", "report.html");
+    const std::string page = invocation.value("output", "report.html"), picture = invocation.value("png");
+    const Overwrite overwrite = invocation.overwrite();
+    guard_output(page, FileKind::page, overwrite);
+    if (invocation.has("png")) guard_output(picture, FileKind::picture, overwrite);
+    const MemoryFile drawn_page, drawn_picture;
     std::vector<std::string> words = {find_python(), find_script()};
     words.insert(words.end(), invocation.arguments.begin(), invocation.arguments.end());
-    words.insert(words.end(), {"-o", page});
-    if (invocation.has("png")) words.insert(words.end(), {"--png", invocation.value("png")});
+    words.insert(words.end(), {"-o", drawn_page.name(), "--silent"});
+    if (invocation.has("png")) words.insert(words.end(), {"--png", drawn_picture.name(), "--format", ending(picture)});
     std::fflush(stdout);
     const int status = run_program(words, false);  // it has said what was wrong
     if (status > int(ExitCode::file)) throw FileError(fmt::format("{} ended with status {}", words[1], status));
-    return status;
+    if (status != 0) return status;
+    write_atomically(page, read_whole_file(drawn_page.name()), FileKind::page, overwrite);
+    fmt::print("{}\n", page);
+    if (!invocation.has("png")) return 0;
+    write_atomically(picture, read_whole_file(drawn_picture.name()), FileKind::picture, overwrite);
+    fmt::print("{}\n", picture);
+    return 0;
 }
 
 }  // namespace hyperplane

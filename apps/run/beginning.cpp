@@ -24,13 +24,14 @@ std::vector<std::string> differences(const Case& a_case, const RecordData& recor
 /// The record this run will write over.
 std::optional<RecordData> earlier_record(const Case& a_case) {
     const std::string path = a_case.record_path();
-    if (!std::filesystem::exists(path)) return std::nullopt;
+    if (!std::filesystem::exists(path) || std::filesystem::is_empty(path)) return std::nullopt;
+    if (!is_own(path, FileKind::record)) return std::nullopt;  // the guard has let it pass: --force
     try {
         return read_record(path);
     } catch (const FileError& error) {
         throw FileError(
-            fmt::format("{} exists and would be written over, but is not a record: {}\nRemove it, or set output.file "
-                        "to another name",
+            fmt::format("{} exists and would be written over, but cannot be read, and it may hold a preempted run: {}\n"
+                        "Give --fresh to write over it, or set output.file to another name",
                         path, error.what()));
     }
 }

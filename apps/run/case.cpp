@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "apps/deck/schema.hpp"
+#include "io/checkpoint.hpp"
 #include "io/matrix_market.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
@@ -194,6 +195,18 @@ std::string Case::record_path() const {
     return std::filesystem::path(deck.file).stem().string() + ".h5";
 }
 
+std::string Case::fields_path() const {
+    return std::filesystem::path(record_path()).replace_extension(".vtkhdf").string();
+}
+
+void Case::guard_outputs() const {
+    guard_output(record_path(), FileKind::record, overwrite);
+    guard_output(record_path() + ".part", FileKind::record, overwrite);
+    if (parameters.boolean("output", "fields")) guard_output(fields_path(), FileKind::fields, overwrite);
+    if (parameters.integer("output", "checkpoint_every") > 0 || parameters.is_set("output", "checkpoint_minutes"))
+        CheckpointSlots(record_path(), overwrite).guard();
+}
+
 std::vector<std::string> deck_overrides(const Invocation& invocation) {
     std::vector<std::string> overrides = invocation.values("set");
     for (const std::string& text : overrides) check_section(text);
@@ -212,7 +225,9 @@ Case read_case(const Invocation& invocation) {
                 fmt::format("{0}:{1}: with a section [sweep] this is a study: hyperplane study run {0} runs "
                             "its cases, hyperplane run {0} --case NAME one of them",
                             deck.file, section.line));
-    return build_case(std::move(deck), overrides);
+    Case made = build_case(std::move(deck), overrides);
+    made.overwrite = invocation.overwrite();
+    return made;
 }
 
 Case build_case(Deck deck, const std::vector<std::string>& overrides) {

@@ -39,6 +39,7 @@ struct Case {
     StopCriteria criteria;
     NewtonOptions newton;
     TimeOptions time;
+    Overwrite overwrite = Overwrite::own;  ///< what its files may replace
 
     const SystemShape& shape() const { return problem->shape(); }
     const std::string& name(const char* section) const { return parameters.text(section, "name"); }
@@ -49,8 +50,11 @@ struct Case {
     /// What the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds already.
     /// `solved_before`: also the first set-up comes when the solver has its vectors.
     MemoryPlan memory_plan(bool solved_before = false) const;
-    /// The record's file name.
+    /// The record's file name, and that of the fields beside it.
     std::string record_path() const;
+    std::string fields_path() const;
+    /// Throws FileError where a file that the run will write lies there already and must not be replaced.
+    void guard_outputs() const;
 };
 
 /// "section.key=value" from --set, --threads and --backend.

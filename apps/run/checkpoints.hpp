@@ -12,7 +12,7 @@ namespace hyperplane {
 class Checkpoints {
 public:
     Checkpoints(const Case& a_case, RecordWriter& record)
-        : case_(a_case), record_(record), slots_(a_case.record_path()) {}
+        : case_(a_case), record_(record), slots_(a_case.record_path(), a_case.overwrite) {}
 
     /// The run begins after `step` steps.
     void begin(Index step);

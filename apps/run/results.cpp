@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "io/vtkhdf.hpp"
 
@@ -13,11 +12,11 @@ namespace {
 
 void write_fields(const Case& a_case, const Vector& u, Outcome& outcome) {
     TimerScope scope(outcome.timers, "output");
-    outcome.fields_file = std::filesystem::path(a_case.record_path()).replace_extension(".vtkhdf").string();
+    outcome.fields_file = a_case.fields_path();
     std::vector<NamedField> fields;
     for (int c = 0; c < a_case.shape().dof; ++c)
         fields.push_back({a_case.shape().components.at(c), natural_order(u, c)});
-    write_vtkhdf(outcome.fields_file, a_case.shape().grid, fields);
+    write_vtkhdf(outcome.fields_file, a_case.shape().grid, fields, a_case.overwrite);
 }
 
 }  // namespace

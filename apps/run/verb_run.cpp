@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,13 +21,6 @@
 
 namespace hyperplane {
 namespace {
-
-/// Refuses to write over what is not a record.
-void check_record_path(const std::string& path) {
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
-        throw FileError(fmt::format("{} is not a regular file; set output.file to another name", path));
-}
 
 Restart restart_asked(const Invocation& invocation) {
     if (invocation.has("fresh") && invocation.has("restart"))
@@ -93,12 +85,12 @@ void announce(const Case& a_case) {
 int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation) {
     check_memory(a_case);
     announce(a_case);
-    check_record_path(a_case.record_path());
+    a_case.guard_outputs();
     std::optional<RecordData> before = find_beginning(a_case, restart_asked(invocation));
 
     RecordHeader header = header_of(a_case);
     header.environment.insert(labels.begin(), labels.end());
-    RecordWriter record(a_case.record_path(), header);
+    RecordWriter record(a_case.record_path(), header, a_case.overwrite);
     record.publish();
     Simulation simulation(a_case, record, {Progress::style_for_stderr(invocation.has("quiet")), a_case.criteria});
     if (before) simulation.resume(std::move(*before));
@@ -128,7 +120,9 @@ int run_verb(const Invocation& invocation) {
         spdlog::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
         return *taken.ended;
     }
-    return run_case(build_case(taken.deck, {}), {{"study", taken.study}, {"case", taken.name}}, invocation);
+    Case a_case = build_case(taken.deck, {});
+    a_case.overwrite = invocation.overwrite();
+    return run_case(a_case, {{"study", taken.study}, {"case", taken.name}}, invocation);
 }
 
 }  // namespace hyperplane

@@ -186,11 +186,14 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     return json;
 }
 
-void write_json(const std::string& path, const nlohmann::json& json) {
-    if (path == "-")
-        fmt::print("{}", to_text(json));
-    else
-        write_atomically(path, to_text(json));
+void write_json(const std::string& path, nlohmann::json json, Overwrite overwrite) {
+    if (path == "-") return fmt::print("{}", to_text(json));
+    json["_file"] = made_by_mark;  // keys are sorted, and '_' comes before letters: the guard looks at the first line
+    write_atomically(path, to_text(json), FileKind::json, overwrite);
+}
+
+void guard_json(const std::string& path, Overwrite overwrite) {
+    if (!path.empty() && path != "-") guard_output(path, FileKind::json, overwrite);
 }
 
 nlohmann::json to_json(const Timing& timing) {

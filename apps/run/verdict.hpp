@@ -18,7 +18,9 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
 std::string status_of(ExitCode code);
 
 /// Writes JSON to a file, or to standard output where `path` is `-`. Throws FileError.
-void write_json(const std::string& path, const nlohmann::json& json);
+void write_json(const std::string& path, nlohmann::json json, Overwrite overwrite);
+/// Throws FileError where write_json would for what lies there already.
+void guard_json(const std::string& path, Overwrite overwrite);
 
 nlohmann::json to_json(const Timing& timing);
 

@@ -26,11 +26,12 @@ bool is_named(int fd, const std::string& path) {
 
 }  // namespace
 
-CaseLock::CaseLock(std::string path) : path_(std::move(path)) {
+CaseLock::CaseLock(std::string path, Overwrite overwrite) : path_(resolve_links(path)) {
+    guard_output(path_, path, FileKind::lock, overwrite);
     constexpr int attempts = 10;  // is_held also takes it, for a moment
     int error = EWOULDBLOCK;
     for (int attempt = 0; attempt < attempts && error == EWOULDBLOCK; ++attempt) {
-        fd_ = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+        fd_ = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd_ < 0) throw FileError(fmt::format("{}: cannot be made: {}", path_, std::strerror(errno)));
         const bool locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;
         error = locked ? EWOULDBLOCK : errno;

@@ -5,12 +5,14 @@
 
 #include <string>
 
+#include "io/output_guard.hpp"
+
 namespace hyperplane {
 
 class CaseLock {
 public:
-    /// Throws FileError where another process holds it.
-    explicit CaseLock(std::string path);
+    /// Throws FileError where another process holds it, or a file that is no lock has its name.
+    CaseLock(std::string path, Overwrite overwrite);
     ~CaseLock();
     CaseLock(const CaseLock&) = delete;
     CaseLock& operator=(const CaseLock&) = delete;

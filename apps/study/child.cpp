@@ -4,18 +4,42 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 #include "core/error.hpp"
 
 namespace hyperplane {
 
-Child::Child(const std::vector<std::string>& words, int threads, const std::string& log) {
+namespace {
+
+/// The log of a case, to be appended to; with --force what is no log is replaced by one.
+int open_log(const std::string& name, Overwrite overwrite) {
+    constexpr std::string_view heading = "hyperplane log\n";
+    const std::string path = resolve_links(name);
+    guard_output(path, name, FileKind::log, overwrite);
+    const int fresh = is_own(path, FileKind::log) ? 0 : O_TRUNC;
+    const int fd = open(path.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | fresh, 0666);
+    struct stat file;
+    if (fd < 0 || fstat(fd, &file) != 0)
+        throw FileError(fmt::format("{}: cannot be written: {}", name, std::strerror(errno)));
+    if (file.st_size == 0 && write(fd, heading.data(), heading.size()) != ssize_t(heading.size())) {
+        const int error = errno;
+        close(fd);
+        throw FileError(fmt::format("{}: cannot be written: {}", name, std::strerror(error)));
+    }
+    return fd;
+}
+
+}  // namespace
+
+Child::Child(const std::vector<std::string>& words, int threads, const std::string& log, Overwrite overwrite) {
     // All that allocates is done before fork: the child only makes system calls.
     std::vector<std::string> environment;
     for (char** variable = environ; *variable; ++variable)
@@ -28,8 +52,7 @@ Child::Child(const std::vector<std::string>& words, int threads, const std::stri
     arguments.push_back(nullptr);
     for (std::string& variable : environment) variables.push_back(variable.data());
     variables.push_back(nullptr);
-    const int output = open(log.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
-    if (output < 0) throw FileError(fmt::format("{}: cannot be written: {}", log, std::strerror(errno)));
+    const int output = open_log(log, overwrite);
 
     const pid_t parent = getpid();
     pid_ = fork();

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "io/output_guard.hpp"
+
 namespace hyperplane {
 
 /// How a process ended.
@@ -21,8 +23,8 @@ struct Ending {
 class Child {
 public:
     /// Starts this program with `words` and OMP_NUM_THREADS = `threads` unless that is 0; both outputs are appended to
-    /// `log`. Throws FileError.
-    Child(const std::vector<std::string>& words, int threads, const std::string& log);
+    /// `log`. Throws FileError, also where that file is another one's.
+    Child(const std::vector<std::string>& words, int threads, const std::string& log, Overwrite overwrite);
     /// How it ended; nothing while it runs.
     std::optional<Ending> poll();
     void send(int signal) const;

@@ -193,13 +193,16 @@ std::vector<char> hdf5_image(const Study& study, Table& table, const std::string
 
 int study_collect(const Study& study, const Invocation& invocation) {
     const std::string output = invocation.value("output", study.folder);
+    const std::string image_path = output + ".h5", csv_path = output + ".csv";
+    const Overwrite overwrite = invocation.overwrite();
+    guard_output(image_path, FileKind::study, overwrite);
+    guard_output(csv_path, FileKind::csv, overwrite);
     Table table = make_table(study);
     int results = 0;
     for (const Row& row : table.rows) results += row.state.has_result();
-    const std::string image_path = output + ".h5", csv_path = output + ".csv";
     const std::vector<char> image = hdf5_image(study, table, image_path);
-    write_atomically(image_path, {image.data(), image.size()});
-    write_atomically(csv_path, to_csv(table));
+    write_atomically(image_path, {image.data(), image.size()}, FileKind::study, overwrite);
+    write_atomically(csv_path, to_csv(table), FileKind::csv, overwrite);
     fmt::print("{}, {}: {} of {} cases have a result\n", image_path, csv_path, results, table.rows.size());
     return int(ExitCode::ok);
 }

@@ -29,7 +29,7 @@ OneCase take_case(const Invocation& invocation) {
                                          found.record, state.detail));
     }
     study.make_folder();
-    taken.lock = std::make_unique<CaseLock>(found.beside("lock"));
+    taken.lock = std::make_unique<CaseLock>(found.beside("lock"), invocation.overwrite());
     return taken;
 }
 

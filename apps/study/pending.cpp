@@ -48,10 +48,14 @@ Pending find_pending(const Study& study, PendingRules rules) {
     return pending;
 }
 
-void set_aside(const StudyCase& a_case) {
+void set_aside(const StudyCase& a_case, Overwrite overwrite) {
     CheckpointSlots(a_case.record).remove();
-    std::error_code ignored;
-    std::filesystem::rename(a_case.record, a_case.beside("before.h5"), ignored);
+    if (!std::filesystem::exists(a_case.record)) return;
+    const std::string before = a_case.beside("before.h5");
+    guard_output(before, FileKind::record, overwrite);
+    std::error_code error;
+    std::filesystem::rename(a_case.record, resolve_links(before), error);
+    if (error) throw FileError(fmt::format("{}: cannot be moved to {}: {}", a_case.record, before, error.message()));
 }
 
 }  // namespace hyperplane

@@ -23,7 +23,7 @@ struct Pending {
 /// Throws UsageError where records are of an earlier version of the study and `edited` does not allow to replace them.
 Pending find_pending(const Study& study, PendingRules rules);
 
-/// Moves the record of a case that is computed again to NAME.before.h5 and removes its checkpoints.
-void set_aside(const StudyCase& a_case);
+/// Moves the record of a case that is computed again to NAME.before.h5 and removes its checkpoints. Throws FileError.
+void set_aside(const StudyCase& a_case, Overwrite overwrite);
 
 }  // namespace hyperplane

@@ -34,8 +34,8 @@ using Clock = std::chrono::steady_clock;
 /// Starts cases as there is room for them, and shows how they end.
 class CaseRunner {
 public:
-    CaseRunner(const Study& study, const Pending& pending, int jobs, Progress::Style style)
-        : study_(study), pending_(pending), jobs_(jobs), style_(style) {
+    CaseRunner(const Study& study, const Pending& pending, int jobs, Progress::Style style, Overwrite overwrite)
+        : study_(study), pending_(pending), jobs_(jobs), style_(style), overwrite_(overwrite) {
         for (const StudyCase* a_case : pending.cases) {
             predictions_.push_back(predict(*a_case));
             rooms_.push_back(room_for(*a_case));
@@ -97,10 +97,11 @@ private:
             ++next_;
             return true;
         }
-        if (pending_.replaces[next_]) set_aside(a_case);
-        const std::vector<std::string> words = {"run", study_.file, "--case", a_case.hash};
+        if (pending_.replaces[next_]) set_aside(a_case, overwrite_);
+        std::vector<std::string> words = {"run", study_.file, "--case", a_case.hash};
+        if (overwrite_ == Overwrite::any) words.push_back("--force");
         running_.push_back({&a_case, std::max<Index>(0, prediction.bytes), Clock::now(),
-                            Child(words, threads_, a_case.beside("log"))});
+                            Child(words, threads_, a_case.beside("log"), overwrite_)});
         ++next_;
         return true;
     }
@@ -155,6 +156,7 @@ private:
     const Pending& pending_;
     int jobs_, threads_ = 0;
     Progress::Style style_;
+    Overwrite overwrite_;
     std::vector<Prediction> predictions_;  ///< of each pending case
     std::vector<Index> rooms_;             ///< memory left for each when this began
     std::list<Job> running_;
@@ -174,7 +176,8 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
     catch_stop_signals();
     spdlog::info("{}: {} cases to run, {} done before, {} failed before, {} running elsewhere", study.file,
                  pending.cases.size(), pending.done, pending.failed, pending.running);
-    CaseRunner runner(study, pending, jobs, Progress::style_for_stderr(invocation.has("quiet")));
+    CaseRunner runner(study, pending, jobs, Progress::style_for_stderr(invocation.has("quiet")),
+                      invocation.overwrite());
     runner.run();
     const int not_done = runner.not_done() + pending.failed + pending.running;
     if (runner.stopped()) {

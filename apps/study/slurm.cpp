@@ -7,6 +7,7 @@
 
 #include "apps/shell.hpp"
 #include "apps/study/study.hpp"
+#include "io/output_guard.hpp"
 
 namespace hyperplane {
 namespace {
@@ -95,7 +96,8 @@ ParameterTable slurm_parameters() {
 }
 
 std::string slurm_script(const Study& study, const std::vector<const StudyCase*>& cases, std::optional<Index> memory) {
-    std::string text = "#!/bin/bash\n" + directives(study, cases.size(), memory);
+    std::string text =
+        fmt::format("#!/bin/bash\n# {} study submit\n", made_by_mark) + directives(study, cases.size(), memory);
     text += fmt::format("\n# Cases of {} by the hashes of their decks.\ncases=(\n", study.file);
     for (const StudyCase* a_case : cases) text += fmt::format("    {}  # {}\n", a_case->hash, a_case->name);
     text += ")\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\n";

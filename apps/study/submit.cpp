@@ -62,10 +62,11 @@ int study_submit(const Study& study, const Invocation& invocation) {
         return int(ExitCode::ok);
     }
     study.make_folder();
-    for (std::size_t at = 0; at < pending.cases.size(); ++at)
-        if (pending.replaces[at]) set_aside(*pending.cases[at]);
     const std::string path = study.folder + "/submit.sh";
-    write_atomically(path, script);
+    guard_output(path, FileKind::script, invocation.overwrite());
+    for (std::size_t at = 0; at < pending.cases.size(); ++at)
+        if (pending.replaces[at]) set_aside(*pending.cases[at], invocation.overwrite());
+    write_atomically(path, script, FileKind::script, invocation.overwrite());
     const auto [printed, status] = sbatch(path);
     if (status != 0)
         throw FileError(fmt::format("sbatch {} ended with status {}: {}{}", path, status, printed,

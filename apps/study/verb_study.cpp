@@ -23,14 +23,14 @@ const std::vector<Subverb>& subverbs() {
     static const std::vector<Subverb> table = {
         {"plan", {"json"}, study_plan},
         {"run",
-         {"jobs", "failed", "edited"},
+         {"jobs", "failed", "edited", "force"},
          [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, false); }},
-        {"submit", {"print", "failed", "edited"}, study_submit},
+        {"submit", {"print", "failed", "edited", "force"}, study_submit},
         {"status", {"json"}, study_status},
         {"resume",
-         {"jobs", "failed", "edited"},
+         {"jobs", "failed", "edited", "force"},
          [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, true); }},
-        {"collect", {"output"}, study_collect},
+        {"collect", {"output", "force"}, study_collect},
     };
     return table;
 }

@@ -328,7 +328,7 @@ class BadInput(CompareTest):
 
     def test_files_that_must_not_be_lost(self):
         deck = self.poisson()
-        self.expect(7, "compare", deck, "--auto", "-o", deck, says="a.ini exists and holds no comparison")
+        self.expect(7, "compare", deck, "--auto", "-o", deck, says="a.ini exists and is no comparison that this program wrote")
         self.assertIn("poisson", (self.folder / deck).read_text())
         self.expect(7, "compare", deck, "--auto", "-o", "none/c.h5", says="none/c.h5")
         self.assertIn("exit_code", json.loads(

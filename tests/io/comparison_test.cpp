@@ -124,7 +124,7 @@ TEST(Comparison, MissingPartsAreNamed) {
                              "candidates/cg+struct_ilu:fill_level=1/history"}) {
         const std::string path = scratch.path("c.h5");
         ComparisonData written = sample_comparison(path);
-        write_comparison(written);
+        write_comparison(written, Overwrite::any);
         remove_object(path, part);
         EXPECT_NE(error_of([&] { read_comparison(path); }).find(std::string("/") + part + " is missing"),
                   std::string::npos)

@@ -172,8 +172,8 @@ TEST(MatrixMarketFiles, WhatIsWrittenReadsBackBitForBit) {
         EXPECT_EQ(m.csr.column, csr.column);
         EXPECT_EQ(m.csr.value, csr.value);
     }
-    EXPECT_EQ(scratch.read("a.mtx").substr(0, 66),
-              "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 0.1\n2 1 ");
+    EXPECT_EQ(scratch.read("a.mtx").substr(0, 87),
+              "%%MatrixMarket matrix coordinate real symmetric\n% made by hyperplane\n2 2 3\n1 1 0.1\n2 1 ");
     const Values b{1.0, 1e-300, -0.1, 1.7976931348623157e308};
     write_matrix_market(scratch.path("b.mtx"), b);
     EXPECT_EQ(read_matrix_market_vector(scratch.path("b.mtx")), b);
@@ -186,7 +186,7 @@ TEST(MatrixMarketFiles, FullDisk) {
         error_with_full_disk(10, [&] { write_matrix_market(scratch.path("b.mtx"), Values(100, 1.0)); });
     EXPECT_EQ(error,
               scratch.path("b.mtx") +
-                  ": cannot write 247 bytes, stopped after 10: File too large; the file size limit (ulimit -f) is "
+                  ": cannot write 268 bytes, stopped after 10: File too large; the file size limit (ulimit -f) is "
                   "too low; any earlier file of that name is intact");
     EXPECT_TRUE(scratch.names().empty());
 }

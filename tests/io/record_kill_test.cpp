@@ -57,14 +57,14 @@ TEST(AtomicFile, IsInvisibleUntilCommitted) {
     for (const bool unnamed : {true, false}) {
         const Scratch scratch;
         {
-            AtomicFile file(scratch.path("a"), unnamed);
+            AtomicFile file(scratch.path("a"), FileKind::log, Overwrite::any, unnamed);
             file.write("abc", 3, 0);
             EXPECT_FALSE(std::filesystem::exists(scratch.path("a")));
             EXPECT_EQ(scratch.names().size(), unnamed ? 0u : 1u);
         }
         EXPECT_EQ(scratch.names().size(), 0u);
         for (const char* text : {"one", "two"}) {
-            AtomicFile file(scratch.path("a"), unnamed);
+            AtomicFile file(scratch.path("a"), FileKind::log, Overwrite::any, unnamed);
             file.write(text, 3, 0);
             file.commit();
             EXPECT_EQ(scratch.read("a"), text);

@@ -177,8 +177,12 @@ TEST(Record, EveryStopReasonComesBack) {
 
 TEST(Record, FinishReplacesAndLeavesOneFile) {
     const Scratch scratch;
-    scratch.write("run.h5", "an earlier file");
-    RecordWriter writer(scratch.path("run.h5"), sample_header());
+    const std::string earlier = scratch.write("run.h5", "an earlier file");
+    EXPECT_EQ(error_of([&] { RecordWriter(earlier, sample_header()); }),
+              earlier +
+                  " exists and is no record of a run that this program wrote, so it is left as it is; name another "
+                  "file, or give --force to write over it");
+    RecordWriter writer(earlier, sample_header(), Overwrite::any);
     fill_sample(writer);
     writer.publish();
     EXPECT_EQ(scratch.read("run.h5"), "an earlier file");
@@ -195,7 +199,8 @@ TEST(Record, PlacesThatCannotBeWritten) {
     EXPECT_EQ(error(scratch.path("none/run.h5")),
               scratch.path("none/run.h5") + ": cannot create a file in " + scratch.path("none") +
                   ": No such file or directory; make the folder first; any earlier file of that name is intact");
-    EXPECT_EQ(error("/dev/null"), "/dev/null: is there, but is no regular file");
+    EXPECT_EQ(error("/dev/null"),
+              "/dev/null is a device, not a regular file, and is never written over; name another file");
     EXPECT_EQ(error(scratch.path("")), scratch.path("") + ": is no file name");
     EXPECT_EQ(scratch.names(), std::vector<std::string>{});
 }

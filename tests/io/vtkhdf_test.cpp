@@ -145,7 +145,7 @@ TEST(VtkHdf, ManyFieldsAndReplacement) {
     std::vector<NamedField> fields;
     for (int f = 0; f < 100; ++f) fields.push_back({"field" + std::to_string(f), digits(grid, f)});
     scratch.write("run.vtkhdf", "an earlier file");
-    write_vtkhdf(scratch.path("run.vtkhdf"), grid, fields);
+    write_vtkhdf(scratch.path("run.vtkhdf"), grid, fields, Overwrite::any);
     const Contents contents(scratch.path("run.vtkhdf"));
     std::vector<hsize_t> shape;
     for (int f = 0; f < 100; ++f)
@@ -159,7 +159,7 @@ TEST(VtkHdf, FullDiskLeavesTheEarlierFile) {
     scratch.write("run.vtkhdf", "an earlier file");
     for (const rlim_t limit : {0, 1000, 4096, 65000}) {
         const std::string error = error_with_full_disk(limit, [&] {
-            write_vtkhdf(scratch.path("run.vtkhdf"), grid, {{"u", digits(grid, 1)}});
+            write_vtkhdf(scratch.path("run.vtkhdf"), grid, {{"u", digits(grid, 1)}}, Overwrite::any);
         });
         EXPECT_EQ(error,
                   scratch.path("run.vtkhdf") +

@@ -98,6 +98,7 @@ class ReportTest(unittest.TestCase):
         return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
     def page(self, *records):
+        Path(self.path("page.html")).unlink(missing_ok=True)
         done = self.report("-o", self.path("page.html"), *records)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("page.html"), encoding="utf-8") as file:
@@ -263,10 +264,19 @@ class ReportTest(unittest.TestCase):
 
     def test_pictures_for_papers(self):
         for kind, head in (("pdf", b"%PDF"), ("svg", b"<?xml")):
-            done = self.report(self.record("a.h5"), "--png", self.path(f"a.{kind}"))
+            done = self.report(self.record("a.h5"), "-o", f"{kind}.html", "--png", self.path(f"a.{kind}"))
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(self.path(f"a.{kind}"), "rb") as file:
                 self.assertEqual(file.read(len(head)), head)
+
+    def test_what_is_there_is_left_to_the_program(self):
+        record = self.record("a.h5")
+        Path("page.html").write_text("mine", encoding="utf-8")
+        for words in (("-o", "page.html"), ("--png", "page.html")):
+            done = self.report(record, *words)
+            self.assertEqual(done.returncode, 7)
+            self.assertIn("page.html: there is such a file already", done.stderr)
+        self.assertEqual(Path("page.html").read_text(encoding="utf-8"), "mine")
 
     def test_missing_file(self):
         self.assertIn("none.h5: no such file", self.refused(self.path("none.h5")))

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/output_guard.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
+
+/// The first bytes of a regular file, at most `most`; empty where it cannot be read.
+std::string head_of(const std::string& path, std::size_t most) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return "";
+    std::string bytes(most, '\0');
+    std::size_t size = 0;
+    ssize_t got = 1;
+    while (size < most && got > 0) {
+        got = read(fd, bytes.data() + size, most - size);
+        if (got > 0) size += std::size_t(got);
+    }
+    close(fd);
+    bytes.resize(size);
+    return bytes;
+}
+
+bool begins(std::string_view text, std::string_view head) {
+    return text.substr(0, head.size()) == head;
+}
+bool holds(std::string_view text, std::string_view part) {
+    return text.find(part) != text.npos;
+}
+
+/// The kind of an HDF5 file that a program before 0.2.0 wrote, by the names that stand in it; `kind` is what it may be.
+bool is_earlier(std::string_view bytes, FileKind kind) {
+    if (!begins(bytes, hdf5_signature) || !holds(bytes, std::string_view("code_version", 13))) return false;
+    const bool study = holds(bytes, std::string_view("study_schema_version", 21)),
+               comparison = holds(bytes, std::string_view("left_out", 9)),
+               record = holds(bytes, std::string_view("schema_version", 15));
+    if (kind == FileKind::study) return study;
+    if (kind == FileKind::comparison) return !study && comparison;
+    return !study && !comparison && record;
+}
+
+/// A whole file of 1 GiB or less: names may stand anywhere in it.
+bool is_hdf5_of(const std::string& path, FileKind kind, std::string_view mark) {
+    constexpr std::size_t most = std::size_t(1) << 30;
+    if (begins(head_of(path, mark.size()), mark)) return true;
+    return begins(head_of(path, hdf5_signature.size()), hdf5_signature) && is_earlier(head_of(path, most), kind);
+}
+
+bool is_picture(std::string_view bytes) {
+    return (begins(bytes, "\x89PNG") || begins(bytes, "%PDF") || begins(bytes, "<?xml")) &&
+           holds(bytes, "hyperplane report");
+}
+
+/// Lines of the log begin with their level; since 0.2.0 a log begins with its name.
+bool is_log(std::string_view bytes) {
+    for (const char* level : {"hyperplane log", "info: ", "warning: ", "error: "})
+        if (begins(bytes, level)) return true;
+    return false;
+}
+
+std::string what_it_is(mode_t mode) {
+    if (S_ISDIR(mode)) return "a folder";
+    if (S_ISFIFO(mode)) return "a FIFO";
+    if (S_ISSOCK(mode)) return "a socket";
+    return "a device";
+}
+
+}  // namespace
+
+const char* to_string(FileKind kind) {
+    switch (kind) {
+        case FileKind::record: return "record of a run";
+        case FileKind::comparison: return "comparison";
+        case FileKind::study: return "collected study";
+        case FileKind::checkpoint: return "checkpoint";
+        case FileKind::fields: return "file of fields";
+        case FileKind::json: return "table in JSON";
+        case FileKind::csv: return "table of a study";
+        case FileKind::script: return "batch script";
+        case FileKind::matrix: return "exported matrix or vector";
+        case FileKind::page: return "report";
+        case FileKind::picture: return "picture of a report";
+        case FileKind::log: return "log of a case";
+        case FileKind::lock: return "lock";
+    }
+    return "";
+}
+
+std::string resolve_links(const std::string& path) {
+    constexpr int most = 40;  // as the kernel
+    std::string resolved = path;
+    char target[PATH_MAX];
+    for (int link = 0; link < most; ++link) {
+        const ssize_t length = readlink(resolved.c_str(), target, sizeof target);
+        if (length < 0) return resolved;
+        const std::string named(target, std::size_t(length));
+        const std::size_t slash = resolved.rfind('/');
+        resolved = named[0] == '/' || slash == resolved.npos ? named : resolved.substr(0, slash + 1) + named;
+    }
+    throw FileError(path + ": too many symbolic links, one after the other");
+}
+
+bool is_own(const std::string& path, FileKind kind) {
+    struct stat file;
+    if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return false;
+    if (file.st_size == 0) return true;
+    constexpr std::size_t few = 4096, many = 1 << 16, most = 1 << 26;
+    switch (kind) {
+        case FileKind::record: return is_hdf5_of(path, kind, "hyperplane record");
+        case FileKind::comparison: return is_hdf5_of(path, kind, "hyperplane comparison");
+        case FileKind::study: return is_hdf5_of(path, kind, "hyperplane study");
+        case FileKind::checkpoint: return begins(head_of(path, few), "hyperplane checkpoint");
+        case FileKind::fields: {
+            const std::string head = head_of(path, many);
+            return begins(head, hdf5_signature) && holds(head, "VTKHDF") && holds(head, made_by_mark);
+        }
+        case FileKind::csv: return begins(head_of(path, few), "case,name,hash,status,exit_code,");
+        case FileKind::page: return holds(head_of(path, few), R"(<meta name="generator" content="hyperplane report">)");
+        case FileKind::picture: return is_picture(head_of(path, most));
+        case FileKind::log: return is_log(head_of(path, few));
+        case FileKind::lock: return begins(head_of(path, few), "hyperplane lock");
+        case FileKind::json:
+        case FileKind::script:
+        case FileKind::matrix: return holds(head_of(path, 200), made_by_mark);
+    }
+    return false;
+}
+
+void guard_output(const std::string& path, const std::string& name, FileKind kind, Overwrite overwrite) {
+    struct stat file;
+    const std::string shown = path == name ? name : fmt::format("{} (a link to {})", name, path);
+    if (stat(path.c_str(), &file) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR || errno == EACCES) return;  // who opens it says what is wrong
+        throw FileError(fmt::format("{}: cannot be written: {}", shown, std::strerror(errno)));
+    }
+    if (!S_ISREG(file.st_mode))
+        throw FileError(fmt::format("{} is {}, not a regular file, and is never written over; name another file", shown,
+                                    what_it_is(file.st_mode)));
+    if (overwrite == Overwrite::any || is_own(path, kind)) return;
+    throw FileError(fmt::format(
+        "{} exists and is no {} that this program wrote, so it is left as it is; name another file, or give "
+        "--force to write over it",
+        shown, to_string(kind)));
+}
+
+void guard_output(const std::string& name, FileKind kind, Overwrite overwrite) {
+    guard_output(resolve_links(name), name, kind, overwrite);
+}
+
+void remove_own(const std::string& path, FileKind kind) {
+    struct stat file;
+    if (lstat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0 && is_own(path, kind))
+        unlink(path.c_str());
+}
+
+}  // namespace hyperplane
