@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a shell can know of the program, from the tables of verbs, keys and components; words as a shell reads them.
+// What a shell can know of the program, from the tables of verbs, keys and components.
 #pragma once
 
 #include <string>
 
 namespace hyperplane {
-
-/// `word` as one word of a shell.
-std::string quoted(const std::string& word);
 
 /// A bash script that completes verbs, options, files, keys and their values.
 std::string bash_completion();

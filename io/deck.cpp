@@ -80,11 +80,15 @@ std::optional<std::string> find_bad_byte(std::string_view line) {
     return std::nullopt;
 }
 
-/// `text` as a comment may hold it, on one line.
-std::string on_one_line(std::string text) {
-    for (char& c : text)
-        if ((c >= 0 && c < ' ') || c == 0x7f) c = '?';
-    return text;
+/// `text` as a comment of a deck may hold it: on one line, and UTF-8 whatever it was.
+std::string on_one_line(std::string_view text) {
+    std::string line;
+    while (!text.empty()) {
+        const std::size_t length = character_length(text);
+        line += length == 0 ? "?" : text.substr(0, length);
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return line;
 }
 
 /// A value and, where it is malformed, what is wrong.

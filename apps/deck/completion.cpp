@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "apps/deck/schema.hpp"
+#include "apps/quoting.hpp"
 #include "apps/run/reference.hpp"
 #include "apps/shell.hpp"
 #include "apps/verbs.hpp"
@@ -186,7 +187,7 @@ std::string function(const std::string& name, const std::string& on, const std::
 }
 
 std::string one_case(const std::string& pattern, const std::string& words) {
-    return words.empty() ? "" : fmt::format("        {}) echo {} ;;\n", pattern, quoted(words));
+    return words.empty() ? "" : fmt::format("        {}) echo {} ;;\n", pattern, shell_word(words));
 }
 
 std::string awaits_of(const Verb& verb) {
@@ -213,12 +214,6 @@ std::string awaits_of(const Verb& verb) {
 
 }  // namespace
 
-std::string quoted(const std::string& word) {
-    std::string text = "'";
-    for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
-
 std::string bash_completion() {
     Words names, keys;
     std::string options, awaits, values, own;
@@ -243,8 +238,8 @@ std::string bash_completion() {
            "#   ~/.local/share/bash-completion/completions/hyperplane\n"
            "# or into ~/.bashrc:  source <(hyperplane help --completion bash)\n" +
            fmt::format("\n_hyperplane_verbs={}\n_hyperplane_keys={}\n",
-                       quoted(fmt::format("{}", fmt::join(names, " "))),
-                       quoted(fmt::format("{}", fmt::join(keys, " ")))) +
+                       shell_word(fmt::format("{}", fmt::join(names, " "))),
+                       shell_word(fmt::format("{}", fmt::join(keys, " ")))) +
            function("options", "$1", options) + function("awaits", "$1:$2", awaits) + function("values", "$1", values) +
            function("own", "$1", own) + machinery;
 }

@@ -2,12 +2,9 @@
 // hyperplane report FILE.h5... [-o OUT.html] [--png OUT.png]: drawn by report.py, which fills files in memory; what
 // becomes of them is decided here, by the guard of all outputs.
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "apps/process.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
@@ -23,26 +21,10 @@
 namespace hyperplane {
 namespace {
 
-/// Runs a program found in PATH and waits; its exit status, 127 when it cannot be started.
-int run_program(const std::vector<std::string>& words, bool silent) {
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    if (silent) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = 0;
-    int status = 0;
-    const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed || waitpid(child, &status, 0) < 0) return 127;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
 /// A Python 3 that can read records and draw.
 std::string find_python() {
     for (const char* python : {"python3", "/usr/bin/python3"})
-        if (run_program({python, "-c", "import h5py, matplotlib"}, true) == 0) return python;
+        if (capture({python, "-c", "import h5py, matplotlib"}).status == 0) return python;
     throw FileError(
         "report needs Python 3 with h5py and matplotlib: apt-get install python3 python3-h5py python3-matplotlib");
 }
@@ -91,7 +73,7 @@ int report_verb(const Invocation& invocation) {
     words.insert(words.end(), {"-o", drawn_page.name(), "--silent"});
     if (invocation.has("png")) words.insert(words.end(), {"--png", drawn_picture.name(), "--format", ending(picture)});
     std::fflush(stdout);
-    const int status = run_program(words, false);  // it has said what was wrong
+    const int status = run_program(words);  // it has said what was wrong
     if (status > int(ExitCode::file)) throw FileError(fmt::format("{} ended with status {}", words[1], status));
     if (status != 0) return status;
     write_atomically(page, read_whole_file(drawn_page.name()), FileKind::page, overwrite);

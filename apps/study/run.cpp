@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "apps/backend.hpp"
+#include "apps/quoting.hpp"
 #include "apps/run/progress.hpp"
 #include "apps/signals.hpp"
 #include "apps/study/child.hpp"
@@ -98,7 +99,7 @@ private:
             return true;
         }
         if (pending_.replaces[next_]) set_aside(a_case, overwrite_);
-        std::vector<std::string> words = {"run", study_.file, "--case", a_case.hash};
+        std::vector<std::string> words = {"run", as_argument(study_.file), "--case", a_case.hash};
         if (overwrite_ == Overwrite::any) words.push_back("--force");
         running_.push_back({&a_case, std::max<Index>(0, prediction.bytes), Clock::now(),
                             Child(words, threads_, a_case.beside("log"), overwrite_)});

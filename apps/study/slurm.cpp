@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "apps/shell.hpp"
+#include "apps/quoting.hpp"
 #include "apps/study/study.hpp"
 #include "io/output_guard.hpp"
 
@@ -25,33 +25,50 @@ Index with_room(Index bytes) {
     return bytes + bytes / 4 + (Index(256) << 20);
 }
 
+/// Whether sbatch would take no part of a log's name for a pattern: a backslash anywhere turns patterns off.
+bool takes_no_pattern(const Study& study) {
+    return std::filesystem::absolute(study.folder).string().find('\\') != std::string::npos;
+}
+
+/// The logs in the study's folder as --output names them, where '%' begins a pattern.
+std::string log_pattern(const Study& study) {
+    if (takes_no_pattern(study)) return "/dev/null";
+    std::string pattern;
+    for (char c : std::filesystem::absolute(study.folder).string()) pattern += c == '%' ? "%%" : std::string(1, c);
+    return pattern + "/slurm-%A_%a.log";
+}
+
 std::string directives(const Study& study, std::size_t cases, std::optional<Index> memory) {
     const Parameters& p = study.slurm;
     std::string text;
     const auto add = [&](const std::string& option) { text += "#SBATCH --" + option + "\n"; };
-    const auto pass_on = [&](const char* name, const std::string& option) {
-        if (p.is_set("slurm", name)) add(option + "=" + p.text("slurm", name));
+    const auto add_word = [&](const std::string& option, const std::string& word, const std::string& what) {
+        add(option + "=" + sbatch_word(word, what));
     };
-    add("job-name=" + study.name);
+    const auto pass_on = [&](const char* name, const std::string& option) {
+        if (p.is_set("slurm", name)) add_word(option, p.text("slurm", name), p.where("slurm", name));
+    };
+    add_word("job-name", one_line(study.name), study.file);
     add(fmt::format("array=0-{}", cases - 1) +
         (p.is_set("slurm", "max_running") ? "%" + p.text("slurm", "max_running") : ""));
     for (const char* name : {"partition", "account", "qos", "time", "gpus"}) pass_on(name, name);
     pass_on("cpus", "cpus-per-task");
     if (p.is_set("slurm", "memory"))
-        add("mem=" + p.text("slurm", "memory"));
+        add_word("mem", p.text("slurm", "memory"), p.where("slurm", "memory"));
     else if (memory)
         add(fmt::format("mem={}M", (with_room(*memory) >> 20) + 1));
     add(fmt::format("signal=B:USR1@{}", p.text("slurm", "seconds_to_stop")));
     add("requeue");
     add("open-mode=append");
-    add("chdir=" + std::filesystem::current_path().string());
-    add("output=" + study.folder + "/slurm-%A_%a.log");
+    add_word("chdir", std::filesystem::current_path().string(), "the current folder");
+    add_word("output", log_pattern(study), "sweep.folder, the folder of the records");
     if (p.is_set("slurm", "options")) text += "#SBATCH " + p.text("slurm", "options") + "\n";
     return text;
 }
 
 // The shell waits for the program in the background, so that it can pass Slurm's signal on.
 constexpr const char* body = R"(
+cd {folder} || exit 7
 {program} run {study} --case "${{cases[$SLURM_ARRAY_TASK_ID]}}" &
 run=$!
 # Before the time is over Slurm sends USR1: the run keeps its state and ends with 75, then the task goes on later.
@@ -98,12 +115,19 @@ ParameterTable slurm_parameters() {
 std::string slurm_script(const Study& study, const std::vector<const StudyCase*>& cases, std::optional<Index> memory) {
     std::string text =
         fmt::format("#!/bin/bash\n# {} study submit\n", made_by_mark) + directives(study, cases.size(), memory);
-    text += fmt::format("\n# Cases of {} by the hashes of their decks.\ncases=(\n", study.file);
-    for (const StudyCase* a_case : cases) text += fmt::format("    {}  # {}\n", a_case->hash, a_case->name);
-    text += ")\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\n";
+    text += fmt::format("\n# Cases of {} by the hashes of their decks.\ncases=(\n", one_line(study.file));
+    for (const StudyCase* a_case : cases) text += fmt::format("    {}  # {}\n", a_case->hash, one_line(a_case->name));
+    text += ")\n";
+    if (takes_no_pattern(study))  // but bash can name the log all the same
+        text +=
+            fmt::format("mkdir -p {0}\nexec >>{0}/\"slurm-${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID.log\" 2>&1\n",
+                        shell_word(std::filesystem::absolute(study.folder).string()));
+    text += "export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\n";
     if (study.slurm.is_set("slurm", "setup")) text += study.slurm.text("slurm", "setup") + "\n";
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-    return text + fmt::format(body, fmt::arg("program", quoted(program)), fmt::arg("study", quoted(study.file)));
+    return text + fmt::format(body, fmt::arg("folder", shell_word(std::filesystem::current_path().string())),
+                              fmt::arg("program", shell_word(program)),
+                              fmt::arg("study", shell_word(as_argument(study.file))));
 }
 
 }  // namespace hyperplane

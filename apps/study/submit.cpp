@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <sys/wait.h>
-#include <array>
-#include <cstdio>
-#include <filesystem>
 #include <optional>
 
-#include "apps/shell.hpp"
+#include "apps/process.hpp"
+#include "apps/quoting.hpp"
 #include "apps/study/pending.hpp"
 #include "apps/study/prediction.hpp"
 #include "apps/study/slurm.hpp"
@@ -20,18 +17,6 @@
 
 namespace hyperplane {
 namespace {
-
-/// Submits a script; what sbatch prints, and its status.
-std::pair<std::string, int> sbatch(const std::string& script) {
-    std::FILE* pipe = popen(("sbatch --parsable " + quoted(script) + " 2>&1").c_str(), "r");
-    if (!pipe) throw FileError("sbatch cannot be started");
-    std::string printed;
-    std::array<char, 256> part;
-    while (std::fgets(part.data(), part.size(), pipe)) printed += part.data();
-    const int status = pclose(pipe);
-    while (!printed.empty() && printed.back() == '\n') printed.pop_back();
-    return {printed, WIFEXITED(status) ? WEXITSTATUS(status) : 128};
-}
 
 /// Bytes of the case that needs most; nothing where that is not known of some case on this machine.
 std::optional<Index> largest(const std::vector<Prediction>& predictions) {
@@ -67,7 +52,7 @@ int study_submit(const Study& study, const Invocation& invocation) {
     for (std::size_t at = 0; at < pending.cases.size(); ++at)
         if (pending.replaces[at]) set_aside(*pending.cases[at], invocation.overwrite());
     write_atomically(path, script, FileKind::script, invocation.overwrite());
-    const auto [printed, status] = sbatch(path);
+    const auto [status, printed] = capture({"sbatch", "--parsable", as_argument(path)});
     if (status != 0)
         throw FileError(fmt::format("sbatch {} ended with status {}: {}{}", path, status, printed,
                                     status == 127 ? "; is this a machine of the cluster?" : ""));
