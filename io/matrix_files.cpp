@@ -56,7 +56,7 @@ void for_each_entry(const CsrMatrix& matrix, bool lower_only, const Body& body) 
 std::vector<double> read_doubles(const std::string& path, Index count) {
     static_assert(std::endian::native == std::endian::little);
     struct stat file;
-    const bool is_file = stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
+    const bool is_file = stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);  // others are refused below
     if (is_file && file.st_size != count * Index(sizeof(double)))
         throw FileError(fmt::format("{}: {} float64 values are needed, {} bytes; the file has {}", path, count,
                                     count * Index(sizeof(double)), file.st_size));

@@ -49,7 +49,12 @@ public:
     std::optional<std::vector<std::string_view>> next() {
         while (!rest_.empty()) {
             const std::string_view line = take();
-            if (!line.empty() && line[0] == '%') continue;
+            if (line.size() > longest_line) fail(fmt::format("the line has more than {} bytes", longest_line));
+            if (!line.empty() && line[0] == '%') {
+                if (!banner_seen_ && !size_seen_) refuse_misspelt(line);
+                continue;
+            }
+            size_seen_ = true;
             if (auto words = words_of(line); !words.empty()) return words;
         }
         return std::nullopt;
@@ -60,6 +65,7 @@ public:
         std::string head(rest_.substr(0, mark.size()));
         for (char& c : head) c = lower(c);
         if (head != mark) return {};
+        banner_seen_ = true;
         std::vector<std::string> words;
         for (std::string_view word : words_of(take())) {
             words.emplace_back(word);
@@ -106,8 +112,27 @@ public:
         return value - 1;
     }
 
+    int number() const { return number_; }
+
 private:
+    static constexpr std::size_t longest_line = 65536;
     static char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
+
+    /// A comment above the sizes that was meant as the banner: it begins with two '%', or speaks of a matrix in
+    /// coordinates or an array.
+    void refuse_misspelt(std::string_view line) const {
+        std::string text(line);
+        for (char& c : text) c = lower(c);
+        const auto holds = [&](const char* word) { return text.find(word) != text.npos; };
+        const bool meant = text.rfind("%%", 0) == 0 || holds("matrixmarket") ||
+                           (holds("matrix") && (holds("coordinate") || holds("array")));
+        if (!meant) return;
+        if (holds("%%matrixmarket")) fail("the banner must be the first line of the file, and begin it");
+        fail(fmt::format(
+            "'{}' is no banner, and is not taken for a comment either; expected %%MatrixMarket matrix FORMAT "
+            "FIELD SYMMETRY, or no such line",
+            quoted(line)));
+    }
     std::string_view take() {
         ++number_;
         const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -120,6 +145,7 @@ private:
     std::string_view rest_;
     const std::string& file_;
     int number_ = 0;
+    bool banner_seen_ = false, size_seen_ = false;
 };
 
 struct Banner {
@@ -151,6 +177,7 @@ struct Entry {
 struct Coordinates {
     Index rows = 0, columns = 0;
     std::vector<Entry> entries;
+    int above = 0, below = 0;  ///< lines of the first entries there; 0: none
 };
 
 constexpr Index shortest_entry = 6;                      // "1 1 1\n"
@@ -169,6 +196,8 @@ void read_entries(Lines& lines, Index announced, bool lower_only, Coordinates& m
                           lines.index((*words)[1], "column", matrix.columns), lines.real((*words)[2])};
         if (lower_only && entry.column > entry.row)
             lines.fail("an entry above the diagonal; a symmetric file holds the lower triangle only");
+        if (entry.column > entry.row && matrix.above == 0) matrix.above = lines.number();
+        if (entry.column < entry.row && matrix.below == 0) matrix.below = lines.number();
         matrix.entries.push_back(entry);
     }
     if (Index(matrix.entries.size()) != announced)
@@ -176,11 +205,28 @@ void read_entries(Lines& lines, Index announced, bool lower_only, Coordinates& m
             fmt::format("the file ends after {} of {} entries; is it truncated?", matrix.entries.size(), announced));
 }
 
-/// True when all entries lie on one side of the diagonal, or on it.
-bool one_triangle(const std::vector<Entry>& entries) {
-    const auto above = [](const Entry& e) { return e.column > e.row; };
-    const auto below = [](const Entry& e) { return e.column < e.row; };
-    return std::none_of(entries.begin(), entries.end(), above) || std::none_of(entries.begin(), entries.end(), below);
+/// Whether the entries are one triangle of a symmetric matrix, as banner and deck say it; throws where they do not, or
+/// contradict each other.
+bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates& matrix, const std::string& file) {
+    const bool said = symmetry == FileSymmetry::symmetric;
+    if (banner.given && symmetry != FileSymmetry::by_file && said != banner.symmetric)
+        throw FileError(fmt::format("{}:1: the banner says {}, the deck problem.symmetry = {}", file,
+                                    banner.symmetric ? "symmetric" : "general", said ? "symmetric" : "general"));
+    if (banner.given) return banner.symmetric;
+    const int first = std::max(matrix.above, matrix.below);
+    if (said && matrix.above > 0 && matrix.below > 0)
+        throw FileError(
+            fmt::format("{}:{}: an entry in the other triangle than the one of line {}; with problem.symmetry = "
+                        "symmetric a file holds one of them",
+                        file, first, std::min(matrix.above, matrix.below)));
+    if (symmetry != FileSymmetry::by_file) return said;
+    if (first == 0) return true;  // a diagonal
+    if (matrix.above > 0 && matrix.below > 0) return false;
+    throw FileError(
+        fmt::format("{}:{}: all entries beside the diagonal are {} it, and without a banner that may mean a triangular "
+                    "matrix or a symmetric one; begin the file with %%MatrixMarket matrix coordinate real general (or "
+                    "symmetric), or set problem.symmetry",
+                    file, first, matrix.above > 0 ? "above" : "below"));
 }
 
 /// Rows ascending, columns ascending in each; entries of one place are added up in the file's order.
@@ -214,7 +260,7 @@ CsrMatrix compress(Index rows, std::vector<Entry>& entries, const std::string& f
 
 }  // namespace
 
-InputMatrix parse_matrix_market(const std::string& text, const std::string& file) {
+InputMatrix parse_matrix_market(const std::string& text, const std::string& file, FileSymmetry said) {
     Lines lines(text, file);
     const Banner banner = read_banner(lines);
     if (!banner.coordinate) lines.fail("a dense array; a sparse matrix is needed, in coordinate format");
@@ -231,7 +277,7 @@ InputMatrix parse_matrix_market(const std::string& text, const std::string& file
         lines.fail(fmt::format("{} rows, but only {} entries: some rows are empty", matrix.rows, announced));
     read_entries(lines, announced, banner.symmetric, matrix);
 
-    const bool symmetric = banner.given ? banner.symmetric : one_triangle(matrix.entries);
+    const bool symmetric = is_symmetric(banner, said, matrix, file);
     if (symmetric) {
         const std::size_t stored = matrix.entries.size();
         for (std::size_t at = 0; at < stored; ++at) {
@@ -278,12 +324,12 @@ std::vector<double> parse_matrix_market_vector(const std::string& text, const st
     return values;
 }
 
-InputMatrix read_matrix_market(const std::string& path) {
-    return parse_matrix_market(read_whole_file(path), path);
+InputMatrix read_matrix_market(const std::string& path, FileSymmetry symmetry) {
+    return parse_matrix_market(read_text_file(path), path, symmetry);
 }
 
 std::vector<double> read_matrix_market_vector(const std::string& path) {
-    return parse_matrix_market_vector(read_whole_file(path), path);
+    return parse_matrix_market_vector(read_text_file(path), path);
 }
 
 }  // namespace hyperplane

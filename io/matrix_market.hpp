@@ -13,10 +13,13 @@ namespace hyperplane {
 
 /// Reads a square "%%MatrixMarket matrix coordinate real|integer general|symmetric", or, without a
 /// banner, lines "row column value" after a line "rows columns entries". A file without banner whose
-/// entries all lie in one triangle is taken as symmetric. Entries given twice are added up. Memory
-/// grows with the file, not with what it claims to hold. Throws FileError with file and line.
-InputMatrix read_matrix_market(const std::string& path);
-InputMatrix parse_matrix_market(const std::string& text, const std::string& file);
+/// entries lie on one side of the diagonal may mean a symmetric matrix or a triangular one: it is refused unless
+/// `symmetry` says which. What looks like a banner and is none is refused, too. Entries given twice are added up.
+/// Memory grows with the file, not with what it claims to hold; a file that is none, or has lines of more than 64 KiB,
+/// is refused. Throws FileError with file and line.
+InputMatrix read_matrix_market(const std::string& path, FileSymmetry symmetry = FileSymmetry::by_file);
+InputMatrix parse_matrix_market(const std::string& text, const std::string& file,
+                                FileSymmetry symmetry = FileSymmetry::by_file);
 
 /// Reads an array (or n x 1 coordinate) vector; without banner, one number a line (an optional first
 /// line "rows columns"). Throws FileError with file and line.

@@ -3,29 +3,82 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 
 #include "core/error.hpp"
 
 namespace hyperplane {
+namespace {
 
-std::string read_whole_file(const std::string& path) {
+/// What is read of a text file so far: refuses what no text file holds before memory is full of it.
+class TextCheck {
+public:
+    explicit TextCheck(const std::string& path) : path_(path) {}
+
+    void operator()(std::string_view piece) {
+        while (!piece.empty()) {
+            const std::size_t end = std::min(piece.find('\n'), piece.size());
+            if (const std::size_t zero = piece.substr(0, end).find('\0'); zero != piece.npos)
+                fail(fmt::format("byte {} is zero; this is no text file", length_ + zero + 1));
+            if ((length_ += end) > longest_line) fail(fmt::format("the line has more than {} bytes", longest_line));
+            if (end == piece.size()) return;
+            ++line_;
+            length_ = 0;
+            piece.remove_prefix(end + 1);
+        }
+    }
+
+private:
+    static constexpr std::size_t longest_line = 65536;
+    [[noreturn]] void fail(const std::string& what) const {
+        throw FileError(fmt::format("{}:{}: {}", path_, line_, what));
+    }
+
+    const std::string& path_;
+    std::size_t line_ = 1, length_ = 0;
+};
+
+std::string read_checked(const std::string& path, const std::function<void(std::string_view)>& check) {
     constexpr std::size_t piece = 1 << 20;
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO that no one writes to must not hang
+    struct stat file;
+    if (fd >= 0 && fstat(fd, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) {
+        close(fd);
+        throw FileError(path + ": is a device, FIFO or socket, which may never end; copy what it gives to a file");
+    }
     std::string bytes;
     ssize_t got = fd < 0 ? -1 : 1;
-    for (std::size_t size = 0; got > 0; size += std::size_t(got)) {
-        bytes.resize(size + piece);
-        got = read(fd, bytes.data() + size, piece);
-        bytes.resize(size + std::size_t(got < 0 ? 0 : got));
+    int error = errno;
+    try {
+        for (std::size_t size = 0; got > 0; size += std::size_t(got)) {
+            bytes.resize(size + piece);
+            got = read(fd, bytes.data() + size, piece);
+            error = errno;
+            bytes.resize(size + std::size_t(got < 0 ? 0 : got));
+            check(std::string_view(bytes).substr(size));
+        }
+    } catch (...) {
+        close(fd);
+        throw;
     }
-    const int error = errno;
     if (fd >= 0) close(fd);
     if (got < 0) throw FileError(fmt::format("{}: cannot read: {}", path, std::strerror(error)));
     return bytes;
+}
+
+}  // namespace
+
+std::string read_whole_file(const std::string& path) {
+    return read_checked(path, [](std::string_view) {});
+}
+
+std::string read_text_file(const std::string& path) {
+    return read_checked(path, TextCheck(path));
 }
 
 }  // namespace hyperplane

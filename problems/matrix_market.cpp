@@ -134,6 +134,16 @@ ParameterTable matrix_market_parameters() {
          .default_value = "",
          .description = "Matrix Market array file of b; where none is given b = A 1, whose solution is 1"},
         {.section = "problem",
+         .key = "symmetry",
+         .type = ParameterType::choice,
+         .default_value = "by_file",
+         .description = "what the entries of the file are: symmetric, one triangle, whose mirror image is filled in; "
+                        "general, all of "
+                        "them; by_file, what its banner says. A file without banner is general, but refused where its "
+                        "entries lie in "
+                        "one triangle, which may mean either",
+         .choices = {"by_file", "symmetric", "general"}},
+        {.section = "problem",
          .key = "dof",
          .type = ParameterType::integer,
          .default_value = "1",
@@ -151,7 +161,12 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
     const Domain domain = make_domain(parameters, Centring::cell);
     const int dof = int(parameters.integer("problem", "dof"));
     const std::string& file = parameters.text("problem", "matrix");
-    const CsrMatrix csr = files.matrix(file).csr;
+    const std::string& symmetry = parameters.text("problem", "symmetry");
+    const CsrMatrix csr = files
+                              .matrix(file, symmetry == "symmetric" ? FileSymmetry::symmetric
+                                            : symmetry == "general" ? FileSymmetry::general
+                                                                    : FileSymmetry::by_file)
+                              .csr;
     const Grid& grid = domain.grid;
     if (csr.rows != grid.points() * dof)
         throw UsageError(fmt::format(

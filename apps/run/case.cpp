@@ -43,7 +43,8 @@ InputFiles files_beside(const std::string& deck) {
     const auto folder = std::filesystem::path(deck).parent_path();
     const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
     return {
-        .matrix = [resolve](const std::string& path) { return read_matrix_market(resolve(path)); },
+        .matrix = [resolve](const std::string& path,
+                            FileSymmetry symmetry) { return read_matrix_market(resolve(path), symmetry); },
         .vector = [resolve](const std::string& path) { return read_matrix_market_vector(resolve(path)); },
         .doubles = [resolve](const std::string& path, Index count) { return read_doubles(resolve(path), count); },
     };

@@ -17,10 +17,17 @@ struct InputMatrix {
     bool declared_symmetric = false;
 };
 
+/// What the entries of a matrix file mean.
+enum class FileSymmetry {
+    by_file,    ///< what its banner says; without one all entries of a general matrix
+    symmetric,  ///< one triangle of a symmetric matrix
+    general,    ///< all entries
+};
+
 /// Each function throws FileError naming file and line.
 struct InputFiles {
-    std::function<InputMatrix(const std::string& path)> matrix;                        ///< Matrix Market coordinate
-    std::function<std::vector<double>(const std::string& path)> vector;                ///< Matrix Market array
+    std::function<InputMatrix(const std::string& path, FileSymmetry symmetry)> matrix;  ///< Matrix Market coordinate
+    std::function<std::vector<double>(const std::string& path)> vector;                 ///< Matrix Market array
     std::function<std::vector<double>(const std::string& path, Index count)> doubles;  ///< raw float64, `count` of them
 };
 

@@ -50,15 +50,81 @@ TEST(MatrixMarket, IntegerFieldAndAnyCase) {
     EXPECT_EQ(m.csr.value, Values{7});
 }
 
-TEST(MatrixMarket, WithoutBannerOneTriangleIsSymmetric) {
-    for (const char* triangle : {"2 1 3", "1 2 3"}) {
-        const InputMatrix m = parse_matrix_market(std::string("2 2 3\n1 1 1\n2 2 2\n") + triangle, "a.mtx");
-        EXPECT_TRUE(m.declared_symmetric);
-        EXPECT_EQ(m.csr.value, (Values{1, 3, 3, 2}));
+TEST(MatrixMarket, WithoutBannerOneTriangleMayMeanTwoThings) {
+    for (const bool below : {true, false}) {
+        const std::string text = std::string("2 2 3\n1 1 1\n2 2 2\n") + (below ? "2 1 3" : "1 2 3");
+        EXPECT_EQ(matrix_error(text), std::string("a.mtx:4: all entries beside the diagonal are ") +
+                                          (below ? "below" : "above") +
+                                          " it, and without a banner that may mean a triangular matrix or a symmetric "
+                                          "one; begin the file with %%MatrixMarket matrix coordinate real general (or "
+                                          "symmetric), or set problem.symmetry");
+        const InputMatrix symmetric = parse_matrix_market(text, "a.mtx", FileSymmetry::symmetric);
+        EXPECT_TRUE(symmetric.declared_symmetric);
+        EXPECT_EQ(symmetric.csr.value, (Values{1, 3, 3, 2}));
+        const InputMatrix triangular = parse_matrix_market(text, "a.mtx", FileSymmetry::general);
+        EXPECT_FALSE(triangular.declared_symmetric);
+        EXPECT_EQ(triangular.csr.value, (Values{1, 3, 2}));
     }
-    const InputMatrix both = parse_matrix_market("2 2 4\n1 1 1\n2 2 2\n2 1 3\n1 2 3\n", "a.mtx");
-    EXPECT_FALSE(both.declared_symmetric);
-    EXPECT_EQ(both.csr.value, (Values{1, 3, 3, 2}));
+    const std::string both = "2 2 4\n1 1 1\n2 2 2\n2 1 3\n1 2 3\n";
+    const InputMatrix general = parse_matrix_market(both, "a.mtx");
+    EXPECT_FALSE(general.declared_symmetric);
+    EXPECT_EQ(general.csr.value, (Values{1, 3, 3, 2}));
+    EXPECT_EQ(
+        error_of([&] { parse_matrix_market(both, "a.mtx", FileSymmetry::symmetric); }),
+        "a.mtx:5: an entry in the other triangle than the one of line 4; with problem.symmetry = symmetric a file "
+        "holds one of them");
+    EXPECT_TRUE(parse_matrix_market("2 2 2\n1 1 1\n2 2 2\n", "a.mtx").declared_symmetric);  // both at once
+}
+
+TEST(MatrixMarket, BannerAndDeckMustNotContradict) {
+    const std::string text = general + "2 2 3\n1 1 1\n2 2 2\n2 1 3\n";
+    EXPECT_EQ(parse_matrix_market(text, "a.mtx", FileSymmetry::general).csr.value, (Values{1, 3, 2}));
+    EXPECT_EQ(parse_matrix_market(text, "a.mtx").csr.value, (Values{1, 3, 2}));  // triangular, and says so
+    EXPECT_EQ(error_of([&] { parse_matrix_market(text, "a.mtx", FileSymmetry::symmetric); }),
+              "a.mtx:1: the banner says general, the deck problem.symmetry = symmetric");
+    EXPECT_EQ(error_of([&] { parse_matrix_market(symmetric + "1 1 1\n1 1 1\n", "a.mtx", FileSymmetry::general); }),
+              "a.mtx:1: the banner says symmetric, the deck problem.symmetry = general");
+}
+
+TEST(MatrixMarket, WhatLooksLikeABannerIsOne) {
+    const std::string rest = "1 1 1\n1 1 1\n";
+    const auto refused = [&](const std::string& line, int at) {
+        return "a.mtx:" + std::to_string(at) + ": '" + line +
+               "' is no banner, and is not taken for a comment either; expected %%MatrixMarket matrix FORMAT FIELD "
+               "SYMMETRY, or no such line";
+    };
+    for (const char* line : {"%%MatrixMarkt matrix coord", "%MatrixMarket matrix general", "%% MatrixMarket", "%%",
+                             "% matrix coordinate real general", "%%Matrix Market matrix array"})
+        EXPECT_EQ(matrix_error(std::string(line) + "\n" + rest), refused(line, 1));
+    EXPECT_EQ(matrix_error("% of a file\n%%MatrixMarket matrix coordinate real symmetric\n" + rest),
+              "a.mtx:2: the banner must be the first line of the file, and begin it");
+    EXPECT_EQ(vector_error("%%MatrixMarkt array\n1\n"), "b" + refused("%%MatrixMarkt array", 1).substr(1));
+    EXPECT_EQ(parse_matrix_market("% of a matrix\n" + rest + "%% the end\n", "a.mtx").csr.value, Values{1});
+    EXPECT_EQ(parse_matrix_market(general + "%%%% decoration\n" + rest, "a.mtx").csr.value, Values{1});
+}
+
+TEST(MatrixMarket, NoLineIsEndless) {
+    const std::string many(70000, '1');
+    EXPECT_EQ(matrix_error(general + many), "a.mtx:2: the line has more than 65536 bytes");
+    EXPECT_EQ(matrix_error(general + "1 1 1\n%" + many), "a.mtx:3: the line has more than 65536 bytes");
+    const Scratch scratch;
+    const std::string path = scratch.write("a.mtx", general + std::string(3, '\0'));
+    EXPECT_EQ(error_of([&] { read_matrix_market(path); }), path + ":2: byte 1 is zero; this is no text file");
+    const std::string big = scratch.write("b.mtx", "1 1\n" + many);
+    EXPECT_EQ(error_of([&] { read_matrix_market_vector(big); }), big + ":2: the line has more than 65536 bytes");
+}
+
+TEST(MatrixMarket, DevicesAndFifosAreNotRead) {
+    const Scratch scratch;
+    const std::string fifo = scratch.path("fifo");
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+    for (const std::string& path : {std::string("/dev/zero"), fifo}) {
+        const std::string refused =
+            path + ": is a device, FIFO or socket, which may never end; copy what it gives to a file";
+        EXPECT_EQ(error_of([&] { read_matrix_market(path); }), refused);
+        EXPECT_EQ(error_of([&] { read_matrix_market_vector(path); }), refused);
+        EXPECT_EQ(error_of([&] { read_doubles(path, 3); }), refused);
+    }
 }
 
 TEST(MatrixMarket, EntriesGivenTwiceAreAddedUp) {
@@ -233,7 +299,7 @@ TEST_F(RealMatrix, Orsreg1) {
 TEST_F(RealMatrix, Nos7) {
     const std::string file = path("nos7.mtx");
     if (file.empty()) GTEST_SKIP() << "nos7.mtx is not in HYPERPLANE_SHARED_DATA";
-    const InputMatrix m = read_matrix_market(file);
+    const InputMatrix m = read_matrix_market(file, FileSymmetry::symmetric);
     EXPECT_TRUE(m.declared_symmetric);
     EXPECT_EQ(m.csr.rows, 729);
     EXPECT_EQ(m.csr.row_begin.back(), 2 * 2673 - 729);

@@ -22,7 +22,7 @@ InputFiles files_of(Index rows, const Triplets& triplets, std::vector<double> rh
     }
     for (Index row = 0; row < rows; ++row) csr.row_begin[row + 1] += csr.row_begin[row];
     InputFiles files;
-    files.matrix = [csr](const std::string&) { return InputMatrix{csr, false}; };
+    files.matrix = [csr](const std::string&, FileSymmetry) { return InputMatrix{csr, false}; };
     files.vector = [rhs](const std::string&) { return rhs; };
     return files;
 }

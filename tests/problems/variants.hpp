@@ -23,7 +23,7 @@ struct Variant {
 /// K.
 inline InputFiles files() {
     InputFiles made;
-    made.matrix = [](const std::string&) {
+    made.matrix = [](const std::string&, FileSymmetry) {
         const Grid grid{.nx = 5, .ny = 4, .nz = 3};
         InputMatrix input;
         input.csr.rows = 2 * grid.points();
