@@ -11,12 +11,32 @@ Timing timing_of(std::vector<double> seconds) {
     return {seconds[seconds.size() / 2], seconds.front(), seconds.back()};
 }
 
+TimerRow& TimerTree::row(const std::string& name) {
+    const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const TimerRow& row) { return row.name == name; });
+    return at == rows_.end() ? *rows_.insert(rows_.end(), TimerRow{name}) : *at;
+}
+
 void TimerTree::add(const std::string& name, double seconds, Index bytes) {
-    auto at = std::find_if(rows_.begin(), rows_.end(), [&](const TimerRow& row) { return row.name == name; });
-    if (at == rows_.end()) at = rows_.insert(rows_.end(), TimerRow{name});
-    at->seconds += seconds;
-    at->calls += 1;
-    at->bytes += bytes;
+    TimerRow& found = row(name);
+    found.seconds += seconds;
+    found.calls += 1;
+    found.bytes += bytes;
+}
+
+void TimerTree::add(const std::vector<TimerRow>& rows) {
+    for (const TimerRow& before : rows) {
+        TimerRow& found = row(before.name);
+        found.seconds += before.seconds;
+        found.calls += before.calls;
+        found.bytes += before.bytes;
+    }
+}
+
+std::vector<TimerRow> TimerTree::rows_so_far() const {
+    TimerTree copy;
+    copy.rows_ = rows_;
+    for (const TimerScope* scope : open_) copy.row(scope->name_).seconds += seconds_since(scope->begin_);
+    return copy.rows_;
 }
 
 double TimerTree::seconds(const std::string& name) const {

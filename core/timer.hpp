@@ -33,28 +33,44 @@ inline double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+class TimerScope;
+
 /// Accumulates one row a name, in the order in which the names first occur. A '/' separates the name of a scope from
 /// that of a scope inside it: "solve/spmv".
 class TimerTree {
 public:
     void add(const std::string& name, double seconds, Index bytes = 0);
+    /// Adds the rows of a run that this one continues.
+    void add(const std::vector<TimerRow>& rows);
     const std::vector<TimerRow>& rows() const { return rows_; }
+    /// The rows, with the time that open scopes have taken so far.
+    std::vector<TimerRow> rows_so_far() const;
     double seconds(const std::string& name) const;
 
 private:
+    friend class TimerScope;
+    TimerRow& row(const std::string& name);
+
     std::vector<TimerRow> rows_;
+    std::vector<const TimerScope*> open_;  ///< the innermost last
 };
 
 /// Adds the lifetime of this object to the row `name`.
 class TimerScope {
 public:
     TimerScope(TimerTree& tree, std::string name, Index bytes = 0)
-        : tree_(tree), name_(std::move(name)), bytes_(bytes), begin_(std::chrono::steady_clock::now()) {}
-    ~TimerScope() { tree_.add(name_, seconds_since(begin_), bytes_); }
+        : tree_(tree), name_(std::move(name)), bytes_(bytes), begin_(std::chrono::steady_clock::now()) {
+        tree_.open_.push_back(this);
+    }
+    ~TimerScope() {
+        tree_.open_.pop_back();
+        tree_.add(name_, seconds_since(begin_), bytes_);
+    }
     TimerScope(const TimerScope&) = delete;
     TimerScope& operator=(const TimerScope&) = delete;
 
 private:
+    friend class TimerTree;
     TimerTree& tree_;
     std::string name_;
     Index bytes_;

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "io/atomic_file.hpp"
@@ -39,8 +41,25 @@ void DiagnosticTable::add(Index at, double when, const std::vector<Diagnostic>& 
 struct RecordWriter::Impl {
     RecordData data;
     Overwrite overwrite;
+    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     std::string part() const { return data.path + ".part"; }
+    /// How long the newest part has taken, and how it stands.
+    void close_part(const std::string& ended) {
+        data.parts.back().seconds = seconds_since(begin);
+        data.parts.back().ended = ended;
+    }
 };
+
+PartRow only_part(const RecordData& record) {
+    const auto get = [&](const char* key) {
+        const auto at = record.environment.find(key);
+        return at == record.environment.end() ? std::string() : at->second;
+    };
+    PartRow part{.started = get("started"), .host = get("host"), .device = get("device"), .git_sha = record.git_sha};
+    part.threads = std::atoll(get("threads").c_str());
+    part.ended = record.status;
+    return part;
+}
 
 RecordData begin_record(const std::string& path, const RecordHeader& header) {
     RecordData d;
@@ -59,6 +78,7 @@ RecordData begin_record(const std::string& path, const RecordHeader& header) {
     d.layout = header.layout;
     d.stencil = header.stencil;
     d.dof = header.dof;
+    d.parts = {only_part(d)};
     return d;
 }
 
@@ -97,9 +117,21 @@ void RecordWriter::set_verification(const std::vector<ErrorNorm>& norms) {
     impl_->data.verification = norms;
 }
 
+const std::vector<PartRow>& RecordWriter::parts() const {
+    return impl_->data.parts;
+}
+
+void RecordWriter::set_parts_before(std::vector<PartRow> parts, Index step) {
+    if (!parts.empty() && parts.back().ended == "running") parts.back().ended = "died";
+    PartRow now = impl_->data.parts.back();
+    now.step = step;
+    parts.push_back(now);
+    impl_->data.parts = std::move(parts);
+}
+
 void RecordWriter::set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label,
                                    Index peak_total, Index predicted_total) {
-    impl_->data.timers = timers.rows();
+    impl_->data.timers = timers.rows_so_far();
     impl_->data.peak_by_label = peak_by_label;
     impl_->data.peak_total = peak_total;
     impl_->data.predicted_total = predicted_total;
@@ -115,6 +147,7 @@ void RecordWriter::set_state(const RunState& state) {
 }
 
 std::vector<char> RecordWriter::image(const RunState& state) const {
+    impl_->close_part("running");
     RecordData record = impl_->data;
     record.state = state;
     record.has_state = true;
@@ -122,11 +155,13 @@ std::vector<char> RecordWriter::image(const RunState& state) const {
 }
 
 void RecordWriter::publish() {
+    impl_->close_part("running");
     write_record(impl_->data, impl_->part(), impl_->overwrite);
 }
 
 void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message) {
     RecordData& d = impl_->data;
+    impl_->close_part(status);
     d.status = status;
     d.exit_code = int(exit_code);
     d.message = message;

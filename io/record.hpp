@@ -6,6 +6,7 @@
 // FILE.part that opens and says status = running, never a FILE that looks finished.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,6 +42,18 @@ struct SolveRow {
     SolveReport report;
     SetupReport setup;
     double setup_seconds = 0.0, solve_seconds = 0.0;
+};
+
+/// A part of a run: from where it began, or went on, to where it ended or died.
+struct PartRow {
+    std::string started;  ///< "2026-03-01T12:00:00Z"
+    std::string host, device;
+    Index threads = 0;
+    std::string git_sha;  ///< of the program
+    Index step = 0;       ///< time steps completed when it began
+    double seconds =
+        std::numeric_limits<double>::quiet_NaN();  ///< wall time until the record was written; NaN: not known
+    std::string ended;  ///< as a record's status; "died": a later part went on from its checkpoint
 };
 
 /// A scalar at every step, from the initial state on.
@@ -86,7 +99,11 @@ public:
     void set_diagnostics(const DiagnosticTable& table);
     /// Error norms of the final state and observed orders, by name.
     void set_verification(const std::vector<ErrorNorm>& norms);
-    /// `peak_by_label` in bytes.
+    /// Those before, and the one that this writer is of.
+    const std::vector<PartRow>& parts() const;
+    /// The run goes on after these parts, and after so many time steps.
+    void set_parts_before(std::vector<PartRow> parts, Index step);
+    /// `peak_by_label` in bytes. Of timers that are running it takes what they show now.
     void set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label, Index peak_total,
                          Index predicted_total);
     /// What the memory delivers, GB/s, to set the timers' bandwidth against.
@@ -122,13 +139,17 @@ struct RecordData {
     std::vector<std::vector<HistoryEntry>> histories;  ///< one for each solve
     DiagnosticTable diagnostics;
     std::vector<ErrorNorm> verification;
-    std::vector<TimerRow> timers;
+    std::vector<PartRow> parts;    ///< in their order, at least one
+    std::vector<TimerRow> timers;  ///< of all parts together, as is the memory: the largest of any
     std::map<std::string, Index> peak_by_label;
     Index peak_total = 0, predicted_total = 0;
     double memory_limit = 0.0;  ///< GB/s; 0: not measured
     bool has_state = false;
     RunState state;
 };
+
+/// What environment and status say of the newest part: all that is known of records of programs before 0.2.0.
+PartRow only_part(const RecordData& record);
 
 /// The record of a run that has only begun.
 RecordData begin_record(const std::string& path, const RecordHeader& header);

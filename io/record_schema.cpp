@@ -213,6 +213,18 @@ void transfer_verification(const Group& g, std::vector<ErrorNorm>& norms) {
     g.column("value", {"1", "its value for the final state"}, norms, &ErrorNorm::value);
 }
 
+void transfer_parts(const Group& g, std::vector<PartRow>& parts) {
+    g.column("started", {"1", "when the part began or went on, UTC"}, parts, &PartRow::started);
+    g.column("host", {"1", "where it ran"}, parts, &PartRow::host);
+    g.column("device", {"1", "processor with its threads, or GPU"}, parts, &PartRow::device);
+    g.column("threads", {"1", "of OpenMP"}, parts, &PartRow::threads);
+    g.column("git_sha", {"1", "of the program that ran it"}, parts, &PartRow::git_sha);
+    g.column("step", {"1", "time steps completed when it began"}, parts, &PartRow::step);
+    g.column("seconds", {"s", "wall time until the record was written; NaN where not known"}, parts, &PartRow::seconds);
+    g.column("ended", {"1", "ok, failed, preempted, running; died: a later part went on from its checkpoint"}, parts,
+             &PartRow::ended);
+}
+
 void transfer_timers(const Group& g, std::vector<TimerRow>& timers) {
     g.column("name", {"1", "part of the run; parts nest by '/'"}, timers, &TimerRow::name);
     g.column("seconds", {"s", "wall time of all calls"}, timers, &TimerRow::seconds);
@@ -292,6 +304,10 @@ void transfer_record(const Group& root, RecordData& r) {
     transfer_pivots(solves.group("pivots"), r.solves);
     transfer_history(root.group("history"), r);
     transfer_verification(root.group("verification"), r.verification);
+    if (root.writing() || root.has_group("parts"))
+        transfer_parts(root.group("parts"), r.parts);
+    else
+        r.parts = {only_part(r)};
     const Group perf = root.group("perf");
     transfer_timers(perf.group("timers"), r.timers);
     transfer_memory(perf.group("memory"), r);

@@ -73,10 +73,7 @@ def results(records):
     def each(form):
         return [None if record is None else form(record) for record in records]
 
-    def per_iteration(record):
-        return 1e3 * record.seconds("solve") / record.iterations if record.iterations else None
-
-    return [
+    columns = [
         Column("unknowns", each(lambda record: record.unknowns or None)),
         Column("ended", each(lambda record: record.stop_reason or record.status)),
         Column("iterations", each(lambda record: record.iterations)),
@@ -84,9 +81,13 @@ def results(records):
         Column("set-up [s]", each(lambda record: record.seconds("setup"))),
         Column("solve [s]", each(lambda record: record.seconds("solve"))),
         Column("total [s]", each(lambda record: record.seconds("setup") + record.seconds("solve"))),
-        Column("an iteration [ms]", each(per_iteration)),
+        Column("an iteration [ms]", each(lambda record: finite(1e3 * record.seconds_per_iteration))),
         Column("memory [MiB]", each(lambda record: record.peak_total / 2**20)),
     ]
+    if any(record is not None and len(record.parts) > 1 for record in records):
+        columns += [Column("parts", each(lambda record: len(record.parts))),
+                    Column("ran on", each(lambda record: record.places))]
+    return columns
 
 
 def of_records(records):

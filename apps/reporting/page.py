@@ -55,7 +55,12 @@ def summary(records):
     """What the runs were and came to; residuals are the last solve's."""
 
     def milliseconds(record):
-        return number(1e3 * record.seconds("solve") / record.iterations) if record.iterations else "none"
+        return number(1e3 * record.seconds_per_iteration) if record.iterations else "none"
+
+    def place(record):
+        if len(record.parts) > 1:
+            return f"{record.places} (in {len(record.parts)} parts)"
+        return record.environment.get("device", record.environment.get("backend", "?"))
 
     def residual(column):
         return lambda record: number(record.solves[column][-1]) if record.solves else "none"
@@ -75,7 +80,7 @@ def summary(records):
         ("solve [s]", lambda record: number(record.seconds("solve"))),
         ("an iteration [ms]", milliseconds),
         ("memory", lambda record: mebibytes(record.peak_total)),
-        ("device", lambda record: record.environment.get("device", record.environment.get("backend", "?"))),
+        ("device", place),
     )
     if all(record.label == record.method for record in records):
         lines = [line for line in lines if line[0] != "method"]
@@ -132,6 +137,14 @@ def steps(record):
     head = ["step", "attempt", "accepted", "time", "dt", "CFL", "error estimate", "steady ||F||", "Newton steps",
             "Newton ended", "||F||"]
     return table(f"Steps of {record.label}", head, rows, [0, 1, 3, 4, 5, 6, 7, 8, 10])
+
+
+def parts_table(record):
+    """Where and when the parts of a run ran; nothing where nothing stopped it."""
+    rows = [[row.started, row.host, row.device, row.threads, row.step, number(row.seconds), row.ended]
+            for row in record.parts.rows()]
+    head = ["began", "host", "device", "threads", "after step", "seconds", "ended"]
+    return table(f"Parts of {record.label}", head, rows, range(3, 6)) if len(rows) > 1 else ""
 
 
 def diagnostics(record):
@@ -224,7 +237,8 @@ def particulars(record):
     machine = {"program": f"hyperplane {record.code_version} ({record.git_sha})", "layout": record.layout,
                "stored entries": entries, **record.environment}
     parts = [f"<details><summary>{escape(record.label)}: solves, timers, deck, environment</summary>",
-             steps(record), diagnostics(record), solves(record), timers(record)]
+             parts_table(record), steps(record), diagnostics(record), solves(record),
+             timers(record)]
     if record.verification:
         rows = [[name, f"{value:.4e}"] for name, value in record.verification.items()]
         parts.append(table("Error against the exact solution", ["norm", "value"], rows, [1]))

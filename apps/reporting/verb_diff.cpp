@@ -10,6 +10,7 @@
 
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
+#include "io/costs.hpp"
 #include "io/deck.hpp"
 #include "io/record.hpp"
 
@@ -94,13 +95,22 @@ void compare_errors(const RecordData& a, const RecordData& b, Differences& found
 }
 
 void list_timings(const RecordData& a, const RecordData& b, Differences& found) {
-    found.timings.push_back(
-        fmt::format("{:<22} {:>13} {:>13}", "", a.environment.at("device"), b.environment.at("device")));
+    const Costs x = costs_of(a), y = costs_of(b);
+    const auto place = [](const Costs& costs) {
+        return costs.parts == 1 ? costs.places : fmt::format("{} (in {} parts)", costs.places, costs.parts);
+    };
+    found.timings.push_back(fmt::format("{:<22} {:>13} | {}", "", place(x), place(y)));
+    const auto line = [&](const std::string& name, double seconds, double other, const char* unit, double scale) {
+        found.timings.push_back(fmt::format("{:<22} {:>11.4f} {:<2} {:>11.4f} {:<2}  x {:.2f}", name, seconds * scale,
+                                            unit, other * scale, unit, other / seconds));
+    };
+    line("setup", x.setup, y.setup, "s", 1.0);
+    line("solve", x.solve, y.solve, "s", 1.0);
+    if (x.iterations > 0 && y.iterations > 0) line("an iteration", x.per_iteration(), y.per_iteration(), "ms", 1e3);
     for (const TimerRow& row : a.timers)
         for (const TimerRow& other : b.timers)
-            if (row.name == other.name)
-                found.timings.push_back(fmt::format("{:<22} {:>11.4f} s {:>11.4f} s   x {:.2f}", row.name, row.seconds,
-                                                    other.seconds, other.seconds / row.seconds));
+            if (row.name == other.name && row.name != "setup" && row.name != "solve")
+                line(row.name, row.seconds, other.seconds, "s", 1.0);
 }
 
 }  // namespace

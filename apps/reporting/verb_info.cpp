@@ -73,6 +73,8 @@ Json record_json(const RecordData& record) {
         json["timers"].push_back(
             Json{{"name", row.name}, {"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}});
     if (record.memory_limit > 0.0) json["limits"] = {{"memory", record.memory_limit}};
+    json["costs"] = to_json(costs_of(record));
+    json["parts"] = to_json(record.parts);
     json["memory"] = {{"peak", record.peak_total}, {"predicted", record.predicted_total}};
     return json;
 }

@@ -3,6 +3,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "apps/signals.hpp"
@@ -14,9 +16,9 @@ void LinearSolves::resume(SolverItems state, Index iterations) {
     iterations_ = iterations;
 }
 
-void LinearSolves::add_time_before(const SolveRow& so_far) {
-    setup_before_ += so_far.setup_seconds;
-    solve_before_ += so_far.solve_seconds;
+void LinearSolves::add_time_before(double setup, double solve) {
+    setup_before_ += setup;
+    solve_before_ += solve;
 }
 
 SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, const std::string& title) {
@@ -33,7 +35,8 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
                      case_.parameters.text("preconditioner", "storage"));
     }
     const TimerTree& timers = outcome_.timers;
-    const double solve_before = timers.seconds("solve");
+    setup_so_far_ = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +
+                    std::exchange(setup_before_, 0.0);
     History history;
     SolveRow row{.step = step,
                  .newton = task.newton,
@@ -41,9 +44,9 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
                  .stored_entries = system.a.bytes() / Index(sizeof(double)),
                  .report = run(task, step, title, history),
                  .setup = task.setup};
-    row.setup_seconds = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +
-                        std::exchange(setup_before_, 0.0);
-    row.solve_seconds = timers.seconds("solve") - solve_before + std::exchange(solve_before_, 0.0);
+    row.setup_seconds = setup_so_far_;
+    row.solve_seconds = solve_so_far_;
+    if (row.report.reason != StopReason::interrupted) setup_so_far_ = solve_so_far_ = 0.0;
     record_.add_solve(row, history.entries());
     outcome_.solves.push_back(row);
     return row.report;
@@ -59,7 +62,9 @@ SolveReport LinearSolves::run(const Newton::LinearTask& task, Index step, const 
     case_.solver->set_rtol(task.rtol);
 
     const TimedOperator a(task.a, outcome_.timers, "solve/spmv"), m(task.m, outcome_.timers, "solve/preconditioner");
-    TimerScope scope(outcome_.timers, "solve");
+    const double solve_before = std::exchange(solve_before_, 0.0), timed_before = outcome_.timers.seconds("solve");
+    const auto begin = std::chrono::steady_clock::now();
+    std::optional<TimerScope> scope(std::in_place, outcome_.timers, "solve");
     SolveReport report;
     while (true) {
         SolverState reached;
@@ -67,8 +72,11 @@ SolveReport LinearSolves::run(const Newton::LinearTask& task, Index step, const 
         report = case_.solver->solve(a, m, task.system.b, task.du, history, {.save = &reached, .from = from});
         state = std::move(reached);
         if (report.reason != StopReason::interrupted || stop_signal()) break;
+        solve_so_far_ = solve_before + seconds_since(begin);
         keep_(report.iterations, state.items());
     }
+    scope.reset();
+    solve_so_far_ = solve_before + outcome_.timers.seconds("solve") - timed_before;
     progress_.end(report.b_norm > 0.0 ? report.true_residual / report.b_norm : report.true_residual);
     if (report.reason == StopReason::interrupted) resume(state.items(), report.iterations);
     return report;

@@ -30,7 +30,10 @@ public:
 
     /// The next solve goes on from `state`; `so_far` is the row it left.
     void resume(SolverItems state, Index iterations);
-    void add_time_before(const SolveRow& so_far);
+    /// Seconds that earlier runs spent on it.
+    void add_time_before(double setup, double solve);
+    /// The timers hold what earlier runs took; what they show from now on is this one's.
+    void begin_after_timers() { setup_seen_ = outcome_.timers.seconds("setup"); }
 
     /// Solves and records, `step` and `title` telling which it is.
     SolveReport solve(const Newton::LinearTask& task, Index step, const std::string& title);
@@ -41,6 +44,9 @@ public:
     /// Of a solve broken off, or one that is yet to go on: its iterations and the method's state.
     Index iterations() const { return iterations_; }
     const SolverItems& state() const { return state_; }
+    /// Seconds of the solve under way or broken off, those of earlier runs included; 0 between solves.
+    double setup_so_far() const { return setup_so_far_; }
+    double solve_so_far() const { return solve_so_far_; }
 
 private:
     SolveReport run(const Newton::LinearTask& task, Index step, const std::string& title, History& history);
@@ -54,6 +60,7 @@ private:
     SolverItems state_;
     Index iterations_ = 0;
     double setup_before_ = 0.0, solve_before_ = 0.0;  ///< seconds that earlier runs spent on the solve under way
+    double setup_so_far_ = 0.0, solve_so_far_ = 0.0;  ///< the same with this run's
     double setup_seen_ = 0.0;                         ///< of the timer, at the end of the last solve
 };
 

@@ -20,6 +20,7 @@ Simulation::Simulation(const Case& a_case, RecordWriter& record, Progress progre
       checkpoints_(a_case, record),
       solves_(a_case, record, outcome_, checkpoints_, std::move(progress),
               [this](Index iterations, const SolverItems& krylov) {
+                  keep_costs();
                   checkpoints_.write(state(true, iterations, krylov));
               }) {}
 
@@ -31,10 +32,16 @@ void Simulation::resume(RecordData before) {
     for (const StepRow& row : before.steps) record_.add_step(row);
     for (const NewtonRow& row : before.newton) record_.add_newton(row);
     record_.set_diagnostics(before.diagnostics);
+    record_.set_parts_before(before.parts, before.state.step);
+    outcome_.timers.add(before.timers);
+    outcome_.peak = before.peak_total;
+    outcome_.peak_by_label = before.peak_by_label;
+    solves_.begin_after_timers();
     for (std::size_t s = 0; s < before.solves.size(); ++s) {
         const SolveRow& row = before.solves[s];
         if (row.report.reason == StopReason::interrupted) {  // this run ends it, and its row will tell of all of it
-            solves_.add_time_before(row);
+            if (before.state.solver.count("run/seconds") == 0)
+                solves_.add_time_before(row.setup_seconds, row.solve_seconds);
             continue;
         }
         record_.add_solve(row, before.histories[s]);
@@ -55,11 +62,17 @@ Outcome Simulation::run() {
         outcome_.message = "out of memory; held so far:\n" + case_.context.ledger().table();
     }
     solves_.end_line();
-    const MemoryLedger& ledger = case_.context.ledger();
-    outcome_.peak = ledger.peak();
-    outcome_.peak_by_label = ledger.peak_by_label();
-    record_.set_performance(outcome_.timers, outcome_.peak_by_label, outcome_.peak, outcome_.predicted);
+    keep_costs();
+    outcome_.parts = record_.parts();
     return outcome_;
+}
+
+void Simulation::keep_costs() {
+    if (const MemoryLedger& ledger = case_.context.ledger(); ledger.peak() >= outcome_.peak) {
+        outcome_.peak = ledger.peak();
+        outcome_.peak_by_label = ledger.peak_by_label();
+    }
+    record_.set_performance(outcome_.timers, outcome_.peak_by_label, outcome_.peak, outcome_.predicted);
 }
 
 void Simulation::march() {
@@ -70,9 +83,12 @@ void Simulation::march() {
     while (!stepper_->ended()) {
         if (stop_signal() && !within_) return preempt(false);
         if (!attempt()) return;
-        if (!stepper_->ended() && checkpoints_.due_after(stepper_->steps_done()))
+        if (!stepper_->ended() && checkpoints_.due_after(stepper_->steps_done())) {
+            keep_costs();
             checkpoints_.write(state(false, 0, {}));
+        }
         if (const auto now = std::chrono::steady_clock::now(); now - published > std::chrono::seconds(5)) {
+            keep_costs();
             record_.publish();
             published = now;
         }
@@ -108,6 +124,8 @@ void Simulation::start() {
         ours ? store.put(name, values) : void(krylov[name] = std::move(values));
     }
     within_ = store.get("run/within").at(0) != 0.0;
+    if (before.solver.count("run/seconds"))
+        solves_.add_time_before(store.get("run/seconds").at(0), store.get("run/seconds").at(1));
     stepper_->resume(store);
     newton_->resume(store, u_, within_ ? *stepper_->under_way(u_) : TimeLevel{}, within_);
     solves_.resume(std::move(krylov), before.iterations);
@@ -224,6 +242,7 @@ RunState Simulation::state(bool within, Index iterations, const SolverItems& kry
     stepper_->save(store);
     newton_->save(store);
     store.put("run/within", std::vector<double>{within ? 1.0 : 0.0});
+    store.put("run/seconds", std::vector<double>{solves_.setup_so_far(), solves_.solve_so_far()});
     RunState state{.step = stepper_->steps_done(),
                    .time = stepper_->time(),
                    .newton = within ? newton_->taken() : 0,

@@ -44,6 +44,8 @@ private:
     std::string culprit(NewtonReason reason);
     void fail(const StepRow& row, EndReason reason, const std::string& why);
     void add_diagnostics();
+    /// Timers and memory as they stand go into the record, which may be written at any moment.
+    void keep_costs();
     void end(EndReason reason);
 
     /// Everything needed to go on from here. `within`: within an attempt.

@@ -22,10 +22,8 @@ std::string grid_text(const SystemShape& shape) {
                        shape.dof > 1 ? fmt::format(", {} a point", shape.dof) : "");
 }
 
-Index total_iterations(const Outcome& outcome) {
-    Index sum = 0;
-    for (const SolveRow& row : outcome.solves) sum += row.report.iterations;
-    return sum;
+Costs costs_of(const Outcome& outcome) {
+    return costs_of(outcome.timers.rows(), outcome.solves, outcome.peak, outcome.parts);
 }
 
 /// GB/s of a timer's row; 0 where its bytes or time are unknown.
@@ -35,20 +33,12 @@ double gigabytes_a_second(const TimerTree& timers, const std::string& name) {
     return 0.0;
 }
 
-/// Iterations timed in this run, those of a run it goes on from left out; 0 on a GPU, where an iteration's parts are
-/// not timed.
-Index timed_iterations(const TimerTree& timers) {
-    for (const TimerRow& row : timers.rows())
-        if (row.name == "solve/preconditioner") return row.calls;
-    return 0;
-}
-
 std::string iterations_text(const Outcome& outcome) {
     if (outcome.solves.size() == 1) return fmt::format("{} iterations", outcome.solves[0].report.iterations);
     const auto [low, high] = std::minmax_element(outcome.solves.begin(), outcome.solves.end(), [](auto& a, auto& b) {
         return a.report.iterations < b.report.iterations;
     });
-    return fmt::format("{} iterations in {} solves, {} to {} each", total_iterations(outcome), outcome.solves.size(),
+    return fmt::format("{} iterations in {} solves, {} to {} each", costs_of(outcome).iterations, outcome.solves.size(),
                        low->report.iterations, high->report.iterations);
 }
 
@@ -81,12 +71,9 @@ std::string residual_text(const SolveReport& report) {
 }
 
 std::string time_text(const Outcome& outcome) {
-    const TimerTree& t = outcome.timers;
-    const Index timed = timed_iterations(t),
-                applies = std::max<Index>(1, timed > 0 ? timed : total_iterations(outcome));
-    return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration",
-                       t.seconds("assemble"), t.seconds("setup"), t.seconds("solve"),
-                       1e3 * t.seconds("solve") / double(applies));
+    const Costs costs = costs_of(outcome);
+    return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration", costs.assembly,
+                       costs.setup, costs.solve, 1e3 * costs.per_iteration());
 }
 
 std::string judgement_text(const Judgement& judgement) {
@@ -106,6 +93,7 @@ std::string status_of(ExitCode code) {
 
 std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
     const char* varies = a_case.plan.traits.varies;
+    const Costs costs = costs_of(outcome);
     std::string text =
         line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
         line("method", fmt::format("{} with {}, {} layout, {}{}", a_case.name("solver"), a_case.name("preconditioner"),
@@ -119,7 +107,8 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     text += line_of_steps(a_case, outcome);
     for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
     text += line("time", time_text(outcome));
-    if (timed_iterations(outcome.timers) > 0)
+    if (costs.parts > 1) text += line("parts", fmt::format("{}: {}", costs.parts, costs.places));
+    if (gigabytes_a_second(outcome.timers, "solve/preconditioner") > 0.0)  // a GPU's products are not timed one by one
         text += line("speed", fmt::format("SpMV {:.1f} GB/s, preconditioner {:.1f} GB/s",
                                           gigabytes_a_second(outcome.timers, "solve/spmv"),
                                           gigabytes_a_second(outcome.timers, "solve/preconditioner")));
@@ -133,6 +122,7 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
 
 nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
     const SystemShape& shape = a_case.shape();
+    const Costs costs = costs_of(outcome);
     nlohmann::json json = {
         {"status", status_of(judgement.code)},
         {"exit_code", int(judgement.code)},
@@ -149,7 +139,9 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
         {"record", a_case.record_path()},
         {"fields", outcome.fields_file},
         {"resumed", outcome.resumed},
-        {"iterations", total_iterations(outcome)},
+        {"iterations", costs.iterations},
+        {"costs", to_json(costs)},
+        {"parts", to_json(outcome.parts)},
         {"memory", {{"peak", outcome.peak}, {"predicted", outcome.predicted}, {"by_label", outcome.peak_by_label}}},
         {"expect", {{"checked", judgement.checked}, {"unmet", judgement.unmet}}},
     };
@@ -194,6 +186,31 @@ void write_json(const std::string& path, nlohmann::json json, Overwrite overwrit
 
 void guard_json(const std::string& path, Overwrite overwrite) {
     if (!path.empty() && path != "-") guard_output(path, FileKind::json, overwrite);
+}
+
+nlohmann::json to_json(const Costs& costs) {
+    return {{"assembly_seconds", costs.assembly},
+            {"setup_seconds", costs.setup},
+            {"solve_seconds", costs.solve},
+            {"iterations", costs.iterations},
+            {"seconds_per_iteration", costs.per_iteration()},
+            {"memory_peak", costs.memory},
+            {"parts", costs.parts},
+            {"places", costs.places}};
+}
+
+nlohmann::json to_json(const std::vector<PartRow>& parts) {
+    nlohmann::json json = nlohmann::json::array();
+    for (const PartRow& part : parts)
+        json.push_back({{"started", part.started},
+                        {"host", part.host},
+                        {"device", part.device},
+                        {"threads", part.threads},
+                        {"git_sha", part.git_sha},
+                        {"step", part.step},
+                        {"seconds", part.seconds},
+                        {"ended", part.ended}});
+    return json;
 }
 
 nlohmann::json to_json(const Timing& timing) {

@@ -7,6 +7,7 @@
 
 #include "apps/run/case.hpp"
 #include "apps/run/expectations.hpp"
+#include "io/costs.hpp"
 
 namespace hyperplane {
 
@@ -23,6 +24,8 @@ void write_json(const std::string& path, nlohmann::json json, Overwrite overwrit
 void guard_json(const std::string& path, Overwrite overwrite);
 
 nlohmann::json to_json(const Timing& timing);
+nlohmann::json to_json(const Costs& costs);
+nlohmann::json to_json(const std::vector<PartRow>& parts);
 
 /// JSON as text; what is not UTF-8 is replaced, NaN and infinity become null.
 std::string to_text(const nlohmann::json& json);

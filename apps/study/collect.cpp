@@ -12,6 +12,7 @@
 #include "apps/study/subverbs.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
+#include "io/costs.hpp"
 #include "io/hdf5.hpp"
 #include "io/record_schema.hpp"
 
@@ -35,13 +36,6 @@ struct Row {
     std::vector<Cell> cells;
 };
 
-template <class Field>
-double sum(const RecordData& record, const Field& field) {
-    double total = 0.0;
-    for (const SolveRow& row : record.solves) total += field(row);
-    return total;
-}
-
 /// Shortest text that reads back as the same number; empty for NaN.
 Cell real(double value) {
     return std::isnan(value) ? "" : fmt::format("{}", value);
@@ -55,8 +49,13 @@ std::vector<Column> result_columns() {
         {"iterations", {"1", "iterations of all solves"}, K::count},
         {"stop_reason", {"1", "why the last solve ended"}, K::text},
         {"relative_residual", {"1", "||b - A x|| / ||b|| of the last solve"}, K::real},
-        {"setup_seconds", {"s", "wall time of all set-ups of the preconditioner"}, K::real},
-        {"solve_seconds", {"s", "wall time of all solves"}, K::real},
+        {"setup_seconds",
+         {"s", "wall time of all set-ups of the preconditioner, all parts of the run together"},
+         K::real},
+        {"solve_seconds", {"s", "wall time of all solves, all parts of the run together"}, K::real},
+        {"seconds_per_iteration", {"s", "solve_seconds / iterations"}, K::real},
+        {"parts", {"1", "parts the run was made in: 1 where nothing stopped it"}, K::count},
+        {"places", {"1", "host and device; where another one took over, that one after '; then'"}, K::text},
         {"pivots_modified", {"1", "pivots that the pivot policy changed"}, K::count},
         {"memory_peak", {"B", "most memory held at once"}, K::count},
     };
@@ -66,17 +65,22 @@ std::vector<Cell> result_cells(const RecordData& record) {
     const bool solved = !record.solves.empty();
     const SolveReport last = solved ? record.solves.back().report : SolveReport{};
     const double scale = last.b_norm > 0.0 ? last.b_norm : 1.0;
-    const auto count = [&](auto field) { return fmt::format("{}", Index(sum(record, field))); };
+    const Costs costs = costs_of(record);
+    Index modified = 0;
+    for (const SolveRow& row : record.solves) modified += row.setup.pivots_modified;
     return {
         solved ? fmt::format("{}", record.solves.back().unknowns) : "",
         fmt::format("{}", record.solves.size()),
-        count([](const SolveRow& row) { return row.report.iterations; }),
+        fmt::format("{}", costs.iterations),
         solved ? to_string(last.reason) : "",
         solved ? real(last.true_residual / scale) : "",
-        real(sum(record, [](const SolveRow& row) { return row.setup_seconds; })),
-        real(sum(record, [](const SolveRow& row) { return row.solve_seconds; })),
-        count([](const SolveRow& row) { return row.setup.pivots_modified; }),
-        fmt::format("{}", record.peak_total),
+        real(costs.setup),
+        real(costs.solve),
+        costs.iterations > 0 ? real(costs.per_iteration()) : "",
+        fmt::format("{}", costs.parts),
+        costs.places,
+        fmt::format("{}", modified),
+        fmt::format("{}", costs.memory),
     };
 }
 

@@ -26,6 +26,7 @@
 #include "apps/study/subverbs.hpp"
 #include "core/error.hpp"
 #include "core/timer.hpp"
+#include "io/costs.hpp"
 
 namespace hyperplane {
 namespace {
@@ -111,9 +112,9 @@ private:
         const CaseState state = look_at(*job.a_case);
         std::string what = to_string(state.status), detail;
         if (state.record) {
-            Index iterations = 0;
-            for (const SolveRow& row : state.record->solves) iterations += row.report.iterations;
-            detail = fmt::format("{} iterations", iterations);
+            const Costs costs = costs_of(*state.record);
+            detail = fmt::format("{} iterations", costs.iterations);
+            if (costs.parts > 1) detail += fmt::format(", in {} parts on {}", costs.parts, costs.places);
         }
         if (state.status == CaseStatus::failed) detail = state.detail;
         if (!state.record && state.status != CaseStatus::preempted) {

@@ -50,6 +50,7 @@ class Record:
     history: Table = None  # solve (from 0), iteration, rel_res_recurrence, rel_res_true (NaN: not computed), seconds
     timers: Table = None  # name (nests by '/'), seconds, calls, bytes (0: not known), bandwidth [GB/s]
     memory: Table = None  # label, peak [B]
+    parts: Table = None  # a row each part the run was made in: started, host, device, threads, git_sha, step, seconds, ended
     verification: dict = field(default_factory=dict)  # error norms by name
     peak_total: int = 0  # bytes
     predicted_total: int = 0
@@ -104,8 +105,27 @@ class Record:
             return float("nan")
 
     def seconds(self, timer):
-        """Wall time of a timer: "assemble", "setup", "solve", "solve/spmv", ...; 0 where there is none."""
-        return float(np.sum(self.timers.seconds[self.timers.name == timer]))
+        """Wall time of a timer, all parts of the run together: "assemble", "setup", "solve", "solve/spmv", ...; 0 where
+        there is none. Records of programs before 0.2.0 have timers of the last part alone: there the rows of /solves
+        count."""
+        timed = float(np.sum(self.timers.seconds[self.timers.name == timer]))
+        column = {"setup": "setup_seconds", "solve": "solve_seconds"}.get(timer)
+        return max(timed, float(np.sum(self.solves[column]))) if column in self.solves else timed
+
+    @property
+    def seconds_per_iteration(self):
+        """Of the Krylov method; NaN where there was no iteration."""
+        return self.seconds("solve") / self.iterations if self.iterations else float("nan")
+
+    @property
+    def places(self):
+        """Host and device; where another one took over, that one after "; then"."""
+        found = []
+        for part in self.parts.rows():
+            place = ", ".join(filter(None, (str(part.host), str(part.device))))
+            if found[-1:] != [place]:
+                found.append(place)
+        return "; then ".join(found)
 
     def history_of(self, solve):
         """The history's rows of one solve, counted from 0."""
@@ -175,6 +195,17 @@ def read_performance(group, record):
         record.limit = float(group["limits/memory"][()])
 
 
+def read_parts(node, record):
+    """The parts; of records before 0.2.0, which have none, what the environment says of the newest."""
+    if "parts" in node:
+        return read_table(node["parts"])
+    known = {name: record.environment.get(name, "") for name in ("started", "host", "device")}
+    return Table({**{name: np.array([value], dtype=object) for name, value in known.items()},
+                  "threads": np.array([int(record.environment.get("threads") or 0)]),
+                  "git_sha": np.array([record.git_sha], dtype=object), "step": np.array([0]),
+                  "seconds": np.array([np.nan]), "ended": np.array([record.status], dtype=object)})
+
+
 def read_diagnostics(group):
     names = [text(name) for name in group["name"][()]]
     return Table({name: group[name][()] for name in ("step", "time", *names)})
@@ -202,6 +233,7 @@ def read_run(path, node):
     )
     record.newton = read_table(node["newton"]) if "newton" in node else Table({})
     record.diagnostics = read_diagnostics(node["diagnostics"]) if "diagnostics" in node else Table({})
+    record.parts = read_parts(node, record)
     record.verification = {row.name: float(row.value) for row in read_table(node["verification"]).rows()}
     read_performance(node["perf"], record)
     record.label = record.method

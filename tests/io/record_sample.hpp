@@ -74,6 +74,14 @@ inline void fill_sample(RecordWriter& writer) {
     writer.add_solve({}, {{0, 1.0, 1.0, 0.0}, {1, 0.5, std::numeric_limits<double>::quiet_NaN(), 0.5}});
     writer.add_solve(sample_solve(), {});
     writer.add_solve({}, {{7, 0.25, 0.25, 1.5}});
+    writer.set_parts_before({{.started = "2026-03-01T12:00:00Z",
+                              .host = "node1",
+                              .device = "cpu, 2 threads",
+                              .threads = 2,
+                              .git_sha = "abc122",
+                              .seconds = 9.5,
+                              .ended = "running"}},
+                            1);
     writer.set_verification({{"max", 1e-5}});
     TimerTree timers;
     timers.add("solve", 3.0);

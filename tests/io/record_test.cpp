@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "io/bad_luck.hpp"
+#include "io/costs.hpp"
 #include "io/file_error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/record_sample.hpp"
@@ -83,6 +84,16 @@ TEST(Record, ComesBackAsItWas) {
     ASSERT_EQ(r.verification.size(), 1u);
     EXPECT_EQ(r.verification[0].name, "max");
     EXPECT_EQ(r.verification[0].value, 1e-5);
+    ASSERT_EQ(r.parts.size(), 2u);
+    EXPECT_EQ(r.parts[0].host, "node1");
+    EXPECT_EQ(r.parts[0].device, "cpu, 2 threads");
+    EXPECT_EQ(r.parts[0].threads, 2);
+    EXPECT_EQ(r.parts[0].seconds, 9.5);
+    EXPECT_EQ(r.parts[0].ended, "died");
+    EXPECT_EQ(r.parts[1].step, 1);
+    EXPECT_EQ(r.parts[1].git_sha, "abc123");
+    EXPECT_GE(r.parts[1].seconds, 0.0);
+    EXPECT_EQ(r.parts[1].ended, "preempted");
     ASSERT_EQ(r.timers.size(), 2u);
     EXPECT_EQ(r.timers[1].name, "solve/spmv");
     EXPECT_EQ(r.timers[1].seconds, 2.0);
@@ -158,6 +169,41 @@ TEST(Record, DatasetsSayWhatTheyAreAndAllIsDocumented) {
     for (std::string& name : names)  // a problem's to choose
         if (name == "/diagnostics/mass" || name == "/diagnostics/energy") name = "/diagnostics/NAME";
     expect_documented(names, "record.md");
+}
+
+TEST(Record, OneWithoutPartsHasOne) {
+    const Scratch scratch;
+    RecordWriter writer(scratch.path("run.h5"), sample_header());
+    fill_sample(writer);
+    writer.finish("ok", ExitCode::ok, "");
+    remove_object(scratch.path("run.h5"), "parts");
+    const RecordData r = read_record(scratch.path("run.h5"));
+    ASSERT_EQ(r.parts.size(), 1u);
+    EXPECT_EQ(r.parts[0].git_sha, "abc123");
+    EXPECT_EQ(r.parts[0].ended, "ok");
+    EXPECT_TRUE(std::isnan(r.parts[0].seconds));
+}
+
+TEST(Costs, AreThoseOfAllParts) {
+    std::vector<SolveRow> solves(2);
+    solves[0].setup_seconds = 0.5, solves[0].solve_seconds = 2.0, solves[0].report.iterations = 30;
+    solves[1].solve_seconds = 1.0, solves[1].report.iterations = 10;
+    const PartRow here{.host = "a", .device = "cpu, 1 thread"}, there{.host = "b", .device = "cuda, GPU"};
+    const Costs costs = costs_of({{"setup", 0.75, 2, 0}, {"solve", 4.0, 2, 0}, {"assemble", 0.25, 1, 0}}, solves, 100,
+                                 {here, here, there});
+    EXPECT_EQ(costs.setup, 0.75);
+    EXPECT_EQ(costs.solve, 4.0);
+    EXPECT_EQ(costs.assembly, 0.25);
+    EXPECT_EQ(costs.iterations, 40);
+    EXPECT_EQ(costs.per_iteration(), 0.1);
+    EXPECT_EQ(costs.parts, 3);
+    EXPECT_EQ(costs.places, "a, cpu, 1 thread; then b, cuda, GPU");
+    EXPECT_TRUE(costs.moved());
+    // Timers of the last part alone, as programs before 0.2.0 left them.
+    const Costs earlier = costs_of({{"setup", 0.1, 1, 0}, {"solve", 1.0, 1, 0}}, solves, 100, {here});
+    EXPECT_EQ(earlier.setup, 0.5);
+    EXPECT_EQ(earlier.solve, 3.0);
+    EXPECT_FALSE(earlier.moved());
 }
 
 TEST(Record, EveryStopReasonComesBack) {
