@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The marks of functions that exist on the host and on the device, the second one of those that kernels inline whatever the
-// compiler thinks of it. A header that kernels include, too, is compiled by
-// the C++ compiler, by nvcc and by NVRTC: it uses nothing of the standard library, and what only the host needs of it
-// stands where __CUDACC_RTC__, NVRTC's mark, is not defined.
+// The marks of functions that exist on the host and on the device, the second one of those that kernels inline whatever
+// the compiler thinks of it. A header that kernels include, too, is compiled by the C++ compiler, by nvcc and by NVRTC:
+// it uses nothing of the standard library, and what only the host needs of it stands where __CUDACC_RTC__, NVRTC's
+// mark, is not defined.
 #pragma once
 
 #ifdef __CUDACC__

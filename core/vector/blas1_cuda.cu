@@ -51,7 +51,9 @@ __device__ void apply(const Op& op, Index at, Values<width> (&values)[Op::arrays
 }
 
 template <class Op>
-constexpr int unroll = Op::arrays <= 2 ? 4 : Op::arrays <= 4 ? 2 : 1;
+constexpr int unroll = Op::arrays <= 2   ? 4
+                       : Op::arrays <= 4 ? 2
+                                         : 1;
 
 /// Many arrays take more registers than four blocks of a multiprocessor leave a thread.
 template <class Op>

@@ -4,21 +4,21 @@
 //
 // A neighbour's value lies at the thread's own place plus a constant, in the neighbour's colour, so a warp reads
 // consecutive values of everything. `enter` brings r, where places of a colour lie COLOURS apart, to coloured order and
-// makes the lower step of colour 1 in passing, which needs r alone; `leave` makes the upper step of colour 0 and brings z
-// back to natural order. Where a thread has all rows of a point, the last lower step computes z = D^-1 v of its colour as
-// well. A vector of two colours is thus read and written as few times as possible.
+// makes the lower step of colour 1 in passing, which needs r alone; `leave` makes the upper step of colour 0 and brings
+// z back to natural order. Where a thread has all rows of a point, the last lower step computes z = D^-1 v of its
+// colour as well. A vector of two colours is thus read and written as few times as possible.
 //
 // Coefficients are read once and leave the caches first, so that values which the next step reads again stay there.
 // Sums over rows of half precision are kept in units of the row's scale, a power of two; the scale of a mirrored row is
 // multiplied into the value that the row is multiplied by.
 //
-// The points of a thread's place, one of each colour, have consecutive numbers; those of a warp's places in one colour do
-// not. For one unknown a point and more than two colours r and z therefore pass through shared memory, so that a warp
-// reads and writes them in natural order.
+// The points of a thread's place, one of each colour, have consecutive numbers; those of a warp's places in one colour
+// do not. For one unknown a point and more than two colours r and z therefore pass through shared memory, so that a
+// warp reads and writes them in natural order.
 //
-// Where a neighbour lies outside the grid some other point's value is multiplied by the zero that is stored there. Where
-// the mirrored coefficient is read instead and the neighbour's place lies before the first or behind the last one, the
-// coefficient counts as zero.
+// Where a neighbour lies outside the grid some other point's value is multiplied by the zero that is stored there.
+// Where the mirrored coefficient is read instead and the neighbour's place lies before the first or behind the last
+// one, the coefficient counts as zero.
 //
 // Definitions: THREADS of a block, DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z),
 // MOST_TERMS, STORAGE (precond/factors/reduced_values.cuh).

@@ -2,9 +2,9 @@
 # embed_kernels follows what texts include, and fails with a message where one is not embedded. SCRIPT is
 # cmake/embed_kernels.cmake, SCRATCH a folder for this test.
 file(REMOVE_RECURSE ${SCRATCH})
-file(WRITE ${SCRATCH}/core/grid.hpp "#pragma once\n")
-file(WRITE ${SCRATCH}/core/other.hpp "#pragma once\n")
-file(WRITE ${SCRATCH}/room/kernel.cuh "#include \"core/grid.hpp\"\n#include \"room/part.cuh\"\nint kernel[] = {1; 2};\n")
+file(WRITE ${SCRATCH}/core/A.hpp "#pragma once\n")
+file(WRITE ${SCRATCH}/core/B.hpp "#pragma once\n")
+file(WRITE ${SCRATCH}/room/kernel.cuh "#include \"core/A.hpp\"\n#include \"room/part.cuh\"\nint kernel[] = {1; 2};\n")
 file(WRITE ${SCRATCH}/room/part.cuh "#pragma once\n#include \"room/kernel.cuh\"\n#include <cmath>\n")
 
 function(embed room files used error)
@@ -27,14 +27,14 @@ function(expect file what)
   endif()
 endfunction()
 
-embed(core "core/grid.hpp" "" "")
+embed(core "core/A.hpp" "" "")
 embed(room "room/kernel.cuh" core "")
-expect(${SCRATCH}/room.cpp.names "core/grid.hpp\nroom/kernel.cuh\nroom/part.cuh\n")
+expect(${SCRATCH}/room.cpp.names "core/A.hpp\nroom/kernel.cuh\nroom/part.cuh\n")
 expect(${SCRATCH}/room.cpp.d "${SCRATCH}/room.cpp: ${SCRATCH}/room/kernel.cuh ${SCRATCH}/room/part.cuh\n")
 expect(${SCRATCH}/room.cpp "int kernel[] = {1; 2};")
 expect(${SCRATCH}/room.cpp "Texts texts = core_texts();")
 
-file(WRITE ${SCRATCH}/room/part.cuh "#pragma once\n  #  include \"core/other.hpp\"\n")
-embed(room "room/kernel.cuh" core "room/part.cuh includes core/other.hpp, which NVRTC would not find")
+file(WRITE ${SCRATCH}/room/part.cuh "#pragma once\n  #  include \"core/B.hpp\"\n")
+embed(room "room/kernel.cuh" core "room/part.cuh includes core/B.hpp, which NVRTC would not find")
 file(WRITE ${SCRATCH}/room/part.cuh "#include \"room/missing.cuh\"\n")
 embed(room "room/kernel.cuh" core "room/part.cuh includes room/missing.cuh, which does not exist")

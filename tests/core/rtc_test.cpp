@@ -20,14 +20,14 @@ struct SlotCount {
 TEST(KernelTexts, AreFollowedThroughWhatTheyInclude) {
     const Texts texts{
         {"room/kernel.cuh", "#include \"room/b.cuh\"\n # include \"room/a.hpp\" // both\n"},
-        {"room/a.hpp", "#pragma once\n#include \"core/c.hpp\"\n"},
+        {"room/a.hpp", "#pragma once\n#include \"core/C.hpp\"\n"},
         {"room/b.cuh",
          "int b;\n#if B\n#include \"room/a.hpp\"\n#include <cmath>\n#endif\n// #include \"room/d.cuh\"\n"},
-        {"core/c.hpp", "int c;  // no #include \"of this line\"\n"},
+        {"core/C.hpp", "int c;  // no #include \"of this line\"\n"},
         {"room/d.cuh", "not included"}};
     EXPECT_EQ(rtc::included_texts({texts, "room/kernel.cuh"}),
-              (Names{"room/kernel.cuh", "room/b.cuh", "room/a.hpp", "core/c.hpp"}));
-    EXPECT_EQ(rtc::included_texts({texts, "core/c.hpp"}), Names{"core/c.hpp"});
+              (Names{"room/kernel.cuh", "room/b.cuh", "room/a.hpp", "core/C.hpp"}));
+    EXPECT_EQ(rtc::included_texts({texts, "core/C.hpp"}), Names{"core/C.hpp"});
 }
 
 TEST(KernelTexts, ThatAreNotEmbeddedAreNamed) {

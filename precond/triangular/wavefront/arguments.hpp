@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The argument of the wavefront solves' kernel, and what its tiles share (precond/triangular/wavefront/kernel.cuh).
+// The argument of the wavefront solves' kernel, and what its tiles share (precond/triangular/wavefront/solve.cuh).
 #pragma once
 
 #include "precond/walks/tile.hpp"
