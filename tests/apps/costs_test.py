@@ -17,10 +17,10 @@ MARCH = TRANSPORT.format(cells=24, steps=40)
 
 
 class Costs(ProgramTest):
-    def stop(self, *words, number=signal.SIGTERM, after=0.15):
-        """Sends a signal to a run once it is at work; its exit status."""
+    def stop(self, *words, number=signal.SIGTERM, after=0.15, file="a.h5.part"):
+        """Sends a signal to a run once such a file is there; its exit status."""
         process = self.start("run", *words, "--quiet")
-        while not (self.folder / "a.h5.part").exists() and process.poll() is None:
+        while not list(self.folder.glob(file)) and process.poll() is None:
             time.sleep(0.002)
         time.sleep(after)
         process.send_signal(number)
@@ -89,7 +89,7 @@ class Costs(ProgramTest):
 
     def test_a_run_that_died_within_a_solve(self):
         deck = self.write("a.ini", POISSON.format(cells=80) + "[output]\ncheckpoint_minutes = 1e-9\n")
-        status = self.stop(deck, number=signal.SIGKILL, after=0.6)
+        status = self.stop(deck, number=signal.SIGKILL, after=0.05, file="a.?.checkpoint")
         if status == 0:
             self.skipTest("the run was over before it could be killed")
         answer = self.run_json(0, "run", deck, "--restart")
