@@ -114,7 +114,7 @@ struct RoundRows {
 
 /// A power of two between a norm, whose square is given, and twice that norm; 1 without a norm that is usable.
 HYPERPLANE_HD double unit_near(const double* square) {
-    if (!square || !(*square > 0.0) || !PivotJudge::is_number(*square)) return 1.0;
+    if (!square || !(*square > 0.0) || !PivotRule::is_number(*square)) return 1.0;
     int exponent;
     frexp(*square, &exponent);
     return power_of_two(exponent >= 0 ? (exponent + 1) / 2 : exponent / 2);

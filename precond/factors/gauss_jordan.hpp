@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In-place inverse of a small dense block by Gauss-Jordan elimination without row exchanges (FGBILU paper,
-// Algorithm 8). The blocks of problems such as Navier-Stokes and Euler need none.
+// Inverse of a small dense block by Gauss-Jordan elimination without row exchanges (FGBILU paper, Algorithm 8). Step p
+// replaces, with i = 1 / x_pp,
+//
+//     x_pc <- x_pc i        x_pp <- i        x_rc <- x_rc - x_rp x_pc i        x_rp <- -x_rp i        r, c != p
+//
+// The variants differ in which thread has which elements:
+//
+//     a thread a block                 invert_in_place, below
+//     a thread a block, in registers   invert_unrolled, precond/factors/gauss_jordan.cuh
+//     a lane a row                     eliminate_rows, precond/factors/gauss_jordan.cuh
+//     a lane a column                  eliminate_columns, precond/factors/gauss_jordan.cuh
+//     two elements a lane              Lane::eliminate, precond/factors/tensor_blocks.cuh
+//     a thread an element              invert, precond/fgbilu/factor.cuh
+//     a loop over points a step        ScaleCross and others, precond/fgbilu/by_element_factor.cpp (Algorithm 4)
+//
+// All but the last two compute the same bits, but for fused products: they multiply row p by i first. The last two
+// multiply x_rp by x_pc first.
 #pragma once
 
-#include <cmath>
-
-#include "core/types.hpp"
+#include "core/host_device.hpp"
 
 namespace hyperplane {
 
+/// An element of row p after step p, from the element before it.
+HYPERPLANE_HD_INLINE double scaled_by_pivot(bool in_column_p, double x, double inverse) {
+    return (in_column_p ? 1.0 : x) * inverse;
+}
+/// Any element after step p: `x` before it, `factor` x_rp before it, `scaled` x_pc after it.
+HYPERPLANE_HD_INLINE double eliminated(bool in_row_p, bool in_column_p, double x, double factor, double scaled) {
+    return in_row_p ? scaled : (in_column_p ? 0.0 : x) - factor * scaled;
+}
+
 /// Replaces the m x m row-major block `a` by its inverse. `accept(row, pivot)` is called for every pivot and returns
-/// the number to divide by, or 0 to stop. Returns the row at which it stopped, or -1.
+/// the value to divide by, or 0 to stop. Returns the row at which it stopped, or -1.
 template <class Accept>
 HYPERPLANE_HD int invert_in_place(int m, double* a, const Accept& accept) {
     for (int p = 0; p < m; ++p) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a factorisation meets of pivots that it cannot use, told by many threads at once: counts, and the first events
-// in natural order, so that reports do not depend on how points are shared out.
+// A log of pivots that cannot be used, which many threads write to: counts, and the first events in natural order, so
+// that reports do not depend on how points are distributed over threads.
 #pragma once
 
-#include "core/host_device.hpp"
-#ifndef __CUDACC_RTC__
-#include <cmath>
-#endif
+#include "precond/factors/pivot_rule.hpp"
 
 namespace hyperplane {
 
@@ -68,30 +65,17 @@ HYPERPLANE_HD HYPERPLANE_APART static void record_apart(PivotLog* log, bool boos
 }
 #undef HYPERPLANE_APART
 
-/// The rules of precond/factors/pivots.hpp, for one factorisation.
-struct PivotJudge {
+/// The rule for one factorisation, and the log of the pivots that cannot be used.
+struct PivotJudge : PivotRule {
     PivotLog* log;
-    double tolerance, boost;  ///< boost 0: a pivot that cannot be used is a failure
-    int definite;             ///< a pivot must have the sign of A's diagonal
 
-    HYPERPLANE_HD static bool is_number(double x) { return fabs(x) <= 1.7976931348623157e308; }
-    /// Whether a pivot can be used as it is; `least`: tolerance times the block's largest entry, also of A's.
-    HYPERPLANE_HD bool accepts(double pivot, double own, double least) const {
-        return fabs(pivot) > least && is_number(pivot) && !(definite && pivot * own < 0.0);
-    }
-    /// The pivot to divide by: the one met, a boosted one, or 0 where it cannot be used. `scale`: the block's largest
-    /// entry, also of A's. Told to the log by the thread that `tells`.
-    HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool tells) const {
+    /// The pivot to divide by: itself, a boosted one, or 0 where it cannot be used. The thread that `logs` logs what
+    /// cannot be used.
+    HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs) const {
         if (accepts(pivot, own, tolerance * scale)) return pivot;
-        const bool wrong_sign = definite && pivot * own < 0.0;
-        const bool mend = boost > 0.0 && is_number(pivot) && is_number(scale) && scale > 0.0;
-        if (tells) record_apart(log, mend, row, pivot);
-        return mend ? copysign(boost * scale, wrong_sign || pivot == 0.0 ? own : pivot) : 0.0;
-    }
-    /// |pivot| / |own|, 0 where the sign is wrong, 1 where there is nothing to compare with.
-    HYPERPLANE_HD double ratio(double pivot, double own) const {
-        if (own == 0.0 || !is_number(pivot)) return 1.0;
-        return definite && pivot * own < 0.0 ? 0.0 : fabs(pivot / own);
+        const bool boosted_one = boosts(pivot, scale);
+        if (logs) record_apart(log, boosted_one, row, pivot);
+        return boosted_one ? boosted(pivot, own, scale) : 0.0;
     }
 };
 

@@ -41,18 +41,16 @@ void PivotInverter::invert_block(Int3 cell, const double* diagonal, double* bloc
     double ratio = 1.0;
     const auto accept = [&](int row, double pivot) {
         const double own = diagonal[row * dof_ + row];
-        const bool wrong_sign = definite_ && pivot * own < 0.0;
-        if (own != 0.0 && std::isfinite(pivot)) ratio = std::min(ratio, wrong_sign ? 0.0 : std::abs(pivot / own));
-        if (std::isfinite(pivot) && std::abs(pivot) > rules_.tolerance * scale && !wrong_sign) return pivot;
-        const bool mendable = std::isfinite(pivot) && std::isfinite(scale) && scale > 0.0;
-        if (rules_.policy != PivotPolicy::boost || !mendable) {
+        ratio = std::min(ratio, rule_.ratio(pivot, own));
+        if (rule_.accepts(pivot, own, rule_.tolerance * scale)) return pivot;
+        if (!rule_.boosts(pivot, scale)) {
             fail({cell, row, pivot});
             return 0.0;
         }
         const std::lock_guard lock(mutex_);
         ++boosts_;
         boosted_.push_back({cell, row, pivot});
-        return std::copysign(rules_.boost * scale, wrong_sign || pivot == 0.0 ? own : pivot);
+        return rule_.boosted(pivot, own, scale);
     };
     const int given_up = with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
         dof_, [&](auto m) { return invert_in_place(m.value > 0 ? m.value : dof_, block, accept); });
@@ -85,13 +83,13 @@ bool PivotInverter::not_finite() const {
 
 std::string PivotInverter::explain() const {
     const auto& [cell, component, value] = first_failure_;
-    const char* kind = not_finite()   ? "not a finite number"
-                       : value == 0.0 ? "zero"
-                       : definite_    ? "not positive enough for incomplete Cholesky"
-                                      : "too small";
+    const char* kind = not_finite()     ? "not a finite number"
+                       : value == 0.0   ? "zero"
+                       : rule_.definite ? "not positive enough for incomplete Cholesky"
+                                        : "too small";
     const char* advice =
         not_finite() ? "The matrix holds a NaN or an infinity, which no pivot_policy mends; check the coefficients."
-        : rules_.policy == PivotPolicy::boost
+        : rule_.boost > 0.0
             ? "Its whole block is zero, so there is no scale to boost it to; give the cell a diagonal entry."
             : "Try preconditioner.pivot_policy = shift or boost, or a preconditioner.shift above 0.";
     return fmt::format("the pivot at cell ({},{},{}), component {}, is {:g}, {} ({} such pivots in all). {}", cell.x,

@@ -27,12 +27,16 @@ struct PivotRules {
     double boost = 1e-3;       ///< magnitude of a boosted pivot, relative to that entry
 };
 
+inline PivotRule rule_of(const PivotRules& rules, bool definite) {
+    return {rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0, definite};
+}
+
 /// Inverts the diagonal blocks of a factorisation. All threads share one object.
 class PivotInverter {
 public:
     /// `definite`: a pivot must have the sign of A's diagonal (incomplete Cholesky).
     PivotInverter(const PivotRules& rules, const Grid& grid, int dof, bool definite)
-        : rules_(rules), grid_(grid), dof_(dof), definite_(definite) {}
+        : rule_(rule_of(rules, definite)), grid_(grid), dof_(dof) {}
 
     /// Replaces the row-major `block` of `cell` by its inverse; `diagonal` is A's block there. Pivots that cannot be
     /// used are boosted if that is the policy; otherwise the block becomes zero and the failure is recorded.
@@ -40,8 +44,8 @@ public:
     void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
         const double pivot = block[0], own = diagonal[0];
         // Fast path without bookkeeping for one unknown a point and a usable pivot with the sign of A's diagonal.
-        if (dof_ == 1 && std::isfinite(pivot) && std::isfinite(own) && pivot * own > 0.0 &&
-            std::abs(pivot) > rules_.tolerance * std::abs(own)) {
+        if (dof_ == 1 && PivotRule::is_number(own) && pivot * own > 0.0 &&
+            rule_.accepts(pivot, own, rule_.tolerance * std::abs(own))) {
             block[0] = 1.0 / pivot;
             smallest.take(pivot / own, grid_.row(cell));
         } else {
@@ -71,10 +75,9 @@ private:
     void invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest);
     void fail(PivotEvent event);
 
-    PivotRules rules_;
+    PivotRule rule_;
     Grid grid_;
     int dof_;
-    bool definite_;
     std::mutex mutex_;
     Index failures_ = 0;
     PivotEvent first_failure_{};

@@ -92,7 +92,7 @@ public:
 
     HYPERPLANE_HD void see(double value) {
         const double size = fabs(value);
-        if (size > largest_ && PivotJudge::is_number(size)) largest_ = size;
+        if (size > largest_ && PivotRule::is_number(size)) largest_ = size;
     }
     HYPERPLANE_HD RowExponent settle() {
         if (!scales || largest_ == 0.0) return 127;

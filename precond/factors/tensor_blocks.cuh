@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of blocks of three to eight unknowns on tensor cores: a warp has one block at a time, or two of up
-// to four unknowns, in registers. Definitions: DOF, OPERANDS_AS_RESULTS.
+// Products of blocks of three to eight unknowns on tensor cores: a warp has one block at a time, or two of up to four
+// unknowns, in registers. Definitions: DOF, OPERANDS_AS_RESULTS.
 //
 // A product is D = A B + C with 8 x 4 values of A, 4 x 8 of B and 8 x 8 of C, D (mma.m8n8k4), twice where a block has
-// more than four columns. Of two blocks, one has rows and columns 0 to 3, the other 4 to 7; what their products have
-// off the diagonal is never read.
+// more than four columns. Of two blocks, one has rows and columns 0 to 3, the other 4 to 7; the parts of their
+// products off the diagonal are not used.
 #pragma once
+
+#include "precond/factors/gauss_jordan.hpp"
 
 namespace hyperplane {
 
-constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // of a warp; rows of a block with what fills it up
+constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // of a warp; rows of a block with its padding
 constexpr int steps = size == 4 ? 1 : 2;                     // products of 4 columns
 constexpr int block_size = DOF * DOF;
 
@@ -22,7 +24,7 @@ struct Operand {
     double v[steps];
 };
 
-/// What a thread of a warp has of blocks.
+/// A lane's part of blocks.
 struct Lane {
     const int lane, which;  // of the warp's blocks
     const int r, c;         // row and first column of a result
@@ -37,8 +39,9 @@ struct Lane {
           n(r),
           in_rows(r < DOF) {}
 
-    /// This thread's column of a left operand and row of a right one. Their order is free: OPERANDS_AS_RESULTS what it
-    /// has of a result is what it needs of a left operand, or half of it, else rows of a right one follow each other.
+    /// This lane's column of a left operand and row of a right one. Their order is free. With OPERANDS_AS_RESULTS a
+    /// lane's part of a result is its part of a left operand, or half of it; else its rows of a right operand are
+    /// consecutive.
     __device__ __forceinline__ int col(int h) const {
         const int k = lane % 4;
         return !OPERANDS_AS_RESULTS ? k + 4 * h : steps == 2 ? 2 * k + h : 2 * (k % 2) + (k / 2 ^ which);
@@ -49,7 +52,7 @@ struct Lane {
 
     __device__ static double from(double value, int lane_) { return __shfl_sync(~0u, value, lane_); }
 
-    /// Column `column` of this thread's row of a result; every thread may ask for another one.
+    /// Column `column` of this thread's row of a result; each thread may choose another column.
     __device__ static double of_row(const Block& x, int row, int column) {
         const int source = 4 * row + column / 2;
         const double even = from(x.v[0], source), odd = from(x.v[1], source);
@@ -108,13 +111,14 @@ struct Lane {
 #pragma unroll
         for (int m = 0; m < 2; ++m) {
             const double above = from(x.v[m], 4 * row + lane % 4);
-            const double scaled = (c + m == p ? 1.0 : above) * inverse;
-            x.v[m] = r == p ? scaled : (c + m == p ? 0.0 : x.v[m]) - here * scaled;
+            const double scaled = scaled_by_pivot(c + m == p, above, inverse);
+            x.v[m] = eliminated(r == p, c + m == p, x.v[m], here, scaled);
         }
     }
 
-    /// Where this thread's value of a right operand lies in a block, or in its transpose. Rows and columns beyond
-    /// the block read its last ones: they meet zeros of the left operand, or end up outside.
+    /// Where this lane's value of a right operand lies in a block, or in its transpose. Lanes of rows and columns
+    /// beyond the block read its last ones: these are multiplied by zeros of the left operand, or contribute to results
+    /// outside.
     __device__ int place_of(bool transposed, int h) const {
         const int row = min(col(h), DOF - 1), column = min(n, DOF - 1);
         return transposed ? column * DOF + row : row * DOF + column;

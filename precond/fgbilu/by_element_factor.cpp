@@ -322,8 +322,7 @@ void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& fa
 void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch,
                             const PivotRules& rules) {
     const Layout& layout = factors.view.layout;
-    const PivotJudge judge{scratch.log(), rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
-                           factors.view.symmetric};
+    const PivotJudge judge{rule_of(rules, factors.view.symmetric), scratch.log()};
     const int block = factors.dof * factors.dof;
     for (int level = 0; level < layout.level_count(); ++level) {
         const Step step{{factors}, hyperplane_of(layout, level)};

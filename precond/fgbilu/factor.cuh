@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FGBILU's factorisation of one hyperplane, Algorithm 9, a thread for each element (u, v) of a point.
 //
-// For each lower entry l the paper's s_1, and d of the point it leads to, are brought to shared memory and multiplied
-// there; the inverse is made by one thread an element with two alternating buffers, so that a row takes one barrier.
+// For each lower entry l the paper's s_1, and d of the point that l leads to, are copied to shared memory and
+// multiplied there. For the inverse each thread keeps one element; two buffers alternate, so that a row takes one
+// barrier.
 //
 // Definitions, beside precond/fgbilu/blocks.cuh's: PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l),
 // FACTOR_POINTS, UNIT_POINTS.
@@ -16,12 +17,12 @@ __constant__ const int pair_u[] = PAIR_U;
 __constant__ const int pair_e[] = PAIR_E;
 
 constexpr int factor_threads = block * FACTOR_POINTS;
-constexpr bool early = SHARES && LOWER <= 4;  // all that a point needs fits registers
-// Blocks that a multiprocessor has room for: half its threads where loads take many registers; else ptxas would spill
-// to have more than one.
+constexpr bool early = SHARES && LOWER <= 4;  // all coefficients of a point fit registers
+// Resident blocks: half a multiprocessor's threads where loads take many registers; else one, since ptxas would spill
+// to have more.
 constexpr int factor_blocks = early && factor_threads <= 512 ? (__CUDA_ARCH__ >= 900 ? 1024 : 768) / factor_threads : 1;
 
-/// Values of the block's points, one for each element.
+/// The blocks of coefficients of all points of a block of threads.
 struct Blocks {
     double values[block * FACTOR_POINTS];
 
@@ -42,7 +43,7 @@ struct Blocks {
 __device__ __forceinline__ double invert(const Arguments& a, const Point& p, int column, int point, int u, int v,
                                          double x, double own, Blocks& one, Blocks& two) {
     __shared__ double diagonal[DOF][FACTOR_POINTS], unusable[DOF][FACTOR_POINTS];
-    const PivotJudge judge{a.log, a.tolerance, a.boost, SYMMETRIC};
+    const PivotJudge judge{{a.tolerance, a.boost, SYMMETRIC}, a.log};
     const bool tells = p.exists && u == 0 && v == 0;
     // The largest entry, row by row, then of the rows.
     __syncthreads();
@@ -79,7 +80,7 @@ __device__ __forceinline__ double invert(const Arguments& a, const Point& p, int
     if (tells) a.ratios[column].take(ratio, p.row(a));
     for (int r = 0; r < DOF && changed >> r; ++r)
         if (changed >> r & 1u) {
-            const bool last = (changed >> r) == 1u;  // a row that failed is the last one that was looked at
+            const bool last = (changed >> r) == 1u;  // a row that failed is the last one that was judged
             record(a.log, !(failed && last), p.row(a) * DOF + r, unusable[r][point]);
         }
     return failed ? 0.0 : x;
@@ -132,8 +133,8 @@ extern "C" __global__ void __launch_bounds__(factor_threads, factor_blocks)
 }
 
 #if UNIT
-/// E_l(p) becomes W_l(p) = E_l(p) D^-1(p+l), F_u(p) becomes G_u(p) = D^-1(p) F_u(p), of all points; what belongs to no
-/// neighbour stays. A thread has row v of blocks of E, column v of blocks of F.
+/// E_l(p) becomes W_l(p) = E_l(p) D^-1(p+l), F_u(p) becomes G_u(p) = D^-1(p) F_u(p), at all points; blocks of entries
+/// that lead out of the grid stay. A thread has row v of blocks of E, column v of blocks of F.
 extern "C" __global__ void __launch_bounds__(UNIT_POINTS* DOF)
     fgbilu_unit_triangles(const __grid_constant__ Arguments a) {
     const Share<UNIT_POINTS, DOF> share;

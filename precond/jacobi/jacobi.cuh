@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inverts a matrix's diagonal blocks on a GPU by Gauss-Jordan elimination (FGBILU paper, Algorithm 8) under the pivot
-// rule of precond/factors/pivots.hpp, policy fail.
+// Inverts a matrix's diagonal blocks on a GPU by Gauss-Jordan elimination (FGBILU paper, Algorithm 8) under the rule
+// of precond/factors/pivot_rule.hpp without boosts.
 //
 // The rows of a point are lanes of one warp, each row in one lane's registers; neighbouring warps have neighbouring
 // slots. The report on pivots is a count and minima in natural order, so it does not depend on how points are
@@ -8,6 +8,8 @@
 //
 // Definitions: DOF, THREADS (of a block).
 
+#include "precond/factors/gauss_jordan.cuh"
+#include "precond/factors/pivot_rule.hpp"
 #include "precond/jacobi/arguments.hpp"
 
 namespace hyperplane {
@@ -43,24 +45,18 @@ __device__ __forceinline__ void invert(const Arguments& a, long long slot, bool 
     }
     double scale = 0.0, ratio = 1.0, unusable = 0.0;
     for (int r = 0; r < DOF; ++r) scale = fmax(scale, from_lane(largest_here, first + r));
+    const PivotRule rule{a.tolerance, 0.0, false};
     int usable = active ? DOF : 0;  // pivots, before the first that is not
 #pragma unroll(DOF <= 8 ? DOF : 1)
     for (int p = 0; p < DOF; ++p) {
-        double factor = 0.0;
-#pragma unroll
-        for (int c = 0; c < DOF; ++c)
-            if (c == p) factor = x[c];
+        const double factor = element<DOF>(x, p);
         const double pivot = from_lane(factor, first + p), diagonal = from_lane(own, first + p);
         if (p < usable) {
-            if (diagonal != 0.0 && isfinite(pivot)) ratio = fmin(ratio, fabs(pivot / diagonal));
-            if (!isfinite(pivot) || fabs(pivot) <= a.tolerance * scale) usable = p, unusable = pivot;
+            ratio = fmin(ratio, rule.ratio(pivot, diagonal));
+            if (!rule.accepts(pivot, diagonal, a.tolerance * scale)) usable = p, unusable = pivot;
         }
         const double inverse = 1.0 / (p < usable ? pivot : 1.0);
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) {
-            const double scaled = from_lane(c == p ? 1.0 : x[c], first + p) * inverse;
-            x[c] = row == p ? scaled : (c == p ? 0.0 : x[c]) - factor * scaled;
-        }
+        eliminate_rows<DOF>(x, p, row, factor, inverse, (first + p) & 31);
     }
     const bool failed = active && usable < DOF;
     if (failed)

@@ -51,8 +51,8 @@ struct FactorPoint {
     double* values;
     int dof, colour;
     Index count;
-    double alpha, tolerance, boost;
-    bool definite;
+    double alpha;
+    PivotRule rule;
     Met met;
 
     static constexpr int room = m > 0 ? m : max_dof;
@@ -152,13 +152,12 @@ struct FactorPoint {
             }
         }
         met.event[row_of_p] = 0.0;
-        const PivotJudge judge{nullptr, tolerance, 0.0, definite}, mending{nullptr, tolerance, boost, definite};
         const int given_up = invert_in_place(size(), block, [&](int r, double pivot) {
             const double given = a.blocks.at(a.diagonal, slot, r, r);
-            const double ratio = judge.ratio(pivot, given);
+            const double ratio = rule.ratio(pivot, given);
             smallest = ratio < smallest ? ratio : smallest;
-            if (judge.usable(pivot, given, scale, 0, false) != 0.0) return pivot;
-            const double used = mending.usable(pivot, given, scale, 0, false);
+            if (rule.accepts(pivot, given, rule.tolerance * scale)) return pivot;
+            const double used = rule.boosts(pivot, scale) ? rule.boosted(pivot, given, scale) : 0.0;
             met.event[row_of_p] = 1.0;
             met.kind[r * rows + row_of_p] = used != 0.0 ? 1.0 : 2.0;
             met.value[r * rows + row_of_p] = pivot;
@@ -199,8 +198,7 @@ Layout places(Index count) {
 
 template <int m>
 void run(Backend backend, const FactorPoint<0>& f) {
-    const FactorPoint<m> body{f.points, f.a,         f.values, f.dof,      f.colour, f.count,
-                              f.alpha,  f.tolerance, f.boost,  f.definite, f.met};
+    const FactorPoint<m> body{f.points, f.a, f.values, f.dof, f.colour, f.count, f.alpha, f.rule, f.met};
     for_each_point(backend, places(f.count), "multicolour factorisation", body);
 }
 
@@ -298,9 +296,7 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
     f.values = values;
     f.dof = a.dof();
     f.alpha = alpha;
-    f.tolerance = rules.tolerance;
-    f.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
-    f.definite = a.symmetric();
+    f.rule = rule_of(rules, a.symmetric());
     f.met = met;
     for (f.colour = 0; f.colour < points.colours(); ++f.colour) {
         f.count = points.count(f.colour);

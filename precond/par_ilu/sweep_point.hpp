@@ -6,6 +6,7 @@
 
 #include "core/matrix/views.hpp"
 #include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/pivot_rule.hpp"
 #include "precond/factors/view.hpp"
 #include "precond/par_ilu/sweeps_cuda.hpp"
 
@@ -19,10 +20,6 @@ struct Tables {
     const int* updates;  ///< pairs (u, e): X_e -= E_l D^-1 F_u
 };
 
-HYPERPLANE_HD inline bool is_finite(double x) {
-    return x - x == 0.0;
-}
-
 /// Computes all entries of one point; m is the dof if it is known at compile time, else 0.
 template <int m>
 struct SweepRow {
@@ -32,8 +29,9 @@ struct SweepRow {
     BlockView triangles, inverse;  ///< written; for D-ILU only `inverse` is
     int dof, kept;
     bool shares, updates;  ///< without updates: the initial guess
-    double alpha, tolerance, boost;
-    bool definite, last;
+    double alpha;
+    PivotRule rule;
+    bool last;
     VectorView ratio, failure, failed;
 
     static constexpr int room = m > 0 ? m : max_dof;
@@ -100,15 +98,11 @@ struct SweepRow {
             }
         const int given_up = invert_in_place(size(), block, [&](int row, double pivot) {
             const double own = a.at(own_entry, slot, row, row);
-            const bool wrong_sign = definite && pivot * own < 0.0;
-            if (own != 0.0 && is_finite(pivot)) {
-                const double ratio = wrong_sign ? 0.0 : std::abs(pivot / own);
-                smallest = ratio < smallest ? ratio : smallest;
-            }
-            if (is_finite(pivot) && std::abs(pivot) > tolerance * scale && !wrong_sign) return pivot;
+            const double compared = rule.ratio(pivot, own);
+            smallest = compared < smallest ? compared : smallest;
+            if (rule.accepts(pivot, own, rule.tolerance * scale)) return pivot;
             if (component < 0) component = row, bad = pivot;
-            const double guess = boost * scale;
-            return last || !is_finite(guess) ? 0.0 : own < 0.0 ? -guess : guess;
+            return last ? 0.0 : rule.guess(own, scale);
         });
         for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) inverse.at(0, slot, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
@@ -117,7 +111,7 @@ struct SweepRow {
             if (e == old.lower) continue;
             for (int r = 0; r < size(); ++r)
                 for (int c = 0; c < size(); ++c)
-                    if (const double x = triangles.at(e, slot, r, c); !is_finite(x)) component = r, bad = x;
+                    if (const double x = triangles.at(e, slot, r, c); !PivotRule::is_number(x)) component = r, bad = x;
         }
         ratio.at(slot) = smallest;
         failure.at(slot) = component < 0 ? 0.0 : -1.0;
@@ -129,8 +123,8 @@ struct SweepRow {
 /// The same, with the number of unknowns m as a compile-time constant; m = 0 leaves it variable.
 template <int m>
 SweepRow<m> known(const SweepRow<0>& s) {
-    return {s.old,   s.tables,    s.a,     s.triangles, s.inverse, s.dof,   s.kept,    s.shares, s.updates,
-            s.alpha, s.tolerance, s.boost, s.definite,  s.last,    s.ratio, s.failure, s.failed};
+    return {s.old,     s.tables, s.a,    s.triangles, s.inverse, s.dof,     s.kept,  s.shares,
+            s.updates, s.alpha,  s.rule, s.last,      s.ratio,   s.failure, s.failed};
 }
 
 /// Whether the address of every coefficient advances by one from a point of a run to the next.

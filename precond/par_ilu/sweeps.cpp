@@ -216,9 +216,7 @@ void FactorSweeps::pass(const StructMatrix& a, const Target& from, const Target&
     row.shares = shape_.shares;
     row.updates = pass.updates;
     row.alpha = alpha;
-    row.tolerance = rules.tolerance;
-    row.boost = rules.boost;
-    row.definite = shape_.symmetric;
+    row.rule = {rules.tolerance, rules.boost, shape_.symmetric};
     row.last = pass.last;
     row.ratio = ratios_.view(shape_.layout);
     row.failure = failures_.view(shape_.layout);

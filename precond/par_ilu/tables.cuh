@@ -3,6 +3,8 @@
 #pragma once
 
 #include "core/grid/grid_point.cuh"
+#include "precond/factors/gauss_jordan.cuh"
+#include "precond/factors/pivot_rule.hpp"
 #include "precond/par_ilu/arguments.hpp"
 #include "precond/walks/async_copies.cuh"
 #include "precond/walks/unrolled.cuh"
@@ -74,10 +76,6 @@ struct Point {
     }
 };
 
-__device__ __forceinline__ bool is_finite(double x) {
-    return x - x == 0.0;
-}
-
 /// The pivots of a point: what the last sweep reports on them, and what they are replaced by where they cannot be used;
 /// before the last sweep that is a guess.
 template <bool last>
@@ -86,12 +84,11 @@ struct Pivots {
     int component = -1;
 
     __device__ double usable(const Arguments& a, int row, double pivot, double own, double scale) {
-        const bool wrong_sign = SYMMETRIC && pivot * own < 0.0;
-        if (last && own != 0.0 && is_finite(pivot)) smallest = fmin(smallest, wrong_sign ? 0.0 : fabs(pivot / own));
-        if (is_finite(pivot) && fabs(pivot) > a.tolerance * scale && !wrong_sign) return pivot;
+        const PivotRule rule{a.tolerance, a.boost, SYMMETRIC};
+        if (last) smallest = fmin(smallest, rule.ratio(pivot, own));
+        if (rule.accepts(pivot, own, a.tolerance * scale)) return pivot;
         if (component < 0) component = row, bad = pivot;
-        const double guess = a.boost * scale;
-        return last || !is_finite(guess) ? 0.0 : own < 0.0 ? -guess : guess;
+        return last ? 0.0 : rule.guess(own, scale);
     }
     __device__ void report(const Arguments& a, int slot) const {
         a.ratio[slot] = smallest;
@@ -108,7 +105,7 @@ struct NotFinite {
     double value = 0.0;
 
     __device__ void look_at(int e, int row, double x) {
-        if (key == none && !is_finite(x)) key = e * DOF + row, value = x;
+        if (key == none && !PivotRule::is_number(x)) key = e * DOF + row, value = x;
     }
     /// Finds the first over all `lanes` of a point.
     template <int lanes>
@@ -130,28 +127,7 @@ struct NotFinite {
 template <bool last>
 __device__ __forceinline__ bool invert(const Arguments& a, double (&x)[DOF][DOF], const double (&diagonal)[DOF],
                                        double scale, Pivots<last>& pivots) {
-    bool gave_up = false;
-#pragma unroll
-    for (int p = 0; p < DOF; ++p) {
-        double pivot = 1.0;
-        if (!gave_up) {
-            pivot = pivots.usable(a, p, x[p][p], diagonal[p], scale);
-            if (pivot == 0.0) gave_up = true, pivot = 1.0;
-        }
-        const double inverse = 1.0 / pivot;
-        x[p][p] = 1.0;
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) x[p][c] *= inverse;
-#pragma unroll
-        for (int r = 0; r < DOF; ++r) {
-            if (r == p) continue;
-            const double factor = x[r][p];
-            x[r][p] = 0.0;
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) x[r][c] -= factor * x[p][c];
-        }
-    }
-    return !gave_up;
+    return invert_unrolled(x, [&](int p, double pivot) { return pivots.usable(a, p, pivot, diagonal[p], scale); });
 }
 
 }  // namespace hyperplane

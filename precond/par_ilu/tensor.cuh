@@ -311,9 +311,7 @@ __device__ __forceinline__ void invert_columns(const Arguments& a, double* block
             pivot = pivots.usable(a, p, factors[p], own[p * DOF + p], scale);
             if (pivot == 0.0) gave_up = true, pivot = 1.0;
         }
-        const double scaled = (c == p ? 1.0 : x[p]) * (1.0 / pivot);
-#pragma unroll
-        for (int r = 0; r < DOF; ++r) x[r] = r == p ? scaled : (c == p ? 0.0 : x[r]) - factors[r] * scaled;
+        eliminate_columns(x, p, c, factors, 1.0 / pivot);
     }
     __syncwarp();
 #pragma unroll

@@ -2,6 +2,7 @@
 // A consumer thread that has one row of its points. Definitions: precond/struct_ilu/factor.cuh.
 #pragma once
 
+#include "precond/factors/gauss_jordan.cuh"
 #include "precond/struct_ilu/tables.cuh"
 
 namespace hyperplane {
@@ -59,10 +60,7 @@ struct RowOfPoint {
         bool gave_up = false;
 #pragma unroll(unroll_pivots)
         for (int p = 0; p < DOF; ++p) {
-            double here = 0.0;
-#pragma unroll
-            for (int c = 0; c < DOF; ++c)
-                if (c == p) here = x[c];
+            const double here = element<DOF>(x, p);
             const int lane = (first_lane + p) & 31;
             const double met = __shfl_sync(~0u, here, lane), diagonal = __shfl_sync(~0u, mine, lane);
             if (row == p && !gave_up) own_pivot = here;
@@ -71,16 +69,7 @@ struct RowOfPoint {
                 pivot = active && !gave_up ? usable(met, diagonal, scale, i, p) : 1.0;
                 if (pivot == 0.0) gave_up = true, pivot = 1.0;
             }
-            const double inverse = 1.0 / pivot;
-            const double factor = here;
-#pragma unroll
-            for (int c = 0; c < DOF; ++c) {
-                const double scaled = __shfl_sync(~0u, c == p ? 1.0 : x[c], lane) * inverse;
-                if (row == p)
-                    x[c] = scaled;
-                else
-                    x[c] = (c == p ? 0.0 : x[c]) - factor * scaled;
-            }
+            eliminate_rows<DOF>(x, p, row, here, 1.0 / pivot, lane);
         }
         if (active) keep_ratio(own_pivot, mine, i);
         if (gave_up)

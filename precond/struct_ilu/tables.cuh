@@ -31,7 +31,7 @@ __device__ __forceinline__ double load(const double* at) {
 }
 
 __device__ PivotJudge judge(const Arguments& a) {
-    return {a.log, a.tolerance, a.boost, SYMMETRIC};
+    return {{a.tolerance, a.boost, SYMMETRIC}, a.log};
 }
 /// |x| as an integer, which is larger for larger numbers, and larger for NaN than for any number.
 __device__ __forceinline__ u64 size_of(double x) {

@@ -50,7 +50,7 @@ struct Place {
 };
 
 /// Steps 1 to 4 of precond/subdomain/ildu0.hpp at one point; m is the dof where the compiler knows it. Rows of a point
-/// can be eliminated side by side, and so can columns be scaled; the inverse lies between.
+/// can be eliminated in parallel, and columns scaled in parallel; in between the inverse is computed.
 template <int m>
 struct FactorPoint {
     SubdomainFactorView x;
@@ -117,7 +117,7 @@ struct FactorPoint {
     __device__ void invert(const Place& at, PivotRatio& smallest) const {
         const int own_entry = tables.a_entry[x.lower], size = dof();
         double block[room * room], scale = 0.0, ratio = 1.0;
-        // What is not a number is left out: its pivot tells.
+        // fmax leaves out what is not a number; such a pivot is refused anyway.
         const auto enlarge = [&](double entry) { scale = fmax(scale, fabs(entry)); };
         for (int r = 0; r < size; ++r)
             for (int c = 0; c < size; ++c) {
@@ -207,8 +207,7 @@ void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const 
     const int lower = stencil_.lower_size(), entries = stencil_.size();
     const int* tables = tables_.data();
     Buffer<PivotLog> log = copied_to(context_, "preconditioner: pivots", std::vector<PivotLog>{empty_pivot_log()});
-    const PivotJudge judge{log.data(), rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0,
-                           symmetric_};
+    const PivotJudge judge{rule_of(rules, symmetric_), log.data()};
     with_known_dof<1, 2, 3, 4>(order_.dof, [&](auto dof) {
         const FactorPoint<dof.value> body{
             {cuts_, places_.data(), values_.data(), order_.values, order_.dof, lower},

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rule for pivots, for host and kernels: which pivots can be used, what a boosted one is, and how a pivot compares
+// with A's diagonal. Everything that inverts diagonal blocks follows it: PivotInverter on a CPU
+// (precond/factors/pivots.hpp), PivotJudge, which also logs (precond/factors/pivot_log.hpp), block Jacobi, and par_ilu,
+// whose pivots are guessed before the last sweep.
+//
+// `pivot` is what elimination has left in a diagonal place, `own` A's entry there, `scale` the largest absolute entry
+// of the block and of A's.
+#pragma once
+
+#include "core/host_device.hpp"
+#ifndef __CUDACC_RTC__
+#include <cmath>
+#endif
+
+namespace hyperplane {
+
+struct PivotRule {
+    double tolerance;  ///< a pivot of at most this times `scale` is too small
+    double boost;      ///< a boosted pivot has this times `scale`; 0: pivots are not boosted
+    int definite;      ///< a pivot must have the sign of A's diagonal (incomplete Cholesky)
+
+    HYPERPLANE_HD static bool is_number(double x) { return fabs(x) <= 1.7976931348623157e308; }
+
+    HYPERPLANE_HD bool wrong_sign(double pivot, double own) const { return definite && pivot * own < 0.0; }
+    /// Whether a pivot can be used as it is. `least`: tolerance times scale.
+    HYPERPLANE_HD bool accepts(double pivot, double own, double least) const {
+        return fabs(pivot) > least && is_number(pivot) && !wrong_sign(pivot, own);
+    }
+    /// Whether a pivot that cannot be used is boosted.
+    HYPERPLANE_HD bool boosts(double pivot, double scale) const {
+        return boost > 0.0 && is_number(pivot) && is_number(scale) && scale > 0.0;
+    }
+    HYPERPLANE_HD double boosted(double pivot, double own, double scale) const {
+        return copysign(boost * scale, wrong_sign(pivot, own) || pivot == 0.0 ? own : pivot);
+    }
+    /// What a fixed-point sweep uses instead while pivots are still guesses; 0 where that is not a number.
+    HYPERPLANE_HD double guess(double own, double scale) const {
+        const double size = boost * scale;
+        return !is_number(size) ? 0.0 : own < 0.0 ? -size : size;
+    }
+    /// |pivot| / |own|, 0 where the sign is wrong, 1 where there is nothing to compare.
+    HYPERPLANE_HD double ratio(double pivot, double own) const {
+        if (own == 0.0 || !is_number(pivot)) return 1.0;
+        return wrong_sign(pivot, own) ? 0.0 : fabs(pivot / own);
+    }
+};
+
+}  // namespace hyperplane
