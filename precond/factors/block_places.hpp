@@ -21,5 +21,11 @@ template <class Count>
 HYPERPLANE_HD_INLINE constexpr Count place_apart(Count slots, int dof, int entry, Count slot, int row, int col) {
     return (entry * (dof * dof) + (row * dof + col)) * slots + slot;
 }
+template <class Count>
+HYPERPLANE_HD_INLINE constexpr Count place_of(BlockPlaces places, Count slots, int dof, int entry, Count slot, int row,
+                                              int col) {
+    return places == BlockPlaces::together ? place_together(slots, dof, entry, slot, row, col)
+                                           : place_apart(slots, dof, entry, slot, row, col);
+}
 
 }  // namespace hyperplane

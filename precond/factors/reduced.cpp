@@ -122,9 +122,7 @@ NarrowFactors::NarrowFactors(const Context& context, FactorStorage storage, cons
       symmetric_(symmetric),
       offsets_(copied_to(context, "factor", offsets)),
       values_(context, "factor", value_words(storage, places, layout.slots(), int(offsets.size()), dof, symmetric)) {
-    const Index entry = entry_values(places, layout.slots(), dof), size = dof * dof, stride = entry / size;
-    strides_ = places == BlockPlaces::apart ? ConstBlockView{nullptr, entry, 1, dof * stride, stride}
-                                            : ConstBlockView{nullptr, entry, size, dof, 1};
+    strides_ = blocks_at<const double>(places, nullptr, entry_values(places, layout.slots(), dof) / (dof * dof), dof);
     if (storage == FactorStorage::half_scaled)
         exponents_ =
             Buffer<RowExponent>(context, "factor", exponent_bytes(storage, places, layout.slots(), entries(), dof));

@@ -7,7 +7,7 @@
 // coefficients of a block are stored in one of two orders:
 //
 //     apart       values[entry][row][col][slot]      as in StructMatrix, with the same padding; a CPU reads it fastest
-//     together    values[entry][slot][row][col]      as in blocks_together (precond/factors/view.hpp)
+//     together    values[entry][slot][row][col]      see precond/factors/block_places.hpp
 //
 // where the entries of W, D^-1 and G take the places of those of E, D and F.
 #pragma once
@@ -59,8 +59,6 @@ private:
 /// View of factors in any storage.
 using TriangleFactors = std::variant<FactorView, NarrowFactorView<float>, NarrowFactorView<Half>>;
 
-/// The order in which the coefficients of a block are stored; see the head of this file.
-enum class BlockPlaces { apart, together };
 /// The order that triangular solves and Jacobi sweeps read on a backend.
 inline BlockPlaces places_on(Backend backend) {
     return backend == Backend::cuda ? BlockPlaces::together : BlockPlaces::apart;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"
+#include "precond/factors/block_places.hpp"
 
 namespace hyperplane {
 
@@ -28,20 +29,26 @@ inline ConstBlockView readable(const BlockView& v) {
     return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
 }
 
-/// View of contiguous blocks, [entry][slot][row][col]: the order in which a GPU stores its own factors.
+/// View of blocks that lie as `places` says, each entry having room for `slots`.
 template <class T>
-BasicBlockView<T> blocks_together(T* values, Index slots, Index dof) {
-    return {values, dof * dof * slots, dof * dof, dof, 1};
+BasicBlockView<T> blocks_at(BlockPlaces places, T* values, Index slots, int dof) {
+    const auto at = [&](int entry, Index slot, int row, int col) {
+        return place_of(places, slots, dof, entry, slot, row, col);
+    };
+    return {values, at(1, 0, 0, 0), at(0, 1, 0, 0), at(0, 0, 1, 0), at(0, 0, 0, 1)};
+}
+/// View of contiguous blocks: the order in which a GPU stores its own factors.
+template <class T>
+BasicBlockView<T> blocks_together(T* values, Index slots, int dof) {
+    return blocks_at(BlockPlaces::together, values, slots, dof);
 }
 
 /// View of a matrix's entries from `first` on.
 inline BlockView block_view(StructMatrix& a, int first = 0) {
-    const Index stride = a.stride(), dof = a.dof();
-    return {a.values(first), dof * dof * stride, 1, dof * stride, stride};
+    return blocks_at(BlockPlaces::apart, a.values(first), a.stride(), a.dof());
 }
 inline ConstBlockView block_view(const StructMatrix& a, int first = 0) {
-    const Index stride = a.stride(), dof = a.dof();
-    return {a.values(first), dof * dof * stride, 1, dof * stride, stride};
+    return blocks_at(BlockPlaces::apart, a.values(first), a.stride(), a.dof());
 }
 
 struct FactorView {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "core/grid/grid_point.cuh"
+#include "precond/factors/block_places.hpp"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/factors/reduced_values.cuh"
 #include "precond/fgbilu/arguments.hpp"
@@ -64,8 +65,8 @@ __device__ __forceinline__ Index triangle_stride(const Arguments& a) {
 }
 /// Place of coefficient (row, col) of an entry's block.
 __device__ __forceinline__ Index place(Index stride, int entry, int slot, int row, int col) {
-    const int element = row * DOF + col;
-    return TOGETHER ? (entry * stride + slot) * block + element : (entry * block + element) * stride + slot;
+    return TOGETHER ? place_together<Index>(stride, DOF, entry, slot, row, col)
+                    : place_apart<Index>(stride, DOF, entry, slot, row, col);
 }
 /// Where coefficient (row, col) of `entry` lies that couples `slot` to `there`.
 __device__ __forceinline__ Value* coefficient(const Arguments& a, int entry, int slot, int there, int row, int col) {
