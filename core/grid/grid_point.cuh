@@ -3,7 +3,7 @@
 //
 // Definitions (grid_point_definitions in core/grid/grid_point.hpp): NATURAL (the layout), LEVEL_Y, LEVEL_Z (of its
 // levels i + LEVEL_Y j + LEVEL_Z k), OFFSET_X/Y/Z (of the entries). A kernel's arguments have nx, ny, nz and slots;
-// those of kernels that ask for neighbour_slot have delta[entries], too (slot_deltas in core/grid/grid_point.hpp).
+// those of kernels that call neighbour_slot have delta[entries], too (slot_deltas in core/grid/grid_point.hpp).
 #pragma once
 
 #include "core/grid/slots.hpp"

@@ -16,7 +16,7 @@ rtc::Source source() {
     return {rtc::core_texts(), "core/matrix/spmv.cuh"};
 }
 
-/// Rows a thread has: all of a small block, else few, so that enough threads ask for memory.
+/// Rows of a thread: all of a small block, else few, so that enough threads have loads in flight.
 int rows_of(int dof) {
     return dof <= 5 ? dof : dof == 6 ? 3 : 2;
 }

@@ -33,7 +33,7 @@ __device__ __forceinline__ double scale_of(unsigned char kept) {
     return __hiloint2double((int(kept) + 1023 - 127) << 20, 0);
 }
 
-/// Values side by side, 16 bytes of them at most, asked for together. They are read once and leave the caches first.
+/// Contiguous values, 16 bytes at most, loaded together. They are read once and leave the caches first.
 template <int width>
 struct Values {
     Value v[width];

@@ -23,7 +23,7 @@ class NarrowFactors;
 struct FgBiluTuning {
     int parts = 0;           ///< threads that share a column in the solves; dof: an element a thread (Algorithm 10)
     int points = 0;          ///< of a thread block in the solves
-    bool together = true;    ///< the coefficients of a point's block lie side by side
+    bool together = true;    ///< the coefficients of a point's block are contiguous
     bool overlapped = true;  ///< a level's kernel begins, and reads its coefficients, before the one before it ends
 };
 
@@ -40,7 +40,7 @@ struct FgBiluSystem {
     /// unknown the product that this takes out of a level's way is a number's.
     bool becomes_unit() const { return !shares && !is_narrow(storage) && dof > 1; }
     /// Whether what solves read lies as [entry][slot][row][col]. Blocks of one triangle are read transposed, too, and
-    /// lie apart; of four unknowns and fewer those are as fast. Of fewer bits nothing is the matrix's.
+    /// lie apart; with four unknowns and fewer that is as fast. In reduced precision no factor is the matrix's.
     bool together(const FgBiluTuning& tuning) const {
         return can_lie_together(tuning) && (!shares || is_narrow(storage));
     }
@@ -66,10 +66,10 @@ public:
     void factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const;
     /// Algorithm 10; with W and G v = r - W v and z = D^-1 v - G z.
     void solve(const FgBiluFactors& factors, const double* r, double* z) const;
-    /// The same in storage of fewer bits; blocks lie as FgBiluSystem::together says.
+    /// The same with factors in reduced precision; blocks lie as FgBiluSystem::together says.
     void solve(const NarrowFactors& factors, const double* r, double* z) const;
 
-    /// Compiles every kernel for an architecture, without a device; in storage of fewer bits those that double
+    /// Compiles every kernel for an architecture, without a device; in reduced precision those that double
     /// precision does not have.
     static std::vector<rtc::KernelResources> compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
                                                      const std::string& architecture);

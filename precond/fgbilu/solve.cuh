@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FGBILU's sweeps: lower v = r - W v, upper z = D^-1 v - G z; where E and F are the matrix's y = D^-1 (r - E y) and
+// FGBILU's solves: lower v = r - W v, upper z = D^-1 v - G z; where E and F are the matrix's y = D^-1 (r - E y) and
 // z = y - D^-1 F z.
 //
-// A kernel a hyperplane, Algorithm 10 with the blocks' columns shared out: a thread has column v of all neighbours'
-// blocks, in every row or in rows part, part + PARTS, ..., so that what it fetches of neighbours meets its coefficients
-// at once. Sums over columns go through shared memory; then it has row v. What does not come from the hyperplane
-// before, the point's own coefficients, is read before this kernel waits for that one's (AHEAD: they fit registers;
-// OVERLAPPED: kernels follow each other by programmatic dependent launch). Values of other hyperplanes are read past
-// the first-level cache, which may hold what was there before. With W and G D^-1 stands before no sum over neighbours,
-// so that what it gives is there before the wait, too, and one barrier is all that is behind it.
+// One kernel solves one hyperplane, by Algorithm 10 with the columns of the blocks distributed over threads: a thread
+// has column v of the blocks of all neighbours, in every row or in rows part, part + PARTS, ..., so that it multiplies
+// a value of a neighbour as soon as it has loaded it. Sums over columns are made in shared memory; there a thread has
+// row v.
+//
+// The point's own coefficients do not depend on the hyperplane before, so a kernel loads them before it waits for that
+// hyperplane's kernel (AHEAD: they fit registers; OVERLAPPED: kernels follow each other by programmatic dependent
+// launch). Values of other hyperplanes are loaded past the first-level cache, which may hold older ones. With W and G,
+// D^-1 is not multiplied with a sum over neighbours: that product, too, is computed before the wait, and one barrier is
+// enough behind it.
 //
 // Definitions, beside precond/fgbilu/blocks.cuh's: SOLVE_POINTS, PARTS, AHEAD, OVERLAPPED, PAUSE (ns, of give_way).
 
@@ -17,39 +20,39 @@
 namespace hyperplane {
 
 constexpr int solve_threads = DOF * PARTS * SOLVE_POINTS, shares = (DOF + PARTS - 1) / PARTS;
-// Part 0 alone needs sums; of two parts, often in one warp, the branch costs more than it saves.
+// Only the threads of part 0 need sums; with two parts, often in one warp, the branch costs more than it saves.
 constexpr bool others_skip_sums = PARTS > 2;
 
-/// The hyperplane before is complete, and what it wrote is seen.
+/// Waits until the hyperplane before is complete and its results are visible.
 __device__ __forceinline__ void wait_for_level() {
 #if OVERLAPPED && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/// The next hyperplane's kernel may begin once all blocks have come here.
+/// The next hyperplane's kernel may begin when all blocks have called this.
 __device__ __forceinline__ void let_next_begin() {
 #if OVERLAPPED && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Leaves the multiprocessor's load units to the hyperplane under way, which all others wait for: what is read here is
-/// needed some hyperplanes later.
+/// Leaves the multiprocessor's load units to the hyperplane that is being solved, for which all others wait: what this
+/// kernel loads ahead is needed some hyperplanes later.
 __device__ __forceinline__ void give_way() {
 #if OVERLAPPED && __CUDA_ARCH__ >= 900
     asm volatile("nanosleep.u32 %0;" ::"n"(PAUSE) : "memory");
 #endif
 }
 
-/// 2^k of a row; 1 where rows have none. TOGETHER: those of the lower sweep lie side by side, those that the upper one
-/// reads in pairs, of G and D^-1.
+/// 2^k of a row; 1 where rows have none. TOGETHER: those of the lower solve are contiguous, those of the upper one lie
+/// in pairs, of G and D^-1.
 template <bool lower>
 __device__ __forceinline__ double scale_at(const Arguments& a, const unsigned char* exponents, int row, int slot) {
     const Index at = TOGETHER ? (Index(slot) * DOF + row) * (lower ? 1 : 2) : Index(row) * a.slots + slot;
     return scaled_rows ? scale_of(exponents[at]) : 1.0;
 }
 
-/// A thread's part of a point in one of the sweeps: column v of the sums over neighbours, then row v.
+/// A thread's part of a point in one of the solves: column v of the sums over neighbours, then row v.
 template <bool lower>
 struct Part {
     static constexpr int first = lower ? 0 : LOWER + 1;  // entry
@@ -75,19 +78,19 @@ struct Part {
 #pragma unroll
         for (int l = 0; l < LOWER; ++l) {
             there[l] = p.known_neighbour(a, first + l);
-            asm volatile("" : "+r"(there[l]));  // the compiler must not put it off
+            asm volatile("" : "+r"(there[l]));  // so that the compiler does not defer it
         }
     }
-    /// Reads what needs no result of another level.
+    /// Loads what does not depend on other levels.
     __device__ __forceinline__ void begin(const Arguments& a, const Point& p) {
         slot = p.slot;
         exists = p.exists;
         results = a.z + Index(v) * a.slots;
-        asm volatile("" : "+l"(results));  // found once, not at each use
+        asm volatile("" : "+l"(results));  // so that the compiler computes it once, not at each use
         if constexpr (AHEAD) {
             if constexpr (mirrored) find_neighbours(a, p);
             const Index stride = triangle_stride(a), step = TOGETHER ? 1 : stride;
-            // Where a neighbour is missing they meet a zero, whatever they are.
+            // Where there is no neighbour the coefficients are multiplied by zero, whatever they are.
             const Value* const triangle =
                 a.triangles + (mirrored ? place(stride, 0, 0, v, part) : place(stride, first, slot, part, v));
 #pragma unroll
@@ -156,7 +159,7 @@ struct Part {
     __device__ __forceinline__ int place_of(int vector, int row) const {
         return TOGETHER ? (vector * SOLVE_POINTS + point) * DOF + row : (vector * DOF + row) * SOLVE_POINTS + point;
     }
-    /// What the columns of a part give to row v of a product with D^-1.
+    /// The contribution of the columns of a part to row v of a product with D^-1.
     __device__ __forceinline__ double& product_of(int of_part) const {
         __shared__ double products[PARTS * DOF * SOLVE_POINTS];
         return products[place_of(of_part, v)];
@@ -167,7 +170,7 @@ struct Part {
         for (int q = 0; q < PARTS; ++q) sum += product_of(q);
         return sum;
     }
-    /// Row v of the sum over neighbours, in the threads of part 0. All threads of the block take part.
+    /// Row v of the sum over neighbours, in the threads of part 0. All threads of the block call this.
     __device__ __forceinline__ double sum_of_columns(const Arguments& a, const Point& p) const {
         __shared__ double sums[SOLVE_POINTS * DOF * (DOF + TOGETHER)];
         // One more for each row: fewer bank conflicts.
@@ -213,11 +216,11 @@ struct Part {
 
 /// v = r - W v at the points of a level, or z = D^-1 v - G z; not UNIT: y = D^-1 (r - E y), or z -= D^-1 F z.
 template <bool lower>
-__device__ __forceinline__ void sweep_level(const Arguments& a) {
+__device__ __forceinline__ void solve_level(const Arguments& a) {
     let_next_begin();
     Part<lower> mine{Share<SOLVE_POINTS, DOF * PARTS>()};
     const Point p(a, blockIdx.x * SOLVE_POINTS + mine.point);
-    // One block waits even where it has no points, so that this level does not end before the one before has.
+    // One block waits even if it has no points, so that this level does not end before the one before it.
     if (!__any_sync(~0u, p.exists) && blockIdx.x > 0) return;
     mine.begin(a, p);
     wait_for_level();
@@ -226,10 +229,10 @@ __device__ __forceinline__ void sweep_level(const Arguments& a) {
 }
 
 extern "C" __global__ void __launch_bounds__(solve_threads, 1) fgbilu_lower(const __grid_constant__ Arguments a) {
-    sweep_level<true>(a);
+    solve_level<true>(a);
 }
 extern "C" __global__ void __launch_bounds__(solve_threads, 1) fgbilu_upper(const __grid_constant__ Arguments a) {
-    sweep_level<false>(a);
+    solve_level<false>(a);
 }
 
 }  // namespace hyperplane

@@ -11,7 +11,7 @@
 namespace hyperplane {
 
 /// `inverse`, a matrix of A's layout and dof on the diagonal alone, becomes A_pp^-1 at every point, zero where a pivot
-/// is too small or not finite. `inverter` learns what pivots were met.
+/// is too small or not finite. `inverter` receives the report on pivots.
 void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules,
                           PivotInverter& inverter);
 

@@ -10,7 +10,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr int width = 8, entry_ring = 4, most_stages = 8, stage_rows = 2, run_ring = 4, waiting_ring = 2;
+constexpr int width = 8, entry_ring = 4, most_stages = 8, stage_rows = 2, run_ring = 4, inverse_ring = 2;
 constexpr Index shared_limit = 220 * 1024;
 
 /// The coordinates that are equal for offsets that differ along x alone.
@@ -83,8 +83,8 @@ int FactorSweepRows::most_span() const {
 /// precond/par_ilu/staged_copies.cuh.
 Index FactorSweepRows::doubles_but_rows() const {
     const Index block = shape_.dof * shape_.dof, staged = (block + 1) / 2 * 2 + 2;
-    return planes * width * (entry_ring * block + waiting_ring * 2 * staged) + run_ring / 2 +
-           2 * (most_stages + entry_ring + waiting_ring + run_ring);
+    return planes * width * (entry_ring * block + inverse_ring * 2 * staged) + run_ring / 2 +
+           2 * (most_stages + entry_ring + inverse_ring + run_ring);
 }
 
 Index FactorSweepRows::row_doubles() const {

@@ -135,7 +135,7 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
         const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
         halo_warps = std::clamp(values / (dof <= 2 ? 192 : 320), 1, 4);
     }
-    // Values of a level that a lane asks for; with two unknowns more warps would take registers of those that work.
+    // Values of a level that a lane copies; with two unknowns more warps would take registers that consumers need.
     const int each = dof == 1 ? 20 : dof == 2 ? 40 : 84;
     const int groups = consumer_threads / 32, wanted = int(groups * staged * dof + each - 1) / each;
     matrix_warps = wanted <= groups ? std::max(wanted, 1) : (wanted + groups - 1) / groups * groups;

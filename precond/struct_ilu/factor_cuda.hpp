@@ -65,7 +65,7 @@ private:
     Buffer<double> scratch_;
     using Arguments = FactorArguments<rtc::most_entries>;
     rtc::Kernel<Arguments> kernel_;
-    bool spoilt_ = false;  ///< the last attempt met a pivot it could not use
+    bool spoilt_ = false;  ///< in the last attempt a pivot could not be used
 };
 
 }  // namespace hyperplane::struct_ilu

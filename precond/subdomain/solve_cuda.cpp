@@ -80,11 +80,11 @@ struct StepShape {
         rows = (most_rows + workers - 1) / workers;
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        // More blocks, or more on its way for each of them: as measured (docs/log/subdomain_ildu0.md). Short steps gain
-        // from blocks: there so many coefficients are enough, however narrow, as the ring's bytes are in double
+        // More blocks, or more bytes in flight for each of them: as measured (docs/log/subdomain_ildu0.md). Short steps
+        // gain from blocks: there so many coefficients are enough, however narrow, as the ring's bytes are in double
         // precision.
-        const Index on_its_way = tuning.ring / (workers <= 64 ? Index(sizeof(double)) : size);
-        const Index wanted = std::max(on_its_way, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
+        const Index in_flight = tuning.ring / (workers <= 64 ? Index(sizeof(double)) : size);
+        const Index wanted = std::max(in_flight, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
         // A thread takes up to 56 registers.
         const int most = std::clamp(65536 / 56 / threads(), 1, s.order.dof == 1 ? 16 : 8);
         for (blocks = most; blocks >= 1 && !staged; --blocks) {

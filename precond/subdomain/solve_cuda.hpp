@@ -15,14 +15,14 @@ namespace hyperplane {
 /// How a GPU's block of threads walks its subdomain. All give M^-1 r; `dag_edge` adds in an order that varies, so its
 /// last bits do.
 enum class SubdomainVariant {
-    level,       ///< level by level, known from the stencil; coefficients come ahead in bulk
+    level,       ///< level by level, known from the stencil; coefficients are copied ahead in bulk
     unfused,     ///< the same in two kernels: lower solve; scaling and upper solve
     spin,        ///< a warp a row, which waits for the rows it needs (section 4.1, Algorithm 1)
     dag_vertex,  ///< levels found in the pattern's graph (4.2.1, Algorithm 2), a thread a row (4.2.3)
     dag_edge     ///< the same, a thread a nonzero block's row, sums by atomic additions (4.2.4)
 };
 
-/// Whether a variant goes level by level, with factors in that order.
+/// Whether a variant proceeds level by level, with factors in that order.
 inline bool goes_by_steps(SubdomainVariant variant) {
     return variant == SubdomainVariant::level || variant == SubdomainVariant::unfused;
 }
@@ -34,7 +34,7 @@ inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
 /// How the kernels that go level by level use a multiprocessor; M is the same, to the last bit.
 struct SubdomainTuning {
     int workers = 0;        ///< threads that solve a subdomain, whole warps; 0: one a row
-    Index ring = 8 * 1024;  ///< bytes of coefficients on their way for which fewer blocks are taken
+    Index ring = 8 * 1024;  ///< bytes of coefficients in flight for which fewer blocks are taken
 };
 
 class SubdomainSolveCuda {

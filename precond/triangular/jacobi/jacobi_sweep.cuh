@@ -29,7 +29,7 @@ __device__ __forceinline__ const Value* entry(const Arguments& a, int e) {
     return a.triangle + (MIRRORED ? ENTRIES - 1 - e : e) * a.entry_stride;
 }
 
-/// Scale of a row of the triangle, of a row of D^-1. For the upper sweep both lie side by side.
+/// Scale of a row of the triangle, of a row of D^-1. Those that the upper sweep reads lie in pairs.
 __device__ __forceinline__ double scale_of_triangle(const Arguments& a, int slot, int row) {
     return scaled_rows ? scale_of(a.of_triangle[((long long)slot * DOF + row) * (UPPER ? 2 : 1)]) : 1.0;
 }
