@@ -27,7 +27,7 @@ const std::vector<Verb>& verbs() {
          "DECK",
          1,
          1,
-         "Solve the case of a deck and record how it converged",
+         "Solve the case of a deck, or of a record again, and record how it converged",
          {set,
           threads,
           backend,

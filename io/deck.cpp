@@ -178,13 +178,15 @@ private:
     void parse_entry(std::string_view line) {
         const std::size_t equals = line.find('=');
         if (equals == line.npos) return fail(fmt::format("'{}' has no '='; expected key = value", shown(line)));
-        const std::string_view key = trim(line.substr(0, equals));
+        std::string_view key = trim(line.substr(0, equals));
+        const bool is_default = !key.empty() && key.back() == '?';
+        if (is_default) key = trim(key.substr(0, key.size() - 1));
         if (!is_key(key)) return fail(fmt::format("'{}' is no key; keys are lower-case words", shown(key)));
         if (section_state_ == SectionState::none)
             return fail(fmt::format("key {} stands outside a section; put a line [section] above it", shown(key)));
         ParsedValue parsed = parse_value(line.substr(equals + 1));
         if (section_state_ == SectionState::wrong) return;  // its header is reported already
-        DeckEntry entry{section_, std::string(key), std::move(parsed.value), number_};
+        DeckEntry entry{section_, std::string(key), std::move(parsed.value), number_, "", is_default};
         if (!parsed.error.empty()) return fail(fmt::format("{}: {}", entry.name(), parsed.error));
         const auto [first, is_new] = first_line_.try_emplace(entry.name(), number_);
         if (!is_new) return fail(fmt::format("{} is given twice, first in line {}", entry.name(), first->second));
@@ -290,10 +292,11 @@ std::string to_ini(const Parameters& parameters) {
         if (body.count(spec.section) == 0) order.push_back(spec.section);
         const bool unset = text.empty() && spec.default_value.empty();
         const Condition* unmet = parameters.unmet(spec.section, spec.key);
-        const std::string line =
-            unmet   ? fmt::format("; {} means nothing without {}", spec.key, unmet->text())
-            : unset ? fmt::format("; {} is not set", spec.key)
-                    : fmt::format("{} = {}  ; {}", spec.key, quoted(text), on_one_line(provenance.text()));
+        const std::string line = unmet   ? fmt::format("; {} means nothing without {}", spec.key, unmet->text())
+                                 : unset ? fmt::format("; {} is not set", spec.key)
+                                         : fmt::format("{} {} {}  ; {}", spec.key,
+                                                       provenance.source == Provenance::Source::built_in ? "?=" : "=",
+                                                       quoted(text), on_one_line(provenance.text()));
         body[spec.section] += line + '\n';
     }
     std::string ini;

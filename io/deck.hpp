@@ -3,6 +3,9 @@
 //
 //   [section]        names and keys are lower-case words; a key may stand once
 //   key = value      ; and # begin a comment at the start of a line or after white space
+//   key ?= value     the key's default from here on: what it is where nothing gives it. The key does not count as
+//   given,
+//                    and where it does not apply the line means nothing. Resolved decks hold their defaults so.
 //
 // Values may be quoted ("..."), then ; and # are part of them and "" stands for one quote. Text is
 // UTF-8; a byte-order mark and Windows line ends are accepted. Nothing is guessed: no key prefixes,
@@ -21,6 +24,7 @@ struct DeckEntry {
     std::string section, key, value;
     int line = 0;             ///< 1-based; 0: from the command line
     std::string option = "";  ///< of the command line, where it is not --set
+    bool is_default = false;  ///< of a line key ?= value
 
     std::string name() const { return section + "." + key; }
 };
@@ -34,10 +38,12 @@ struct DeckLine {
 /// A deck after its syntax was read, before its keys are known to mean anything.
 struct Deck {
     std::string file;    ///< as the user named it
-    std::string source;  ///< the text itself
+    std::string source;  ///< the text itself, or the record that holds the deck
     std::vector<DeckLine> sections;
     std::vector<DeckEntry> entries;
     std::vector<DeckLine> errors;  ///< lines that are no INI; resolve reports them with all others
+    std::string folder = "";       ///< where the files lie that it names; empty: beside itself
+    bool of_record = false;        ///< the resolved deck of a record
 };
 
 /// Without blanks and tabs around it.

@@ -105,6 +105,7 @@ private:
     }
     Provenance origin(const DeckEntry& entry) const {
         if (entry.line == 0) return {Provenance::Source::command_line, entry.option, 0};
+        if (entry.is_default) return {Provenance::Source::built_in, deck_.file, entry.line};
         return {Provenance::Source::deck, deck_.file, entry.line};
     }
     bool knows_section(const std::string& name) const { return sections_.count(name) > 0; }
@@ -170,7 +171,10 @@ private:
     void store(const DeckEntry& entry) {
         if (!knows_section(entry.section)) return;
         if (entry.key == "name" && unknown_component_.count(entry.section)) return;
-        if (!has_key(applicable_, entry.section, entry.key)) return report_unknown(entry);
+        if (!has_key(applicable_, entry.section, entry.key)) {
+            if (!entry.is_default || owners(entry).empty()) report_unknown(entry);
+            return;
+        }
         po::parsed_options parsed(&options_);
         parsed.options.emplace_back(entry.name(), std::vector{entry.value});
         last_[entry.name()] = &entry;
@@ -234,7 +238,7 @@ private:
     /// Refuses keys that mean nothing without another one.
     void check_meaning(const Parameters& parameters) {
         for (const auto& [name, entry] : last_)
-            if (const Condition* unmet = parameters.unmet(entry->section, entry->key)) {
+            if (const Condition* unmet = parameters.unmet(entry->section, entry->key); unmet && !entry->is_default) {
                 const std::string needed = entry->section + "." + unmet->key;
                 report(*entry, fmt::format("{} means nothing with {} = {}; leave it out, or set {} = {} (hyperplane "
                                            "help {})",

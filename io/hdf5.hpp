@@ -93,6 +93,7 @@ public:
     /// Whether a group or dataset is there.
     bool has(const std::string& name) const;
     bool has_group(const std::string& name) const { return has(name); }
+    bool has_attribute(const std::string& name) const { return H5Aexists(id_, name.c_str()) > 0; }
     /// Units and description that a dataset being read says of itself.
     void label(const std::string& name, std::string& units, std::string& description) const;
 

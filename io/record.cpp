@@ -70,6 +70,7 @@ RecordData begin_record(const std::string& path, const RecordHeader& header) {
     d.status = "running";
     d.exit_code = not_ended;
     d.deck_file = header.deck_file;
+    d.deck_folder = header.deck_folder;
     d.deck_source = header.deck_source;
     d.deck_resolved = header.deck_resolved;
     d.overrides = header.overrides;

@@ -28,6 +28,7 @@ inline constexpr int record_schema_version = 1;
 struct RecordHeader {
     std::string code_version, git_sha;
     std::string deck_file, deck_source, deck_resolved;
+    std::string deck_folder;                         ///< where the files lie that the deck names; an absolute path
     std::vector<std::string> overrides;              ///< "section.key=value"
     std::map<std::string, std::string> environment;  ///< backend, device, host, threads, compiler, slurm_job, ...
     Grid grid;
@@ -127,7 +128,7 @@ struct RecordData {
     int schema_version = 0;
     std::string path, code_version, git_sha, status, message;
     int exit_code = 0;  ///< -1: the run has not ended
-    std::string deck_file, deck_source, deck_resolved;
+    std::string deck_file, deck_folder, deck_source, deck_resolved;
     std::vector<std::string> overrides;
     std::map<std::string, std::string> environment;
     Grid grid;

@@ -13,6 +13,7 @@ using hdf5::Group;
 
 void transfer_deck(const Group& g, RecordData& r) {
     g.attribute("file", r.deck_file);
+    if (g.writing() || g.has_attribute("folder")) g.attribute("folder", r.deck_folder);
     g.scalar("source", {"1", "the deck as it was read"}, r.deck_source);
     g.scalar("resolved",
              {"1",

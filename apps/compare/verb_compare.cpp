@@ -69,7 +69,7 @@ int compare_verb(const Invocation& invocation) {
         rules.patience = 10.0;
         rules.field = 3.0;
     }
-    const Deck deck = read_deck(invocation.arguments.at(0));
+    const Deck deck = read_deck_or_record(invocation.arguments.at(0));
     const Candidates candidates = read_candidates(deck, deck_overrides(invocation), lists);
     guard_json(invocation.value("json"), invocation.overwrite());
     const ComparisonSetting setting{output_path(invocation, deck), baseline_of(invocation, candidates), lists.all};

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 
 #include "apps/deck/schema.hpp"
 #include "io/checkpoint.hpp"
 #include "io/matrix_market.hpp"
+#include "io/record.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
 
@@ -39,8 +41,8 @@ private:
 };
 
 /// Files of a deck are named relative to its folder.
-InputFiles files_beside(const std::string& deck) {
-    const auto folder = std::filesystem::path(deck).parent_path();
+InputFiles files_of(const Deck& deck) {
+    const std::filesystem::path folder = folder_of(deck);
     const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
     return {
         .matrix = [resolve](const std::string& path,
@@ -79,7 +81,7 @@ void check_checkpoints(const Parameters& p, const Problem& problem) {
 
 std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
     return find_row(problems(), "problem", parameters.text("problem", "name"))
-        .create(parameters, context, files_beside(deck.file));
+        .create(parameters, context, files_of(deck));
 }
 
 /// Makes solver and preconditioner; without a problem the preconditioner stays unmade. Throws what was found.
@@ -149,6 +151,17 @@ void check_section(const std::string& text) {
         fmt::format("--set '{}': expected section.key=value; did you mean {}?", text, fmt::join(meant, " or ")));
 }
 
+/// Defaults of a record of version 0.1, which hold `key = value  ; default`, as lines that say so.
+std::string with_defaults_marked(const std::string& resolved) {
+    constexpr std::string_view mark = "  ; default";
+    std::string text;
+    std::istringstream lines(resolved);
+    for (std::string line; std::getline(lines, line); text += line + '\n')
+        if (const std::size_t equals = line.find(" = "); equals != line.npos && line.ends_with(mark))
+            line.replace(equals, 3, " ?= ");
+    return text;
+}
+
 }  // namespace
 
 Index MemoryPlan::total() const {
@@ -193,7 +206,7 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
 
 std::string Case::record_path() const {
     if (parameters.is_set("output", "file")) return parameters.text("output", "file");
-    return std::filesystem::path(deck.file).stem().string() + ".h5";
+    return std::filesystem::path(deck.file).stem().string() + (deck.of_record ? "_again.h5" : ".h5");
 }
 
 std::string Case::fields_path() const {
@@ -217,9 +230,26 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
     return overrides;
 }
 
+std::string folder_of(const Deck& deck) {
+    return deck.folder.empty() ? std::filesystem::path(deck.file).parent_path().string() : deck.folder;
+}
+
+Deck read_deck_or_record(const std::string& path) {
+    std::error_code ignored;
+    const bool is_record = is_own(path, FileKind::record) && !std::filesystem::is_empty(path, ignored);
+    if (!is_record) return read_deck(path);
+    const RecordData record = read_record(path);
+    Deck deck = parse_deck(with_defaults_marked(record.deck_resolved), path);
+    std::erase_if(deck.entries, [](const DeckEntry& entry) { return entry.name() == "output.file"; });
+    deck.folder = record.deck_folder.empty() ? std::filesystem::path(record.deck_file).parent_path().string()
+                                             : record.deck_folder;
+    deck.of_record = true;
+    return deck;
+}
+
 Case read_case(const Invocation& invocation) {
     const std::vector<std::string> overrides = deck_overrides(invocation);
-    Deck deck = read_deck(invocation.arguments.at(0));
+    Deck deck = read_deck_or_record(invocation.arguments.at(0));
     for (const DeckLine& section : deck.sections)
         if (section.text == "sweep")
             throw UsageError(

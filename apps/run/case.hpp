@@ -60,6 +60,13 @@ struct Case {
 /// "section.key=value" from --set, --threads and --backend.
 std::vector<std::string> deck_overrides(const Invocation& invocation);
 
+/// A deck from its file, or from a record: the resolved deck of that run, whose record will be NAME_again.h5 unless
+/// --set says otherwise. Throws FileError.
+Deck read_deck_or_record(const std::string& path);
+
+/// Where the files lie that a deck names.
+std::string folder_of(const Deck& deck);
+
 /// Reads the deck named first on the command line and its overrides, and builds
 /// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
 Case read_case(const Invocation& invocation);

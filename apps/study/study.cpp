@@ -82,6 +82,7 @@ bool of_the_study(const std::string& section) {
 Deck case_deck(const Deck& study, const Sweep& sweep, const std::map<std::string, std::string>& all,
                const Applicability& applicability, StudyCase& a_case) {
     Deck deck{study.file, study.source, {}, {}, study.errors};
+    deck.folder = study.folder;
     for (const DeckLine& section : study.sections)
         if (!of_the_study(section.text)) deck.sections.push_back(section);
     for (const DeckEntry& entry : study.entries)

@@ -147,7 +147,7 @@ def parse_deck(ini):
         if line.startswith("["):
             section = line[1 : line.index("]")] if "]" in line else line[1:]
             continue
-        match = re.match(r'([A-Za-z0-9_.-]+)\s*=\s*("(?:[^"]|"")*"|.*?)\s*(?:\s[;#]\s*(.*))?$', line)
+        match = re.match(r'([A-Za-z0-9_.-]+)\s*\??=\s*("(?:[^"]|"")*"|.*?)\s*(?:\s[;#]\s*(.*))?$', line)
         if match and line[0] not in ";#":
             key, value, provenance = match.groups()
             if len(value) > 1 and value[0] == value[-1] == '"':

@@ -177,8 +177,34 @@ TEST(ToIni, ResolvesToTheSameValues) {
         for (std::size_t at = 0; at < a.size(); ++at) {
             EXPECT_EQ(a[at].spec.name(), b[at].spec.name());
             EXPECT_EQ(a[at].text, b[at].text) << a[at].spec.name();
+            const bool is_set = !a[at].text.empty() || !a[at].spec.default_value.empty();
+            if (is_set)
+                EXPECT_EQ(first.is_given(a[at].spec.section, a[at].spec.key),
+                          second.is_given(a[at].spec.section, a[at].spec.key))
+                    << a[at].spec.name();
         }
     }
+}
+
+TEST(Defaults, OfADeckDoNotCountAsGiven) {
+    const Parameters p = resolved(grid + "[solver]\nrtol ?= 1e-3\nmax_iterations = 7\n");
+    EXPECT_EQ(p.real("solver", "rtol"), 1e-3);
+    EXPECT_FALSE(p.is_given("solver", "rtol"));
+    EXPECT_TRUE(p.is_given("solver", "max_iterations"));
+    EXPECT_EQ(p.value("solver", "rtol").provenance.text(), "default");
+    const Parameters overridden = resolved(grid + "[solver]\nrtol?=1e-3\n", {"solver.rtol=1e-4"});
+    EXPECT_EQ(overridden.real("solver", "rtol"), 1e-4);
+    EXPECT_TRUE(overridden.is_given("solver", "rtol"));
+}
+
+TEST(Defaults, MeanNothingWhereTheyDoNotApply) {
+    // Of gmres, and of a form of gmres that is not asked for.
+    const Parameters cg = resolved(grid + "[solver]\nname ?= gmres\nrestart ?= 10\n", {"solver.name=cg"});
+    EXPECT_FALSE(cg.has("solver", "restart"));
+    EXPECT_NO_THROW(resolved(grid + "[solver]\nname = gmres\northogonalisation = mgs\ntwice ?= true\n"));
+    EXPECT_NE(message(grid + "[solver]\nrestrt ?= 10\n"), "");         // of nothing at all
+    EXPECT_NE(message(grid + "[solver]\nrtol ?= fast\n"), "");         // and a wrong value is wrong
+    EXPECT_NE(message(grid + "[solver]\nrtol ?= 1\nrtol = 1\n"), "");  // given twice
 }
 
 TEST(ToIni, LeavesOutWhatMeansNothing) {
@@ -198,10 +224,10 @@ TEST(ToIni, LongestValueAndAStrangeFileName) {
 
 TEST(ToIni, ShowsProvenance) {
     EXPECT_EQ(to_ini(resolved(grid + "[output]\nfile = \"my run.h5\"\n", {"solver.rtol=0"})),
-              "[problem]\nname = poisson  ; default\ncoefficient = 1  ; default\n\n"
+              "[problem]\nname ?= poisson  ; default\ncoefficient ?= 1  ; default\n\n"
               "[grid]\ncells = 4 4 4  ; deck.ini:2\n\n"
-              "[solver]\nname = cg  ; default\nrtol = 0  ; --set\nmax_iterations = 2000  ; default\n\n"
-              "[output]\nfile = my run.h5  ; deck.ini:4\n; note is not set\nfields = true  ; default\n");
+              "[solver]\nname ?= cg  ; default\nrtol = 0  ; --set\nmax_iterations ?= 2000  ; default\n\n"
+              "[output]\nfile = my run.h5  ; deck.ini:4\n; note is not set\nfields ?= true  ; default\n");
 }
 
 }  // namespace
