@@ -74,6 +74,7 @@ std::vector<std::string> Invocation::values(const std::string& option) const {
 
 Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& words) {
     Invocation invocation;
+    invocation.verb = verb.name;
     try {
         po::variables_map map;
         po::positional_options_description positions;

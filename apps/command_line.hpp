@@ -21,6 +21,7 @@ struct Option {
 
 /// What the user typed after the verb.
 struct Invocation {
+    std::string verb;
     std::vector<std::string> arguments;
     std::map<std::string, std::vector<std::string>> options;
 

@@ -18,6 +18,8 @@ const std::vector<ExitCodeRow>& exit_codes() {
         {ExitCode::file, "an input or output file cannot be read or written", "the message names it"},
         {ExitCode::expectation, "an [expect] or a verification failed", "the run did not show what the deck demands"},
         {ExitCode::no_device, "no suitable device", "set device.backend = cpu, or auto"},
+        {ExitCode::locked, "another process is at work on the same output",
+         "the message says which; --wait waits for it"},
         {ExitCode::checkpointed, "stopped by a signal with everything saved", "run the same command again to go on"},
     };
     return rows;

@@ -15,6 +15,7 @@ const Option set{"set", "KEY=VALUE", "override a key of the deck, as section.key
 const Option threads{"threads", "N", "OpenMP threads, short for --set device.threads=N", 't'};
 const Option backend{"backend", "NAME", "auto, cpu or cuda, short for --set device.backend=NAME", 'b'};
 const Option force{"force", "", "write over files that this program did not write, too"};
+const Option wait{"wait", "", "where another process is at work on the same output, wait until it has ended"};
 const Option json{"json", "", "print one JSON object instead of text"};
 const Option quiet{"quiet", "", "no progress, warnings and errors only", 'q'};
 const Option verbose{"verbose", "", "say more", 'v'};
@@ -34,6 +35,7 @@ const std::vector<Verb>& verbs() {
           {"fresh", "", "start over where a preempted record of this deck exists"},
           {"case", "CASE", "run this case of a study, by name, number or hash; one that has ended is left alone"},
           {"restart", "", "go on from the newest checkpoint (output.checkpoint_every)"},
+          wait,
           force,
           json,
           quiet,
@@ -59,6 +61,7 @@ const std::vector<Verb>& verbs() {
           {"baseline", "NAME", "what ratios refer to (default: the deck's own pair, else the first)"},
           {"output", "FILE.h5", "the file of all records (default: the deck's name with _compare.h5)", 'o'},
           {"json", "FILE", "also write the table as JSON; - for standard output, alone"},
+          wait,
           force,
           set,
           threads,
@@ -76,6 +79,7 @@ const std::vector<Verb>& verbs() {
           {"failed", "", "run, resume, submit: failed cases again"},
           {"edited", "", "run, resume, submit: cases that ran before the study was edited again"},
           {"print", "", "submit: only show the job script"},
+          {"wait", "", "run, resume, submit: where another process runs or submits the study, wait until it has ended"},
           {"output", "NAME", "collect: write NAME.h5 and NAME.csv (default: the study's folder)", 'o'},
           {"force", "", "run, resume, submit, collect: write over files that this program did not write, too"},
           {"json", "", "plan, status: print one JSON object instead of text"},

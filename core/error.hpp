@@ -20,6 +20,7 @@ enum class ExitCode : int {
     file = 7,            ///< an input or output file cannot be used
     expectation = 8,     ///< an expectation ([expect]) or a verification failed
     no_device = 9,       ///< no suitable device
+    locked = 10,         ///< another process is at work on the same output
     checkpointed = 75,   ///< stopped by a signal after a checkpoint; the same command continues the run
 };
 
@@ -41,6 +42,11 @@ struct UsageError : Error {
 /// A file that cannot be read, written or understood.
 struct FileError : Error {
     explicit FileError(const std::string& message) : Error(ExitCode::file, message) {}
+};
+
+/// An output that another process is at work on; the message says which process.
+struct LockedError : Error {
+    explicit LockedError(const std::string& message) : Error(ExitCode::locked, message) {}
 };
 
 /// An allocation that failed; the message holds the ledger of what was held at that moment.

@@ -12,6 +12,7 @@
 
 #include "apps/compare/data.hpp"
 #include "apps/compare/text.hpp"
+#include "apps/output_lock.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "io/atomic_file.hpp"
@@ -73,6 +74,7 @@ int compare_verb(const Invocation& invocation) {
     const Candidates candidates = read_candidates(deck, deck_overrides(invocation), lists);
     guard_json(invocation.value("json"), invocation.overwrite());
     const ComparisonSetting setting{output_path(invocation, deck), baseline_of(invocation, candidates), lists.all};
+    const OutputLock lock(lock_request(setting.path, invocation));
 
     CompareProgress progress(Progress::style_for_stderr(invocation.has("quiet")));
     Comparison comparison(deck, candidates.deck, candidates.list, rules, progress);

@@ -23,6 +23,7 @@ EXIT_CODES = {
     7: "an input or output file",
     8: "an [expect] or a verification failed",
     9: "no suitable device",
+    10: "another process was at work on the same output",
     75: "stopped on a signal; run again to go on",
 }
 

@@ -6,11 +6,13 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
+#include "apps/output_lock.hpp"
 #include "apps/run/beginning.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/expectations.hpp"
@@ -83,11 +85,13 @@ void announce(const Case& a_case) {
     spdlog::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }
 
-/// `labels` go into the record's environment.
-int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation) {
+/// `labels` go into the record's environment. `lock`: of the record, where it is held already.
+int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation,
+             std::unique_ptr<OutputLock> lock) {
     check_memory(a_case);
     announce(a_case);
     a_case.guard_outputs();
+    if (!lock) lock = std::make_unique<OutputLock>(lock_request(a_case.record_path(), invocation));
     std::optional<RecordData> before = find_beginning(a_case, restart_asked(invocation));
 
     RecordHeader header = header_of(a_case);
@@ -116,15 +120,15 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
 
 int run_verb(const Invocation& invocation) {
     catch_stop_signals();
-    if (!invocation.has("case")) return run_case(read_case(invocation), {}, invocation);
-    const OneCase taken = take_case(invocation);
+    if (!invocation.has("case")) return run_case(read_case(invocation), {}, invocation, nullptr);
+    OneCase taken = take_case(invocation);
     if (taken.ended) {
         spdlog::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
         return *taken.ended;
     }
     Case a_case = build_case(taken.deck, {});
     a_case.overwrite = invocation.overwrite();
-    return run_case(a_case, {{"study", taken.study}, {"case", taken.name}}, invocation);
+    return run_case(a_case, {{"study", taken.study}, {"case", taken.name}}, invocation, std::move(taken.lock));
 }
 
 }  // namespace hyperplane

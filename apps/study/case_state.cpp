@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "apps/study/case_lock.hpp"
+#include "apps/output_lock.hpp"
 #include "core/error.hpp"
 #include "io/checkpoint.hpp"
 
@@ -64,9 +64,10 @@ bool CaseState::may_pass_next_time() const {
            std::find(passing.begin(), passing.end(), ExitCode(record->exit_code)) != passing.end();
 }
 
-CaseState look_at(const StudyCase& a_case) {
+CaseState look_at(const StudyCase& a_case, bool locked) {
     if (!a_case.error.empty()) return {CaseStatus::refused, a_case.error, {}};
-    if (CaseLock::is_held(a_case.beside("lock"))) return {CaseStatus::running, "", {}};
+    if (const auto holder = locked ? std::nullopt : OutputLock::holder(lock_of(a_case.record)))
+        return {CaseStatus::running, holder->text(), {}};
     if (std::filesystem::exists(a_case.record)) {
         try {
             return judge_record(a_case, read_record(a_case.record));

@@ -33,6 +33,7 @@ struct CaseState {
     bool may_pass_next_time() const;
 };
 
-CaseState look_at(const StudyCase& a_case);
+/// `locked`: this process itself holds the case's lock.
+CaseState look_at(const StudyCase& a_case, bool locked = false);
 
 }  // namespace hyperplane

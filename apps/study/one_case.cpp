@@ -10,6 +10,21 @@
 
 namespace hyperplane {
 
+namespace {
+
+/// Whether there is nothing left to do; throws where the record is of an earlier version of the study.
+bool ended(const StudyCase& found, const Invocation& invocation, bool locked, OneCase& taken) {
+    if (invocation.has("fresh")) return false;
+    const CaseState state = look_at(found, locked);
+    if (state.record) taken.ended = state.record->exit_code;
+    if (state.status == CaseStatus::edited)
+        throw UsageError(fmt::format("{} is of an earlier version of the study ({}); --fresh writes over it",
+                                     found.record, state.detail));
+    return taken.ended.has_value();
+}
+
+}  // namespace
+
 OneCase take_case(const Invocation& invocation) {
     for (const char* option : {"set", "threads"})
         if (invocation.has(option))
@@ -18,18 +33,10 @@ OneCase take_case(const Invocation& invocation) {
     const StudyCase& found = study.find(invocation.value("case"));
     if (!found.error.empty()) throw UsageError(found.error);
     OneCase taken{study.file, found.name, {}, {}, found.deck};
-    if (!invocation.has("fresh")) {
-        const CaseState state = look_at(found);
-        if (state.record) {
-            taken.ended = state.record->exit_code;
-            return taken;
-        }
-        if (state.status == CaseStatus::edited)
-            throw UsageError(fmt::format("{} is of an earlier version of the study ({}); --fresh writes over it",
-                                         found.record, state.detail));
-    }
+    if (ended(found, invocation, false, taken)) return taken;
     study.make_folder();
-    taken.lock = std::make_unique<CaseLock>(found.beside("lock"), invocation.overwrite());
+    taken.lock = std::make_unique<OutputLock>(lock_request(found.record, invocation));
+    if (ended(found, invocation, true, taken)) taken.lock.reset();  // somebody else has computed it in the meantime
     return taken;
 }
 

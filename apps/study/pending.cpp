@@ -10,6 +10,12 @@
 
 namespace hyperplane {
 
+OutputLock::Request launcher_lock(const Study& study, const Invocation& invocation) {
+    OutputLock::Request request = lock_request(study.launcher(), invocation);
+    request.what = study.file;
+    return request;
+}
+
 Pending find_pending(const Study& study, PendingRules rules) {
     Pending pending;
     int edited = 0;

@@ -4,9 +4,13 @@
 
 #include <vector>
 
+#include "apps/output_lock.hpp"
 #include "apps/study/case_state.hpp"
 
 namespace hyperplane {
+
+/// The lock that one launcher of a study holds at a time.
+OutputLock::Request launcher_lock(const Study& study, const Invocation& invocation);
 
 struct PendingRules {
     bool failed = false;  ///< all failed cases again

@@ -36,8 +36,13 @@ using Clock = std::chrono::steady_clock;
 /// Starts cases as there is room for them, and shows how they end.
 class CaseRunner {
 public:
-    CaseRunner(const Study& study, const Pending& pending, int jobs, Progress::Style style, Overwrite overwrite)
-        : study_(study), pending_(pending), jobs_(jobs), style_(style), overwrite_(overwrite) {
+    CaseRunner(const Study& study, const Pending& pending, int jobs, const Invocation& invocation)
+        : study_(study),
+          pending_(pending),
+          jobs_(jobs),
+          style_(Progress::style_for_stderr(invocation.has("quiet"))),
+          overwrite_(invocation.overwrite()),
+          wait_(invocation.has("wait")) {
         for (const StudyCase* a_case : pending.cases) {
             predictions_.push_back(predict(*a_case));
             rooms_.push_back(room_for(*a_case));
@@ -68,7 +73,6 @@ public:
     }
 
     bool stopped() const { return stopping_; }
-    int not_done() const { return not_done_; }
 
 private:
     struct Job {
@@ -95,13 +99,13 @@ private:
             if (!running_.empty()) return false;
             print_line("does not fit", 0.0,
                        fmt::format("needs {}, {} left", in_mib(prediction.bytes), in_mib(rooms_[next_])), a_case);
-            ++not_done_;
             ++next_;
             return true;
         }
         if (pending_.replaces[next_]) set_aside(a_case, overwrite_);
         std::vector<std::string> words = {"run", as_argument(study_.file), "--case", a_case.hash};
         if (overwrite_ == Overwrite::any) words.push_back("--force");
+        if (wait_) words.push_back("--wait");
         running_.push_back({&a_case, std::max<Index>(0, prediction.bytes), Clock::now(),
                             Child(words, threads_, a_case.beside("log"), overwrite_)});
         ++next_;
@@ -117,12 +121,14 @@ private:
             if (costs.parts > 1) detail += fmt::format(", in {} parts on {}", costs.parts, costs.places);
         }
         if (state.status == CaseStatus::failed) detail = state.detail;
-        if (!state.record && state.status != CaseStatus::preempted) {
+        if (state.status == CaseStatus::running) {
+            what = "elsewhere";
+            detail = state.detail;
+        } else if (!state.record && state.status != CaseStatus::preempted) {
             what = ending.signal ? "killed" : "failed";
             detail = ending.signal ? fmt::format("by signal {} ({})", ending.signal, strsignal(ending.signal))
                                    : fmt::format("exit code {}, see {}", ending.exit_code, job.a_case->beside("log"));
         }
-        if (state.status != CaseStatus::done) ++not_done_;
         print_line(what, seconds_since(job.begin), detail, *job.a_case);
     }
 
@@ -159,11 +165,11 @@ private:
     int jobs_, threads_ = 0;
     Progress::Style style_;
     Overwrite overwrite_;
+    bool wait_;
     std::vector<Prediction> predictions_;  ///< of each pending case
     std::vector<Index> rooms_;             ///< memory left for each when this began
     std::list<Job> running_;
     std::size_t next_ = 0, ended_ = 0;
-    int not_done_ = 0;
     bool stopping_ = false, line_shown_ = false;
     Clock::time_point begin_ = Clock::now(), shown_ = begin_;
 };
@@ -172,20 +178,23 @@ private:
 
 int study_run(const Study& study, const Invocation& invocation, bool retry) {
     const int jobs = parse_count("jobs", invocation.value("jobs", "1"), 1);
-    const Pending pending =
-        find_pending(study, {.failed = invocation.has("failed"), .retry = retry, .edited = invocation.has("edited")});
     study.make_folder();
     catch_stop_signals();
+    const OutputLock lock(launcher_lock(study, invocation));
+    const Pending pending =
+        find_pending(study, {.failed = invocation.has("failed"), .retry = retry, .edited = invocation.has("edited")});
     spdlog::info("{}: {} cases to run, {} done before, {} failed before, {} running elsewhere", study.file,
                  pending.cases.size(), pending.done, pending.failed, pending.running);
-    CaseRunner runner(study, pending, jobs, Progress::style_for_stderr(invocation.has("quiet")),
-                      invocation.overwrite());
+    CaseRunner runner(study, pending, jobs, invocation);
     runner.run();
-    const int not_done = runner.not_done() + pending.failed + pending.running;
     if (runner.stopped()) {
         spdlog::warn("{}: hyperplane study resume {} goes on", study.file, study.file);
         return int(ExitCode::checkpointed);
     }
+    // What another process was at work on may have ended by now, whatever this one has seen of it.
+    const auto not_done = std::count_if(study.cases.begin(), study.cases.end(), [](const StudyCase& a_case) {
+        return look_at(a_case).status != CaseStatus::done;
+    });
     fmt::print("{}: {} of {} cases done; hyperplane study collect {} makes one file of them\n", study.file,
                study.cases.size() - not_done, study.cases.size(), study.file);
     return int(not_done == 0 ? ExitCode::ok : ExitCode::expectation);

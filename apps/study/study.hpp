@@ -40,6 +40,8 @@ struct Study {
 
     /// Makes its folder where there is none. Throws FileError.
     void make_folder() const;
+    /// What its launcher's lock is named after; a name that no case has.
+    std::string launcher() const { return folder + "/study"; }
     /// By hash, name or number; throws UsageError that says which there are.
     const StudyCase& find(const std::string& word) const;
 };

@@ -31,6 +31,11 @@ std::optional<Index> largest(const std::vector<Prediction>& predictions) {
 }  // namespace
 
 int study_submit(const Study& study, const Invocation& invocation) {
+    std::optional<OutputLock> lock;
+    if (!invocation.has("print")) {
+        study.make_folder();
+        lock.emplace(launcher_lock(study, invocation));
+    }
     const Pending pending =
         find_pending(study, {.failed = invocation.has("failed"), .retry = true, .edited = invocation.has("edited")});
     std::vector<Prediction> predictions;
@@ -46,7 +51,6 @@ int study_submit(const Study& study, const Invocation& invocation) {
         fmt::print("{}", script);
         return int(ExitCode::ok);
     }
-    study.make_folder();
     const std::string path = study.folder + "/submit.sh";
     guard_output(path, FileKind::script, invocation.overwrite());
     for (std::size_t at = 0; at < pending.cases.size(); ++at)

@@ -23,12 +23,12 @@ const std::vector<Subverb>& subverbs() {
     static const std::vector<Subverb> table = {
         {"plan", {"json"}, study_plan},
         {"run",
-         {"jobs", "failed", "edited", "force"},
+         {"jobs", "failed", "edited", "wait", "force"},
          [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, false); }},
-        {"submit", {"print", "failed", "edited", "force"}, study_submit},
+        {"submit", {"print", "failed", "edited", "wait", "force"}, study_submit},
         {"status", {"json"}, study_status},
         {"resume",
-         {"jobs", "failed", "edited", "force"},
+         {"jobs", "failed", "edited", "wait", "force"},
          [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, true); }},
         {"collect", {"output", "force"}, study_collect},
     };

@@ -288,7 +288,7 @@ class Stopped(StudyTest):
         study = self.start("study", "run", self.text)
         self.wait_for(lambda: self.checkpointed(self.NAMES[0]), "checkpoints")
         self.assertEqual(self.status(self.text)[self.NAMES[0]], "running")
-        self.expect(7, "run", self.text, "--case", self.NAMES[0], says="another process runs this case")
+        self.expect(10, "run", self.text, "--case", self.NAMES[0], says=f"{self.NAMES[0]}.h5 is being worked on by process")
         study.communicate(timeout=60)
         self.assertEqual(study.returncode, 0)
         self.expect_same_results()

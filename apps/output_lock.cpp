@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/output_lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <sstream>
+
+#include "apps/environment.hpp"
+#include "apps/quoting.hpp"
+#include "apps/signals.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* heading = "hyperplane lock";
+constexpr auto pause = std::chrono::milliseconds(100);
+
+/// Whether the open file is still the one of that name: who held it before may have removed it.
+bool is_named(int fd, const std::string& path) {
+    struct stat open_file, named;
+    return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 && open_file.st_ino == named.st_ino &&
+           open_file.st_dev == named.st_dev;
+}
+
+std::string text_of(int fd) {
+    std::string text(4096, '\0');
+    const ssize_t got = pread(fd, text.data(), text.size(), 0);
+    text.resize(std::size_t(std::max<ssize_t>(got, 0)));
+    return text;
+}
+
+/// What a lock's file says; a holder without a host where it says nothing.
+OutputLock::Holder parse(const std::string& text) {
+    OutputLock::Holder holder;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t blank = line.find(' ');
+        const std::string key = line.substr(0, blank), value = blank == line.npos ? "" : line.substr(blank + 1);
+        if (key == "host") holder.host = value;
+        if (key == "process") holder.process = std::atol(value.c_str());
+        if (key == "since") holder.since = value;
+        if (key == "command") holder.command = value;
+    }
+    return holder;
+}
+
+/// The file's time by its server; opened anew, so that no cache answers.
+std::optional<timespec> time_of(const std::string& path) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat file;
+    const bool known = fd >= 0 && fstat(fd, &file) == 0;
+    if (fd >= 0) close(fd);
+    return known ? std::optional(file.st_mtim) : std::nullopt;
+}
+
+bool equal(const timespec& a, const timespec& b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/// Whether the holder gives a sign of life within `patience`.
+bool lives(const std::string& path, std::chrono::milliseconds patience) {
+    const auto first = time_of(path);
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (first && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(pause);
+        const auto now = time_of(path);
+        if (!now || !equal(*now, *first)) return now.has_value();
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string OutputLock::Holder::text() const {
+    if (host.empty()) return "a process that has not said its name yet";
+    return fmt::format("process {} on {} (hyperplane {}), since {}", process, one_line(host), one_line(command),
+                       one_line(since));
+}
+
+OutputLock::OutputLock(const Request& request, Pace pace)
+    : path_(resolve_links(request.path)), command_(request.command), pace_(pace) {
+    guard_output(path_, request.path, FileKind::lock, request.overwrite);
+    bool told = false;
+    while (const auto holder = try_to_take()) {
+        const std::string who = fmt::format("{} is being worked on by {}", request.what, holder->text());
+        if (!request.wait) throw LockedError(who + "; --wait waits until it has ended");
+        if (request.stop()) throw LockedError(who + "; stopped while waiting for it");
+        if (!std::exchange(told, true)) spdlog::info("{}; waiting until it has ended", who);
+        std::this_thread::sleep_for(pause);
+    }
+    write_holder();
+    sigset_t all, before;  // signals are the main thread's
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    heart_ = std::thread([this] { beat(pace_.beat); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+OutputLock::~OutputLock() {
+    {
+        const std::lock_guard guard(mutex_);
+        over_ = true;
+    }
+    ended_.notify_all();
+    heart_.join();
+    if (is_named(fd_, path_)) unlink(path_.c_str());
+    close(fd_);
+}
+
+OutputLock::Attempt OutputLock::open_file() {
+    Attempt attempt;
+    fd_ = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
+    attempt.created = fd_ >= 0;
+    if (fd_ < 0 && errno == EEXIST) fd_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd_ < 0 && errno == ENOENT && !attempt.created) return attempt;  // its holder has just removed it, or no folder
+    if (fd_ < 0) throw FileError(fmt::format("{}: cannot be made: {}", path_, std::strerror(errno)));
+    attempt.open = true;
+    attempt.locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;
+    const int error = attempt.locked ? 0 : errno;
+    attempt.flock_works = error == 0 || error == EWOULDBLOCK || error == EINTR;
+    const bool unknown = error == ENOLCK || error == EOPNOTSUPP || error == EINVAL || error == ENOSYS;
+    if (!attempt.flock_works && !unknown) {
+        close(fd_);
+        throw FileError(fmt::format("{}: cannot be locked: {}", path_, std::strerror(error)));
+    }
+    return attempt;
+}
+
+std::optional<OutputLock::Holder> OutputLock::try_to_take() {
+    constexpr int attempts = 10;  // holder() also takes it, for a moment
+    Holder holder;
+    for (int at = 0; at < attempts; ++at, std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
+        const Attempt attempt = open_file();
+        if (!attempt.open) continue;
+        holder = parse(text_of(fd_));
+        if (attempt.locked || !attempt.flock_works) {
+            if (!attempt.created && holder.host.empty()) {  // whoever made it has not written yet, or died before
+                std::this_thread::sleep_for(2 * pause);
+                holder = parse(text_of(fd_));
+            }
+            const bool elsewhere = !holder.host.empty() && (holder.host != host_name() || !attempt.flock_works);
+            const bool alive = elsewhere && lives(path_, pace_.patience);
+            const bool ours = is_named(fd_, path_);
+            if (ours && !elsewhere) return std::nullopt;
+            if (ours && !alive) unlink(path_.c_str());  // and made anew, which one process alone can do
+            close(fd_);
+            if (alive) return holder;
+            continue;
+        }
+        close(fd_);
+    }
+    return holder;
+}
+
+void OutputLock::write_holder() const {
+    const std::string text =
+        fmt::format("{}\nhost {}\nprocess {}\nsince {:%Y-%m-%dT%H:%M:%SZ}\ncommand {}\n", heading,
+                    one_line(host_name()), getpid(), fmt::gmtime(std::time(nullptr)), one_line(command_));
+    if (ftruncate(fd_, 0) != 0 || pwrite(fd_, text.data(), text.size(), 0) != ssize_t(text.size())) {
+        const int error = errno;
+        unlink(path_.c_str());
+        close(fd_);
+        throw FileError(fmt::format("{}: cannot be written: {}", path_, std::strerror(error)));
+    }
+}
+
+void OutputLock::beat(std::chrono::milliseconds interval) {
+    std::unique_lock guard(mutex_);
+    while (!ended_.wait_for(guard, interval, [this] { return over_; })) futimens(fd_, nullptr);
+}
+
+std::optional<OutputLock::Holder> OutputLock::holder(const std::string& path) {
+    constexpr std::time_t silent = 60;  // seconds
+    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return std::nullopt;
+    const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const Holder found = parse(text_of(fd));
+    struct stat file;
+    const bool recent = fstat(fd, &file) == 0 && std::abs(std::time(nullptr) - file.st_mtime) < silent;
+    const bool is_lock = is_own(path, FileKind::lock);
+    close(fd);
+    const bool elsewhere = !found.host.empty() && found.host != host_name();
+    return is_lock && (held || (elsewhere && recent)) ? std::optional(found) : std::nullopt;
+}
+
+OutputLock::Request lock_request(const std::string& output, const Invocation& invocation) {
+    return {.path = lock_of(output),
+            .what = output,
+            .command = invocation.verb + (invocation.arguments.empty() ? "" : " " + invocation.arguments.back()),
+            .overwrite = invocation.overwrite(),
+            .wait = invocation.has("wait"),
+            .stop = [] { return stop_signal() != 0; }};
+}
+
+std::string lock_of(const std::string& record) {
+    return std::filesystem::path(record).replace_extension(".lock").string();
+}
+
+}  // namespace hyperplane

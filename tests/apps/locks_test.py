@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One process at a time works on an output: the second one says who has it and ends with a code of its own, or waits."""
+
+import os
+import re
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from program import POISSON, PROGRAM, TRANSPORT, ProgramTest, signal
+
+LONG = TRANSPORT.format(cells=24, steps=120)
+SWEEP = "[sweep]\nproblem.viscosity = 1e-3, 2e-3, 3e-3\n"
+NAMES = ["viscosity=1e-3", "viscosity=2e-3", "viscosity=3e-3"]
+
+
+class Locks(ProgramTest):
+    def wait_for(self, path):
+        deadline = time.monotonic() + 60
+        while not (self.folder / path).exists() or not (self.folder / path).stat().st_size:
+            self.assertLess(time.monotonic(), deadline, f"waited too long for {path}")
+            time.sleep(0.002)
+
+    def expect_named(self, log, process, what):
+        """Host, process and since when."""
+        self.assertRegex(log, rf"{re.escape(what)} is being worked on by process {process} on "
+                              rf"{re.escape(socket.gethostname())} \(hyperplane .*\), since 20\d\d-\d\d-\d\dT")
+        self.assertIn("--wait", log)
+
+
+class Runs(Locks):
+    def test_the_second_one_says_who_has_it(self):
+        deck = self.write("a.ini", LONG)
+        first = self.start("run", deck, "--quiet")
+        self.wait_for("a.lock")
+        second = self.expect(10, "run", deck, "--set", "solver.rtol=1e-3")
+        self.expect_named(second.stderr, first.pid, "a.h5")
+        self.expect(10, "run", deck, "--fresh", "--json")
+        first.communicate(timeout=120)
+        self.assertEqual(first.returncode, 0)
+        self.assertEqual(self.record("a.h5")["status"], "ok")
+        self.assertFalse((self.folder / "a.lock").exists())
+        self.assertFalse((self.folder / "a.h5.part").exists())
+
+    def test_or_waits(self):
+        deck = self.write("a.ini", LONG)
+        first = self.start("run", deck, "--quiet")
+        self.wait_for("a.lock")
+        second = self.expect(0, "run", deck, "--wait", says="waiting until it has ended")
+        self.assertEqual(first.wait(), 0)
+        self.assertIn("verdict", second.stdout)
+        self.assertFalse((self.folder / "a.lock").exists())
+
+    def test_a_signal_ends_the_wait(self):
+        deck = self.write("a.ini", LONG)
+        first = self.start("run", deck, "--quiet")
+        self.wait_for("a.lock")
+        second = self.start("run", deck, "--wait")
+        time.sleep(1.0)
+        second.send_signal(signal.SIGTERM)
+        _, log = second.communicate(timeout=30)
+        self.assertEqual((second.returncode, first.wait()), (10, 0), log)
+        self.assertIn("stopped while waiting", log)
+
+    def test_whoever_died_holds_nothing(self):
+        deck = self.write("a.ini", LONG)
+        first = self.start("run", deck, "--quiet")
+        self.wait_for("a.lock")
+        first.kill()
+        first.communicate()
+        self.assertTrue((self.folder / "a.lock").exists())
+        begin = time.monotonic()
+        self.expect(0, "check", deck, "--quiet")
+        took = time.monotonic() - begin
+        begin = time.monotonic()
+        self.expect(0, "run", deck, "--set", "time.steps=1", "--quiet")
+        self.assertLess(time.monotonic() - begin, took + 5.0)  # without waiting for signs of life
+        self.assertFalse((self.folder / "a.lock").exists())
+
+    def test_another_output_is_free(self):
+        deck = self.write("a.ini", LONG)
+        first = self.start("run", deck, "--quiet")
+        self.wait_for("a.lock")
+        self.expect(0, "run", deck, "--set", "time.steps=1", "--set", "output.file=b.h5")
+        first.terminate()
+        first.communicate()
+
+    def test_a_comparison(self):
+        deck = self.write("a.ini", POISSON.format(cells=40))
+        first = self.start("compare", deck, "--preconditioners", "jacobi,none", "--reps", "9", "--quiet")
+        self.wait_for("a_compare.lock")
+        second = self.expect(10, "compare", deck, "--preconditioners", "jacobi", "--quiet")
+        self.expect_named(second.stderr, first.pid, "a_compare.h5")
+        first.communicate(timeout=120)
+        self.assertEqual(first.returncode, 0)
+
+
+class Elsewhere(Locks):
+    """A holder on another machine whose flock does not reach this one: its signs of life count."""
+
+    def setUp(self):
+        super().setUp()
+        self.deck = self.write("a.ini", POISSON.format(cells=6))
+        self.lock = self.folder / "a.lock"
+        self.lock.write_text("hyperplane lock\nhost far-away\nprocess 7\nsince 2026-03-01T12:00:00Z\ncommand run a.ini\n")
+
+    def test_that_lives(self):
+        over = threading.Event()
+
+        def beat():
+            while not over.wait(1.0):
+                os.utime(self.lock)
+
+        heart = threading.Thread(target=beat)
+        heart.start()
+        try:
+            done = self.expect(10, "run", self.deck)
+        finally:
+            over.set()
+            heart.join()
+        self.assertIn("a.h5 is being worked on by process 7 on far-away (hyperplane run a.ini), since 2026-03-01T12:00:00Z",
+                      done.stderr)
+        self.assertTrue(self.lock.exists())
+
+    def test_that_is_dead(self):
+        begin = time.monotonic()
+        self.expect(0, "run", self.deck)
+        self.assertGreater(time.monotonic() - begin, 10.0)
+        self.assertFalse(self.lock.exists())
+
+
+class Studies(Locks):
+    def setUp(self):
+        super().setUp()
+        self.study = self.write("s.ini", LONG + SWEEP)
+
+    def status(self):
+        done = self.run_program("study", "status", self.study, "--json")
+        return [case["status"] for case in __import__("json").loads(done.stdout)["cases"]]
+
+    def test_two_launchers(self):
+        first = self.start("study", "run", self.study, "--quiet")
+        self.wait_for("s/study.lock")
+        for verb in ("run", "resume", "submit"):
+            self.expect_named(self.expect(10, "study", verb, self.study).stderr, first.pid, "s.ini")
+        second = self.expect(0, "study", "resume", self.study, "--wait", says="waiting until it has ended")
+        self.assertEqual(first.wait(), 0)
+        self.assertIn("0 cases to run, 3 done before", second.stderr)
+        self.assertEqual(list((self.folder / "s").glob("*.lock")), [])
+
+    def test_a_case_that_another_process_computes_has_not_failed(self):
+        other = self.start("run", self.study, "--case", NAMES[1], "--quiet")
+        self.wait_for(f"s/{NAMES[1]}.lock")
+        done = self.run_program("study", "run", self.study)
+        self.assertIn("1 running elsewhere", done.stderr)
+        self.assertNotIn("failed  ", done.stderr)
+        other.communicate(timeout=120)
+        self.assertEqual(other.returncode, 0)
+        self.assertIn(done.returncode, (0, 8))
+        self.assertEqual(self.status(), 3 * ["done"])
+
+    def test_a_case_that_is_taken_while_the_launcher_works(self):
+        launcher = self.start("study", "run", self.study)
+        self.wait_for(f"s/{NAMES[0]}.lock")
+        other = self.start("run", self.study, "--case", NAMES[2], "--quiet")
+        self.wait_for(f"s/{NAMES[2]}.lock")
+        _, log = launcher.communicate(timeout=120)
+        other.communicate(timeout=120)
+        self.assertEqual(other.returncode, 0)
+        self.assertNotRegex(log, r"\] failed")
+        self.assertEqual(self.status(), 3 * ["done"])
+
+    def test_a_launcher_that_waits_for_it(self):
+        launcher = self.start("study", "run", self.study, "--wait")
+        self.wait_for(f"s/{NAMES[0]}.lock")
+        other = self.start("run", self.study, "--case", NAMES[2], "--quiet")
+        self.wait_for(f"s/{NAMES[2]}.lock")
+        _, log = launcher.communicate(timeout=180)
+        self.assertEqual((launcher.returncode, other.wait()), (0, 0), log)
+        self.assertEqual(log.count("] done"), 3)
+
+    def test_many_at_once(self):
+        """However many begin at one moment, one computes; the others tell of it or find it done."""
+        deck = self.write("a.ini", TRANSPORT.format(cells=16, steps=40))
+        for wait in ((), ("--wait",)):
+            with self.subTest(wait):
+                runs = [subprocess.Popen([PROGRAM, "run", deck, "--quiet", *wait], cwd=self.folder,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(8)]
+                codes = sorted((run.communicate(timeout=180)[1] and 0) or run.returncode for run in runs)
+                self.assertIn(0, codes)
+                self.assertLessEqual(set(codes), {0} if wait else {0, 10})
+                self.assertEqual(self.record("a.h5")["status"], "ok")
+                self.assertFalse((self.folder / "a.lock").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
