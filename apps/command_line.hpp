@@ -42,6 +42,7 @@ struct Verb {
     std::string summary;
     std::vector<Option> options;
     int (*run)(const Invocation&);  ///< returns the exit status
+    bool stops_well = false;        ///< it says itself what a signal does to it (apps/signals.hpp)
 };
 
 /// Parses what follows the verb; throws UsageError. Nothing is guessed: no abbreviated options.

@@ -11,6 +11,7 @@
 
 #include "apps/build_info.hpp"
 #include "apps/guard.hpp"
+#include "apps/signals.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 
@@ -36,6 +37,7 @@ int dispatch(const std::vector<std::string>& words) {
     const Invocation invocation = parse_invocation(verb, rest);
     if (invocation.has("quiet")) spdlog::set_level(spdlog::level::warn);
     if (invocation.has("verbose")) spdlog::set_level(spdlog::level::debug);
+    if (!verb.stops_well) release_stop_signals();
     return verb.run(invocation);
 }
 
@@ -64,6 +66,7 @@ void spin_briefly(char** argv) {
 }  // namespace hyperplane
 
 int main(int argc, char** argv) {
+    hyperplane::hold_stop_signals();
     hyperplane::spin_briefly(argv);
     return hyperplane::run_program({argv + 1, argv + argc});
 }

@@ -7,6 +7,7 @@
 namespace hyperplane {
 namespace {
 
+constexpr int stops[] = {SIGTERM, SIGUSR1, SIGHUP, SIGINT};
 std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch only lock-free atomics");
 
@@ -14,15 +15,37 @@ void note(int signal) {
     noted.store(signal, std::memory_order_relaxed);
 }
 
+void mask(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int signal : stops) sigaddset(&set, signal);
+    pthread_sigmask(how, &set, nullptr);
+}
+
+bool is_ignored(int signal) {
+    struct sigaction now = {};
+    return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
+void hold_stop_signals() {
+    mask(SIG_BLOCK);
+}
+
 void catch_stop_signals() {
-    struct sigaction action = {};
-    action.sa_handler = note;
-    action.sa_flags = SA_RESTART;
-    for (int signal : {SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
-    action.sa_flags = SA_RESTART | SA_RESETHAND;
-    sigaction(SIGINT, &action, nullptr);
+    for (int signal : stops) {
+        if ((signal == SIGHUP || signal == SIGINT) && is_ignored(signal)) continue;
+        struct sigaction action = {};
+        action.sa_handler = note;
+        action.sa_flags = signal == SIGINT ? SA_RESTART | SA_RESETHAND : SA_RESTART;
+        sigaction(signal, &action, nullptr);
+    }
+    mask(SIG_UNBLOCK);
+}
+
+void release_stop_signals() {
+    mask(SIG_UNBLOCK);
 }
 
 int stop_signal() {

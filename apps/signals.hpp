@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wish to stop, as the shell or Slurm sends it: SIGINT, SIGTERM, SIGUSR1.
+// The wish to stop, as the shell or Slurm sends it: SIGINT, SIGTERM, SIGUSR1, SIGHUP.
+//
+// The program holds these signals from its first instruction on, and who starts it for a study or a job holds them
+// before that, so that one that comes early is not lost: it arrives when the verb has said what it does about it.
 #pragma once
 
 namespace hyperplane {
 
+/// Holds the signals back until one of the next two is called; also for programs that are started from here.
+void hold_stop_signals();
 /// From now on these signals are only noted, but a second SIGINT ends the program: whoever is at the keyboard means it,
-/// while schedulers send SIGTERM to the job's shell, which passes it on, and to the program as well.
+/// while schedulers send SIGTERM to the job's shell, which passes it on, and to the program as well. SIGHUP and SIGINT
+/// stay ignored where they were, as nohup and shells want it of what they leave behind.
 void catch_stop_signals();
+/// From now on these signals end the program.
+void release_stop_signals();
 /// The signal that was noted, 0: none.
 int stop_signal();
 

@@ -42,7 +42,7 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
     column("name", "1", "candidate, SOLVER+PRECONDITIONER; its record is /candidates/NAME", &Row::name);
     column("solver", "1", "as it was asked for", &Row::solver);
     column("preconditioner", "1", "as it was asked for", &Row::preconditioner);
-    column("outcome", "1", "stop reason, or refused, setup_failed, out_of_memory, given_up", &Row::outcome);
+    column("outcome", "1", "stop reason, or refused, setup_failed, out_of_memory, given_up, not_tried", &Row::outcome);
     column("reason", "1", "why it failed, empty where it converged", &Row::reason);
     column("exit_code", "1", "what a run of it alone would return", &Row::exit_code);
     column("iterations", "1", "iterations of the Krylov method", &Row::iterations);
@@ -61,6 +61,21 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
     column("repeatable", "1", "0: passes differed in iterations or residual", &Row::repeatable);
 }
 
+/// What a comparison that was stopped goes on from; files of programs before 0.2.0 are complete.
+void transfer_progress(const Group& root, ComparisonData& data) {
+    if (!root.writing() && !root.has_group("turns")) return;
+    int complete = data.complete;
+    root.attribute("complete", complete);
+    data.complete = complete != 0;
+    root.attribute("identity", data.identity);
+    const Group g = root.group("turns");
+    g.scalar("done", {"1", "turns that all candidates have taken that take any"}, data.turns_done);
+    g.column("name", {"1", "candidate"}, data.turns, &TurnRow::name);
+    g.column("turn", {"1", "its turn, from 0"}, data.turns, &TurnRow::turn);
+    g.column("setup_seconds", {"s", "set-up"}, data.turns, &TurnRow::setup);
+    g.column("solve_seconds", {"s", "Krylov method"}, data.turns, &TurnRow::solve);
+}
+
 void transfer(const Group& root, ComparisonData& data) {
     std::string kind = contents;
     root.attribute("contents", kind);
@@ -73,6 +88,7 @@ void transfer(const Group& root, ComparisonData& data) {
     root.attribute("recommendation", data.recommendation);
     root.group("system").attributes(data.system);
     transfer_rows(root.group("table"), data.rows);
+    transfer_progress(root, data);
     const Group left_out = root.group("left_out");
     left_out.column("name", {"1", "pair that cannot work together"}, data.left_out, &LeftOut::name);
     left_out.column("reason", {"1", "why"}, data.left_out, &LeftOut::reason);

@@ -13,9 +13,9 @@ namespace hyperplane {
 struct ComparisonRow {
     std::string name;                    ///< "cg+struct_ilu:fill_level=1"
     std::string solver, preconditioner;  ///< as they were asked for
-    std::string outcome;                 ///< a stop reason, or refused, setup_failed, out_of_memory, given_up
-    std::string reason;                  ///< why it failed, a sentence; empty where it converged
-    int exit_code = 0;                   ///< what a run of it alone would return
+    std::string outcome;  ///< a stop reason, or refused, setup_failed, out_of_memory, given_up, not_tried
+    std::string reason;   ///< why it failed, a sentence; empty where it converged
+    int exit_code = 0;    ///< what a run of it alone would return
     Index iterations = 0;
     double relative_residual = 0.0;  ///< ||b - A x|| / ||b|| at the end
     Index turns = 0;                 ///< 0: it did not converge in the warm-up, whose times are given
@@ -28,6 +28,13 @@ struct ComparisonRow {
     int repeatable = 1;                 ///< 0: passes differed in iterations or residual
 
     bool converged() const { return exit_code == 0; }
+};
+
+/// A counted turn of a candidate: seconds of its set-up and of its solve.
+struct TurnRow {
+    std::string name;
+    Index turn = 0;  ///< from 0
+    double setup = 0.0, solve = 0.0;
 };
 
 /// A pair that cannot work together.
@@ -43,6 +50,10 @@ struct ComparisonData {
     std::string recommendation;                 ///< a few lines; empty where none was asked for
     std::map<std::string, std::string> system;  ///< problem, criterion, fingerprints, device: text each
     std::vector<ComparisonRow> rows;
+    bool complete = true;  ///< false: a signal or worse stopped it, and the same command goes on
+    Index turns_done = 0;  ///< by all candidates that take turns
+    std::string identity;  ///< of the candidates, their decks and the rules; equal for the same command
+    std::vector<TurnRow> turns;
     std::vector<LeftOut> left_out;
     std::vector<RecordData> records;  ///< one for each row
 };

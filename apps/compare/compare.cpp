@@ -9,6 +9,7 @@
 #include <new>
 
 #include "apps/run/fingerprint.hpp"
+#include "apps/signals.hpp"
 #include "core/random.hpp"
 #include "core/vector/blas1.hpp"
 
@@ -80,31 +81,116 @@ Comparison::Comparison(const Deck& deck, const Parameters& parameters, const std
       foundation_(build_foundation(deck, parameters)),
       problem_memory_(foundation_.context.ledger().by_label()) {}
 
-void Comparison::run() {
-    build_all();
+void Comparison::stop_if_told() {
+    if (stop_signal()) throw Stopped();
+}
+
+void Comparison::run(const std::function<void()>& progress) {
+    progressed_ = progress;
+    if (entrants_.empty()) build_all();
+    try {
+        warm_ups();
+        turns();
+        recordings();
+        complete_ = true;
+    } catch (const Stopped&) {
+        // A turn that not all have taken is of no use: what slows the machine must slow all alike.
+        for (Trial& trial : trials_) {
+            if (!trial.converged()) continue;
+            trial.setup.resize(std::min(trial.setup.size(), std::size_t(turns_done_)));
+            trial.solve.resize(trial.setup.size());
+        }
+    }
+    progress_.clear();
+}
+
+void Comparison::warm_ups() {
     const std::size_t count = candidates_.size();
     for (std::size_t at = 0; at < count; ++at) {
+        Trial& trial = trials_[at];
+        if (trial.tried) continue;
+        stop_if_told();
         progress_.show(fmt::format("warm-up {} of {}: {}", at + 1, count, candidates_[at].name));
         warm_up(at);
-        const Trial& trial = trials_[at];
+        trial.tried = true;
         progress_.note(fmt::format("warm-up {} of {}: {}: {}{}", at + 1, count, trial.name, trial.outcome,
                                    trial.solved ? fmt::format(", {} iterations", trial.row.report.iterations) : ""));
+        progressed_();
     }
-    for (int turn = 0; turn < rules_.turns; ++turn) {
+}
+
+void Comparison::turns() {
+    const std::size_t count = candidates_.size();
+    for (; turns_done_ < rules_.turns; ++turns_done_) {
         for (std::size_t shift = 0; shift < count; ++shift) {
-            const std::size_t at = (shift + std::size_t(turn)) % count;
-            if (!trials_[at].converged() || (turn > 0 && !in_the_field(at))) continue;
-            progress_.show(fmt::format("turn {} of {}: {}", turn + 1, rules_.turns, candidates_[at].name));
+            const std::size_t at = (shift + std::size_t(turns_done_)) % count;
+            if (!trials_[at].converged() || (turns_done_ > 0 && !in_the_field(at))) continue;
+            stop_if_told();
+            progress_.show(fmt::format("turn {} of {}: {}", turns_done_ + 1, rules_.turns, candidates_[at].name));
             take_turn(at);
         }
-        progress_.note(fmt::format("turn {} of {} done", turn + 1, rules_.turns));
+        progress_.note(fmt::format("turn {} of {} done", turns_done_ + 1, rules_.turns));
+        progressed_();
     }
+}
+
+void Comparison::recordings() {
+    const std::size_t count = candidates_.size();
     for (std::size_t at = 0; at < count; ++at) {
         if (!trials_[at].converged()) continue;
+        stop_if_told();
         progress_.show(fmt::format("recording {} of {}: {}", at + 1, count, candidates_[at].name));
         record(at);
     }
-    progress_.clear();
+}
+
+void Comparison::resume(const ComparisonData& earlier) {
+    build_all();
+    for (std::size_t at = 0; at < trials_.size(); ++at)
+        for (std::size_t row = 0; row < earlier.rows.size(); ++row)
+            if (earlier.rows[row].name == trials_[at].name && earlier.rows[row].outcome != "not_tried") {
+                take_over(earlier.rows[row], earlier.records.at(row), earlier.turns, trials_[at]);
+                if (!trials_[at].converged()) entrants_[at] = {};
+            }
+    turns_done_ = std::min<Index>(earlier.turns_done, rules_.turns);
+    for (Entrant& entrant : entrants_)
+        if (entrant.a_case) {
+            system_for(*entrant.a_case);
+            break;
+        }
+    const auto known = earlier.system.find("fingerprint");
+    if (known != earlier.system.end() && !(print_ == SystemPrint{}) && known->second != in_hex(print_.all()))
+        throw UsageError(
+            fmt::format("{} holds an unfinished comparison on another linear system than this deck gives now; "
+                        "--fresh starts over",
+                        earlier.path));
+}
+
+void Comparison::take_over(const ComparisonRow& row, const RecordData& record, const std::vector<TurnRow>& turns,
+                           Trial& trial) {
+    trial.tried = true;
+    trial.outcome = row.outcome;
+    trial.reason = row.reason;
+    trial.code = ExitCode(row.exit_code);
+    trial.repeatable = row.repeatable != 0;
+    trial.peak = row.peak;
+    trial.peak_by_label = record.peak_by_label;
+    trial.solved = !record.solves.empty();
+    if (!trial.solved) return;
+    trial.row = record.solves.front();
+    trial.history = record.histories.front();
+    trial.timers.add(record.timers);
+    for (const TurnRow& turn : turns)
+        if (turn.name == row.name) {
+            trial.setup.push_back(turn.setup);
+            trial.solve.push_back(turn.solve);
+        }
+    if (!trial.converged()) {  // the warm-up's times are all there are
+        trial.setup = {trial.row.setup_seconds};
+        trial.solve = {trial.row.solve_seconds};
+    } else {
+        best_total_ = std::min(best_total_, trial.row.setup_seconds + trial.row.solve_seconds);
+    }
 }
 
 template <class Work>
@@ -211,6 +297,7 @@ Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* t
     done.setup_seconds = std::chrono::duration<double>(middle - begin).count();
     done.report =
         a_case.solver->solve(a ? *a : operators.a(), m ? *m : operators.m(), prepared.system.b, prepared.du, history);
+    if (done.report.reason == StopReason::interrupted) stop_if_told();
     a_case.context.synchronize();
     done.solve_seconds = seconds_since(middle);
     entrants_[at].warm = true;
@@ -219,11 +306,11 @@ Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* t
 
 Comparison::Pass Comparison::recorded_pass(std::size_t at, History& history) {
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
-    Trial& trial = trials_[at];
-    trial.timers = {};
-    const Pass done = pass(at, history, &trial.timers);
-    trial.timers.add("setup", done.setup_seconds);
-    trial.timers.add("solve", done.solve_seconds);
+    TimerTree timers;
+    const Pass done = pass(at, history, &timers);
+    timers.add("setup", done.setup_seconds);
+    timers.add("solve", done.solve_seconds);
+    trials_[at].timers = std::move(timers);
     return done;
 }
 
@@ -241,7 +328,7 @@ void Comparison::warm_up(std::size_t at) {
         std::optional<Clock::time_point> begin;
         history.set_interrupt([&] {
             if (!begin) begin = Clock::now();
-            return seconds_since(*begin) > patience;
+            return stop_signal() != 0 || seconds_since(*begin) > patience;
         });
         const Pass done = recorded_pass(at, history);
         trial.peak_by_label = beyond(ledger.peak_by_label(), before);
@@ -289,9 +376,11 @@ void Comparison::take_turn(std::size_t at) {
         Trial& trial = trials_[at];
         if (!entrants_[at].warm) {
             History unused;
+            unused.set_interrupt([] { return stop_signal() != 0; });
             check_repeated(at, pass(at, unused, nullptr).report);
         }
         History history;
+        history.set_interrupt([] { return stop_signal() != 0; });
         const Pass done = pass(at, history, nullptr);
         check_repeated(at, done.report);
         trial.setup.push_back(done.setup_seconds);
@@ -305,9 +394,11 @@ void Comparison::record(std::size_t at) {
         Trial& trial = trials_[at];
         if (!entrants_[at].warm) {
             History unused;
+            unused.set_interrupt([] { return stop_signal() != 0; });
             pass(at, unused, nullptr);
         }
         History history;
+        history.set_interrupt([] { return stop_signal() != 0; });
         const Pass done = recorded_pass(at, history);
         check_repeated(at, done.report);
         keep(at, done, history);

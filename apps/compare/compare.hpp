@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -23,7 +24,7 @@
 #include "apps/compare/candidates.hpp"
 #include "apps/compare/progress.hpp"
 #include "apps/run/linear_system.hpp"
-#include "io/record.hpp"
+#include "io/comparison.hpp"
 
 namespace hyperplane {
 
@@ -35,6 +36,7 @@ struct Trial {
     std::string outcome = "converged_rtol";  ///< a stop reason, or given_up, setup_failed, refused, out_of_memory
     std::string reason;                      ///< why it failed, a sentence; empty where it converged
     ExitCode code = ExitCode::ok;
+    bool tried = false;                 ///< its warm-up is over, or it cannot begin
     bool solved = false;                ///< a solve ended, `row` and what follows hold it
     SolveRow row;                       ///< medians of the seconds
     std::vector<HistoryEntry> history;  ///< of the recording pass
@@ -73,7 +75,13 @@ public:
     Comparison(const Deck& deck, const Parameters& parameters, const std::vector<Candidate>& candidates,
                const CompareRules& rules, CompareProgress& progress);
 
-    void run();
+    /// Takes over what an earlier call of the same comparison finished, before run(). Throws UsageError where that was
+    /// of another system.
+    void resume(const ComparisonData& earlier);
+    /// To the end, or until a signal: then what was finished stays. `progress`: called whenever something was.
+    void run(const std::function<void()>& progress);
+    bool complete() const { return complete_; }
+    Index turns_done() const { return turns_done_; }
     const std::vector<Trial>& trials() const { return trials_; }  ///< in the candidates' order
     const SystemPrint& print() const { return print_; }
     std::vector<std::string> warnings() const { return foundation_.problem->warnings(); }
@@ -102,6 +110,14 @@ private:
         double setup_seconds = 0.0, solve_seconds = 0.0;
         double total() const { return setup_seconds + solve_seconds; }
     };
+
+    /// A signal came: nothing of the pass under way counts.
+    struct Stopped {};
+    static void stop_if_told();
+    void warm_ups();
+    void turns();
+    void recordings();
+    void take_over(const ComparisonRow& row, const RecordData& record, const std::vector<TurnRow>& turns, Trial& trial);
 
     Case build(std::size_t at) const;
     void build_all();
@@ -132,7 +148,9 @@ private:
     std::vector<double> b_;                           ///< where A is singular: b in natural order
     std::vector<Entrant> entrants_;
     std::vector<Trial> trials_;
-    bool one_at_a_time_ = false;
+    bool one_at_a_time_ = false, complete_ = false;
+    Index turns_done_ = 0;
+    std::function<void()> progressed_;
     double best_total_ = std::numeric_limits<double>::infinity();  ///< seconds, of the warm-ups
 };
 

@@ -9,6 +9,7 @@
 
 #include "apps/build_info.hpp"
 #include "apps/compare/text.hpp"
+#include "apps/deck/identity.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/fingerprint.hpp"
 #include "apps/run/verdict.hpp"
@@ -38,6 +39,7 @@ std::map<std::string, std::string> system_text(const Comparison& comparison, con
         {"criterion", criterion_text(parameters)},
         {"device", comparison.device()},
         {"turns", fmt::format("{}", rules.turns)},
+        {"host", host_name()},
         {"memory", comparison.one_at_a_time() ? "holds one candidate at a time, made anew for each turn"
                                               : "holds all candidates at once"},
         {"fingerprint", in_hex(print.all())},
@@ -59,6 +61,11 @@ ComparisonRow row_of(const Trial& trial) {
     row.reason = trial.reason;
     row.exit_code = int(trial.code);
     row.predicted = trial.predicted;
+    if (!trial.tried) {
+        row.outcome = "not_tried";
+        row.reason = "the comparison was stopped before it came to it";
+        row.exit_code = int(ExitCode::checkpointed);
+    }
     if (!trial.solved) return row;
     const SolveReport& report = trial.row.report;
     row.iterations = report.iterations;
@@ -68,6 +75,12 @@ ComparisonRow row_of(const Trial& trial) {
     row.solve = trial.solve_time();
     row.total = trial.total_time();
     row.per_iteration = trial.per_iteration();
+    if (trial.converged() && trial.setup.empty()) {  // stopped before its first turn: the warm-up's
+        row.setup = timing_of({trial.row.setup_seconds});
+        row.solve = timing_of({trial.row.solve_seconds});
+        row.total = timing_of({trial.row.setup_seconds + trial.row.solve_seconds});
+        if (row.iterations > 0) row.per_iteration = trial.row.solve_seconds / double(row.iterations);
+    }
     row.preconditioner_share = trial.preconditioner_share();
     row.peak = trial.peak;
     row.repeatable = trial.repeatable;
@@ -102,8 +115,9 @@ RecordData record_of(const Trial& trial, const Candidate& candidate, const Compa
                             .layout = trial.layout,
                             .stencil = shape.stencil.name(),
                             .dof = shape.dof});
-    record.status = status_of(trial.code);
-    record.exit_code = int(trial.code);
+    const ExitCode code = trial.tried ? trial.code : ExitCode::checkpointed;
+    record.status = status_of(code);
+    record.exit_code = int(code);
     record.parts.back().ended = record.status;
     record.message = trial.reason;
     record.peak_by_label = trial.peak_by_label;
@@ -127,10 +141,17 @@ Index turns_behind(const Trial& trial, const Trial& best) {
 
 /// Converged, failed after a solve, no solve; by time within the first two.
 auto rank(const Trial& trial) {
-    return std::tuple(trial.converged() ? 0 : trial.solved ? 1 : 2, trial.total_time().median);
+    return std::tuple(trial.tried && trial.converged() ? 0 : trial.solved ? 1 : 2, trial.total_time().median);
 }
 
 }  // namespace
+
+std::string identity_of(const std::vector<Candidate>& candidates, const CompareRules& rules, bool automatic) {
+    std::string text = fmt::format("{} turns{}", rules.turns, automatic ? ", automatic" : "");
+    for (const Candidate& candidate : candidates)
+        text += fmt::format("; {} {}", candidate.name, deck_hash(candidate.parameters, {"output", "expect"}));
+    return text;
+}
 
 ComparisonData summarise(const Comparison& comparison, const Deck& deck, const std::vector<Candidate>& candidates,
                          const CompareRules& rules, const ComparisonSetting& setting) {
@@ -140,6 +161,9 @@ ComparisonData summarise(const Comparison& comparison, const Deck& deck, const s
     data.git_sha = build_info().git_sha;
     data.deck_file = deck.file;
     data.baseline = setting.baseline;
+    data.complete = comparison.complete();
+    data.turns_done = comparison.turns_done();
+    data.identity = identity_of(candidates, rules, setting.automatic);
     data.system = system_text(comparison, candidates.front().parameters, rules);
 
     const std::vector<Trial>& trials = comparison.trials();
@@ -156,6 +180,8 @@ ComparisonData summarise(const Comparison& comparison, const Deck& deck, const s
     double baseline = 0.0;
     for (std::size_t at : order) {
         data.rows.push_back(row_of(trials[at]));
+        for (std::size_t turn = 0; trials[at].converged() && turn < trials[at].setup.size(); ++turn)
+            data.turns.push_back({trials[at].name, Index(turn), trials[at].setup[turn], trials[at].solve[turn]});
         if (trials[at].converged()) data.rows.back().beaten = turns_behind(trials[at], trials[order.front()]);
         data.records.push_back(record_of(trials[at], candidates[at], comparison, deck, setting.path));
         if (trials[at].name == setting.baseline && trials[at].converged()) baseline = data.rows.back().total.median;
@@ -163,9 +189,9 @@ ComparisonData summarise(const Comparison& comparison, const Deck& deck, const s
     for (ComparisonRow& row : data.rows)
         if (row.converged() && baseline > 0.0) row.ratio = row.total.median / baseline;
     const bool any = !data.rows.empty() && data.rows.front().converged();
-    if (any) data.best = data.rows.front().name;
-    data.exit_code = int(any ? ExitCode::ok : ExitCode::not_converged);
-    if (setting.automatic) data.recommendation = recommend(data);
+    if (any && data.rows.front().turns > 0) data.best = data.rows.front().name;
+    data.exit_code = int(!data.complete ? ExitCode::checkpointed : any ? ExitCode::ok : ExitCode::not_converged);
+    if (setting.automatic && data.complete) data.recommendation = recommend(data);
     return data;
 }
 

@@ -14,6 +14,9 @@ struct ComparisonSetting {
     bool automatic;        ///< leave out pairs that cannot work together, and recommend one
 };
 
+/// The same for every call of the same comparison: candidates, their resolved decks, the rules.
+std::string identity_of(const std::vector<Candidate>& candidates, const CompareRules& rules, bool automatic);
+
 /// Rows are sorted: converged ones by median total time, then failed ones by the same, then those without a
 /// solve.
 ComparisonData summarise(const Comparison& comparison, const Deck& deck, const std::vector<Candidate>& candidates,

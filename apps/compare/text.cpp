@@ -98,13 +98,16 @@ private:
 };
 
 std::string remarks(const ComparisonData& c) {
-    Grouped failed, varied, left_out;
+    Grouped failed, varied, left_out, untried;
     for (const ComparisonRow& row : c.rows) {
-        if (!row.converged()) failed.add(row.reason, row.name);
+        if (row.outcome == "not_tried")
+            untried.add(row.reason, row.name);
+        else if (!row.converged())
+            failed.add(row.reason, row.name);
         if (!row.repeatable) varied.add("passes differed in iterations or residual", row.name);
     }
     for (const LeftOut& pair : c.left_out) left_out.add(pair.reason, pair.name);
-    return failed.text("failed") + varied.text("varied") + left_out.text("left out");
+    return untried.text("not tried") + failed.text("failed") + varied.text("varied") + left_out.text("left out");
 }
 
 nlohmann::json row_json(const ComparisonRow& row) {
@@ -144,7 +147,15 @@ std::string comparison_text(const ComparisonData& c, bool bold) {
     const bool ratios = std::any_of(c.rows.begin(), c.rows.end(), [](auto& row) { return row.ratio > 0.0; });
     text += "\n" + item("ratio", ratios ? "total ms over that of " + c.baseline
                                         : fmt::format("none: the baseline, {}, did not converge", c.baseline));
-    if (c.best.empty()) text += item("best", "none: no candidate converged");
+    if (!c.complete)
+        text += item("stopped",
+                     fmt::format("{} of {} candidates have been tried, {} of {} turns taken; the same command goes "
+                                 "on",
+                                 std::count_if(c.rows.begin(), c.rows.end(),
+                                               [](auto& row) { return row.outcome != "not_tried"; }),
+                                 c.rows.size(), c.turns_done, c.system.count("turns") ? c.system.at("turns") : "?"));
+    else if (c.best.empty())
+        text += item("best", "none: no candidate converged");
     return text + remarks(c) + c.recommendation;
 }
 
@@ -153,6 +164,8 @@ nlohmann::json comparison_json(const ComparisonData& c) {
                            {"code_version", c.code_version},
                            {"git_sha", c.git_sha},
                            {"exit_code", c.exit_code},
+                           {"complete", c.complete},
+                           {"turns_done", c.turns_done},
                            {"system", c.system},
                            {"baseline", c.baseline},
                            {"best", c.best.empty() ? nlohmann::json() : nlohmann::json(c.best)},

@@ -7,13 +7,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/compare/data.hpp"
 #include "apps/compare/text.hpp"
+#include "apps/environment.hpp"
 #include "apps/output_lock.hpp"
 #include "apps/run/verdict.hpp"
+#include "apps/signals.hpp"
 #include "apps/verbs.hpp"
 #include "io/atomic_file.hpp"
 
@@ -60,9 +64,55 @@ std::string output_path(const Invocation& invocation, const Deck& deck) {
     return path;
 }
 
+/// What an earlier call of this comparison left, where a signal or worse has stopped it. Throws UsageError where it was
+/// another comparison, or was made elsewhere.
+std::optional<ComparisonData> unfinished(const std::string& path, const std::string& identity, const Comparison& now) {
+    for (const std::string& file : {path, path + ".part"}) {
+        if (!is_comparison(file)) continue;
+        ComparisonData earlier = read_comparison(file);
+        if (earlier.complete) continue;
+        if (earlier.identity != identity)
+            throw UsageError(
+                fmt::format("{} holds an unfinished comparison of other candidates, or of another deck; the same "
+                            "command goes on with it, --fresh starts over, -o names another file",
+                            file));
+        const auto is = [&](const char* key, const std::string& value) {
+            const auto at = earlier.system.find(key);
+            return at != earlier.system.end() && at->second == value;
+        };
+        if (!is("host", host_name()) || !is("device", now.device()))
+            throw UsageError(
+                fmt::format("{} was begun on {}, {}: times of two machines cannot be compared; --fresh starts over",
+                            file, earlier.system["host"], earlier.system["device"]));
+        return earlier;
+    }
+    return std::nullopt;
+}
+
+/// Keeps what is finished in FILE.part, at most every few seconds.
+class Keeper {
+public:
+    Keeper(std::string path, Overwrite overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
+
+    void keep(ComparisonData data) {
+        constexpr double interval = 2.0;  // seconds: writing must not disturb what is timed
+        if (seconds_since(written_) < interval) return;
+        data.path = path_;
+        write_comparison(data, overwrite_);
+        written_ = std::chrono::steady_clock::now();
+    }
+    void remove() const { remove_own(path_, FileKind::comparison); }
+
+private:
+    std::string path_;
+    Overwrite overwrite_;
+    std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 int compare_verb(const Invocation& invocation) {
+    catch_stop_signals();
     const CandidateLists lists = lists_of(invocation);
     CompareRules rules;
     rules.turns = parse_count("reps", invocation.value("reps", "5"), 1);
@@ -81,9 +131,22 @@ int compare_verb(const Invocation& invocation) {
     for (const std::string& warning : comparison.warnings()) spdlog::warn("{}", warning);
     for (const Candidate& candidate : candidates.list)
         spdlog::debug("resolved deck of {}:\n{}", candidate.name, to_ini(candidate.parameters));
-    comparison.run();
-    ComparisonData data = summarise(comparison, deck, candidates.list, rules, setting);
+    guard_output(setting.path + ".part", FileKind::comparison, invocation.overwrite());
+    const auto earlier = invocation.has("fresh")
+                             ? std::nullopt
+                             : unfinished(setting.path, identity_of(candidates.list, rules, lists.all), comparison);
+    if (earlier) {
+        spdlog::info("{} was stopped: going on after turn {} of {} (--fresh starts over)", earlier->path,
+                     earlier->turns_done, rules.turns);
+        comparison.resume(*earlier);
+    }
+    const auto so_far = [&] { return summarise(comparison, deck, candidates.list, rules, setting); };
+    Keeper keeper(setting.path + ".part", invocation.overwrite());
+    comparison.run([&] { keeper.keep(so_far()); });
+    ComparisonData data = so_far();
     write_comparison(data, invocation.overwrite());
+    keeper.remove();
+    if (!data.complete) spdlog::warn("stopped by signal {}: the same command goes on", stop_signal());
     if (invocation.value("json") != "-")
         fmt::print("{}{}", comparison_text(data, isatty(STDOUT_FILENO) != 0),
                    fmt::format("{:<13} {}\n", "record", data.path));

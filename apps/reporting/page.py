@@ -256,6 +256,9 @@ def comparison_head(comparison):
     """What was compared, which candidate is the best, and why others failed."""
     rows = list(comparison.table.rows())
     parts = []
+    if not comparison.complete:
+        parts.append('<p class="verdict bad">This comparison was stopped before its end; the same command goes on with it. '
+                     "What follows is what was known then.</p>")
     if comparison.best:
         best = next(row for row in rows if row.name == comparison.best)
         ratio = ""
@@ -264,7 +267,7 @@ def comparison_head(comparison):
         parts.append(f'<p class="verdict"><strong>{escape(best.name)}</strong> is the fastest that converged: '
                      f"{number(1e3 * best.total_seconds)} ms{ratio}.<br>{escape(comparison.recommendation)}</p>")
     for row in rows:
-        if row.exit_code != 0:
+        if row.exit_code != 0 and row.outcome != "not_tried":
             parts.append(f'<p class="verdict bad"><strong>{escape(row.name)}</strong> {escape(row.outcome)}: '
                          f"{escape(row.reason)}</p>")
     return "".join(parts)

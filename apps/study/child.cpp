@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "apps/signals.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -57,6 +58,7 @@ Child::Child(const std::vector<std::string>& words, int threads, const std::stri
     const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ == 0) {
+        hold_stop_signals();  // until it can keep its state
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent) _exit(1);  // it died before prctl

@@ -179,7 +179,6 @@ private:
 int study_run(const Study& study, const Invocation& invocation, bool retry) {
     const int jobs = parse_count("jobs", invocation.value("jobs", "1"), 1);
     study.make_folder();
-    catch_stop_signals();
     const OutputLock lock(launcher_lock(study, invocation));
     const Pending pending =
         find_pending(study, {.failed = invocation.has("failed"), .retry = retry, .edited = invocation.has("edited")});

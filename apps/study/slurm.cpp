@@ -66,20 +66,28 @@ std::string directives(const Study& study, std::size_t cases, std::optional<Inde
     return text;
 }
 
-// The shell waits for the program in the background, so that it can pass Slurm's signal on.
+// The shell waits for the program in the background, so that it can pass Slurm's signal on. A signal that comes before
+// the program can keep its state waits for it: in the shell until there is a process, held by env (coreutils 8.31)
+// until the process has said what it does about signals. Whatever a signal ends is queued again; what it has kept it
+// goes on from.
 constexpr const char* body = R"(
+hold=(env --block-signal=USR1 --block-signal=TERM --block-signal=HUP)
+"${{hold[@]}}" true 2>/dev/null || hold=()
 cd {folder} || exit 7
-{program} run {study} --case "${{cases[$SLURM_ARRAY_TASK_ID]}}" &
-run=$!
 # Before the time is over Slurm sends USR1: the run keeps its state and ends with 75, then the task goes on later.
-requeue=no
-trap 'requeue=yes; kill -USR1 $run' USR1
-trap 'kill -TERM $run' TERM
+run= signal= requeue=no
+pass_on() {{ signal=$1; [ -z "$run" ] || kill -"$1" "$run" 2>/dev/null; }}
+trap 'requeue=yes; pass_on USR1' USR1
+trap 'pass_on TERM' TERM
+trap 'pass_on HUP' HUP
+"${{hold[@]}}" {program} run {study} --case "${{cases[$SLURM_ARRAY_TASK_ID]}}" &
+run=$!
+[ -z "$signal" ] || kill -"$signal" "$run" 2>/dev/null
 wait $run
 while kill -0 $run 2>/dev/null; do wait $run; done
 wait $run  # it may have ended while a signal was passed on
 status=$?
-if [ $status -eq 75 ] && [ $requeue = yes ]; then
+if [ $requeue = yes ] && {{ [ $status -eq 75 ] || [ $status -gt 128 ]; }}; then
     scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
 fi
 exit $status

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "apps/signals.hpp"
 #include "apps/study/subverbs.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
@@ -17,6 +18,7 @@ struct Subverb {
     std::string name;
     std::vector<std::string> options;  ///< that it takes
     int (*run)(const Study&, const Invocation&);
+    bool stops_well = false;  ///< as of a verb
 };
 
 const std::vector<Subverb>& subverbs() {
@@ -24,12 +26,14 @@ const std::vector<Subverb>& subverbs() {
         {"plan", {"json"}, study_plan},
         {"run",
          {"jobs", "failed", "edited", "wait", "force"},
-         [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, false); }},
+         [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, false); },
+         true},
         {"submit", {"print", "failed", "edited", "wait", "force"}, study_submit},
         {"status", {"json"}, study_status},
         {"resume",
          {"jobs", "failed", "edited", "wait", "force"},
-         [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, true); }},
+         [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, true); },
+         true},
         {"collect", {"output", "force"}, study_collect},
     };
     return table;
@@ -50,6 +54,7 @@ const Subverb& find_subverb(const std::string& name) {
 
 int study_verb(const Invocation& invocation) {
     const Subverb& subverb = find_subverb(invocation.arguments[0]);
+    subverb.stops_well ? catch_stop_signals() : release_stop_signals();
     for (const auto& [option, values] : invocation.options)
         if (option != "verbose" && option != "quiet" &&
             std::find(subverb.options.begin(), subverb.options.end(), option) == subverb.options.end())

@@ -21,6 +21,7 @@ class Comparison:
     recommendation: str
     system: dict  # text by name: problem, criterion, fingerprints, device, ...
     table: Table = None  # a row a candidate, fastest first: name, outcome, iterations, total_seconds, ratio, ...
+    complete: bool = True  # False: it was stopped, and the same command goes on
     left_out: Table = None  # name and reason of pairs that cannot work together
     records: dict = field(default_factory=dict)  # name -> Record
 
@@ -53,7 +54,7 @@ def read_comparison(path, file):
     return Comparison(
         path=path, exit_code=int(file.attrs["exit_code"]), **attributes,
         system={name: text(value) for name, value in file["system"].attrs.items()},
-        table=table, left_out=read_table(file["left_out"]),
+        table=table, complete=bool(file.attrs.get("complete", 1)), left_out=read_table(file["left_out"]),
         records={name: read_labelled(path, file["candidates"], name, name.replace("/", "|")) for name in table.name})
 
 

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Signals at any moment: before the program can do anything about them, to a comparison, and SIGHUP as any other."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import time
+import unittest
+
+from program import POISSON, PROGRAM, TRANSPORT, ProgramTest, signal
+
+STOPS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP)
+MARCH = TRANSPORT.format(cells=24, steps=40) + "[output]\nfields = true\n"
+
+
+def hold():
+    """As a launcher does before it starts the program."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+
+
+class Interruptions(ProgramTest):
+    def begin(self, *words, **options):
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, **options)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        return process
+
+    def whole(self, deck):
+        self.expect(0, "run", deck, "--set", "output.file=whole.h5")
+        return (self.folder / "whole.vtkhdf").read_bytes()
+
+    def expect_the_whole(self, deck, whole):
+        self.expect(0, "run", deck, "--quiet")
+        self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), whole)
+        self.expect(0, "diff", "whole.h5", "a.h5", "--tolerance", "0")
+
+
+class Hangup(Interruptions):
+    def stop(self, number, **options):
+        process = self.begin("run", self.deck, "--fresh", "--quiet", **options)
+        while not (self.folder / "a.h5.part").exists() and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(0.1)
+        process.send_signal(number)
+        process.communicate(timeout=120)
+        return process.returncode
+
+    def test_is_a_wish_to_stop_as_others(self):
+        self.deck = self.write("a.ini", MARCH)
+        whole = self.whole(self.deck)
+        status = self.stop(signal.SIGHUP)
+        if status == 0:
+            self.skipTest("the run was over before the signal came")
+        self.assertEqual(status, 75)
+        self.assertEqual(self.record("a.h5")["status"], "preempted")
+        self.expect_the_whole(self.deck, whole)
+
+    def test_is_ignored_under_nohup(self):
+        self.deck = self.write("a.ini", MARCH)
+        self.assertEqual(self.stop(signal.SIGHUP, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)), 0)
+
+    def test_stops_a_study(self):
+        study = self.write("s.ini", MARCH + "[sweep]\nproblem.viscosity = 1e-3, 2e-3\n")
+        process = self.begin("study", "run", study)
+        while not (self.folder / "s/viscosity=1e-3.h5.part").exists() and process.poll() is None:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGHUP)
+        _, log = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 75, log)
+        self.expect(0, "study", "resume", study)
+
+
+class Early(Interruptions):
+    """Signals that come before the program has said what it does about them."""
+
+    def test_held_by_the_launcher_none_is_lost(self):
+        deck = self.write("a.ini", MARCH)
+        whole = self.whole(deck)
+        choose = random.Random(1)
+        seen = set()
+        for turn in range(30):
+            process = self.begin("run", deck, "--quiet", preexec_fn=hold)
+            time.sleep(choose.choice((0.0, 0.002, 0.01, 0.05, 0.1, 0.2)))
+            process.send_signal(STOPS[turn % len(STOPS)])
+            _, log = process.communicate(timeout=120)
+            self.assertIn(process.returncode, (0, 75), log)
+            seen.add(process.returncode)
+            if process.returncode == 75:
+                self.assertEqual(self.record("a.h5")["status"], "preempted")
+        self.assertIn(75, seen)
+        self.expect_the_whole(deck, whole)
+
+    def test_without_one_nothing_that_was_kept_is_lost(self):
+        deck = self.write("a.ini", MARCH)
+        whole = self.whole(deck)
+        choose = random.Random(2)
+        for turn in range(30):
+            process = self.begin("run", deck, "--quiet")
+            time.sleep(choose.uniform(0.0, 0.3))
+            process.send_signal(STOPS[turn % len(STOPS)])
+            process.communicate(timeout=120)
+            if (self.folder / "a.h5").exists():
+                self.assertIn(self.record("a.h5")["status"], ("ok", "preempted"))
+        self.expect_the_whole(deck, whole)
+
+    def test_a_study_stopped_at_once(self):
+        study = self.write("s.ini", MARCH + "[sweep]\nproblem.viscosity = 1e-3, 2e-3\n")
+        for delay in (0.0, 0.05, 0.2, 0.4):
+            process = self.begin("study", "run", study, "--jobs", "2", preexec_fn=hold)
+            time.sleep(delay)
+            process.send_signal(signal.SIGTERM)
+            _, log = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 75, log)
+            self.assertNotIn("] killed", log)
+            self.assertNotIn("] failed", log)
+        self.expect(0, "study", "resume", study)
+
+    @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
+    def test_a_job_of_slurm(self):
+        """The job script under bash, with a scontrol that notes what it is asked: whenever the signal comes, the task is
+        queued again, and goes on."""
+        study = self.write("s.ini", MARCH + "[sweep]\nproblem.viscosity = 1e-3\n")
+        script = self.folder / "job.sh"
+        script.write_text(self.expect(0, "study", "submit", study, "--print").stdout)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "scontrol").write_text(f"#!/bin/bash\necho \"$*\" >>{self.folder}/asked\n")
+        (tools / "scontrol").chmod(0o755)
+        environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0",
+                       "SLURM_ARRAY_JOB_ID": "5"}
+        asked = self.folder / "asked"
+        for delay in (0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5):
+            asked.unlink(missing_ok=True)
+            job = subprocess.Popen(["bash", script], cwd=self.folder, env=environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True)
+            time.sleep(delay)
+            job.send_signal(signal.SIGUSR1)
+            log, _ = job.communicate(timeout=120)
+            if job.returncode == -signal.SIGUSR1:  # bash itself had not come to its trap
+                continue
+            if job.returncode == 0:
+                break
+            self.assertTrue(asked.exists(), f"{delay}: {job.returncode}\n{log}")
+            self.assertEqual(asked.read_text(), "requeue 5_0\n")
+        self.assertEqual(subprocess.run(["bash", script], cwd=self.folder, env=environment, capture_output=True).returncode, 0)
+        self.assertEqual(self.run_program("study", "status", study).returncode, 0)
+
+
+class Comparison(Interruptions):
+    WORDS = ("--preconditioners", "jacobi,none,struct_ilu,struct_ilu:fill_level=1", "--reps", "4")
+
+    def setUp(self):
+        super().setUp()
+        self.deck = self.write("a.ini", POISSON.format(cells=40))
+
+    def compare(self, *more):
+        return self.begin("compare", self.deck, *self.WORDS, *more)
+
+    def table(self):
+        return json.loads(self.expect(0, "info", "a_compare.h5", "--json").stdout)
+
+    def stop_after(self, words, number=signal.SIGTERM):
+        """Stops a comparison as soon as its log has a line with these words; its status, table and log."""
+        process = self.compare()
+        log = ""
+        for line in process.stderr:
+            log += line
+            if words in line:
+                process.send_signal(number)
+                break
+        shown, rest = process.communicate(timeout=120)
+        return process.returncode, shown, log + rest
+
+    def test_what_was_finished_is_kept_and_not_done_again(self):
+        for words, tried in (("warm-up 2 of 4", 2), ("turn 2 of 4 done", 4)):
+            with self.subTest(words):
+                for path in self.folder.glob("a_compare*"):
+                    path.unlink()
+                status, shown, log = self.stop_after(words)
+                if status == 0:
+                    self.skipTest("this machine is too fast for the signals of this test")
+                self.assertEqual(status, 75, log)
+                self.assertIn("stopped", shown)
+                self.assertIn("candidate", shown)  # the table
+                table = self.table()
+                self.assertFalse(table["complete"])
+                self.assertEqual(table["exit_code"], 75)
+                done = [row for row in table["candidates"] if row["outcome"] != "not_tried"]
+                self.assertGreaterEqual(len(done), tried)
+                again = self.compare()
+                rest, log = again.communicate(timeout=120)
+                self.assertEqual(again.returncode, 0, log)
+                self.assertIn("was stopped: going on after turn", log)
+                self.assertEqual(log.count("warm-up"), len(table["candidates"]) - len(done))
+                self.assertEqual(log.count(" of 4 done"), 4 - table["turns_done"])
+                whole = self.table()
+                self.assertTrue(whole["complete"])
+                self.assertEqual(len(whole["candidates"]), 4)
+                self.assertTrue(all(row["turns"] == 4 for row in whole["candidates"] if row["converged"]))
+                self.assertFalse((self.folder / "a_compare.h5.part").exists())
+
+    def test_one_that_was_killed_goes_on_from_what_it_had_kept(self):
+        self.deck = self.write("a.ini", POISSON.format(cells=64))
+        process = self.compare()
+        while not (self.folder / "a_compare.h5.part").exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        if process.returncode == 0:
+            self.skipTest("the comparison was over before it could be killed")
+        again = self.compare()
+        _, log = again.communicate(timeout=300)
+        self.assertEqual(again.returncode, 0, log)
+        self.assertIn("a_compare.h5.part was stopped: going on", log)
+        self.assertTrue(self.table()["complete"])
+        self.assertFalse((self.folder / "a_compare.h5.part").exists())
+
+    def test_another_comparison_does_not_take_it(self):
+        status, _, log = self.stop_after("warm-up 1 of 4")
+        if status == 0:
+            self.skipTest("this machine is too fast for the signals of this test")
+        self.expect(2, "compare", self.deck, "--preconditioners", "jacobi", "--quiet", says=["other candidates", "--fresh"])
+        self.expect(2, "compare", self.deck, *self.WORDS, "--set", "solver.rtol=1e-4", "--quiet", says="--fresh")
+        self.expect(0, "compare", self.deck, "--preconditioners", "jacobi", "--reps", "1", "--quiet", "--fresh")
+        self.assertEqual(len(self.table()["candidates"]), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
