@@ -48,6 +48,15 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
                                  row.storage_note));
 }
 
+void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting) {
+    if (!row.needs_symmetry || setting.symmetric) return;
+    std::vector<std::string> others;
+    for (const PreconditionerRow& other : preconditioners())
+        if (!other.needs_symmetry) others.push_back(other.name);
+    throw UsageError(fmt::format("preconditioner.name = {} needs a symmetric matrix, and this one is not; use {}",
+                                 row.name, fmt::join(others, ", ")));
+}
+
 ParameterTable common_preconditioner_parameters() {
     ParameterSpec name{"preconditioner", "name", ParameterType::text, "struct_ilu",
                        "the preconditioner (hyperplane list preconditioners)"};

@@ -10,6 +10,8 @@ const std::vector<PreconditionerRow>& preconditioners();
 const PreconditionerRow& find_preconditioner(const std::string& name);
 /// Throws UsageError if the row does not support the deck's preconditioner.storage.
 void check_storage(const PreconditionerRow& row, const Parameters& parameters);
+/// Throws UsageError if a row needs a symmetric matrix and this one is not.
+void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting);
 
 /// The key that all preconditioners share: preconditioner.name.
 ParameterTable common_preconditioner_parameters();

@@ -12,6 +12,7 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/registry.hpp"
 #include "precond/factors/storage.hpp"
+#include "precond/kernel_set.hpp"
 
 namespace hyperplane {
 
@@ -39,10 +40,22 @@ struct PreconditionerPlan {
 
 using PlanPreconditioner = std::function<PreconditionerPlan(const Parameters&, const PreconditionerSetting&)>;
 
+/// Changes how a preconditioner that has not been set up yet runs its kernels; benchmarks compare such ways.
+struct NamedTuning {
+    std::string name;
+    std::function<void(Preconditioner&)> apply;
+};
+
 struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;
     std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< supported; empty: no factors
+    bool needs_symmetry = false;                                           ///< takes symmetric matrices alone
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
+    /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
+    std::string same_factors;
+    std::vector<NamedTuning> tunings;  ///< for `bench --tunings`
+    /// The kernels that NVRTC compiles for a deck on a GPU; empty if there are none. For tests, which have no GPU.
+    std::function<std::vector<KernelSet>(const Parameters&, const PreconditionerSetting&)> kernels;
 };
 
 }  // namespace hyperplane

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 #include "precond/factors/eliminations.hpp"
 
@@ -152,14 +153,14 @@ void time_cusparse(const Context& context, const BenchCase& setting, const Struc
     {
         const CusparseProduct product(context, a, format);
         product.apply(v.x, found);
-        const double error = difference(context, found, v.y);
+        const double error = largest_difference(context, found, v.y);
         watch.require("our SpMV beside cuSPARSE's " + result.format, error, agreement_bound);
         result.kernels.push_back(watch.time("spmv", error, [&] { product.multiply(); }));
     }
     CusparseIlu ilu(context, {format});
     ilu.setup(a);
     ilu.apply(v.x, found);
-    const double error = difference(context, found, v.z);
+    const double error = largest_difference(context, found, v.z);
     watch.require("our M^-1 r beside cuSPARSE's " + result.format, error, agreement_bound);
     result.kernels.push_back(watch.time("lower", error, [&] { ilu.lower_solve(); }));
     result.kernels.push_back(watch.time("upper", error, [&] { ilu.upper_solve(); }));
@@ -202,7 +203,7 @@ std::vector<KernelResult> time_narrow(const Context& context, const BenchCase& s
     IluPreconditioner& ilu = *made;
     ilu.setup(a);
     ilu.apply(v.x, v.y);
-    const double error = difference(context, v.y, v.z);
+    const double error = largest_difference(context, v.y, v.z);
     watch.require("M^-1 x", error, variant.factors == FactorStorage::single_precision ? 1e-6 : 1e-2);
     std::vector<KernelResult> kernels;
     kernels.push_back(watch.time("lower", error, [&] { ilu.lower_solve(v.x, v.y); }));

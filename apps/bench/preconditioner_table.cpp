@@ -39,8 +39,10 @@ nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result,
     json["first_setup"] = row.first_setup;
     json["setup"] = to_json(row.setup.again);
     json["apply"] = to_json(row.apply);
-    if (row.check) json["error"] = row.check->error;
-    if (!row.unchecked.empty()) json["unchecked"] = row.unchecked;
+    if (row.check.unchecked.empty())
+        json["error"] = row.check.error;
+    else
+        json["unchecked"] = row.check.unchecked;
     json["bytes_per_apply"] = row.bytes;
     json["bytes_held"] = row.held;
     json["pivots_modified"] = row.report.pivots_modified;
@@ -71,7 +73,7 @@ void PreconditionerTable::show(const PreconditionersResult& result, const Precon
     fmt::print(
         "{:<16} {:<34} {:<10} {:>7} {:>10.2f} {:>10.3f} {:>10.4f} {:>6.0f}% {:>9.1f} {:>10.2f} {:>11} {:>10} "
         "{:>9.1f}\n",
-        result.system, row.name, row.layout, row.check ? fmt::format("{:.0e}", row.check->error) : "-",
+        result.system, row.name, row.layout, row.check.unchecked.empty() ? fmt::format("{:.0e}", row.check.error) : "-",
         row.first_setup * 1e3, row.setup.again.median * 1e3, seconds * 1e3, row.apply.spread() * 100,
         row.bytes / seconds * 1e-9, over_limit(row), best ? fmt::format("{:.2f}", *best / seconds) : "",
         row.sweeps.apply > 0 ? fmt::format("{:.4f}", seconds / row.sweeps.apply * 1e3) : "",
@@ -79,8 +81,8 @@ void PreconditionerTable::show(const PreconditionersResult& result, const Precon
     if (row.sweeps.setup > 0)
         fmt::print("{:<16} {:<34} a sweep of its set-up: {:.3f} ms, {:.2f} times its limit\n", "", "",
                    row.setup_sweep * 1e3, setup_sweep_over_limit(row));
-    if (!row.unchecked.empty())
-        fmt::print("{:<16} {:<34} its application was not checked: {}\n", "", "", row.unchecked);
+    if (!row.check.unchecked.empty())
+        fmt::print("{:<16} {:<34} its application was not checked: {}\n", "", "", row.check.unchecked);
     if (row.baseline && row.setup.analysis > 0.0)
         fmt::print("{:<16} {:<34} its analysis, not counted: {:.0f} ms\n", "", "", row.setup.analysis * 1e3);
 }

@@ -10,8 +10,7 @@
 #include "apps/bench/rows.hpp"
 #include "core/error.hpp"
 #include "core/vector/blas1.hpp"
-#include "precond/struct_ilu/struct_ilu.hpp"
-#include "precond/subdomain/ildu0.hpp"
+#include "precond/registry.hpp"
 
 namespace hyperplane {
 namespace {
@@ -26,6 +25,7 @@ public:
         const PreconditionerSetting setting{context(), grid_, setting_.stencil, setting_.dof, setting_.symmetric};
         const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
         check_storage(row, parameters);
+        check_matrix(row, setting);
         const Layout layout = row.plan(parameters, setting).layout;
         return {row.create(parameters, setting), layout};
     }
@@ -84,9 +84,9 @@ struct Ready {
     Index held;      ///< bytes that it took
 
     Ready(PreconditionedSystem& system, const Candidate& candidate, const Parameters& parameters,
-          const SubdomainTuning* tuning = nullptr)
+          const NamedTuning* tuning = nullptr)
         : made(system.make(candidate, parameters)), a(&system.matrix(made.layout)) {
-        if (tuning) dynamic_cast<SubdomainIldu0&>(*made.m).tune(*tuning);
+        if (tuning) tuning->apply(*made.m);
         made.m->suggest_shift(system.suggested_shift());
         const MemoryLedger& ledger = system.context().ledger();
         const Index before = ledger.held();
@@ -118,17 +118,20 @@ double seconds_of_setup_sweep(const Context& context, int repeats, Preconditione
     return std::max(0.0, timing_of(std::move(found)).median) / sweeps;
 }
 
-/// Of the same factors, in double precision; cuSPARSE's are struct_ilu's.
-std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, const Candidate& candidate) {
-    if (is_baseline(candidate)) {
-        IluOptions options;
-        options.fill_level = int(candidate.parameters.integer("preconditioner", "fill_level"));
-        return make_struct_ilu(system.context(), options);
-    }
-    Candidate in_double = candidate;
-    in_double.parameters.set("preconditioner", "storage", "double");
-    in_double.overrides.push_back("preconditioner.storage=double");
-    std::unique_ptr<Preconditioner> m = system.make(in_double, in_double.parameters).m;
+/// Makes a preconditioner with the candidate's factors in double precision: itself, or the one its row names, with the
+/// keys that both have.
+std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, const Candidate& candidate,
+                                               const StructMatrix& a) {
+    const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
+    const PreconditionerRow& same = row.same_factors.empty() ? row : find_preconditioner(row.same_factors);
+    Parameters parameters(common_preconditioner_parameters());
+    parameters.add(same.parameters);
+    const std::string section = "preconditioner";
+    for (const ParameterSpec& spec : same.parameters)
+        if (candidate.parameters.has(section, spec.key))
+            parameters.set(section, spec.key, candidate.parameters.value(section, spec.key).text);
+    if (parameters.has(section, "storage")) parameters.set(section, "storage", "double");
+    auto m = same.create(parameters, {system.context(), a.grid(), a.stencil(), a.dof(), a.symmetric()});
     m->suggest_shift(system.suggested_shift());
     return m;
 }
@@ -136,25 +139,22 @@ std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, con
 /// Throws Error(expectation) where z is not M^-1 r: a wrong kernel gets no time.
 void check(PreconditionedSystem& system, const Candidate& candidate, const Ready& ready, const Vector& r,
            const Vector& z, PreconditionerResult& result) {
-    const Parameters& parameters = candidate.parameters;
-    const FactorStorage storage =
-        parameters.has("preconditioner", "storage") ? factor_storage(parameters) : FactorStorage::double_precision;
     try {
-        result.check = check_application(
-            *ready.made.m, [&] { return make_in_double(system, candidate); }, storage, *ready.a, r, z);
-        if (!result.check) result.unchecked = "asynchronous sweeps give other bits in another run";
+        result.check = ready.made.m->check_application(*ready.a, r, z,
+                                                       [&] { return make_in_double(system, candidate, *ready.a); });
     } catch (const OutOfMemory&) {
-        result.unchecked = "no memory for what is compared with";
+        result.check.unchecked = "no memory for what is compared with";
     }
-    if (result.check ? result.check->passed() : all_finite(z)) return;
+    const bool compared = result.check.unchecked.empty();
+    if (compared ? result.check.passed() : all_finite(z)) return;
     const std::string why =
-        result.check ? fmt::format("has an error of {:.1e}, more than {:.0e}", result.check->error, result.check->bound)
-                     : "is not finite";
+        compared ? fmt::format("has an error of {:.1e}, more than {:.0e}", result.check.error, result.check.bound)
+                 : "is not finite";
     throw Error(ExitCode::expectation,
                 fmt::format("bench {}: M^-1 r of {} {}; not timed", system.name(), candidate.preconditioner.text, why));
 }
 
-void time_one(PreconditionedSystem& system, const Candidate& candidate, const SubdomainTuning* tuning, int repeats,
+void time_one(PreconditionedSystem& system, const Candidate& candidate, const NamedTuning* tuning, int repeats,
               PreconditionersResult& all, PreconditionerResult& result) {
     const Context& context = system.context();
     {
@@ -196,18 +196,15 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
     return std::make_unique<DeckSystem>(deck, build_foundation(deck, parameters));
 }
 
-std::vector<NamedTuning> subdomain_tunings(const std::string& part) {
-    std::vector<NamedTuning> list{{"rings of 16 KiB", {.ring = 16 * 1024}},
-                                  {"64 workers", {.workers = 64}},
-                                  {"64 workers, rings of 16 KiB", {.workers = 64, .ring = 16 * 1024}},
-                                  {"32 workers", {.workers = 32}},
-                                  {"32 workers, rings of 16 KiB", {.workers = 32, .ring = 16 * 1024}}};
-    std::erase_if(list, [&](const NamedTuning& one) { return part != "all" && one.name.find(part) == part.npos; });
+std::vector<NamedTuning> chosen_tunings(const PreconditionerRow& row, const std::string& words) {
+    std::vector<NamedTuning> list;
+    for (const NamedTuning& tuning : row.tunings)
+        if (words == "all" || (!words.empty() && tuning.name.find(words) != words.npos)) list.push_back(tuning);
     return list;
 }
 
 void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
-                           const std::vector<NamedTuning>& tunings, int repeats,
+                           const std::string& tunings, int repeats,
                            const std::function<void(const PreconditionersResult&)>& done) {
     PreconditionersResult all;
     all.system = system.name();
@@ -216,7 +213,7 @@ void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candi
         result.name = candidate.preconditioner.text + (tuning ? ", " + tuning->name : "");
         result.baseline = baseline;
         try {
-            time_one(system, candidate, tuning ? &tuning->tuning : nullptr, repeats, all, result);
+            time_one(system, candidate, tuning, repeats, all, result);
         } catch (const Error& error) {
             if (error.code() == ExitCode::internal || error.code() == ExitCode::expectation) throw;
             result.refused = error.what();
@@ -230,8 +227,8 @@ void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candi
         for (const Candidate& candidate : candidates) {
             if (is_baseline(candidate) != baseline) continue;
             time(candidate, baseline);
-            if (candidate.preconditioner.name != "subdomain_ildu0") continue;
-            for (const NamedTuning& tuning : tunings) time(candidate, baseline, &tuning);
+            const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
+            for (const NamedTuning& tuning : chosen_tunings(row, tunings)) time(candidate, baseline, &tuning);
         }
 }
 

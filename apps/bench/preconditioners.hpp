@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/application.hpp"
 #include "apps/bench/cases.hpp"
 #include "apps/bench/setup.hpp"
 #include "apps/compare/candidates.hpp"
 #include "apps/run/case.hpp"
 #include "apps/run/linear_system.hpp"
-#include "precond/subdomain/solve_cuda.hpp"
 
 namespace hyperplane {
 
@@ -26,11 +24,10 @@ struct PreconditionerResult {
     double first_setup = 0.0;  ///< seconds, compilation of kernels and allocation of memory included
     SetupTimes setup;
     SetupReport report;
-    std::optional<ApplicationCheck> check;  ///< of an application
-    std::string unchecked;                  ///< why there is none; empty: there is
-    Timing apply;                           ///< seconds
-    double bytes = 0.0;                     ///< fewest that one application must move
-    Index held = 0;                         ///< bytes of memory besides the matrix
+    ApplicationCheck check;
+    Timing apply;        ///< seconds
+    double bytes = 0.0;  ///< fewest that one application must move
+    Index held = 0;      ///< bytes of memory besides the matrix
     SweepCounts sweeps;
     double setup_sweep = 0.0;  ///< seconds of one sweep of the set-up, where it is made of sweeps
 };
@@ -75,20 +72,15 @@ std::unique_ptr<PreconditionedSystem> random_system(const Context& context, cons
 /// The matrix of a deck's first linear system. `parameters`: the deck's, with its own components.
 std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters);
 
-/// A shape of subdomain_ildu0's kernels that go level by level, for --tunings.
-struct NamedTuning {
-    std::string name;
-    SubdomainTuning tuning;
-};
-/// Those whose name holds `part`; "all": every one.
-std::vector<NamedTuning> subdomain_tunings(const std::string& part);
+/// The tunings of a row whose names contain `words`; "all" stands for every one, "" for none.
+std::vector<NamedTuning> chosen_tunings(const PreconditionerRow& row, const std::string& words);
 
 /// Sets each candidate up, applies it to a random vector, which must give what its factors say
-/// (apps/bench/application.hpp, else Error, expectation), and times both, cuSPARSE's first; subdomain_ildu0 with each
-/// of some tunings, too. A candidate that fails is a row with its reason. `done` is called after each row, the last
-/// one.
+/// (Preconditioner::check_application, else Error, expectation), and times both, cuSPARSE's first; then with each of
+/// those tunings of its row whose names contain `tunings`. A candidate that fails is a row with its reason. `done` is
+/// called after each row, the last one.
 void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
-                           const std::vector<NamedTuning>& tunings, int repeats,
+                           const std::string& tunings, int repeats,
                            const std::function<void(const PreconditionersResult&)>& done);
 
 }  // namespace hyperplane

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "apps/bench/errors.hpp"
 #include "core/device/for_each_point.hpp"
 #include "core/matrix/views.hpp"
 #include "core/random.hpp"
+#include "precond/checks/errors.hpp"
 
 namespace hyperplane {
 namespace {
@@ -211,19 +211,6 @@ struct FactorCheck {
     }
 };
 
-struct Difference {
-    ConstVectorView x, y;
-    int dof;
-    double* most;  ///< of the differences, of y
-
-    HYPERPLANE_HD void operator()(Int3, Index slot) const {
-        for (int c = 0; c < dof; ++c) {
-            raise(most, magnitude(x.at(slot, c) - y.at(slot, c)));
-            raise(most + 1, magnitude(y.at(slot, c)));
-        }
-    }
-};
-
 /// A matrix's rows with the offsets they refer to.
 struct HeldRows {
     Buffer<Int3> offsets;
@@ -296,12 +283,6 @@ double factor_error(const StructMatrix& a, const FactorsAt& factors) {
     for_each_point(a.backend(), a.layout(), "check of the factorisation",
                    FactorCheck{matrix.rows, triangles.rows, pivots_of(factors), partners.data(), every, most.data()});
     return most.absolute();
-}
-
-double difference(const Context& context, const Vector& x, const Vector& y) {
-    Maxima most(context);
-    for_each_point(x.backend(), x.layout(), "difference", Difference{view(x), view(y), x.dof(), most.data()});
-    return most.relative();
 }
 
 }  // namespace hyperplane

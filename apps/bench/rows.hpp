@@ -36,7 +36,5 @@ double upper_error(const FactorsAt& factors, const Vector& y, const Vector& z);
 /// max |X_e v - E_e v| over lower e, likewise F_e, and |X_0 D^-1 v - v|. Where `unit`, |X_e D^-1(p+e) v - W_e v| and
 /// |D^-1 X_e v - G_e v|. Of large systems a sample of the points.
 double factor_error(const StructMatrix& a, const FactorsAt& factors);
-/// max |x - y| / max |y|, equal layouts.
-double difference(const Context& context, const Vector& x, const Vector& y);
 
 }  // namespace hyperplane

@@ -3,20 +3,14 @@
 
 #include "apps/bench/kernels.hpp"
 #include "core/device/device.hpp"
-#include "precond/cusparse_ilu/cusparse_ilu.hpp"
 
 namespace hyperplane {
 
 SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, const StructMatrix& p) {
-#if HYPERPLANE_CUSPARSE_BUILT
-    if (auto* cusparse = dynamic_cast<CusparseIlu*>(&m)) {
-        const Timing again = time_calls(
-            context, repeats, [&] { cusparse->factorise(); }, [&] { cusparse->restore(p); });
-        m.setup(p);
-        return {again, cusparse->costs().analysis, cusparse->costs().work_bytes};
-    }
-#endif
-    return {time_calls(context, repeats, [&] { m.setup(p); })};
+    const NumericSetup numeric = m.numeric_setup(p);
+    const Timing again = time_calls(context, repeats, numeric.run, numeric.prepare);
+    m.setup(p);
+    return {again, numeric.analysis, numeric.work_bytes};
 }
 
 Timing time_in_iterations(const Context& context, int repeats, const std::function<void()>& call) {
@@ -28,14 +22,7 @@ Timing time_in_iterations(const Context& context, int repeats, const std::functi
 
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z) {
     m.apply(r, z);
-#if HYPERPLANE_CUSPARSE_BUILT
-    if (const auto* cusparse = dynamic_cast<const CusparseIlu*>(&m))
-        return time_in_iterations(context, repeats, [cusparse] {
-            cusparse->lower_solve();
-            cusparse->upper_solve();
-        });
-#endif
-    return time_in_iterations(context, repeats, [&] { m.apply(r, z); });
+    return time_in_iterations(context, repeats, [&] { m.apply_unconverted(r, z); });
 }
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of a preconditioner's set-up, cuSPARSE's taken apart.
+// Times of a preconditioner's set-up and application.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@ namespace hyperplane {
 
 /// What a set-up costs once it has been done before.
 struct SetupTimes {
-    Timing again;           ///< seconds; of cusparse_ilu its numeric routine alone
-    double analysis = 0.0;  ///< seconds, cusparse_ilu's alone, once; in no sum
-    Index work_bytes = 0;   ///< cusparse_ilu's buffers
+    Timing again;           ///< seconds of its numeric part (Preconditioner::numeric_setup)
+    double analysis = 0.0;  ///< seconds of the rest, once, if it is known apart; in no sum
+    Index work_bytes = 0;   ///< bytes of a library's buffers
 };
 
 /// Sets `m` up for `p` again and again; M is whole afterwards. It must have been set up for `p` before.
@@ -22,7 +22,7 @@ SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, co
 /// Seconds of a call as iterations make it: on a GPU it is replayed as a graph, since launches one by one take longer.
 Timing time_in_iterations(const Context& context, int repeats, const std::function<void()>& call);
 
-/// Those of M^-1 r; of cusparse_ilu its two triangular solves alone, without the conversions of vectors.
+/// Those of M^-1 r, without conversions of vectors.
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z);
 
 }  // namespace hyperplane

@@ -20,6 +20,7 @@
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
+#include "precond/registry.hpp"
 
 namespace hyperplane {
 namespace {
@@ -303,11 +304,12 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
     std::optional<PreconditionerTable> table;
     const bool print = invocation.value("json") != "-";
     const auto time = [&](PreconditionedSystem& system, const Candidates& candidates) {
-        std::vector<NamedTuning> tunings;
-        if (invocation.has("tunings")) {
-            tunings = subdomain_tunings(invocation.value("tunings"));
-            check_tunings(system.context(), invocation.value("tunings"), !tunings.empty());
-        }
+        const std::string tunings = invocation.value("tunings");
+        if (invocation.has("tunings"))
+            check_tunings(system.context(), tunings,
+                          std::ranges::any_of(preconditioners(), [&](const PreconditionerRow& row) {
+                              return !chosen_tunings(row, tunings).empty();
+                          }));
         if (!table) {
             json = heading("preconditioners", system.context());
             const double rate = copy_rate(system.context(), repeats);

@@ -104,6 +104,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             const SystemShape& shape = problem->shape();
             const PreconditionerSetting setting{context, shape.grid, shape.stencil, shape.dof, shape.symmetric};
             check_storage(row, parameters);
+            check_matrix(row, setting);
             plan = row.plan(parameters, setting);
             preconditioner = row.create(parameters, setting);
         });

@@ -10,6 +10,19 @@ void LinearOperator::apply_dot(const Vector& x, Vector& y, double* product) cons
     dot(x, y, product);
 }
 
+ApplicationCheck Preconditioner::check_application(const StructMatrix& /*a*/, const Vector& /*r*/, const Vector& /*z*/,
+                                                   const MakeInDouble& /*in_double*/) const {
+    ApplicationCheck none;
+    none.unchecked = "this preconditioner has no check";
+    return none;
+}
+
+NumericSetup Preconditioner::numeric_setup(const StructMatrix& a) {
+    NumericSetup whole;
+    whole.run = [this, &a] { setup(a); };
+    return whole;
+}
+
 void LinearOperator::residual(const Vector& b, const Vector& x, Vector& r) const {
     apply(x, r);
     xpby(b, -1.0, r);

@@ -2,6 +2,8 @@
 // What a Krylov method needs from a matrix and from a preconditioner.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,9 +62,28 @@ struct SweepCounts {
     Index bytes_of_setup_sweep = 0;  ///< the least that one sweep of a set-up must move
 };
 
+/// The result of checking an application z = M^-1 r.
+struct ApplicationCheck {
+    double error = 0.0;                             ///< of M z - r, or of z, relative to the largest value
+    double bound = 0.0;                             ///< the error that rounding may cause
+    std::string unchecked;                          ///< why nothing was compared; empty if it was
+    bool passed() const { return error <= bound; }  // false for a NaN
+};
+
+/// The part of a set-up that must be repeated if the matrix gets new values.
+struct NumericSetup {
+    std::function<void()> run;
+    std::function<void()> prepare = [] {};  ///< precedes each run; not timed
+    double analysis = 0.0;                  ///< seconds that the rest of the set-up took
+    Index work_bytes = 0;                   ///< bytes of a library's buffers
+};
+
 /// y = M^-1 x, where M approximates the matrix given to setup.
 class Preconditioner : public LinearOperator {
 public:
+    /// Makes a preconditioner with the same factors in double precision, without setting it up.
+    using MakeInDouble = std::function<std::unique_ptr<Preconditioner>()>;
+
     /// Builds M from `a`, which must exist until the next setup or the end of this object: M may keep references to
     /// coefficients of `a`, and these parts of M change if `a` is assembled anew without a setup. `a` need not be the
     /// operator of the system (PETSc: Amat and Pmat). Throws SetupError that names the cell if a pivot cannot be used.
@@ -74,6 +95,17 @@ public:
     virtual SweepCounts sweeps() const { return {}; }
     /// Sets the number of sweeps of later set-ups, if they consist of sweeps; for benchmarks.
     virtual void set_setup_sweeps(int /*count*/) {}
+
+    // The rest is for benchmarks, after a set-up for `a`.
+
+    /// Compares z = M^-1 r with the definition of M, by loops over points that share no code with apply
+    /// (precond/checks/applications.hpp).
+    virtual ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                               const MakeInDouble& in_double) const;
+    /// By default the whole set-up. M is valid again only after the next setup.
+    virtual NumericSetup numeric_setup(const StructMatrix& a);
+    /// apply without conversions of vectors, if it has any; z may then keep other values.
+    virtual void apply_unconverted(const Vector& r, Vector& z) const { apply(r, z); }
 };
 
 }  // namespace hyperplane

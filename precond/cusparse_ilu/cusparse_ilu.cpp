@@ -100,6 +100,7 @@ PreconditionerRow cusparse_ilu_row() {
 #endif
     };
     row.plan = &plan_cusparse;
+    row.same_factors = "struct_ilu";
     return row;
 }
 

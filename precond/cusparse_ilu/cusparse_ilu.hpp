@@ -17,6 +17,7 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/cusparse_ilu/compressed_rows.hpp"
 #include "precond/row.hpp"
 
@@ -51,6 +52,20 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override;
     Index bytes_per_apply() const override;
+    /// By the factors of struct_ilu, which `in_double` makes.
+    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override {
+        return check_by_another(a, options_.storage, r, z, in_double);
+    }
+    /// The factorisation alone, without the analysis and without copying the matrix.
+    NumericSetup numeric_setup(const StructMatrix& a) override {
+        return {[this] { factorise(); }, [this, &a] { restore(a); }, costs().analysis, costs().work_bytes};
+    }
+    /// The two solves of what the last apply loaded.
+    void apply_unconverted(const Vector& /*r*/, Vector& /*z*/) const override {
+        lower_solve();
+        upper_solve();
+    }
 
     /// Fewest bytes that one application moves: the factors once, r, z, and the vector between the two solves.
     static Index fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage);

@@ -217,6 +217,21 @@ Index FgBilu::bytes_per_apply() const {
     return fewest_bytes(a_->stencil(), a_->dof(), a_->layout().slots(), options_.storage);
 }
 
+std::vector<KernelSet> FgBilu::kernels(const FgBiluOptions& options, const PreconditionerSetting& setting) {
+    if constexpr (cuda_built) {
+        if (options.style == FgBiluStyle::kernels) return {};  // loops over points
+        const Layout layout = plan(options, setting).layout;
+        const FgBiluSystem system{
+            layout,         setting.stencil, setting.dof, setting.symmetric, !setting.stencil.eliminates_off_diagonal(),
+            options.storage};
+        return {{"fgbilu", layout, setting.stencil, setting.dof, setting.symmetric, options.storage,
+                 [system, tuning = options.tuning](const std::string& architecture) {
+                     return FgBiluCuda::compile(system, tuning, architecture);
+                 }}};
+    }
+    return {};
+}
+
 PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu) {
     PreconditionerRow row;
     row.name = "fgbilu";
@@ -241,6 +256,9 @@ PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu) {
         if (goes_by_lines(options, setting))
             return make_by_lines(make_exact_ilu, options, parameters, setting.context)->plan(setting);
         return plan_fused<FgBilu>(options, "fgbilu", parameters, setting);
+    };
+    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return kernels_fused<FgBilu>(fgbilu_options(parameters), parameters, setting);
     };
     return row;
 }

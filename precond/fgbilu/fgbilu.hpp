@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/reduced.hpp"
@@ -65,11 +66,17 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = a_ && a_->symmetric()}; }
     Index bytes_per_apply() const override;
+    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override {
+        return check_exported(a, options_.storage, r, z, in_double);
+    }
 
     TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const override;
     void export_factors(const TriangleCopy& to) const override;
 
     static PreconditionerPlan plan(const FgBiluOptions& options, const PreconditionerSetting& setting);
+    /// The kernels that NVRTC compiles on a GPU.
+    static std::vector<KernelSet> kernels(const FgBiluOptions& options, const PreconditionerSetting& setting);
 
 private:
     void prepare(const StructMatrix& a);

@@ -7,6 +7,7 @@
 
 #include "precond/factors/ilu_factors.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/kernel_set.hpp"
 
 namespace hyperplane {
 
@@ -38,8 +39,17 @@ public:
     virtual std::string remark() const { return ""; }
     /// The setting because of which results may differ from run to run, such as "mode = async"; empty if they do not.
     virtual const char* varies() const { return ""; }
+    /// The kernels that NVRTC compiles for a pattern on a GPU.
+    virtual std::vector<KernelSet> kernels(const IluPattern& /*pattern*/) const { return {}; }
     /// The kernels in use on a GPU, their tiles and shared memory; empty on a CPU.
     virtual std::string describe() const { return ""; }
 };
+
+/// The pattern that the kernels of a factorisation are compiled for. Blocks are factored in double precision whatever
+/// the storage; of single unknowns, D-ILU differs from the form that is rounded.
+inline IluPattern as_factored(IluPattern pattern) {
+    if (pattern.dof > 1) pattern.storage = FactorStorage::double_precision;
+    return pattern;
+}
 
 }  // namespace hyperplane

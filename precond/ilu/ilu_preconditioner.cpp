@@ -92,6 +92,15 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
     return plan;
 }
 
+std::vector<KernelSet> IluPreconditioner::kernels(const PreconditionerSetting& setting) const {
+    const LevelMap levels = setting.stencil.filled(options_.fill_level).level_map();
+    const Layout layout(solve_->layout(Backend::cuda), setting.grid, levels);
+    const IluPattern p = pattern(layout, setting.stencil, setting.dof, setting.symmetric, Backend::cuda);
+    std::vector<KernelSet> sets = factorisation_->kernels(p), solves = solve_->kernels(p);
+    sets.insert(sets.end(), solves.begin(), solves.end());
+    return sets;
+}
+
 PreconditionerTraits IluPreconditioner::traits(bool symmetric) const {
     PreconditionerTraits traits = solve_->traits(symmetric);
     if (!*traits.varies) traits.varies = factorisation_->varies();
@@ -100,6 +109,12 @@ PreconditionerTraits IluPreconditioner::traits(bool symmetric) const {
 
 Index IluPreconditioner::bytes_per_apply() const {
     return solve_->bytes_per_apply(factors_.pattern(), factors_.matrix().backend());
+}
+
+ApplicationCheck IluPreconditioner::check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                                      const MakeInDouble& /*in_double*/) const {
+    const Buffer<Int3> offsets = copied_to(a.context(), "check", factors_.stencil().offsets());
+    return solve_->check(a.context(), factors_.triangle_factors(offsets.data()), r, z);
 }
 
 SweepCounts IluPreconditioner::sweeps() const {
@@ -124,6 +139,9 @@ PreconditionerRow ilu_row(const std::string& name, MakeIlu make) {
     row.create = make;
     row.plan = [make](const Parameters& parameters, const PreconditionerSetting& setting) {
         return make(parameters, setting)->plan(setting);
+    };
+    row.kernels = [make](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return make(parameters, setting)->kernels(setting);
     };
     return row;
 }

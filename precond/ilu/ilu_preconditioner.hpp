@@ -48,8 +48,12 @@ public:
         return traits(factors_.allocated() && factors_.matrix().symmetric());
     }
     Index bytes_per_apply() const override;
+    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override;
 
     PreconditionerPlan plan(const PreconditionerSetting& setting) const;
+    /// The kernels that NVRTC compiles for matrices like this on a GPU.
+    std::vector<KernelSet> kernels(const PreconditionerSetting& setting) const;
     const IluFactors& factors() const { return factors_; }
     const TriangularSolve& solve() const { return *solve_; }
     /// One solve alone, for benchmarks and tests; the solve must be exact.

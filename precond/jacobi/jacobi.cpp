@@ -107,6 +107,15 @@ PreconditionerRow jacobi_row() {
         plan.traits = {.fixed = true, .symmetric = setting.symmetric};
         return plan;
     };
+    row.kernels = [](const Parameters&, const PreconditionerSetting& setting) -> std::vector<KernelSet> {
+        if constexpr (cuda_built)
+            return {{"invert_diagonal", Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()),
+                     point_stencil(), setting.dof, false, FactorStorage::double_precision,
+                     [dof = setting.dof](const std::string& architecture) {
+                         return std::vector{compile_invert_diagonal(dof, architecture)};
+                     }}};
+        return {};
+    };
     return row;
 }
 

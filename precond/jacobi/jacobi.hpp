@@ -6,6 +6,7 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/row.hpp"
 
@@ -21,6 +22,10 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
+    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& /*in_double*/) const override {
+        return {diagonal_error(a, r, z), bound_of_rounding(storage_), ""};
+    }
 
 private:
     void narrow(SetupReport& report);
@@ -39,6 +44,10 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = true}; }
     Index bytes_per_apply() const override { return 2 * unknowns_ * Index(sizeof(double)); }
+    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& /*in_double*/) const override {
+        return {largest_difference(a.context(), z, r), 0.0, ""};
+    }
 
 private:
     Index unknowns_ = 0;

@@ -253,6 +253,19 @@ Index Multicolor::bytes_per_apply() const {
     return fewest_bytes(points_->shape(), dof_, options_.storage);
 }
 
+std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, const PreconditionerSetting& setting) {
+    if constexpr (cuda_built) {
+        if (options.colours != ColourRule::stencil) return {};  // loops over points
+        const Layout layout = plan(options, setting).layout;
+        return {{"multicolor", layout, setting.stencil, setting.dof, setting.symmetric, options.storage,
+                 [layout, stencil = setting.stencil, dof = setting.dof, symmetric = setting.symmetric,
+                  storage = options.storage](const std::string& architecture) {
+                     return MulticolorCuda::compile(layout, stencil, dof, symmetric, storage, architecture);
+                 }}};
+    }
+    return {};
+}
+
 PreconditionerRow multicolor_row() {
     PreconditionerRow row;
     row.name = "multicolor";
@@ -271,6 +284,9 @@ PreconditionerRow multicolor_row() {
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return plan_fused<Multicolor>(multicolor_options(parameters), "multicolor", parameters, setting);
+    };
+    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return kernels_fused<Multicolor>(multicolor_options(parameters), parameters, setting);
     };
     return row;
 }

@@ -31,6 +31,7 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/vector/point_values.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/multicolor/by_point.hpp"
 #include "precond/multicolor/coloured_points.hpp"
@@ -54,6 +55,10 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
+    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override {
+        return check_exported(a, options_.storage, r, z, in_double);
+    }
 
     /// In this shape each coupling is an entry of both triangles; at every point one of the two blocks is zero.
     TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const override;
@@ -61,6 +66,8 @@ public:
 
     int colours() const { return points_->colours(); }
     static PreconditionerPlan plan(const MulticolorOptions& options, const PreconditionerSetting& setting);
+    /// The kernels that NVRTC compiles on a GPU.
+    static std::vector<KernelSet> kernels(const MulticolorOptions& options, const PreconditionerSetting& setting);
 
 private:
     void prepare(const StructMatrix& a);

@@ -40,6 +40,16 @@ FactorisationMemory FixedPointFactorisation::memory(const IluPattern& pattern, B
     return {.kept = FactorSweeps::bytes(pattern), .scratch = spare + FactorSweeps::scratch_bytes(pattern, backend)};
 }
 
+std::vector<KernelSet> FixedPointFactorisation::kernels(const IluPattern& pattern) const {
+    if constexpr (cuda_built) {
+        const IluPattern p = as_factored(pattern);
+        if (FactorSweepsCuda::serves(p))
+            return {{"fixed_point", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
+                     [p](const std::string& architecture) { return FactorSweepsCuda::compile(p, architecture); }}};
+    }
+    return {};
+}
+
 SweepCounts FixedPointFactorisation::sweeps() const {
     return {.setup = count_, .bytes_of_setup_sweep = sweeps_->bytes_of_sweep()};
 }

@@ -18,6 +18,7 @@ public:
     void compute(double alpha, const PivotRules& rules, IluFactors& factors, PivotInverter& inverter) override;
     void release_scratch() override;
     FactorisationMemory memory(const IluPattern& pattern, Backend backend) const override;
+    std::vector<KernelSet> kernels(const IluPattern& pattern) const override;
     SweepCounts sweeps() const override;
     void set_sweeps(int count) override { count_ = count; }
     std::string remark() const override;

@@ -35,6 +35,17 @@ FactorisationMemory Elimination::memory([[maybe_unused]] const IluPattern& patte
     return {};
 }
 
+std::vector<KernelSet> Elimination::kernels(const IluPattern& pattern) const {
+    if constexpr (cuda_built) {
+        const IluPattern p = as_factored(pattern);
+        return {{"elimination", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
+                 [p, tuning = tuning_](const std::string& architecture) {
+                     return struct_ilu::Factorisation::compile(p, Geometry(p), tuning, architecture);
+                 }}};
+    }
+    return {};
+}
+
 std::string Elimination::describe() const {
     if constexpr (cuda_built)
         if (cuda_) return cuda_->describe();

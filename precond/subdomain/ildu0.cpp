@@ -177,6 +177,32 @@ Index SubdomainIldu0::bytes_per_apply() const {
     return fewest_bytes(factors_->stencil(), factors_->order().dof, layout_.slots(), options_.storage);
 }
 
+std::vector<KernelSet> SubdomainIldu0::kernels(const SubdomainOptions& options, const PreconditionerSetting& setting) {
+    if constexpr (cuda_built) {
+        const Cuts cuts = options.cuts(setting.grid, setting.dof);
+        const Layout layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+        const std::string family =
+            fmt::format("subdomain_{}_{}x{}x{}", name_of(options.variant), cuts.size.x, cuts.size.y, cuts.size.z);
+        return {{family, layout, setting.stencil, setting.dof, setting.symmetric, options.storage,
+                 [cuts, within = cuts.within(setting.stencil), dof = setting.dof,
+                  options](const std::string& architecture) {
+                     return SubdomainSolveCuda::compile(cuts, within, dof, options.variant, options.storage,
+                                                        architecture, options.tuning);
+                 }}};
+    }
+    return {};
+}
+
+const std::vector<std::pair<std::string, SubdomainTuning>>& subdomain_tunings() {
+    static const std::vector<std::pair<std::string, SubdomainTuning>> list{
+        {"rings of 16 KiB", {.ring = 16 * 1024}},
+        {"64 workers", {.workers = 64}},
+        {"64 workers, rings of 16 KiB", {.workers = 64, .ring = 16 * 1024}},
+        {"32 workers", {.workers = 32}},
+        {"32 workers, rings of 16 KiB", {.workers = 32, .ring = 16 * 1024}}};
+    return list;
+}
+
 PreconditionerRow subdomain_ildu0_row() {
     PreconditionerRow row;
     row.name = "subdomain_ildu0";
@@ -197,6 +223,11 @@ PreconditionerRow subdomain_ildu0_row() {
         return plan_fused<SubdomainIldu0>(subdomain_options(parameters, setting), "subdomain_ildu0", parameters,
                                           setting);
     };
+    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return kernels_fused<SubdomainIldu0>(subdomain_options(parameters, setting), parameters, setting);
+    };
+    for (const auto& [name, tuning] : subdomain_tunings())
+        row.tunings.push_back({name, [tuning](Preconditioner& m) { dynamic_cast<SubdomainIldu0&>(m).tune(tuning); }});
     return row;
 }
 

@@ -29,6 +29,7 @@
 #include <memory>
 #include <optional>
 
+#include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/row.hpp"
 #include "precond/subdomain/factors.hpp"
@@ -56,6 +57,10 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
+    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override {
+        return check_exported(a, options_.storage, r, z, in_double);
+    }
 
     TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const override;
     void export_factors(const TriangleCopy& to) const override { factors_->copy_triangles(to); }
@@ -68,6 +73,8 @@ public:
     }
 
     static PreconditionerPlan plan(const SubdomainOptions& options, const PreconditionerSetting& setting);
+    /// The kernels that NVRTC compiles on a GPU.
+    static std::vector<KernelSet> kernels(const SubdomainOptions& options, const PreconditionerSetting& setting);
 
 private:
     Context context_;
@@ -81,6 +88,9 @@ private:
 /// z = M^-1 r on a CPU. A thread performs both solves of a subdomain if `fused`; otherwise there are two passes over
 /// all subdomains. Factors must be stored by line; r and z may have any layout.
 void solve_subdomains_cpu(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z);
+
+/// Tunings of variant level that benchmarks compare, with their names.
+const std::vector<std::pair<std::string, SubdomainTuning>>& subdomain_tunings();
 
 PreconditionerRow subdomain_ildu0_row();
 

@@ -13,7 +13,9 @@
 #include <string>
 
 #include "core/vector/blas1.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/factors/ilu_factors.hpp"
+#include "precond/kernel_set.hpp"
 
 namespace hyperplane {
 
@@ -45,8 +47,15 @@ public:
     }
     /// The traits of M for given factors; `symmetric` says whether M is symmetric if the solves are exact.
     virtual PreconditionerTraits traits(bool symmetric) const { return {.fixed = true, .symmetric = symmetric}; }
+    /// Checks z = M^-1 r, where `triangles` is a view of the factors.
+    virtual ApplicationCheck check(const Context& context, const TriangleFactors& triangles, const Vector& r,
+                                   const Vector& z) const {
+        return check_solves(context, triangles, r, z);
+    }
     /// Number of Jacobi sweeps in an application; 0 for exact solves.
     virtual int sweeps() const { return 0; }
+    /// The kernels that NVRTC compiles for a pattern on a GPU.
+    virtual std::vector<KernelSet> kernels(const IluPattern& /*pattern*/) const { return {}; }
     /// The kernels in use on a GPU, their tiles and shared memory; empty on a CPU.
     virtual std::string describe() const { return ""; }
 };

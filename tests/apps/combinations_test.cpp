@@ -91,6 +91,10 @@ const std::vector<Refusal>& refusals() {
                         return to_string(storage) == c.choice;
                     });
          }},
+        {" needs a symmetric matrix",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return find_preconditioner(c.preconditioner).needs_symmetry && !shape.symmetric;
+         }},
         {"cusparse_ilu runs on a GPU only; set device.backend = cuda",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {
              return c.preconditioner == "cusparse_ilu" && backend == Backend::cpu && cusparse_unavailable().empty();

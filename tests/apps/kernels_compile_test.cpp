@@ -15,10 +15,9 @@
 #include "apps/study/study.hpp"
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
-#include "precond/fgbilu/blocks_cuda.hpp"
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
-#include "precond/par_ilu/sweeps_cuda.hpp"
+#include "precond/registry.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
@@ -26,61 +25,7 @@
 namespace hyperplane {
 namespace {
 
-enum class Family { product, struct_ilu, fgbilu, multicolor, triangle_sweeps, factor_sweeps };
-constexpr const char* family_names[] = {"spmv",       "struct_ilu",      "fgbilu",
-                                        "multicolor", "triangle_sweeps", "factor_sweeps"};
-
-/// The kernels of one family for one system: a job, that no other repeats.
-struct KernelSet {
-    Family family;
-    Grid grid;
-    Stencil stencil;
-    int dof;
-    bool symmetric;
-    int fill_level = 0;
-    FactorStorage storage = FactorStorage::double_precision;  ///< of the factors
-
-    std::string name() const {
-        std::string wraps;
-        for (int axis = 0; axis < 3; ++axis)
-            if (grid.periodic[axis]) wraps += "xyz"[axis];
-        return fmt::format("{}_{}_dof{}_{}{}{}{}", family_names[int(family)], stencil.name(), dof,
-                           symmetric ? "lower" : "full", fill_level == 0 ? "" : fmt::format("_k{}", fill_level),
-                           is_narrow(storage) ? "_" + to_string(storage) : "",
-                           wraps.empty() ? "" : "_periodic_" + wraps);
-    }
-    std::vector<rtc::KernelResources> compile(const std::string& architecture) const;
-
-    Stencil filled() const { return stencil.filled(fill_level); }
-    Layout layout(LayoutKind kind) const { return {kind, grid, filled().level_map()}; }
-    /// Elimination changes the diagonal alone (D-ILU), and that is made use of.
-    bool shares() const { return filled().size() == stencil.size() && !stencil.eliminates_off_diagonal(); }
-    bool in_matrix() const { return shares() && dof == 1; }
-    IluPattern factor_sweeps() const {
-        return {layout(LayoutKind::hyperplane), filled(), stencil, dof, symmetric, in_matrix()};
-    }
-};
-
-std::vector<rtc::KernelResources> KernelSet::compile(const std::string& architecture) const {
-    const Layout planes = layout(LayoutKind::hyperplane), natural = layout(LayoutKind::natural);
-    const MatrixStorage triangles = symmetric ? MatrixStorage::lower : MatrixStorage::full;
-    const bool unit = !in_matrix() || is_narrow(storage);
-    switch (family) {
-        case Family::product: return StructMatrixCuda::compile(planes, stencil, dof, triangles, architecture);
-        case Family::struct_ilu:
-            return compile_struct_ilu({planes, filled(), stencil, dof, symmetric, !unit, storage}, architecture);
-        case Family::fgbilu:
-            return FgBiluCuda::compile({planes, stencil, dof, symmetric, shares(), storage}, {}, architecture);
-        case Family::multicolor:
-            return MulticolorCuda::compile(natural, stencil, dof, symmetric, storage, architecture);
-        case Family::triangle_sweeps:
-            return TriangleSweepsCuda::compile({natural, filled().offsets(), dof, symmetric, unit, storage},
-                                               architecture);
-        case Family::factor_sweeps: return FactorSweepsCuda::compile(factor_sweeps(), architecture);
-    }
-    return {};
-}
-
+/// Kernels to be compiled, and what chooses them among others.
 struct Demand {
     std::map<std::string, KernelSet> sets;  ///< by name, the largest grid of each
     std::vector<std::string> unread;        ///< decks that could not be read, and why
@@ -89,56 +34,58 @@ struct Demand {
         const auto [found, fresh] = sets.try_emplace(set.name(), set);
         if (found->second.stencil.offsets() != set.stencil.offsets())
             throw Error(ExitCode::internal, "two stencils have the name " + set.name());
-        if (!fresh && found->second.grid.points() < set.grid.points()) found->second = set;
+        if (!fresh && found->second.layout.grid().points() < set.layout.grid().points()) found->second = set;
     }
-    /// Products know a fill level by its hyperplanes alone.
-    void add_product(KernelSet set) {
-        set.family = Family::product;
-        if (set.stencil.filled(set.fill_level).level_map() == set.stencil.level_map()) set.fill_level = 0;
-        add(set);
+    /// Products and preconditioner of a system, in each storage that the preconditioner has.
+    void add(const PreconditionerRow& row, Parameters parameters, const PreconditionerSetting& setting) {
+        const Layout layout = row.plan(parameters, setting).layout;
+        add_product(setting, layout.levels());
+        if (!row.kernels) return;
+        if (row.storages.empty())
+            for (const KernelSet& set : row.kernels(parameters, setting)) add(set);
+        for (const FactorStorage storage : row.storages) {
+            parameters.set("preconditioner", "storage", to_string(storage));
+            for (const KernelSet& set : row.kernels(parameters, setting)) add(set);
+        }
     }
-    /// What a system asks for with a preconditioner; struct_ilu's factors in one storage, those of others in all.
-    void add(KernelSet set, const std::string& preconditioner, FactorStorage storage) {
-        add_product(set);
-        const auto in_all_storages = [&](Family family) {
-            set.family = family;
-            for (const FactorStorage each : all_factor_storages) set.storage = each, add(set);
-            set.storage = FactorStorage::double_precision;
-        };
-        if (preconditioner == "struct_ilu") set.family = Family::struct_ilu, set.storage = storage, add(set);
-        if (preconditioner == "fgbilu") in_all_storages(Family::fgbilu);
-        if (preconditioner == "multicolor") in_all_storages(Family::multicolor);
-        if (preconditioner != "jacobi_sweeps" && preconditioner != "par_ilu") return;
-        set.family = Family::factor_sweeps;
-        if (FactorSweepsCuda::serves(set.factor_sweeps())) add(set);
-        // Solves know the factors' stencil alone.
-        set.stencil = Stencil::closure(set.filled().offsets());
-        set.fill_level = 0;
-        in_all_storages(Family::triangle_sweeps);
+    /// Products in the hyperplane layout, whose levels a fill level may change.
+    void add_product(const PreconditionerSetting& s, LevelMap levels) {
+        const bool own = levels == s.stencil.level_map();
+        const Layout planes(LayoutKind::hyperplane, s.grid, levels);
+        const MatrixStorage triangles = s.symmetric ? MatrixStorage::lower : MatrixStorage::full;
+        add({own ? "spmv" : fmt::format("spmv_levels_{}_{}", levels.y, levels.z), planes, s.stencil, s.dof, s.symmetric,
+             FactorStorage::double_precision,
+             [planes, stencil = s.stencil, dof = s.dof, triangles](const std::string& architecture) {
+                 return StructMatrixCuda::compile(planes, stencil, dof, triangles, architecture);
+             }});
     }
     void add_deck(const std::string& file, const Deck& deck) {
         try {
             const Case a_case = build_case(deck, {"device.backend=cpu"});
             const SystemShape& shape = a_case.shape();
-            const std::string name = a_case.name("preconditioner");
-            const bool ilu = name == "struct_ilu" || name == "jacobi_sweeps" || name == "par_ilu";
-            const int fill_level = ilu ? int(a_case.parameters.integer("preconditioner", "fill_level")) : 0;
-            add({Family::product, shape.grid, shape.stencil, shape.dof, shape.symmetric, fill_level}, name,
-                name == "struct_ilu" ? factor_storage(a_case.parameters) : FactorStorage::double_precision);
+            add(find_preconditioner(a_case.name("preconditioner")), a_case.parameters,
+                {a_case.context, shape.grid, shape.stencil, shape.dof, shape.symmetric});
         } catch (const std::exception& error) {
             unread.push_back(file + ": " + error.what());
         }
     }
 };
 
+/// The defaults of a row.
+Parameters parameters_of(const PreconditionerRow& row) {
+    Parameters parameters(row.parameters);
+    parameters.add(common_preconditioner_parameters());
+    return parameters;
+}
+
 Demand make_demand() {
     Demand demand;
     for (const BenchCase& one : parse_bench_cases("table3")) {
         Grid grid;
         grid.nx = grid.ny = grid.nz = one.n;
-        const KernelSet set{Family::product, grid, one.stencil, one.dof, one.symmetric};
-        for (const FactorStorage storage : all_factor_storages) demand.add(set, "struct_ilu", storage);
-        for (const char* other : {"fgbilu", "multicolor", "par_ilu"}) demand.add(set, other, {});
+        const PreconditionerSetting setting{Context::cpu(1), grid, one.stencil, one.dof, one.symmetric};
+        for (const PreconditionerRow& row : preconditioners())
+            if (row.kernels && (setting.symmetric || !row.needs_symmetry)) demand.add(row, parameters_of(row), setting);
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
         if (const std::string file = entry.path().string(); entry.path().extension() == ".ini") {
@@ -168,12 +115,12 @@ struct Job {
 std::set<std::string> representatives() {
     std::vector<const KernelSet*> by_size;
     for (const auto& [name, set] : demand().sets) by_size.push_back(&set);
-    const auto size = [](const KernelSet* set) { return std::pair(set->filled().size(), set->dof); };
+    const auto size = [](const KernelSet* set) { return std::pair(set->stencil.size(), set->dof); };
     std::ranges::stable_sort(by_size, {}, size);
     std::set<std::string> chosen, shown;
     std::map<std::string, std::string> largest;
     for (const KernelSet* set : by_size) {
-        const std::string kind = fmt::format("{} {}", int(set->family), int(set->storage));
+        const std::string kind = fmt::format("{} {}", set->family, int(set->storage));
         const bool of_dof = shown.insert(fmt::format("{} {}", kind, set->dof)).second;
         const bool of_form = shown.insert(fmt::format("{} {}", kind, set->symmetric ? "lower" : "full")).second;
         if (of_dof || of_form) chosen.insert(set->name());
@@ -188,7 +135,7 @@ std::set<std::string> representatives() {
 /// for it. Or the remaining ones.
 std::vector<Job> jobs(bool remaining) {
     const std::set<std::string> chosen = representatives();
-    std::set<Family> on_sm_100;
+    std::set<std::string> on_sm_100;
     std::vector<Job> list;
     for (const auto& [name, set] : demand().sets)
         for (const std::string architecture : {"sm_80", "sm_90", "sm_100"}) {
@@ -221,7 +168,12 @@ TEST_P(Kernels, CompileWithoutSpills) {
         }
     }
 }
-const auto name_of = [](const testing::TestParamInfo<Job>& info) { return info.param.name(); };
+const auto name_of = [](const testing::TestParamInfo<Job>& info) {
+    std::string name = info.param.name();
+    std::ranges::replace_if(
+        name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+    return name;
+};
 INSTANTIATE_TEST_SUITE_P(Some, Kernels, testing::ValuesIn(jobs(false)), name_of);
 INSTANTIATE_TEST_SUITE_P(Other, Kernels, testing::ValuesIn(jobs(true)), name_of);
 
@@ -260,7 +212,7 @@ const auto name_of_pieces = [](const testing::TestParamInfo<BenchCase>& info) {
 INSTANTIATE_TEST_SUITE_P(Some, Pieces, testing::ValuesIn(cases_of_pieces(false)), name_of_pieces);
 INSTANTIATE_TEST_SUITE_P(Other, Pieces, testing::ValuesIn(cases_of_pieces(true)), name_of_pieces);
 
-/// Kernels of subdomain_ildu0 for a case of Table 3, or the published 3 x 3 blocks.
+/// Kernels of the variants of subdomain_ildu0, and of its tunings.
 struct SubdomainJob {
     BenchCase system;
     SubdomainVariant variant;
@@ -278,18 +230,13 @@ std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
         if (at_once != remaining) list.push_back(job);
     };
     for (const FactorStorage storage : all_factor_storages) {
-        for (const BenchCase& one : parse_bench_cases("table3")) {
-            const std::string& stencil = one.stencil.name();
-            add({one, level, "sm_90", storage}, !is_narrow(storage) || stencil == "star7" || stencil == "box27");
-        }
         for (const BenchCase& one : parse_bench_cases("star7:3:128, box27:1:336, diamond25:8:80, box27:32:8"))
             for (const SubdomainVariant variant : {level, unfused, spin, dag_vertex, dag_edge})
                 for (const std::string architecture : {"sm_80", "sm_90", "sm_100"})
                     add({one, variant, architecture, storage},
                         storage == FactorStorage::double_precision && (architecture != "sm_100" || variant == level));
         for (const BenchCase& one : parse_bench_cases("star7:1:512, star13:1:432, diamond25:1:336, box27:1:336"))
-            for (const NamedTuning& named : subdomain_tunings("all"))
-                add({one, level, "sm_90", storage, named.tuning}, false);
+            for (const auto& [name, tuning] : subdomain_tunings()) add({one, level, "sm_90", storage, tuning}, false);
     }
     return list;
 }

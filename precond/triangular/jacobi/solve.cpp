@@ -38,6 +38,21 @@ PreconditionerTraits jacobi_traits(const SweepOptions& options, bool symmetric) 
             .varies = sync ? "" : "block_async sweeps"};
 }
 
+std::vector<KernelSet> jacobi_kernels(const TriangleShape& shape, const SweepOptions& options) {
+    if constexpr (cuda_built) {
+        if (options.mode != SweepMode::sync) return {};  // loops over points
+        const char* const family = shape.zeros > 0 ? "jacobi_sweep_of_colours" : "jacobi_sweep";
+        return {
+            {family, shape.layout, Stencil::closure(shape.offsets), shape.dof, shape.symmetric, shape.storage,
+             [shape](const std::string& architecture) { return TriangleSweepsCuda::compile(shape, architecture); }}};
+    }
+    return {};
+}
+
+std::vector<KernelSet> JacobiSolve::kernels(const IluPattern& pattern) const {
+    return jacobi_kernels(shape_of(pattern, Backend::cuda), options_);
+}
+
 void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, const SweepOptions& options,
                        const std::string& name) {
     refuse_divergence(sweeps, factors, Direction::lower, options.lower, name);

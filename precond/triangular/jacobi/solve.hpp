@@ -21,6 +21,8 @@ namespace hyperplane {
 /// Traits of a preconditioner whose solves are Jacobi sweeps. M is symmetric if the matrix is, the sweeps are
 /// synchronous and there are as many lower as upper sweeps.
 PreconditionerTraits jacobi_traits(const SweepOptions& options, bool symmetric);
+/// The kernels that NVRTC compiles for sweeps on a GPU: of synchronous ones.
+std::vector<KernelSet> jacobi_kernels(const TriangleShape& shape, const SweepOptions& options);
 /// Throws SetupError if sweeps on the factors diverge; `name` is the preconditioner's name in its message.
 void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, const SweepOptions& options,
                        const std::string& name);
@@ -39,6 +41,11 @@ public:
     Index bytes(const IluPattern& pattern, Backend backend) const override;
     Index bytes_per_apply(const IluPattern& pattern, Backend backend) const override;
     PreconditionerTraits traits(bool symmetric) const override { return jacobi_traits(options_, symmetric); }
+    std::vector<KernelSet> kernels(const IluPattern& pattern) const override;
+    ApplicationCheck check(const Context& context, const TriangleFactors& triangles, const Vector& r,
+                           const Vector& z) const override {
+        return check_sweeps(context, triangles, options_, r, z);
+    }
     int sweeps() const override { return options_.lower + options_.upper; }
 
     const SweepOptions& options() const { return options_; }

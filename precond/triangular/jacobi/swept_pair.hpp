@@ -27,9 +27,10 @@ public:
     PreconditionerTraits traits() const override { return jacobi_traits(options_, symmetric_); }
     Index bytes_per_apply() const override { return TriangleSweeps::bytes_per_apply(copy_.shape(), options_); }
     SweepCounts sweeps() const override { return {.apply = options_.lower + options_.upper}; }
-
-    const FactorCopy& copy() const { return copy_; }
-    const SweepOptions& options() const { return options_; }
+    ApplicationCheck check_application(const StructMatrix& /*a*/, const Vector& r, const Vector& z,
+                                       const MakeInDouble& /*in_double*/) const override {
+        return check_sweeps(context_, copy_.factors(), options_, r, z);
+    }
 
     /// `plan` is that of the pair in double precision; the result is that of the pair with sweeps.
     PreconditionerPlan plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const;
@@ -67,6 +68,22 @@ PreconditionerPlan plan_fused(const Options& options, const std::string& name, c
     const SweptPair swept(setting.context, std::make_unique<Pair>(setting.context, in_double), options.storage,
                           triangular_solve_options(parameters), name);
     return swept.plan(Pair::plan(in_double, setting), setting);
+}
+
+/// The kernels of what make_fused makes on a GPU; Pair::kernels lists those with exact solves, the factorisation's
+/// among them.
+template <class Pair, class Options>
+std::vector<KernelSet> kernels_fused(const Options& options, const Parameters& parameters,
+                                     const PreconditionerSetting& setting) {
+    if (!sweeps_triangles(parameters)) return Pair::kernels(options, setting);
+    Options in_double = options;
+    in_double.storage = FactorStorage::double_precision;
+    std::vector<KernelSet> sets = Pair::kernels(in_double, setting);
+    TriangleShape shape =
+        Pair(setting.context, in_double).exported_shape(setting.grid, setting.stencil, setting.dof, setting.symmetric);
+    shape.storage = options.storage;
+    for (KernelSet& set : jacobi_kernels(shape, triangular_solve_options(parameters))) sets.push_back(std::move(set));
+    return sets;
 }
 
 }  // namespace hyperplane

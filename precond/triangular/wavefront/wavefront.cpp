@@ -65,6 +65,15 @@ Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_
     return 0;
 }
 
+std::vector<KernelSet> WavefrontSolve::kernels(const IluPattern& p) const {
+    if constexpr (cuda_built)
+        return {{"wavefront", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
+                 [p, tuning = tuning_](const std::string& architecture) {
+                     return struct_ilu::Solves::compile(p, struct_ilu::Geometry(p), tuning, architecture);
+                 }}};
+    return {};
+}
+
 std::string WavefrontSolve::describe() const {
     if constexpr (cuda_built)
         if (cuda_) return cuda_->describe();

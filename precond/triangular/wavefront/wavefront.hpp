@@ -36,6 +36,7 @@ public:
         return backend == Backend::cuda ? LayoutKind::hyperplane : LayoutKind::natural;
     }
     Index bytes(const IluPattern& pattern, Backend backend) const override;
+    std::vector<KernelSet> kernels(const IluPattern& pattern) const override;
     std::string describe() const override;
 
 private:

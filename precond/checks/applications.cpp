@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/bench/triangles.hpp"
+#include "precond/checks/applications.hpp"
 
 #include <algorithm>
 
-#include "apps/bench/errors.hpp"
-#include "apps/bench/rows.hpp"
 #include "core/device/for_each_point.hpp"
 #include "core/matrix/views.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/checks/errors.hpp"
+#include "precond/factors/exported.hpp"
+#include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {
 namespace {
@@ -137,6 +138,25 @@ struct DiagonalCheck {
     }
 };
 
+struct Difference {
+    ConstVectorView x, y;
+    int dof;
+    double* most;  ///< of the differences, of y
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        for (int c = 0; c < dof; ++c) {
+            raise(most, magnitude(x.at(slot, c) - y.at(slot, c)));
+            raise(most + 1, magnitude(y.at(slot, c)));
+        }
+    }
+};
+
+double bound_of(FactorStorage storage, double single, double half) {
+    return storage == FactorStorage::single_precision ? single
+           : storage == FactorStorage::half_scaled    ? half
+                                                      : bound_of_double();
+}
+
 /// All points, or as many as 4e9 operations allow.
 Index step_of_sample(Index slots, int lower, int dof) {
     const double products = double(lower + 1) * (lower + 2) + double(dof) * (lower + 1);  // and a pivot for each
@@ -167,6 +187,24 @@ void sweep(const Triangles<Factors>& factors, const SweepOptions& options, const
 
 }  // namespace
 
+double bound_of_double() {
+    return 1e-10;
+}
+
+double bound_of_rounding(FactorStorage storage) {
+    return bound_of(storage, 1e-5, 5e-2);
+}
+
+double bound_of_ties(FactorStorage storage) {
+    return bound_of(storage, 1e-7, 1e-3);
+}
+
+double largest_difference(const Context& context, const Vector& x, const Vector& y) {
+    Maxima most(context);
+    for_each_point(x.backend(), x.layout(), "difference", Difference{view(x), view(y), x.dof(), most.data()});
+    return most.relative();
+}
+
 double solve_error(const Context& context, const TriangleFactors& factors, const Vector& r, const Vector& z) {
     return std::visit(
         [&](const auto& f) {
@@ -188,7 +226,7 @@ double swept_error(const Context& context, const TriangleFactors& factors, const
             sweep(Triangles<std::decay_t<decltype(f)>>{f, r.dof()}, options, r, lower, x, out);
         },
         factors);
-    return difference(context, z, x);
+    return largest_difference(context, z, x);
 }
 
 double diagonal_error(const StructMatrix& a, const Vector& r, const Vector& z) {
@@ -196,6 +234,35 @@ double diagonal_error(const StructMatrix& a, const Vector& r, const Vector& z) {
     for_each_point(r.backend(), a.layout(), "check of a diagonal",
                    DiagonalCheck{view(a), a.stencil().diagonal(), view(r), view(z), most.data()});
     return most.relative();
+}
+
+ApplicationCheck check_solves(const Context& context, const TriangleFactors& factors, const Vector& r,
+                              const Vector& z) {
+    return {solve_error(context, factors, r, z), bound_of_double(), ""};
+}
+
+ApplicationCheck check_sweeps(const Context& context, const TriangleFactors& factors, const SweepOptions& options,
+                              const Vector& r, const Vector& z) {
+    if (options.mode != SweepMode::sync) return {0.0, 0.0, "asynchronous sweeps give other bits in another run"};
+    return {swept_error(context, factors, options, r, z), bound_of_double(), ""};
+}
+
+ApplicationCheck check_exported(const StructMatrix& a, FactorStorage storage, const Vector& r, const Vector& z,
+                                const Preconditioner::MakeInDouble& in_double) {
+    const std::unique_ptr<Preconditioner> pair = in_double();
+    SetupReport report = pair->setup(a);
+    FactorCopy copy(storage);
+    copy.fill(dynamic_cast<const ExportsFactors&>(*pair), a, "check", report);
+    return {solve_error(a.context(), copy.factors(), r, z), bound_of_ties(storage), ""};
+}
+
+ApplicationCheck check_by_another(const StructMatrix& a, FactorStorage storage, const Vector& r, const Vector& z,
+                                  const Preconditioner::MakeInDouble& another) {
+    const std::unique_ptr<Preconditioner> other = another();
+    other->setup(a);
+    ApplicationCheck check = other->check_application(a, r, z, another);
+    check.bound = bound_of_rounding(storage);
+    return check;
 }
 
 }  // namespace hyperplane

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The largest errors of checks that are loops over points, on either backend (apps/bench/rows.cpp,
-// apps/bench/triangles.cpp).
+// The largest errors that checks find, for checks that are loops over points on either backend
+// (precond/checks/applications.cpp, apps/bench/rows.cpp).
 #pragma once
 
 #include <atomic>

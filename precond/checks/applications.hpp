@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks of z = M^-1 r at any size and on either backend: loops over points that share nothing with the kernels of
+// preconditioners. They are what Preconditioner::check_application consists of.
+#pragma once
+
+#include <string>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/struct_matrix.hpp"
+#include "precond/factors/reduced.hpp"
+
+namespace hyperplane {
+
+struct SweepOptions;
+
+/// Bounds of relative errors: of factors in double precision, 1e-10; if z is compared with factors in double precision,
+/// what their rounding to the storage of M may cause; if it is compared with factors that were computed again and
+/// rounded, what follows from the last bits of those that were rounded the other way.
+double bound_of_double();
+double bound_of_rounding(FactorStorage storage);
+double bound_of_ties(FactorStorage storage);
+
+/// max |x - y| / max |y|, in equal layouts.
+double largest_difference(const Context& context, const Vector& x, const Vector& y);
+
+/// Of z = M^-1 r: M = (D + E) D^-1 (D + F) or (I + W) D (I + G) says what the lower solve must have given, y or v, for
+/// the upper one to give z. max |y - D^-1 (r - E y)| / max |y|, or max |v - r + W v| / max |v|. Of large systems a
+/// sample of the points is checked.
+double solve_error(const Context& context, const TriangleFactors& factors, const Vector& r, const Vector& z);
+/// Of z by synchronous Jacobi sweeps, which are made once more: max |z - z'| / max |z'|.
+double swept_error(const Context& context, const TriangleFactors& factors, const SweepOptions& options, const Vector& r,
+                   const Vector& z);
+/// Of z = D^-1 r, D the block diagonal of A: max |D z - r| / max (|D| |z| + |r|).
+double diagonal_error(const StructMatrix& a, const Vector& r, const Vector& z);
+
+/// The checks of solves and of sweeps with factors where they are stored; asynchronous sweeps are not checked, since
+/// they give other bits in another run.
+ApplicationCheck check_solves(const Context& context, const TriangleFactors& factors, const Vector& r, const Vector& z);
+ApplicationCheck check_sweeps(const Context& context, const TriangleFactors& factors, const SweepOptions& options,
+                              const Vector& r, const Vector& z);
+/// The check of a fused pair (precond/factors/exported.hpp), whose factors are computed again in double precision,
+/// exported, and rounded to `storage`.
+ApplicationCheck check_exported(const StructMatrix& a, FactorStorage storage, const Vector& r, const Vector& z,
+                                const Preconditioner::MakeInDouble& in_double);
+/// The check of a preconditioner that stores its factors where no loop can read them: by those of another one.
+ApplicationCheck check_by_another(const StructMatrix& a, FactorStorage storage, const Vector& r, const Vector& z,
+                                  const Preconditioner::MakeInDouble& another);
+
+}  // namespace hyperplane
