@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "precond/chebyshev/chebyshev.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 #include "precond/fgbilu/fgbilu.hpp"
 #include "precond/jacobi/jacobi.hpp"
@@ -18,9 +19,16 @@ namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners() {
     static const std::vector<PreconditionerRow> rows = [] {
-        std::vector<PreconditionerRow> made{struct_ilu_row(), fgbilu_row(make_exact_ilu), jacobi_sweeps_row(),
-                                            par_ilu_row(),    multicolor_row(),           subdomain_ildu0_row(),
-                                            jacobi_row(),     cusparse_ilu_row(),         none_row()};
+        std::vector<PreconditionerRow> made{struct_ilu_row(),
+                                            fgbilu_row(make_exact_ilu),
+                                            jacobi_sweeps_row(),
+                                            par_ilu_row(),
+                                            multicolor_row(),
+                                            subdomain_ildu0_row(),
+                                            chebyshev_row(jacobi_row()),
+                                            jacobi_row(),
+                                            cusparse_ilu_row(),
+                                            none_row()};
         for (PreconditionerRow& row : made)
             if (!row.storages.empty())
                 row.parameters.push_back(factor_storage_parameter(row.storages, row.storage_note));
