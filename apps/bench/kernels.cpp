@@ -55,7 +55,7 @@ public:
         : context_(context), setting_(setting), work_(work_of(a)), repeats_(repeats) {}
 
     /// Factors of fewer bits: their bytes are what the sweeps must read.
-    void read_narrow(FactorStorage storage, const StructMatrix& a) {
+    void read_reduced(FactorStorage storage, const StructMatrix& a) {
         const double rows = double(a.unknowns()), scales = storage == FactorStorage::half_scaled ? rows : 0.0;
         const double block = rows * a.dof() * double(bytes_of(storage)), half = a.stencil().lower_size();
         for (KernelResult& kernel : work_) {
@@ -106,7 +106,7 @@ struct Vectors {
 FactorsAt factors_of(const IluFactors& ilu, const Context& context) {
     FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit()};
     if (context.backend() == Backend::cuda) {
-        factors.pivot_places = BlockPlaces::together;
+        factors.pivot_places = CoefficientOrder::together;
         if (factors.unit) factors.triangle_places = factors.pivot_places;
     }
     return factors;
@@ -190,10 +190,10 @@ BaselineResult time_baseline(const Context& context, const BenchCase& setting, c
 #endif
 
 /// Sweeps from factors of fewer bits; M^-1 x must be double precision's but for the rounding of these.
-std::vector<KernelResult> time_narrow(const Context& context, const BenchCase& setting, const StructMatrix& a,
-                                      const Variant& variant, int repeats, Vectors& v) {
+std::vector<KernelResult> time_reduced(const Context& context, const BenchCase& setting, const StructMatrix& a,
+                                       const Variant& variant, int repeats, Vectors& v) {
     Stopwatch watch(context, setting, a, repeats);
-    watch.read_narrow(variant.factors, a);
+    watch.read_reduced(variant.factors, a);
     {
         const std::unique_ptr<IluPreconditioner> exact = make_struct_ilu(context);
         exact->setup(a);
@@ -216,8 +216,8 @@ VariantResult time_variant(const Context& context, const BenchCase& setting, con
                            const Variant& variant, int repeats, Vectors& v) {
     VariantResult result{variant.name, variant.what, "", {}};
     try {
-        if (is_narrow(variant.factors)) {
-            result.kernels = time_narrow(context, setting, a, variant, repeats, v);
+        if (is_reduced(variant.factors)) {
+            result.kernels = time_reduced(context, setting, a, variant, repeats, v);
             return result;
         }
         if (variant.storage == Variant::Storage::own) {

@@ -11,7 +11,7 @@
 namespace hyperplane {
 namespace {
 
-/// Coefficients of a matrix in any BlockPlaces.
+/// Coefficients of a matrix in any CoefficientOrder.
 struct Blocks {
     const double* values;
     Index entry_step, row_step, col_step, slot_step;
@@ -22,10 +22,10 @@ struct Blocks {
     }
 };
 
-Blocks blocks_of(const StructMatrix& a, BlockPlaces places) {
+Blocks blocks_of(const StructMatrix& a, CoefficientOrder places) {
     const Index m = a.dof(), slots = a.layout().slots();
     const int stored = a.stored_entries();
-    if (places == BlockPlaces::together) return {a.values(0), m * m * slots, m, 1, m * m, int(m), stored};
+    if (places == CoefficientOrder::together) return {a.values(0), m * m * slots, m, 1, m * m, int(m), stored};
     return {a.values(0), m * m * a.stride(), m * a.stride(), a.stride(), 1, int(m), stored};
 }
 
@@ -216,7 +216,7 @@ struct HeldRows {
     Buffer<Int3> offsets;
     Rows rows;
 
-    explicit HeldRows(const StructMatrix& a, BlockPlaces places = BlockPlaces::apart)
+    explicit HeldRows(const StructMatrix& a, CoefficientOrder places = CoefficientOrder::apart)
         : offsets(copied_to(a.context(), "bench", a.stencil().offsets())) {
         Grid grid = a.grid();
         grid.periodic = {false, false, false};

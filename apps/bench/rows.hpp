@@ -23,7 +23,7 @@ struct FactorsAt {
     const StructMatrix& pivots;     ///< D^-1 is an entry of it
     int pivot_entry;
     bool unit = false;  ///< M = (I + W) D (I + G)
-    BlockPlaces triangle_places = BlockPlaces::apart, pivot_places = BlockPlaces::apart;
+    CoefficientOrder triangle_places = CoefficientOrder::apart, pivot_places = CoefficientOrder::apart;
 };
 
 /// max |y - A x| / entries of a row.

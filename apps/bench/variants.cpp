@@ -87,16 +87,16 @@ std::vector<Variant> tunings(const std::string& part) {
     add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
     add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
     add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
-    const auto add_narrow = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
-        for (const FactorStorage storage : narrow_factor_storages)
+    const auto add_reduced = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
+        for (const FactorStorage storage : reduced_factor_storages)
             add("storage " + to_string(storage) + name, "factors of fewer bits" + what, tuning, storage);
     };
-    add_narrow("", "", {});
-    add_narrow(", 1 block", ", one block on a multiprocessor", {.blocks = 1});
-    add_narrow(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
-    add_narrow(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});
-    add_narrow(", 32 x 8", ", tiles of that many lines", {.tile_j = 32, .tile_k = 8});
-    add_narrow(", 32 x 16", ", tiles of that many lines", {.tile_j = 32, .tile_k = 16});
+    add_reduced("", "", {});
+    add_reduced(", 1 block", ", one block on a multiprocessor", {.blocks = 1});
+    add_reduced(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
+    add_reduced(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});
+    add_reduced(", 32 x 8", ", tiles of that many lines", {.tile_j = 32, .tile_k = 8});
+    add_reduced(", 32 x 16", ", tiles of that many lines", {.tile_j = 32, .tile_k = 16});
     add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
     add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
     add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});

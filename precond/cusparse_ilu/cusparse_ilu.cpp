@@ -51,7 +51,7 @@ PreconditionerPlan plan_cusparse(const Parameters& parameters, const Preconditio
     const Index unknowns = setting.grid.points() * setting.dof, value = bytes_of(options.storage);
     plan.bytes =
         CompressedRows::bytes(setting.grid, pattern, setting.dof, options.format, part, value) + 3 * unknowns * value;
-    if (is_narrow(options.storage)) {
+    if (is_reduced(options.storage)) {
         plan.bytes += Index(sizeof(double));  // the norm of the right-hand side
         plan.setup_bytes = CompressedRows::scalars(setting.grid, pattern, setting.dof, part) * Index(sizeof(double));
     }

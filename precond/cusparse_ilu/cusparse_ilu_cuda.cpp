@@ -105,7 +105,7 @@ SetupReport CusparseIlu::setup(const StructMatrix& a) {
     factorise();
     d.require_pivots();
     SetupReport report;
-    if (is_narrow(options_.storage))
+    if (is_reduced(options_.storage))
         judge(d.rows.round(context_, d.layout.grid()), options_.storage, "cusparse_ilu", report, false);
     d.take_factors(context_);
     report.factor_bytes = d.rows.bytes();

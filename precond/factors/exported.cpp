@@ -9,7 +9,7 @@ namespace {
 template <class T>
 BasicBlockView<T> blocks_in(T* values, const TriangleShape& shape, Backend backend) {
     const Index dof = shape.dof, slots = shape.layout.slots();
-    if (places_on(backend) == BlockPlaces::together) return blocks_together(values, slots, shape.dof);
+    if (places_on(backend) == CoefficientOrder::together) return blocks_together(values, slots, shape.dof);
     return {values, dof * dof * slots, 1, dof * slots, slots};
 }
 
@@ -21,13 +21,13 @@ Index values_of(const TriangleShape& shape) {
 
 Index FactorCopy::bytes(const TriangleShape& shape, Backend backend) {
     const Index entries = Index(shape.offsets.size()), offsets = entries * Index(sizeof(Int3));
-    if (!is_narrow(shape.storage)) return offsets + values_of(shape) * Index(sizeof(double));
-    return offsets + NarrowFactors::bytes(shape.storage, places_on(backend), shape.layout.slots(), int(entries),
-                                          shape.dof, shape.symmetric);
+    if (!is_reduced(shape.storage)) return offsets + values_of(shape) * Index(sizeof(double));
+    return offsets + ReducedFactors::bytes(shape.storage, places_on(backend), shape.layout.slots(), int(entries),
+                                           shape.dof, shape.symmetric);
 }
 
 Index FactorCopy::setup_bytes(const TriangleShape& shape) {
-    return is_narrow(shape.storage) ? values_of(shape) * Index(sizeof(double)) : 0;
+    return is_reduced(shape.storage) ? values_of(shape) * Index(sizeof(double)) : 0;
 }
 
 void FactorCopy::allocate(const ExportsFactors& pair, const StructMatrix& a) {
@@ -39,7 +39,7 @@ void FactorCopy::allocate(const ExportsFactors& pair, const StructMatrix& a) {
         reduced_.reset();
         values_ = {};
         shape_ = shape;
-        if (is_narrow(storage_))
+        if (is_reduced(storage_))
             reduced_.emplace(a.context(), storage_, shape.layout, shape.offsets, shape.dof, shape.symmetric,
                              places_on(a.backend()));
         offsets_ = copied_to(a.context(), "sweeps", shape.offsets);  // last: its size marks the whole copy as allocated

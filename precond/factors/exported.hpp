@@ -59,7 +59,7 @@ private:
     TriangleShape shape_;
     Buffer<Int3> offsets_;
     Buffer<double> values_;
-    std::optional<NarrowFactors> reduced_;  ///< replaces values_ after a set-up in reduced precision
+    std::optional<ReducedFactors> reduced_;  ///< replaces values_ after a set-up in reduced precision
 };
 
 }  // namespace hyperplane

@@ -128,13 +128,13 @@ Index IluFactors::bytes_in_double(const IluPattern& p) {
 }
 
 Index IluFactors::bytes(const IluPattern& p, Backend backend) {
-    if (!is_narrow(p.storage)) return bytes_in_double(p);
-    return NarrowFactors::bytes(p.storage, places_on(backend), p.layout.slots(), p.stencil.size(), p.dof, p.symmetric);
+    if (!is_reduced(p.storage)) return bytes_in_double(p);
+    return ReducedFactors::bytes(p.storage, places_on(backend), p.layout.slots(), p.stencil.size(), p.dof, p.symmetric);
 }
 
 Index IluFactors::bytes_per_apply(const IluPattern& p) {
     const Index slots = p.layout.slots(), vectors = 4 * slots * p.dof * Index(sizeof(double));
-    return NarrowFactors::bytes_of_sweeps(p.storage, slots, p.stencil.size(), p.dof) + vectors;
+    return ReducedFactors::bytes_of_solves(p.storage, slots, p.stencil.size(), p.dof) + vectors;
 }
 
 }  // namespace hyperplane

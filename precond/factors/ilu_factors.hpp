@@ -58,14 +58,14 @@ public:
     /// Whether the factors in double precision are W, D^-1 and G.
     bool unit_in_double() const { return factor_ && a_->backend() == Backend::cuda; }
     static bool unit(const IluPattern& pattern, Backend backend) {
-        return is_narrow(pattern.storage) || (backend == Backend::cuda && !pattern.shares);
+        return is_reduced(pattern.storage) || (backend == Backend::cuda && !pattern.shares);
     }
 
     /// Rounds the factors to the pattern's storage and releases those in double precision. Throws SetupError if a value
     /// does not fit; `name` is the preconditioner's name in its message.
     void round(const std::string& name, SetupReport& report);
     /// The factors in reduced precision; null if the storage is double.
-    const NarrowFactors* reduced() const { return reduced_ ? &*reduced_ : nullptr; }
+    const ReducedFactors* reduced() const { return reduced_ ? &*reduced_ : nullptr; }
 
     /// Views of the factors; `offsets` are those of stencil(), in the context's memory. view() needs the factors in
     /// double precision, triangle_factors() takes them in any storage.
@@ -95,9 +95,9 @@ private:
     Context context_;
     const StructMatrix* a_ = nullptr;
     std::optional<IluPattern> pattern_;
-    std::optional<StructMatrix> factor_;    ///< E and F on the filled pattern; none for D-ILU
-    std::optional<StructMatrix> inverse_;   ///< D^-1, for D-ILU
-    std::optional<NarrowFactors> reduced_;  ///< replaces factor_ after rounding
+    std::optional<StructMatrix> factor_;     ///< E and F on the filled pattern; none for D-ILU
+    std::optional<StructMatrix> inverse_;    ///< D^-1, for D-ILU
+    std::optional<ReducedFactors> reduced_;  ///< replaces factor_ after rounding
 };
 
 }  // namespace hyperplane

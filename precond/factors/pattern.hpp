@@ -37,7 +37,7 @@ inline IluPattern ilu_pattern(const Layout& layout, const Stencil& a, int fill_l
                               Backend backend, FactorStorage storage = FactorStorage::double_precision,
                               bool may_share = true) {
     IluPattern p{layout, a.filled(fill_level), a, dof, symmetric, false, storage};
-    p.shares = may_share && !is_narrow(storage) && (backend == Backend::cpu || dof == 1) &&
+    p.shares = may_share && !is_reduced(storage) && (backend == Backend::cpu || dof == 1) &&
                p.stencil.size() == a.size() && !p.stencil.eliminates_off_diagonal();
     // Solves and factorisation proceed by the levels of the factors' stencil in any layout. A natural layout may have
     // been constructed with other levels.

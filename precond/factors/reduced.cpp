@@ -10,8 +10,8 @@ namespace {
 
 /// Number of values stored for an entry. A GPU copies four bytes at a time; with one unknown a point the number is made
 /// even, so that every entry begins at a multiple of four bytes.
-Index entry_values(BlockPlaces places, Index slots, int dof) {
-    if (places == BlockPlaces::apart) return StructMatrix::stride(slots) * dof * dof;
+Index entry_values(CoefficientOrder places, Index slots, int dof) {
+    if (places == CoefficientOrder::apart) return StructMatrix::stride(slots) * dof * dof;
     return (dof == 1 ? (slots + 1) / 2 * 2 : slots) * dof * dof;
 }
 
@@ -21,7 +21,7 @@ int kept_entries(int entries, bool symmetric) {
 
 /// Number of 4-byte words of all values. A GPU copies 16 bytes at a time; four words are added so that a copy that
 /// begins at the last value stays within the array.
-Index value_words(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof, bool symmetric) {
+Index value_words(FactorStorage storage, CoefficientOrder places, Index slots, int entries, int dof, bool symmetric) {
     const Index values = kept_entries(entries, symmetric) * entry_values(places, slots, dof);
     return (values * bytes_of(storage) + 3) / 4 + 4;
 }
@@ -32,11 +32,11 @@ Index exponents_of_part(Index slots, int dof) {
 }
 
 /// Whether the factors are D^-1 alone, without rows and exponents of W and G.
-bool has_pivots_alone(BlockPlaces places, int entries) {
-    return places == BlockPlaces::apart && entries == 1;
+bool has_pivots_alone(CoefficientOrder places, int entries) {
+    return places == CoefficientOrder::apart && entries == 1;
 }
 
-Index exponent_bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof) {
+Index exponent_bytes(FactorStorage storage, CoefficientOrder places, Index slots, int entries, int dof) {
     if (storage != FactorStorage::half_scaled) return 0;
     return (has_pivots_alone(places, entries) ? 1 : 3) * exponents_of_part(slots, dof);
 }
@@ -111,8 +111,8 @@ struct InverseProduct {
 
 }  // namespace
 
-NarrowFactors::NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout,
-                             const std::vector<Int3>& offsets, int dof, bool symmetric, BlockPlaces places)
+ReducedFactors::ReducedFactors(const Context& context, FactorStorage storage, const Layout& layout,
+                               const std::vector<Int3>& offsets, int dof, bool symmetric, CoefficientOrder places)
     : context_(context),
       places_(places),
       storage_(storage),
@@ -128,52 +128,53 @@ NarrowFactors::NarrowFactors(const Context& context, FactorStorage storage, cons
             Buffer<RowExponent>(context, "factor", exponent_bytes(storage, places, layout.slots(), entries(), dof));
 }
 
-bool NarrowFactors::serves(FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets, int dof,
-                           bool symmetric) const {
+bool ReducedFactors::serves(FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets, int dof,
+                            bool symmetric) const {
     return storage == storage_ && layout == layout_ && offsets == host_offsets_ && dof == dof_ &&
            symmetric == symmetric_;
 }
 
-Index NarrowFactors::bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof,
-                           bool symmetric) {
+Index ReducedFactors::bytes(FactorStorage storage, CoefficientOrder places, Index slots, int entries, int dof,
+                            bool symmetric) {
     return 4 * value_words(storage, places, slots, entries, dof, symmetric) +
            exponent_bytes(storage, places, slots, entries, dof) + entries * Index(sizeof(Int3));
 }
 
-Index NarrowFactors::bytes_of_sweeps(FactorStorage storage, Index slots, int entries, int dof) {
+Index ReducedFactors::bytes_of_solves(FactorStorage storage, Index slots, int entries, int dof) {
     const Index exponents = storage == FactorStorage::half_scaled ? 3 * slots * dof : 0;
     return entries * dof * dof * slots * bytes_of(storage) + exponents;
 }
 
-RowExponentView NarrowFactors::exponents(int part) const {
+RowExponentView ReducedFactors::exponents(int part) const {
     if (storage_ != FactorStorage::half_scaled) return {};
     const Index slots = layout_.slots(), size = exponents_of_part(slots, dof_);
     RowExponent* const values = exponents_.data();
     if (has_pivots_alone(places_, entries())) return {values, 1, slots};
-    if (places_ == BlockPlaces::apart) return {values + part * size, 1, slots};
+    if (places_ == CoefficientOrder::apart) return {values + part * size, 1, slots};
     if (part == 0) return {values, dof_, 1};
     return {values + size + (part - 1), 2 * dof_, 2};
 }
 
 template <class T>
-void NarrowFactors::round_to(const FactorView& factors, RoundingLog* log) {
+void ReducedFactors::round_to(const FactorView& factors, RoundingLog* log) {
     const int first = has_pivots_alone(places_, entries()) ? 1 : 0, end = symmetric_ || first > 0 ? 2 : 3;
-    RoundRow<T> row{
-        factors, {}, {exponents(0), exponents(1), exponents(2)}, log, dof_, places_ == BlockPlaces::together, first};
+    RoundRow<T> row{factors, {},   {exponents(0), exponents(1), exponents(2)},
+                    log,     dof_, places_ == CoefficientOrder::together,
+                    first};
     row.from.offsets = offsets_.data();
     row.to = {reinterpret_cast<T*>(values_.data()), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
     for_each_element(context_.backend(), layout_.slots() * dof_, end - first, "rounding of factors", row);
 }
 
-Rounding NarrowFactors::round(const FactorView& factors) {
+Rounding ReducedFactors::round(const FactorView& factors) {
     return rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
         storage_ == FactorStorage::single_precision ? round_to<float>(factors, log) : round_to<Half>(factors, log);
     });
 }
 
 template <int m, class T>
-void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
+void ReducedFactors::inverse_product(const Vector& r, Vector& z) const {
     BasicBlockView<const T> inverse = values<T>();
     inverse.values += lower() * inverse.entry_stride;
     const InverseProduct<m, T> body{inverse, of_inverse(), r.data(), z.data(), layout_.slots(), dof_};
@@ -181,21 +182,21 @@ void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
 }
 
 template <class T>
-void NarrowFactors::inverse_product(const Vector& r, Vector& z) const {
+void ReducedFactors::inverse_product(const Vector& r, Vector& z) const {
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(dof_, [&](auto m) { inverse_product<m.value, T>(r, z); });
 }
 
-void NarrowFactors::apply_inverse(const Vector& r, Vector& z) const {
+void ReducedFactors::apply_inverse(const Vector& r, Vector& z) const {
     storage_ == FactorStorage::single_precision ? inverse_product<float>(r, z) : inverse_product<Half>(r, z);
 }
 
-Index NarrowFactors::bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof) {
+Index ReducedFactors::bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof) {
     const Index unknowns = slots * dof, scales = storage == FactorStorage::half_scaled ? unknowns : 0;
     return unknowns * dof * bytes_of(storage) + scales + 2 * unknowns * Index(sizeof(double));
 }
 
 template <class T>
-void NarrowFactors::widen_to(StructMatrix& host) const {
+void ReducedFactors::widen_to(StructMatrix& host) const {
     std::vector<std::uint32_t> words(values_.size());
     std::vector<RowExponent> exponents(exponents_.size());
     const auto fetch = [&](const auto& from, auto& to) {
@@ -219,7 +220,7 @@ void NarrowFactors::widen_to(StructMatrix& host) const {
     }
 }
 
-StructMatrix NarrowFactors::widened() const {
+StructMatrix ReducedFactors::widened() const {
     StructMatrix host(Context::cpu(), layout_, Stencil("factor", host_offsets_), dof_,
                       symmetric_ ? MatrixStorage::lower : MatrixStorage::full, "factor");
     if (storage_ == FactorStorage::single_precision)

@@ -7,7 +7,7 @@
 // coefficients of a block are stored in one of two orders:
 //
 //     apart       values[entry][row][col][slot]      as in StructMatrix, with the same padding; a CPU reads it fastest
-//     together    values[entry][slot][row][col]      see precond/factors/block_places.hpp
+//     together    values[entry][slot][row][col]      see precond/factors/coefficient_order.hpp
 //
 // where the entries of W, D^-1 and G take the places of those of E, D and F.
 #pragma once
@@ -31,7 +31,7 @@ struct RowExponentView {
 /// View of W, D^-1 and G, with the interface of a FactorView with unit triangles. Values are widened to double when
 /// they are read. T is float or Half.
 template <class T>
-struct NarrowFactorView {
+struct ReducedFactorView {
     static constexpr bool unit = true;
 
     Layout layout;
@@ -57,18 +57,18 @@ private:
 };
 
 /// View of factors in any storage.
-using TriangleFactors = std::variant<FactorView, NarrowFactorView<float>, NarrowFactorView<Half>>;
+using TriangleFactors = std::variant<FactorView, ReducedFactorView<float>, ReducedFactorView<Half>>;
 
 /// The order that triangular solves and Jacobi sweeps read on a backend.
-inline BlockPlaces places_on(Backend backend) {
-    return backend == Backend::cuda ? BlockPlaces::together : BlockPlaces::apart;
+inline CoefficientOrder places_on(Backend backend) {
+    return backend == Backend::cuda ? CoefficientOrder::together : CoefficientOrder::apart;
 }
 
-class NarrowFactors {
+class ReducedFactors {
 public:
     /// `storage` is single_precision or half_scaled; `offsets` are those of W's entries, (0,0,0), those of G's entries.
-    NarrowFactors(const Context& context, FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets,
-                  int dof, bool symmetric, BlockPlaces places);
+    ReducedFactors(const Context& context, FactorStorage storage, const Layout& layout,
+                   const std::vector<Int3>& offsets, int dof, bool symmetric, CoefficientOrder places);
 
     /// Rounds the factors of a view of this shape, whose member `offsets` is not used. In the result's numbers, the
     /// parts of a matrix row in W, D^-1 and G count as three rows.
@@ -84,10 +84,11 @@ public:
                 bool symmetric) const;
     Index bytes() const { return bytes(storage_, places_, layout_.slots(), entries(), dof_, symmetric_); }
     /// Memory held, in bytes; `entries` counts those of W, D^-1 and G.
-    static Index bytes(FactorStorage storage, BlockPlaces places, Index slots, int entries, int dof, bool symmetric);
+    static Index bytes(FactorStorage storage, CoefficientOrder places, Index slots, int entries, int dof,
+                       bool symmetric);
     /// Bytes of factors that the two solves of an application read, each value once for each triangle to which it
     /// belongs.
-    static Index bytes_of_sweeps(FactorStorage storage, Index slots, int entries, int dof);
+    static Index bytes_of_solves(FactorStorage storage, Index slots, int entries, int dof);
 
     /// T must be the type of the storage, float for single_precision and Half for half_scaled.
     template <class T>
@@ -96,7 +97,7 @@ public:
                 strides_.row_stride, strides_.col_stride};
     }
     template <class T>
-    NarrowFactorView<T> view() const {
+    ReducedFactorView<T> view() const {
         return {layout_, values<T>(), of_lower(), of_upper(), of_inverse(), offsets_.data(), lower(), symmetric_};
     }
     /// The view for the storage in use.
@@ -129,7 +130,7 @@ private:
     void round_to(const FactorView& factors, RoundingLog* log);
 
     Context context_;
-    BlockPlaces places_;
+    CoefficientOrder places_;
     FactorStorage storage_;
     Layout layout_;
     std::vector<Int3> host_offsets_;

@@ -25,13 +25,14 @@ std::string to_string(FactorStorage storage);
 inline constexpr FactorStorage all_factor_storages[] = {FactorStorage::double_precision,
                                                         FactorStorage::single_precision, FactorStorage::half_scaled};
 /// The storages in reduced precision.
-inline constexpr FactorStorage narrow_factor_storages[] = {FactorStorage::single_precision, FactorStorage::half_scaled};
+inline constexpr FactorStorage reduced_factor_storages[] = {FactorStorage::single_precision,
+                                                            FactorStorage::half_scaled};
 
 /// Bytes a value.
 constexpr Index bytes_of(FactorStorage storage) {
     return storage == FactorStorage::double_precision ? 8 : storage == FactorStorage::single_precision ? 4 : 2;
 }
-constexpr bool is_narrow(FactorStorage storage) {
+constexpr bool is_reduced(FactorStorage storage) {
     return storage != FactorStorage::double_precision;
 }
 

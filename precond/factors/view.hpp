@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"
-#include "precond/factors/block_places.hpp"
+#include "precond/factors/coefficient_order.hpp"
 
 namespace hyperplane {
 
@@ -31,7 +31,7 @@ inline ConstBlockView readable(const BlockView& v) {
 
 /// View of blocks that lie as `places` says, each entry having room for `slots`.
 template <class T>
-BasicBlockView<T> blocks_at(BlockPlaces places, T* values, Index slots, int dof) {
+BasicBlockView<T> blocks_at(CoefficientOrder places, T* values, Index slots, int dof) {
     const auto at = [&](int entry, Index slot, int row, int col) {
         return place_of(places, slots, dof, entry, slot, row, col);
     };
@@ -40,15 +40,15 @@ BasicBlockView<T> blocks_at(BlockPlaces places, T* values, Index slots, int dof)
 /// View of contiguous blocks: the order in which a GPU stores its own factors.
 template <class T>
 BasicBlockView<T> blocks_together(T* values, Index slots, int dof) {
-    return blocks_at(BlockPlaces::together, values, slots, dof);
+    return blocks_at(CoefficientOrder::together, values, slots, dof);
 }
 
 /// View of a matrix's entries from `first` on.
 inline BlockView block_view(StructMatrix& a, int first = 0) {
-    return blocks_at(BlockPlaces::apart, a.values(first), a.stride(), a.dof());
+    return blocks_at(CoefficientOrder::apart, a.values(first), a.stride(), a.dof());
 }
 inline ConstBlockView block_view(const StructMatrix& a, int first = 0) {
-    return blocks_at(BlockPlaces::apart, a.values(first), a.stride(), a.dof());
+    return blocks_at(CoefficientOrder::apart, a.values(first), a.stride(), a.dof());
 }
 
 struct FactorView {

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "core/grid/grid_point.cuh"
-#include "precond/factors/block_places.hpp"
+#include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/factors/reduced_values.cuh"
 #include "precond/fgbilu/arguments.hpp"

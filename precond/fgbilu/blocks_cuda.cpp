@@ -35,7 +35,7 @@ struct Shape {
         // blocks; of A's coefficients, which lie apart, blocks read whole sectors.
         const int threads = dof * parts;
         const int of_many = system.shares && !together ? 512 / threads / 4 * 4 : 256 / threads;
-        const int lying_together = parts > 1 ? 4 : is_narrow(system.storage) ? 16 : 8;
+        const int lying_together = parts > 1 ? 4 : is_reduced(system.storage) ? 16 : 8;
         const int lying_apart = std::max(16, 128 / threads / 8 * 8);
         const int wanted = dof == 1       ? 256
                            : threads > 16 ? std::max(4, of_many)
@@ -68,8 +68,8 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
     all.insert({{"DOF", number(system.dof)},
                 {"LOWER", number(system.stencil.lower_size())},
                 {"SYMMETRIC", number(system.symmetric)},
-                {"SHARES", number(system.shares && !is_narrow(storage))},
-                {"UNIT", number(is_narrow(storage) || system.becomes_unit())},
+                {"SHARES", number(system.shares && !is_reduced(storage))},
+                {"UNIT", number(is_reduced(storage) || system.becomes_unit())},
                 {"TOGETHER", number(solves ? system.together(tuning) : system.made_together(tuning))},
                 {"PAIR_BEGIN", rtc::array_of(begin)},
                 {"PAIR_U", rtc::array_of(u)},
@@ -107,7 +107,7 @@ Arguments arguments_of(const FgBiluSystem& system, const FgBiluFactors& f, bool 
     return arguments;
 }
 
-Arguments arguments_of(const FgBiluSystem& system, const NarrowFactors& f, bool together) {
+Arguments arguments_of(const FgBiluSystem& system, const ReducedFactors& f, bool together) {
     Arguments arguments = arguments_of(system);
     const auto* values = reinterpret_cast<const char*>(f.values<float>().values);
     arguments.stride = together ? arguments.slots : f.values<float>().col_stride;
@@ -178,7 +178,7 @@ void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z)
     solve_triangle(upper_, false, system_, tuning_, arguments, r, z);
 }
 
-void FgBiluCuda::solve(const NarrowFactors& factors, const double* r, double* z) const {
+void FgBiluCuda::solve(const ReducedFactors& factors, const double* r, double* z) const {
     Arguments arguments = arguments_of(system_, factors, system_.together(tuning_));
     arguments.of_triangle = factors.of_lower().values;
     solve_triangle(lower_, true, system_, tuning_, arguments, r, z);
@@ -190,7 +190,7 @@ std::vector<rtc::KernelResources> FgBiluCuda::compile(const FgBiluSystem& system
                                                       const std::string& architecture) {
     std::vector<rtc::KernelResources> rows, more;
     rtc::compile(solve_source(), definitions(system, tuning, true), architecture, &rows);
-    if (!is_narrow(system.storage)) {
+    if (!is_reduced(system.storage)) {
         rtc::compile(factor_source(), definitions(system, tuning, false), architecture, &more);
         rows.insert(rows.end(), more.begin(), more.end());
     }

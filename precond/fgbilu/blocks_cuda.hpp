@@ -17,7 +17,7 @@ namespace hyperplane {
 
 struct FgBiluFactors;
 class FgBiluScratch;
-class NarrowFactors;
+class ReducedFactors;
 
 /// How work is cut; every choice gives the same result. 0 leaves a choice to the program.
 struct FgBiluTuning {
@@ -38,11 +38,11 @@ struct FgBiluSystem {
 
     /// Whether E and F, once made, become W = E D^-1 and G = D^-1 F: where they are the factors' own, and kept. Of one
     /// unknown the product that this takes out of a level's way is a number's.
-    bool becomes_unit() const { return !shares && !is_narrow(storage) && dof > 1; }
+    bool becomes_unit() const { return !shares && !is_reduced(storage) && dof > 1; }
     /// Whether what solves read lies as [entry][slot][row][col]. Blocks of one triangle are read transposed, too, and
     /// lie apart; with four unknowns and fewer that is as fast. In reduced precision no factor is the matrix's.
     bool together(const FgBiluTuning& tuning) const {
-        return can_lie_together(tuning) && (!shares || is_narrow(storage));
+        return can_lie_together(tuning) && (!shares || is_reduced(storage));
     }
     /// Whether the factors that are made do, in double precision.
     bool made_together(const FgBiluTuning& tuning) const { return can_lie_together(tuning) && !shares; }
@@ -67,7 +67,7 @@ public:
     /// Algorithm 10; with W and G v = r - W v and z = D^-1 v - G z.
     void solve(const FgBiluFactors& factors, const double* r, double* z) const;
     /// The same with factors in reduced precision; blocks lie as FgBiluSystem::together says.
-    void solve(const NarrowFactors& factors, const double* r, double* z) const;
+    void solve(const ReducedFactors& factors, const double* r, double* z) const;
 
     /// Compiles every kernel for an architecture, without a device; in reduced precision those that double
     /// precision does not have.

@@ -97,6 +97,6 @@ void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBil
 void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch, const double* r,
                            double* z);
 /// The solves with factors in reduced precision; between them, D^-1 multiplies the vector at all points at once.
-void fgbilu_solve_by_steps(const NarrowFactors& factors, const Vector& r, Vector& z);
+void fgbilu_solve_by_steps(const ReducedFactors& factors, const Vector& r, Vector& z);
 
 }  // namespace hyperplane

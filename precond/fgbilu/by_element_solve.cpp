@@ -6,7 +6,7 @@ namespace hyperplane {
 namespace {
 
 /// A level of a triangular solve, as a loop over the level's columns, `at`, and over the rows of a block. Factors is
-/// FactorView or NarrowFactorView.
+/// FactorView or ReducedFactorView.
 template <class Factors>
 struct Step {
     Factors f;
@@ -63,7 +63,7 @@ struct SolvePivot : Step<FactorView> {
 
 /// The only kernel of a level if the triangles are unit: x = b - W x, or x = b - G x.
 template <class T>
-struct SolveUnitTriangle : Step<NarrowFactorView<T>> {
+struct SolveUnitTriangle : Step<ReducedFactorView<T>> {
     const double* b;
     double* x;
 
@@ -84,14 +84,14 @@ void for_each_level(const Layout& layout, bool lower, const Body& body) {
 }
 
 template <class T>
-void sweep(const NarrowFactorView<T>& factors, bool lower, const Vector& b, Vector& x) {
+void sweep(const ReducedFactorView<T>& factors, bool lower, const Vector& b, Vector& x) {
     for_each_level(factors.layout, lower, [&](const Hyperplane& plane) {
         for_each_element(x.backend(), plane.columns, x.dof(), "fgbilu: unit triangle",
                          SolveUnitTriangle<T>{{factors, plane, x.dof(), lower}, b.data(), x.data()});
     });
 }
 
-void sweep(const NarrowFactors& factors, bool lower, const Vector& b, Vector& x) {
+void sweep(const ReducedFactors& factors, bool lower, const Vector& b, Vector& x) {
     factors.storage() == FactorStorage::single_precision ? sweep(factors.view<float>(), lower, b, x)
                                                          : sweep(factors.view<Half>(), lower, b, x);
 }
@@ -110,7 +110,7 @@ void fgbilu_solve_by_steps(Backend backend, const FgBiluFactors& factors, FgBilu
         });
 }
 
-void fgbilu_solve_by_steps(const NarrowFactors& factors, const Vector& r, Vector& z) {
+void fgbilu_solve_by_steps(const ReducedFactors& factors, const Vector& r, Vector& z) {
     sweep(factors, true, r, z);
     factors.apply_inverse(z, z);
     sweep(factors, false, z, z);

@@ -13,7 +13,7 @@ namespace {
 /// Fewest bytes that one application moves: each value of the factors once for each triangle to which it belongs, r and
 /// y in the lower solve, y and z in the upper one.
 Index fewest_bytes(const Stencil& stencil, int dof, Index points, FactorStorage storage) {
-    return NarrowFactors::bytes_of_sweeps(storage, points, stencil.size(), dof) +
+    return ReducedFactors::bytes_of_solves(storage, points, stencil.size(), dof) +
            4 * dof * points * Index(sizeof(double));
 }
 
@@ -78,9 +78,9 @@ std::unique_ptr<IluPreconditioner> make_by_lines(MakeExactIlu make_exact_ilu, co
 }
 
 /// The order of coefficients of factors in reduced precision.
-BlockPlaces places_of(const FgBiluOptions& options, const FgBiluSystem& system, Backend backend) {
+CoefficientOrder places_of(const FgBiluOptions& options, const FgBiluSystem& system, Backend backend) {
     const bool kernels = options.style == FgBiluStyle::blocks && backend == Backend::cuda;
-    return kernels && system.together(options.tuning) ? BlockPlaces::together : BlockPlaces::apart;
+    return kernels && system.together(options.tuning) ? CoefficientOrder::together : CoefficientOrder::apart;
 }
 
 }  // namespace
@@ -95,12 +95,12 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
     const Index factors = StructMatrix::bytes(entries * block, points);
     plan.bytes = factors + FgBiluScratch::bytes(levels_of(plan.layout, stencil), stencil, setting.dof,
                                                 setting.symmetric, shares, options.style == FgBiluStyle::kernels);
-    if (is_narrow(options.storage)) {
+    if (is_reduced(options.storage)) {
         plan.setup_bytes = factors;
         const FgBiluSystem system{plan.layout, stencil, setting.dof, setting.symmetric, shares, options.storage};
-        const BlockPlaces places = places_of(options, system, setting.context.backend());
+        const CoefficientOrder places = places_of(options, system, setting.context.backend());
         plan.bytes +=
-            NarrowFactors::bytes(options.storage, places, points, stencil.size(), setting.dof, setting.symmetric) -
+            ReducedFactors::bytes(options.storage, places, points, stencil.size(), setting.dof, setting.symmetric) -
             factors;
     }
     plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points, options.storage);
@@ -179,20 +179,20 @@ SetupReport FgBilu::setup(const StructMatrix& a) {
     prepare(a);
     SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "fgbilu",
                                             [&](double alpha, PivotInverter& inverter) { build(alpha, inverter); });
-    if (is_narrow(options_.storage)) narrow(report);
-    report.factor_bytes = narrow_ ? narrow_->bytes() : factor_ ? factor_->bytes() : inverse_->bytes();
+    if (is_reduced(options_.storage)) round_factors(report);
+    report.factor_bytes = reduced_ ? reduced_->bytes() : factor_ ? factor_->bytes() : inverse_->bytes();
     return report;
 }
 
-void FgBilu::narrow(SetupReport& report) {
+void FgBilu::round_factors(SetupReport& report) {
     const StructMatrix& a = *a_;
-    if (!narrow_ || !narrow_->serves(options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric())) {
-        narrow_.reset();
+    if (!reduced_ || !reduced_->serves(options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric())) {
+        reduced_.reset();
         const FgBiluSystem system{layout_, a.stencil(), a.dof(), a.symmetric(), !factor_, options_.storage};
-        narrow_.emplace(context_, options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric(),
-                        places_of(options_, system, context_.backend()));
+        reduced_.emplace(context_, options_.storage, layout_, a.stencil().offsets(), a.dof(), a.symmetric(),
+                         places_of(options_, system, context_.backend()));
     }
-    judge(narrow_->round(factors().view), options_.storage, "fgbilu", report);
+    judge(reduced_->round(factors().view), options_.storage, "fgbilu", report);
     factor_.reset();
     inverse_.reset();
 }
@@ -200,9 +200,9 @@ void FgBilu::narrow(SetupReport& report) {
 void FgBilu::apply(const Vector& r, Vector& z) const {
     if constexpr (cuda_built)
         if (cuda_)
-            return narrow_ ? cuda_->solve(*narrow_, r.data(), z.data()) : cuda_->solve(factors(), r.data(), z.data());
-    narrow_ ? fgbilu_solve_by_steps(*narrow_, r, z)
-            : fgbilu_solve_by_steps(context_.backend(), factors(), *scratch_, r.data(), z.data());
+            return reduced_ ? cuda_->solve(*reduced_, r.data(), z.data()) : cuda_->solve(factors(), r.data(), z.data());
+    reduced_ ? fgbilu_solve_by_steps(*reduced_, r, z)
+             : fgbilu_solve_by_steps(context_.backend(), factors(), *scratch_, r.data(), z.data());
 }
 
 TriangleShape FgBilu::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {

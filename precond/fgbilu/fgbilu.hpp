@@ -83,15 +83,15 @@ private:
     FgBiluFactors factors() const;
     void build(double alpha, PivotInverter& inverter);
     /// Rounds the factors and releases those in double precision.
-    void narrow(SetupReport& report);
+    void round_factors(SetupReport& report);
 
     Context context_;
     FgBiluOptions options_;
     const StructMatrix* a_ = nullptr;
-    Layout layout_;                        ///< A's without periodic axes, with the stencil's levels
-    std::optional<StructMatrix> factor_;   ///< E, D^-1 and F; absent if E and F are the matrix's
-    std::optional<StructMatrix> inverse_;  ///< D^-1 in that case
-    std::optional<NarrowFactors> narrow_;  ///< replaces both after a set-up in reduced precision
+    Layout layout_;                          ///< A's without periodic axes, with the stencil's levels
+    std::optional<StructMatrix> factor_;     ///< E, D^-1 and F; absent if E and F are the matrix's
+    std::optional<StructMatrix> inverse_;    ///< D^-1 in that case
+    std::optional<ReducedFactors> reduced_;  ///< replaces both after a set-up in reduced precision
     std::unique_ptr<FgBiluScratch> scratch_;
     std::shared_ptr<FgBiluCuda> cuda_;  ///< kernels of style blocks on a GPU
 };

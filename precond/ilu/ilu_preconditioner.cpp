@@ -66,7 +66,7 @@ SetupReport IluPreconditioner::setup(const StructMatrix& a) {
             factorisation_->compute(alpha, options_.pivots.rules, factors_, inverter);
         },
         factorisation_->remark());
-    if (is_narrow(options_.storage)) {
+    if (is_reduced(options_.storage)) {
         factors_.round(options_.name, report);
         factorisation_->release_scratch();
     }
@@ -83,7 +83,7 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
     const IluPattern p = pattern(plan.layout, setting.stencil, setting.dof, setting.symmetric, backend);
     const FactorisationMemory memory = factorisation_->memory(p, backend);
     plan.bytes = IluFactors::bytes(p, backend) + memory.kept + solve_->bytes(p, backend);
-    if (is_narrow(p.storage))
+    if (is_reduced(p.storage))
         plan.setup_bytes = IluFactors::bytes_in_double(p) + memory.scratch;
     else
         plan.bytes += memory.scratch;

@@ -52,27 +52,28 @@ SetupReport Jacobi::setup(const StructMatrix& a) {
     SetupReport report;
     inverter.add_to(report);
     report.factor_bytes = inverse_->bytes();
-    if (is_narrow(storage_)) narrow(report);
+    if (is_reduced(storage_)) round_factors(report);
     return report;
 }
 
-void Jacobi::narrow(SetupReport& report) {
+void Jacobi::round_factors(SetupReport& report) {
     const StructMatrix& d = *inverse_;
-    if (!narrow_ || !narrow_->serves(storage_, d.layout(), d.stencil().offsets(), d.dof(), false)) {
-        narrow_.reset();
-        narrow_.emplace(context_, storage_, d.layout(), d.stencil().offsets(), d.dof(), false, BlockPlaces::apart);
+    if (!reduced_ || !reduced_->serves(storage_, d.layout(), d.stencil().offsets(), d.dof(), false)) {
+        reduced_.reset();
+        reduced_.emplace(context_, storage_, d.layout(), d.stencil().offsets(), d.dof(), false,
+                         CoefficientOrder::apart);
     }
-    judge(narrow_->round({d.layout(), block_view(d), block_view(d)}), storage_, "jacobi", report);
-    report.factor_bytes = narrow_->bytes();
+    judge(reduced_->round({d.layout(), block_view(d), block_view(d)}), storage_, "jacobi", report);
+    report.factor_bytes = reduced_->bytes();
     inverse_.reset();
 }
 
 void Jacobi::apply(const Vector& r, Vector& z) const {
-    narrow_ ? narrow_->apply_inverse(r, z) : inverse_->apply(r, z);
+    reduced_ ? reduced_->apply_inverse(r, z) : inverse_->apply(r, z);
 }
 
 Index Jacobi::bytes_per_apply() const {
-    return narrow_ ? narrow_->bytes_of_apply_inverse() : inverse_->bytes_per_apply();
+    return reduced_ ? reduced_->bytes_of_apply_inverse() : inverse_->bytes_per_apply();
 }
 
 SetupReport NoPreconditioner::setup(const StructMatrix& a) {
@@ -98,11 +99,11 @@ PreconditionerRow jacobi_row() {
         PreconditionerPlan plan;
         plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
         plan.bytes = StructMatrix::bytes(Index(setting.dof) * setting.dof, setting.grid.points());
-        if (const FactorStorage storage = factor_storage(parameters); is_narrow(storage)) {
+        if (const FactorStorage storage = factor_storage(parameters); is_reduced(storage)) {
             plan.setup_bytes = plan.bytes;
             plan.bytes =
-                NarrowFactors::bytes(storage, BlockPlaces::apart, setting.grid.points(), 1, setting.dof, false);
-            plan.bytes_per_apply = NarrowFactors::bytes_of_apply_inverse(storage, setting.grid.points(), setting.dof);
+                ReducedFactors::bytes(storage, CoefficientOrder::apart, setting.grid.points(), 1, setting.dof, false);
+            plan.bytes_per_apply = ReducedFactors::bytes_of_apply_inverse(storage, setting.grid.points(), setting.dof);
         }
         plan.traits = {.fixed = true, .symmetric = setting.symmetric};
         return plan;

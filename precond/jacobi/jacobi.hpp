@@ -28,12 +28,12 @@ public:
     }
 
 private:
-    void narrow(SetupReport& report);
+    void round_factors(SetupReport& report);
 
     Context context_;
     FactorStorage storage_;
     std::optional<StructMatrix> inverse_;
-    std::optional<NarrowFactors> narrow_;  ///< replaces inverse_ after a set-up in reduced precision
+    std::optional<ReducedFactors> reduced_;  ///< replaces inverse_ after a set-up in reduced precision
     bool symmetric_ = false;
 };
 

@@ -37,7 +37,7 @@ MulticolorOptions multicolor_options(const Parameters& parameters) {
                                     : rule == "hashed" ? ColourRule::hashed
                                                        : ColourRule::stencil,
                                     pivot_options(parameters), factor_storage(parameters)};
-    if (is_narrow(options.storage) && options.colours != ColourRule::stencil && !sweeps_triangles(parameters))
+    if (is_reduced(options.storage) && options.colours != ColourRule::stencil && !sweeps_triangles(parameters))
         throw UsageError(parameters.where("preconditioner", "storage") +
                          ": colours that are looked up have factors of double precision alone; leave it out, or set "
                          "preconditioner.colours = stencil");
@@ -49,14 +49,14 @@ bool is_scaled(FactorStorage storage) {
 }
 
 /// Number of 4-byte words of all values in reduced precision.
-Index narrow_words(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
+Index reduced_words(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
     return (shape.coefficients(dof, symmetric) * bytes_of(storage) + 3) / 4;
 }
 
 /// Bytes of the stored factors.
 Index factor_bytes(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
-    if (!is_narrow(storage)) return shape.coefficients(dof, symmetric) * Index(sizeof(double));
-    return 4 * narrow_words(shape, dof, symmetric, storage) +
+    if (!is_reduced(storage)) return shape.coefficients(dof, symmetric) * Index(sizeof(double));
+    return 4 * reduced_words(shape, dof, symmetric, storage) +
            (is_scaled(storage) ? shape.exponents(dof, symmetric) : 0);
 }
 
@@ -99,7 +99,7 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
     const Index doubles = 2 * vector_size(shape, setting.dof) + told;
     plan.bytes = factor_bytes(shape, setting.dof, setting.symmetric, options.storage) +
                  doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index));
-    if (is_narrow(options.storage))
+    if (is_reduced(options.storage))
         plan.setup_bytes = factor_bytes(shape, setting.dof, setting.symmetric, FactorStorage::double_precision);
     plan.bytes_per_apply = fewest_bytes(shape, setting.dof, options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.symmetric};
@@ -118,7 +118,7 @@ void Multicolor::prepare(const StructMatrix& a) {
         return;
     }
     for (Buffer<double>* memory : {&factors_, &v_, &w_}) *memory = {};
-    narrow_ = {};
+    reduced_ = {};
     exponents_ = {};
     points_.reset();
     const ColouredShape shape(a.grid(), a.stencil(), options_.colours);
@@ -148,15 +148,15 @@ SetupReport Multicolor::setup(const StructMatrix& a) {
     SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "multicolor",
                                             [&](double alpha, PivotInverter& inverter) { factor(a, alpha, inverter); });
     report.factor_bytes = factor_bytes(points_->shape(), dof_, symmetric_, options_.storage);
-    if (is_narrow(options_.storage)) narrow(report);
+    if (is_reduced(options_.storage)) round_factors(report);
     return report;
 }
 
-void Multicolor::narrow(SetupReport& report) {
+void Multicolor::round_factors(SetupReport& report) {
     const ColouredShape& shape = points_->shape();
     const FactorStorage storage = options_.storage;
-    if (narrow_.size() == 0)
-        narrow_ = Buffer<std::uint32_t>(context_, "factor", narrow_words(shape, dof_, symmetric_, storage));
+    if (reduced_.size() == 0)
+        reduced_ = Buffer<std::uint32_t>(context_, "factor", reduced_words(shape, dof_, symmetric_, storage));
     if (is_scaled(storage) && exponents_.size() == 0)
         exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
     const Rounding met = rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
@@ -164,8 +164,8 @@ void Multicolor::narrow(SetupReport& report) {
             multicolor::round(context_.backend(), *points_, dof_, symmetric_, factors_.data(), rounded,
                               exponents_.data(), log);
         };
-        is_scaled(storage) ? round(reinterpret_cast<Half*>(narrow_.data()))
-                           : round(reinterpret_cast<float*>(narrow_.data()));
+        is_scaled(storage) ? round(reinterpret_cast<Half*>(reduced_.data()))
+                           : round(reinterpret_cast<float*>(reduced_.data()));
     });
     judge(met, storage, "multicolor", report);
     factors_ = {};
@@ -173,12 +173,12 @@ void Multicolor::narrow(SetupReport& report) {
 
 multicolor::Kept Multicolor::kept() const {
     multicolor::Kept kept{.exponents = exponents_.data()};
-    if (!is_narrow(options_.storage))
+    if (!is_reduced(options_.storage))
         kept.doubles = factors_.data();
     else if (is_scaled(options_.storage))
-        kept.halves = reinterpret_cast<const Half*>(narrow_.data());
+        kept.halves = reinterpret_cast<const Half*>(reduced_.data());
     else
-        kept.singles = reinterpret_cast<const float*>(narrow_.data());
+        kept.singles = reinterpret_cast<const float*>(reduced_.data());
     return kept;
 }
 
@@ -220,8 +220,8 @@ void Multicolor::apply(const Vector& r, Vector& z) const {
     if (options_.colours != ColourRule::stencil) return apply_by_tables(r, z);
     if constexpr (cuda_built)
         if (cuda_) {
-            const void* values = is_narrow(options_.storage) ? static_cast<const void*>(narrow_.data())
-                                                             : static_cast<const void*>(factors_.data());
+            const void* values = is_reduced(options_.storage) ? static_cast<const void*>(reduced_.data())
+                                                              : static_cast<const void*>(factors_.data());
             return cuda_->apply(values, exponents_.data(), r, z, v_.data(), w_.data());
         }
     apply_cpu(r, z);

@@ -75,7 +75,7 @@ private:
     void factor(const StructMatrix& a, double alpha, PivotInverter& inverter);
     void report(PivotInverter& inverter) const;
     /// Rounds the factors and releases those in double precision.
-    void narrow(SetupReport& report);
+    void round_factors(SetupReport& report);
     multicolor::Kept kept() const;
 
     void apply_by_tables(const Vector& r, Vector& z) const;
@@ -90,9 +90,9 @@ private:
     int dof_ = 0;
     bool symmetric_ = false;
     std::unique_ptr<ColouredPoints> points_;
-    Buffer<Index> a_entry_;         ///< A's entry of each offset
-    Buffer<double> factors_;        ///< W, D^-1 and G
-    Buffer<std::uint32_t> narrow_;  ///< replaces factors_ after a set-up in reduced precision
+    Buffer<Index> a_entry_;          ///< A's entry of each offset
+    Buffer<double> factors_;         ///< W, D^-1 and G
+    Buffer<std::uint32_t> reduced_;  ///< replaces factors_ after a set-up in reduced precision
     Buffer<RowExponent> exponents_;
     mutable Buffer<double> v_, w_;  ///< [component][slot]: results of the lower and the upper solve
     std::unique_ptr<PointValues> ratios_, events_;

@@ -16,7 +16,7 @@
 // neighbouring points share are loaded shortly after each other (precond/par_ilu/sweeps_cuda.cpp gives the order), for
 // the first-level cache: the sums of entries that differ along the innermost axis grow side by side.
 //
-// Factors lie as precond/factors/block_places.hpp has them together, zero where the neighbour is outside the grid;
+// Factors lie as precond/factors/coefficient_order.hpp has them together, zero where the neighbour is outside the grid;
 // those of D-ILU (SHARES) but D^-1 are A's. A lower neighbour outside the grid is replaced by the point itself, times
 // W_l = 0.
 //

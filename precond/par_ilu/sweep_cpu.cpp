@@ -5,7 +5,7 @@
 #include "precond/par_ilu/sweep_point.hpp"
 #include "precond/walks/run_pieces.hpp"
 
-namespace hyperplane::factor_sweeps {
+namespace hyperplane::par_ilu {
 namespace {
 
 /// A sweep over the points of a run; m is the dof if it is known at compile time, else 0.
@@ -121,4 +121,4 @@ void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then) {
     });
 }
 
-}  // namespace hyperplane::factor_sweeps
+}  // namespace hyperplane::par_ilu

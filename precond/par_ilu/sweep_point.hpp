@@ -10,7 +10,7 @@
 #include "precond/factors/view.hpp"
 #include "precond/par_ilu/sweeps_cuda.hpp"
 
-namespace hyperplane::factor_sweeps {
+namespace hyperplane::par_ilu {
 
 /// Tables that describe the factors' pattern to a sweep.
 struct Tables {
@@ -137,4 +137,4 @@ inline bool go_by_runs(const SweepRow<0>& row) {
 /// runs read, as soon as they are computed.
 void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then);
 
-}  // namespace hyperplane::factor_sweeps
+}  // namespace hyperplane::par_ilu

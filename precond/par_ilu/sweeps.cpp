@@ -8,7 +8,7 @@
 namespace hyperplane {
 namespace {
 
-using factor_sweeps::SweepRow;
+using par_ilu::SweepRow;
 
 /// Computes all entries of a point, which then replace the old ones.
 template <int m>
@@ -82,7 +82,7 @@ struct Order {
 /// Visits all points; m is the dof if it is known at compile time, else 0.
 template <int m>
 void visit(Backend backend, const Order& order, const SweepRow<0>& s) {
-    const SweepRow<m> row = factor_sweeps::known<m>(s);
+    const SweepRow<m> row = par_ilu::known<m>(s);
     if (order.then)
         return for_each_point(backend, s.old.layout, "asynchronous sweep of a factorisation",
                               ReplacedRow<m>{row, order.then->triangles, order.then->inverse});
@@ -92,8 +92,7 @@ void visit(Backend backend, const Order& order, const SweepRow<0>& s) {
 }
 
 void sweep(Backend backend, const Order& order, const SweepRow<0>& s) {
-    if (backend == Backend::cpu && !order.levels && factor_sweeps::go_by_runs(s))
-        return factor_sweeps::sweep_runs(s, order.then);
+    if (backend == Backend::cpu && !order.levels && par_ilu::go_by_runs(s)) return par_ilu::sweep_runs(s, order.then);
     with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) { visit<m.value>(backend, order, s); });
 }
 

@@ -199,7 +199,7 @@ Index FactorSweepsCuda::scratch_size(const IluPattern& shape) {
 
 void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed,
                            const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
-                           const Told& told) const {
+                           const PivotRecords& records) const {
     const Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
     const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
     const bool rows = pass == Pass::sweep && row_bytes_ > 0;
@@ -207,9 +207,9 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
                          : Cut{0, threads, shared_bytes(shape_, staged)};
     Arguments arguments = arguments_of(guessed, from, to);
     arguments.a_blocks = scratch;
-    arguments.ratio = told.ratio;
-    arguments.failure = told.failure;
-    arguments.failed = told.failed;
+    arguments.ratio = records.ratio;
+    arguments.failure = records.failure;
+    arguments.failed = records.failed;
     arguments.alpha = alpha;
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.boost;

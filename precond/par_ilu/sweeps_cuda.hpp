@@ -25,14 +25,14 @@ public:
     using Factors = FactorTarget;  ///< `triangles` is A's for D-ILU
     /// What the last sweep reports on each slot: the smallest ratio of a pivot to A's diagonal entry; -1 where one
     /// failed, else 0; and there its component, in the second half its value.
-    struct Told {
+    struct PivotRecords {
         double *ratio, *failure, *failed;
     };
     /// X = A and D^-1, in `to`; a sweep, in which entries that never change are read from `guessed` and not written;
     /// the last one, which writes all.
     /// `scratch` has scratch_size(shape) values, which the guess writes and sweeps read.
     void run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed, const Factors& from,
-             const Factors& to, double alpha, const PivotRules& rules, const Told& told) const;
+             const Factors& to, double alpha, const PivotRules& rules, const PivotRecords& records) const;
     /// Of staged sweeps: A's entries that they change, as factors lie, and a counter of runs; else 0.
     static Index scratch_size(const IluPattern& shape);
     /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.

@@ -6,7 +6,7 @@
 
 namespace hyperplane {
 
-using struct_ilu::Geometry;
+using wavefront_cuda::Geometry;
 
 Elimination::Elimination(const StructIluTuning& tuning) : tuning_(tuning) {}
 Elimination::~Elimination() = default;
@@ -15,7 +15,7 @@ void Elimination::analyse([[maybe_unused]] const IluFactors& factors) {
     if constexpr (cuda_built) {
         const IluPattern& pattern = factors.pattern();
         if (factors.matrix().backend() == Backend::cpu || (cuda_ && *served_ == pattern)) return;
-        cuda_ = std::make_unique<struct_ilu::Factorisation>(factors.context(), pattern, Geometry(pattern), tuning_);
+        cuda_ = std::make_unique<wavefront_cuda::Factorisation>(factors.context(), pattern, Geometry(pattern), tuning_);
         served_ = pattern;
     }
 }
@@ -31,7 +31,7 @@ FactorisationMemory Elimination::memory([[maybe_unused]] const IluPattern& patte
                                         [[maybe_unused]] Backend backend) const {
     if constexpr (cuda_built)
         if (backend == Backend::cuda)
-            return {.kept = struct_ilu::Factorisation::bytes(pattern, Geometry(pattern), tuning_)};
+            return {.kept = wavefront_cuda::Factorisation::bytes(pattern, Geometry(pattern), tuning_)};
     return {};
 }
 
@@ -40,7 +40,7 @@ std::vector<KernelSet> Elimination::kernels(const IluPattern& pattern) const {
         const IluPattern p = as_factored(pattern);
         return {{"elimination", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
                  [p, tuning = tuning_](const std::string& architecture) {
-                     return struct_ilu::Factorisation::compile(p, Geometry(p), tuning, architecture);
+                     return wavefront_cuda::Factorisation::compile(p, Geometry(p), tuning, architecture);
                  }}};
     }
     return {};

@@ -16,7 +16,7 @@
 
 namespace hyperplane {
 
-namespace struct_ilu {
+namespace wavefront_cuda {
 class Factorisation;
 }
 
@@ -33,8 +33,8 @@ public:
 
 private:
     StructIluTuning tuning_;
-    std::optional<IluPattern> served_;                 ///< the pattern for which cuda_ was made
-    std::unique_ptr<struct_ilu::Factorisation> cuda_;  ///< kernels, if the matrix is on a GPU
+    std::optional<IluPattern> served_;                     ///< the pattern for which cuda_ was made
+    std::unique_ptr<wavefront_cuda::Factorisation> cuda_;  ///< kernels, if the matrix is on a GPU
 };
 
 }  // namespace hyperplane

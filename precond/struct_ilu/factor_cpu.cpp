@@ -142,7 +142,7 @@ void factorise(IluFactors& factors, double alpha, PivotInverter& inverter) {
     copy_matrix(factors, alpha);
     const FactorsByRun f = read_by_runs(factors);
     const Elimination elimination(f, factors.matrix(), factors.held(), inverter);
-    sweep_pieces(f, Direction::lower, [&](const Run& piece) { elimination.piece(piece); });
+    for_each_piece(f, Direction::lower, [&](const Run& piece) { elimination.piece(piece); });
 }
 
 }  // namespace wavefront_cpu

@@ -6,12 +6,12 @@
 #include <algorithm>
 
 #include "core/grid/grid_point.hpp"
-#include "precond/factors/block_places.hpp"
+#include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/kernel_texts.hpp"
 
 namespace hyperplane {
-namespace struct_ilu {
+namespace wavefront_cuda {
 namespace {
 
 rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const FactorShape& shape) {
@@ -111,16 +111,17 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     const auto size = [&](TileShape t, bool with_ring) {
         const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
         const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),
-                    stage = stages * staged * dof * struct_ilu::consumer_threads(t.cells(), dof);
+                    stage = stages * staged * dof * wavefront_cuda::consumer_threads(t.cells(), dof);
         return Index(sizeof(double)) * ((with_ring ? g.ring * values * halo : 0) + stage);
     };
     const bool asked = tile.j > 0;
     const auto try_tiles = [&](bool with_ring) {
         stages = dof >= 2 && with_ring ? 2 : 3;
         if (!asked) tile = tile_of_points(dof, g.lower, with_ring);
-        while (!fits(size(tile, with_ring), struct_ilu::consumer_threads(tile.cells(), dof)) && tile.cells() > 16 / dof)
+        while (!fits(size(tile, with_ring), wavefront_cuda::consumer_threads(tile.cells(), dof)) &&
+               tile.cells() > 16 / dof)
             tile.halve();
-        consumer_threads = struct_ilu::consumer_threads(tile.cells(), dof);
+        consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), dof);
         shared = size(tile, with_ring);
         return fits(shared, consumer_threads);
     };
@@ -160,7 +161,7 @@ void FactorShape::shape_others(const IluPattern& system, const Geometry& g, cons
     }
     const int block = dof * dof;
     const auto fit = [&] {
-        consumer_threads = struct_ilu::consumer_threads(tile.cells(), point_threads);
+        consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), point_threads);
         shared = 8 * (kind == FactorKind::tensor ? Index(entries) * tile.cells() * ((block + 1) / 2 * 2 + 2)
                                                  : Index(consumer_threads) * g.lower * dof);
         // Where two stages leave the first-level cache too little, one has to do.
@@ -278,5 +279,5 @@ std::string Factorisation::describe() const {
                        32 * (shape_.halo_warps + shape_.matrix_warps), shape_.shared / 1024, shape_.blocks);
 }
 
-}  // namespace struct_ilu
+}  // namespace wavefront_cuda
 }  // namespace hyperplane

@@ -10,7 +10,7 @@
 #include "precond/struct_ilu/arguments.hpp"
 #include "precond/walks/tiles.hpp"
 
-namespace hyperplane::struct_ilu {
+namespace hyperplane::wavefront_cuda {
 
 /// How a point is factored: precond/struct_ilu/registers.cuh, tensor.cuh or fallback.cuh.
 enum class FactorKind { registers, tensor, fallback };
@@ -68,4 +68,4 @@ private:
     bool spoilt_ = false;  ///< in the last attempt a pivot could not be used
 };
 
-}  // namespace hyperplane::struct_ilu
+}  // namespace hyperplane::wavefront_cuda

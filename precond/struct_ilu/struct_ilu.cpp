@@ -38,11 +38,11 @@ std::vector<rtc::KernelResources> compile_struct_ilu([[maybe_unused]] const IluP
                                                      [[maybe_unused]] const StructIluTuning& tuning) {
     std::vector<rtc::KernelResources> rows;
     if constexpr (cuda_built) {
-        const struct_ilu::Geometry geometry(pattern);
-        rows = struct_ilu::Solves::compile(pattern, geometry, tuning, architecture);
-        if (is_narrow(pattern.storage) && pattern.dof > 1)
+        const wavefront_cuda::Geometry geometry(pattern);
+        rows = wavefront_cuda::Solves::compile(pattern, geometry, tuning, architecture);
+        if (is_reduced(pattern.storage) && pattern.dof > 1)
             return rows;  // the factorisation is that of double precision
-        for (auto& row : struct_ilu::Factorisation::compile(pattern, geometry, tuning, architecture))
+        for (auto& row : wavefront_cuda::Factorisation::compile(pattern, geometry, tuning, architecture))
             rows.push_back(row);
     }
     return rows;

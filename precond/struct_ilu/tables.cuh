@@ -3,7 +3,7 @@
 // Definitions: precond/struct_ilu/factor.cuh.
 #pragma once
 
-#include "precond/factors/block_places.hpp"
+#include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/struct_ilu/arguments.hpp"
 #include "precond/walks/async_copies.cuh"

@@ -19,7 +19,7 @@ template <int m>
 class LineFactors {
 public:
     LineFactors(const SubdomainFactors& f, double* values, const StructMatrix& a, double alpha, PivotInverter& inverter)
-        : cuts_(f.cuts()),
+        : partition_(f.partition()),
           stencil_(f.stencil()),
           order_(f.order()),
           values_(values),
@@ -28,15 +28,15 @@ public:
           inverter_(inverter),
           updates_(Eliminations(f.stencil(), false, false).by_lower()),
           lines_(std::size_t(stencil_.size())),
-          product_(std::size_t(dof()) * dof() * cuts_.size.x) {
+          product_(std::size_t(dof()) * dof() * partition_.size.x) {
         for (int e = 0; e < stencil_.size(); ++e) matrix_entry_.push_back(a.stencil().find(stencil_[e]));
     }
 
     PivotRatio factor(Index subdomain) {
-        first_ = cuts_.first_point(subdomain);
+        first_ = partition_.first_point(subdomain);
         block_ = values_ + subdomain * order_.values;
-        const Grid& g = cuts_.grid;
-        const Int3 size = cuts_.size;
+        const Grid& g = partition_.grid;
+        const Int3 size = partition_.size;
         within_ = {std::min(size.x, g.nx - first_.x), std::min(size.y, g.ny - first_.y),
                    std::min(size.z, g.nz - first_.z)};
         PivotRatio smallest;
@@ -61,7 +61,7 @@ private:
     }
     /// The blocks of an entry at the points of a line (SubdomainOrder::Rows::by_line).
     RunBlocks<double> blocks(int j, int k, int e) const {
-        const SubdomainPlace& place = order_.places[std::size_t(cuts_.size.x) * (j + cuts_.size.y * k)];
+        const SubdomainPlace& place = order_.places[std::size_t(partition_.size.x) * (j + partition_.size.y * k)];
         double* const from = block_ + (e < lower() ? place.lower : place.upper);
         const Index number = e < lower() ? e : e - lower();
         return {from + number * dof() * place.stride, place.row_stride, place.stride};
@@ -95,12 +95,13 @@ private:
                 std::fill_n(out, to.begin, 0.0);
                 if (natural) {
                     // Coefficients are far apart in memory, and lines too short for hardware prefetchers.
-                    for (int t = 0; t < cuts_.size.x; t += 8) __builtin_prefetch(from + slot + cuts_.grid.nx + t);
+                    for (int t = 0; t < partition_.size.x; t += 8)
+                        __builtin_prefetch(from + slot + partition_.grid.nx + t);
                     for (int t = to.begin; t < to.end; ++t) out[t] = factor * from[slot + t];
                 } else {
                     for (int t = to.begin; t < to.end; ++t) out[t] = factor * from[a_.layout().slot(p + Int3{t, 0, 0})];
                 }
-                std::fill(out + to.end, out + cuts_.size.x, 0.0);
+                std::fill(out + to.end, out + partition_.size.x, 0.0);
             }
     }
 
@@ -128,7 +129,7 @@ private:
     void replace_by_product(const RunBlocks<double>& z, const RunBlocks<const double>& x,
                             const RunBlocks<const double>& y, int begin, int end) {
         if (begin >= end) return;
-        const int n = cuts_.size.x;
+        const int n = partition_.size.x;
         std::fill(product_.begin(), product_.end(), 0.0);
         const RunBlocks<double> product{product_.data(), Index(dof()) * n, n};
         add_products<+1, m>(dof(), x, y, product, begin, end);
@@ -163,7 +164,7 @@ private:
         }
     }
 
-    const Cuts& cuts_;
+    const Partition& partition_;
     const Stencil& stencil_;
     const SubdomainOrder& order_;
     double* const values_;
@@ -182,9 +183,9 @@ private:
 }  // namespace
 
 void SubdomainFactors::factor_lines(const StructMatrix& a, double alpha, PivotInverter& inverter) {
-    const Index subdomains = cuts_.subdomains();
+    const Index subdomains = partition_.subdomains();
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(order_.dof, [&](auto dof) {
-#pragma omp parallel num_threads(threads_for(cuts_.grid.points() * order_.dof))
+#pragma omp parallel num_threads(threads_for(partition_.grid.points() * order_.dof))
         {
             LineFactors<dof.value> lines(*this, values_.data(), a, alpha, inverter);
             PivotRatio smallest;

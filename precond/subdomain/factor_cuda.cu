@@ -68,12 +68,12 @@ struct FactorPoint {
         at.subdomain = subdomain;
         at.local = local;
         at.first = first;
-        at.point = x.cuts.point(local, first);
-        if (!x.cuts.grid.contains(at.point)) return false;
+        at.point = x.partition.point(local, first);
+        if (!x.partition.grid.contains(at.point)) return false;
         at.slot = a.layout.slot(at.point);
         at.coupled[0] = at.coupled[1] = 0;
         for (int e = 0; e < entries(); ++e)
-            if (x.cuts.holds(at.point + tables.offsets[e], at.first)) at.coupled[e / 64] |= 1ull << e % 64;
+            if (x.partition.holds(at.point + tables.offsets[e], at.first)) at.coupled[e / 64] |= 1ull << e % 64;
         return true;
     }
     __device__ double& value(const Place& at, int e, int r, int c) const {
@@ -95,7 +95,7 @@ struct FactorPoint {
         }
         for (int l = 0; l < x.lower; ++l) {
             if (!at.couples(l)) continue;
-            const int there = x.cuts.local(at.point + tables.offsets[l], at.first);
+            const int there = x.partition.local(at.point + tables.offsets[l], at.first);
             double row[room];
             for (int k = 0; k < dof(); ++k) row[k] = value(at, l, r, k);
             for (int update = tables.begin[l]; update < tables.begin[l + 1]; ++update) {
@@ -124,7 +124,7 @@ struct FactorPoint {
                 enlarge(a.at(own_entry, at.point, at.slot, r, c));
                 enlarge(block[r * size + c] = value(at, x.lower, r, c));
             }
-        const Index row = x.cuts.grid.row(at.point);
+        const Index row = x.partition.grid.row(at.point);
         const int given_up = invert_in_place(size, block, [&](int component, double pivot) {
             const double own = a.at(own_entry, at.point, at.slot, component, component);
             ratio = std::min(ratio, judge.ratio(pivot, own));
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(factor_threads)
     walk_subdomains(const __grid_constant__ Body body, const Steps steps, SubdomainRatio* smallest) {
     __shared__ SubdomainRatio ratios[factor_threads];
     const Index subdomain = blockIdx.x;
-    const Int3 first = body.x.cuts.first_point(subdomain);
+    const Int3 first = body.x.partition.first_point(subdomain);
     const int thread = int(threadIdx.x), dof = body.dof();
     PivotRatio own;
     Place at;
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(factor_threads)
 
 template <class Body>
 PivotRatio walk_on_device(const Context& context, const Body& body, const Steps& steps) {
-    const Index subdomains = body.x.cuts.subdomains();
+    const Index subdomains = body.x.partition.subdomains();
     Buffer<SubdomainRatio> ratios(context, "preconditioner: pivots", subdomains);
     walk_subdomains<<<unsigned(subdomains), factor_threads, 0, cuda::stream()>>>(body, steps, ratios.data());
     cuda::launched("factorisation of subdomains");
@@ -210,7 +210,7 @@ void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const 
     const PivotJudge judge{rule_of(rules, symmetric_), log.data()};
     with_known_dof<1, 2, 3, 4>(order_.dof, [&](auto dof) {
         const FactorPoint<dof.value> body{
-            {cuts_, places_.data(), values_.data(), order_.values, order_.dof, lower},
+            {partition_, places_.data(), values_.data(), order_.values, order_.dof, lower},
             {kept_offsets_.data(), tables, tables + entries, tables + entries + lower + 1},
             {view(a), a.layout(), offsets_.data(), a.stencil().size()},
             judge,

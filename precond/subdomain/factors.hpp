@@ -12,7 +12,7 @@ namespace hyperplane {
 /// above it are G.
 template <class T>
 struct BasicSubdomainView {
-    Cuts cuts;
+    Partition partition;
     const SubdomainPlace* places = nullptr;  ///< [local number]
     T* values = nullptr;
     Index subdomain_values = 0;
@@ -36,10 +36,10 @@ using SubdomainFactorView = BasicSubdomainView<double>;
 class SubdomainFactors {
 public:
     /// Allocates factors for matrices of the shape of `a`.
-    SubdomainFactors(const Context& context, const Cuts& cuts, const StructMatrix& a, SubdomainOrder::Rows rows,
-                     FactorStorage storage);
+    SubdomainFactors(const Context& context, const Partition& partition, const StructMatrix& a,
+                     SubdomainOrder::Rows rows, FactorStorage storage);
 
-    bool serves(const Cuts& cuts, const StructMatrix& a) const;
+    bool serves(const Partition& partition, const StructMatrix& a) const;
     /// Factors A + alpha diag(A) without the couplings between subdomains. A subdomain is factored step by step, on a
     /// GPU by a thread block, on a CPU by one thread, for which factors must be stored by line.
     void factor(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
@@ -47,8 +47,8 @@ public:
     /// In the result's numbers, the parts of a matrix row in W, D^-1 and G count as three rows.
     Rounding round();
 
-    const Cuts& cuts() const { return cuts_; }
-    const Stencil& stencil() const { return stencil_; }  ///< Cuts::within of the matrix's
+    const Partition& partition() const { return partition_; }
+    const Stencil& stencil() const { return stencil_; }  ///< Partition::within of the matrix's
     const SubdomainOrder& order() const { return order_; }
     FactorStorage storage() const { return order_.storage; }
     /// The stored factors, in the order of order(). T must be the type of the storage: double, float or Half.
@@ -57,7 +57,7 @@ public:
         return static_cast<const T*>(data());
     }
     const void* data() const {
-        return is_narrow(storage()) ? static_cast<const void*>(narrow_.data()) : values_.data();
+        return is_reduced(storage()) ? static_cast<const void*>(reduced_.data()) : values_.data();
     }
 
     /// Copies factors in double precision. Couplings between subdomains are zero in the copy, and `to` must have the
@@ -67,16 +67,16 @@ public:
     StructMatrix widened() const;
 
     /// Bytes held by the factors alone, and together with their tables.
-    Index factor_bytes() const { return cuts_.subdomains() * order_.values * bytes_of(storage()); }
-    static Index bytes(const Cuts& cuts, const Stencil& matrix, int dof, SubdomainOrder::Rows rows,
+    Index factor_bytes() const { return partition_.subdomains() * order_.values * bytes_of(storage()); }
+    static Index bytes(const Partition& partition, const Stencil& matrix, int dof, SubdomainOrder::Rows rows,
                        FactorStorage storage);
     /// Bytes held in addition during a set-up: on a GPU the record of pivots, and the factors in double precision if
     /// they are going to be rounded.
-    static Index setup_bytes(Backend backend, const Cuts& cuts, const Stencil& matrix, int dof,
+    static Index setup_bytes(Backend backend, const Partition& partition, const Stencil& matrix, int dof,
                              SubdomainOrder::Rows rows, FactorStorage storage);
 
 private:
-    Index count() const { return cuts_.subdomains() * order_.values; }
+    Index count() const { return partition_.subdomains() * order_.values; }
     void factor_lines(const StructMatrix& a, double alpha, PivotInverter& inverter);
     void factor_points(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
     template <class T>
@@ -85,7 +85,7 @@ private:
     void widen_to(StructMatrix& host) const;
 
     Context context_;
-    Cuts cuts_;
+    Partition partition_;
     Stencil stencil_;
     std::vector<Int3> matrix_offsets_;
     bool symmetric_;
@@ -93,8 +93,8 @@ private:
     Buffer<SubdomainPlace> places_;
     Buffer<int> points_, begin_, tables_;
     Buffer<Int3> offsets_, kept_offsets_;
-    Buffer<double> values_;         ///< in double precision; released after rounding
-    Buffer<std::uint32_t> narrow_;  ///< in reduced precision
+    Buffer<double> values_;          ///< in double precision; released after rounding
+    Buffer<std::uint32_t> reduced_;  ///< in reduced precision
 };
 
 }  // namespace hyperplane

@@ -82,9 +82,9 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
         if (variant == name) options.variant = value;
     if (options.size) {
         constexpr Index most_held = 227 * 1024 / Index(sizeof(double));
-        const Cuts cuts{setting.grid, *options.size};
-        const SubdomainCells cells(cuts, cuts.within(setting.stencil));
-        const Index flags = options.variant == SubdomainVariant::spin ? cuts.points() / 2 + 1 : 0;
+        const Partition partition{setting.grid, *options.size};
+        const SubdomainCells cells(partition, partition.within(setting.stencil));
+        const Index flags = options.variant == SubdomainVariant::spin ? partition.points() / 2 + 1 : 0;
         const Index held = Index(setting.dof) * cells.cells + 2 * cells.margin + 1 + flags;
         if (held > most_held)
             throw UsageError(
@@ -106,8 +106,8 @@ Index fewest_bytes(const Stencil& kept, Index dof, Index points, FactorStorage s
 
 }  // namespace
 
-Cuts SubdomainOptions::cuts(const Grid& grid, int dof) const {
-    return size ? Cuts{grid, *size} : Cuts::by_default(grid, dof);
+Partition SubdomainOptions::partition(const Grid& grid, int dof) const {
+    return size ? Partition{grid, *size} : Partition::by_default(grid, dof);
 }
 
 SubdomainIldu0::SubdomainIldu0(const Context& context, const SubdomainOptions& options)
@@ -121,33 +121,33 @@ SubdomainIldu0::SubdomainIldu0(const Context& context, const SubdomainOptions& o
 }
 
 PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const PreconditionerSetting& setting) {
-    const Cuts cuts = options.cuts(setting.grid, setting.dof);
+    const Partition partition = options.partition(setting.grid, setting.dof);
     const SubdomainOrder::Rows rows = rows_of(setting.context.backend(), options.variant);
     PreconditionerPlan plan;
     // Subdomains consist of parts of lines along x, which are contiguous in the natural layout.
     plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    plan.bytes = SubdomainFactors::bytes(cuts, setting.stencil, setting.dof, rows, options.storage);
+    plan.bytes = SubdomainFactors::bytes(partition, setting.stencil, setting.dof, rows, options.storage);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
-            plan.bytes += SubdomainSolveCuda::bytes(cuts, cuts.within(setting.stencil), setting.dof, options.variant,
-                                                    options.storage);
-    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), cuts, setting.stencil, setting.dof,
+            plan.bytes += SubdomainSolveCuda::bytes(partition, partition.within(setting.stencil), setting.dof,
+                                                    options.variant, options.storage);
+    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), partition, setting.stencil, setting.dof,
                                                      rows, options.storage);
     plan.bytes_per_apply =
-        fewest_bytes(cuts.within(setting.stencil), setting.dof, setting.grid.points(), options.storage);
+        fewest_bytes(partition.within(setting.stencil), setting.dof, setting.grid.points(), options.storage);
     const bool varies = options.variant == SubdomainVariant::dag_edge;
     plan.traits = {.fixed = true, .symmetric = setting.symmetric, .varies = varies ? "variant = dag_edge" : ""};
     return plan;
 }
 
 SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
-    const Cuts cuts = options_.cuts(a.grid(), a.dof());
+    const Partition partition = options_.partition(a.grid(), a.dof());
     layout_ = a.layout();
     symmetric_ = a.symmetric();
-    if (!factors_ || !factors_->serves(cuts, a)) {
+    if (!factors_ || !factors_->serves(partition, a)) {
         cuda_.reset();
         factors_.reset();
-        factors_.emplace(context_, cuts, a, rows_of(context_.backend(), options_.variant), options_.storage);
+        factors_.emplace(context_, partition, a, rows_of(context_.backend(), options_.variant), options_.storage);
     }
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && !(cuda_ && cuda_->layout() == layout_.kind()))
@@ -157,7 +157,7 @@ SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
     SetupReport report =
         factor_with_policy(a, rules, options_.pivots.shift, "subdomain_ildu0",
                            [&](double alpha, PivotInverter& inverter) { factors_->factor(a, alpha, rules, inverter); });
-    if (is_narrow(options_.storage)) judge(factors_->round(), options_.storage, "subdomain_ildu0", report);
+    if (is_reduced(options_.storage)) judge(factors_->round(), options_.storage, "subdomain_ildu0", report);
     report.factor_bytes = factors_->factor_bytes();
     return report;
 }
@@ -169,8 +169,8 @@ void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
 }
 
 TriangleShape SubdomainIldu0::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {
-    return {Layout(LayoutKind::natural, grid, stencil.level_map()), options_.cuts(grid, dof).within(stencil).offsets(),
-            dof, symmetric, true};
+    return {Layout(LayoutKind::natural, grid, stencil.level_map()),
+            options_.partition(grid, dof).within(stencil).offsets(), dof, symmetric, true};
 }
 
 Index SubdomainIldu0::bytes_per_apply() const {
@@ -179,14 +179,14 @@ Index SubdomainIldu0::bytes_per_apply() const {
 
 std::vector<KernelSet> SubdomainIldu0::kernels(const SubdomainOptions& options, const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
-        const Cuts cuts = options.cuts(setting.grid, setting.dof);
+        const Partition partition = options.partition(setting.grid, setting.dof);
         const Layout layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-        const std::string family =
-            fmt::format("subdomain_{}_{}x{}x{}", name_of(options.variant), cuts.size.x, cuts.size.y, cuts.size.z);
+        const std::string family = fmt::format("subdomain_{}_{}x{}x{}", name_of(options.variant), partition.size.x,
+                                               partition.size.y, partition.size.z);
         return {{family, layout, setting.stencil, setting.dof, setting.symmetric, options.storage,
-                 [cuts, within = cuts.within(setting.stencil), dof = setting.dof,
+                 [partition, within = partition.within(setting.stencil), dof = setting.dof,
                   options](const std::string& architecture) {
-                     return SubdomainSolveCuda::compile(cuts, within, dof, options.variant, options.storage,
+                     return SubdomainSolveCuda::compile(partition, within, dof, options.variant, options.storage,
                                                         architecture, options.tuning);
                  }}};
     }

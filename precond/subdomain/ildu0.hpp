@@ -38,13 +38,13 @@
 namespace hyperplane {
 
 struct SubdomainOptions {
-    std::optional<Int3> size;  ///< points of a subdomain; none: Cuts::by_default
+    std::optional<Int3> size;  ///< points of a subdomain; none: Partition::by_default
     SubdomainVariant variant = SubdomainVariant::level;
     PivotOptions pivots;
     FactorStorage storage = FactorStorage::double_precision;
     SubdomainTuning tuning = {};
 
-    Cuts cuts(const Grid& grid, int dof) const;
+    Partition partition(const Grid& grid, int dof) const;
 };
 
 class SubdomainIldu0 : public Preconditioner, public ExportsFactors {

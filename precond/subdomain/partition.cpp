@@ -18,7 +18,7 @@ Index pairs_on_axis(int extent, int size, int distance) {
 
 }  // namespace
 
-Cuts Cuts::by_default(const Grid& grid, int dof) {
+Partition Partition::by_default(const Grid& grid, int dof) {
     constexpr int most_points = 2048, most_values = 48 * 1024 / int(sizeof(double));
     const int limit = std::max(1, std::min(most_points, most_values / dof));
     const std::array<int, 3> extent{grid.nx, grid.ny, grid.nz};
@@ -32,13 +32,13 @@ Cuts Cuts::by_default(const Grid& grid, int dof) {
         size[axis] *= 2;
     }
     for (int a = 0; a < 3; ++a) {
-        const int cuts = parts(extent[a], size[a]);
-        size[a] = parts(extent[a], cuts);
+        const int boxes = parts(extent[a], size[a]);
+        size[a] = parts(extent[a], boxes);
     }
     return {grid, {size[0], size[1], size[2]}};
 }
 
-Index Cuts::blocks_kept(const Stencil& stencil) const {
+Index Partition::blocks_kept(const Stencil& stencil) const {
     Index blocks = 0;
     for (const Int3 o : stencil.offsets())
         blocks += pairs_on_axis(grid.nx, size.x, o.x) * pairs_on_axis(grid.ny, size.y, o.y) *
@@ -46,45 +46,48 @@ Index Cuts::blocks_kept(const Stencil& stencil) const {
     return blocks;
 }
 
-Stencil Cuts::within(const Stencil& stencil) const {
+Stencil Partition::within(const Stencil& stencil) const {
     std::vector<Int3> offsets;
     for (const Int3 o : stencil.offsets())
         if (std::abs(o.x) < size.x && std::abs(o.y) < size.y && std::abs(o.z) < size.z) offsets.push_back(o);
     return Stencil(stencil.name(), offsets);
 }
 
-SubdomainOrder::SubdomainOrder(const Cuts& cuts, const Stencil& stencil, int dof, Rows rows, FactorStorage storage)
-    : storage(storage), lower(stencil.lower_size()), dof(dof), places(cuts.points()) {
+SubdomainOrder::SubdomainOrder(const Partition& partition, const Stencil& stencil, int dof, Rows rows,
+                               FactorStorage storage)
+    : storage(storage), lower(stencil.lower_size()), dof(dof), places(partition.points()) {
     if (rows == Rows::by_line)
-        arrange_by_line(cuts);
+        arrange_by_line(partition);
     else
-        arrange_by_level(cuts, stencil);
-    classify(cuts, stencil);
+        arrange_by_level(partition, stencil);
+    classify(partition, stencil);
     if (rows == Rows::by_point)
         place_by_point();
     else
         place_by_step(rows == Rows::by_line);
 }
 
-void SubdomainOrder::arrange_by_line(const Cuts& cuts) {
-    for (int local = 0; local < cuts.points(); ++local) {
-        if (local % cuts.size.x == 0) begin.push_back(local);
+void SubdomainOrder::arrange_by_line(const Partition& partition) {
+    for (int local = 0; local < partition.points(); ++local) {
+        if (local % partition.size.x == 0) begin.push_back(local);
         points.push_back(local);
     }
-    begin.push_back(cuts.points());
+    begin.push_back(partition.points());
 }
 
-void SubdomainOrder::arrange_by_level(const Cuts& cuts, const Stencil& stencil) {
+void SubdomainOrder::arrange_by_level(const Partition& partition, const Stencil& stencil) {
     // A step has at most 256 rows, one for each of 256 threads, and at most 21 KiB of values. These are three points of
     // box27 with eight unknowns in double precision; fewer points would leave half a warp idle.
     constexpr int most_rows = 256, most_bytes = 21 * 1024;
     const int point_bytes = (lower + 1) * dof * dof * int(bytes_of(storage));
     const int most = std::max(1, std::min(most_rows / dof, most_bytes / point_bytes));
     const LevelMap levels = stencil.level_map();
-    std::vector<std::vector<int>> by_level(1 + levels.level({cuts.size.x - 1, cuts.size.y - 1, cuts.size.z - 1}));
-    for (int local = 0; local < cuts.points(); ++local) by_level[levels.level(cuts.point(local, {}))].push_back(local);
+    std::vector<std::vector<int>> by_level(
+        1 + levels.level({partition.size.x - 1, partition.size.y - 1, partition.size.z - 1}));
+    for (int local = 0; local < partition.points(); ++local)
+        by_level[levels.level(partition.point(local, {}))].push_back(local);
     for (const std::vector<int>& level : by_level) {
-        const int parts = Cuts::parts(int(level.size()), most);
+        const int parts = Partition::parts(int(level.size()), most);
         for (int part = 0; part < parts; ++part) {
             begin.push_back(int(points.size()));
             const auto at = [&](int p) { return level.begin() + std::ptrdiff_t(level.size()) * p / parts; };
@@ -94,17 +97,17 @@ void SubdomainOrder::arrange_by_level(const Cuts& cuts, const Stencil& stencil) 
     begin.push_back(int(points.size()));
 }
 
-void SubdomainOrder::classify(const Cuts& cuts, const Stencil& stencil) {
-    std::vector<int> step_of(cuts.points());
+void SubdomainOrder::classify(const Partition& partition, const Stencil& stencil) {
+    std::vector<int> step_of(partition.points());
     for (int step = 0; step < steps(); ++step)
         for (int at = begin[step]; at < begin[step + 1]; ++at) step_of[points[at]] = step;
     Grid box;
-    box.nx = cuts.size.x, box.ny = cuts.size.y, box.nz = cuts.size.z;
+    box.nx = partition.size.x, box.ny = partition.size.y, box.nz = partition.size.z;
     for (int e = 0; e < lower; ++e) {
         bool near = false;
-        for (int local = 0; local < cuts.points() && !near; ++local) {
-            const Int3 q = cuts.point(local, {}) + stencil[e];
-            near = box.contains(q) && step_of[local] - step_of[cuts.local(q, {})] == 1;
+        for (int local = 0; local < partition.points() && !near; ++local) {
+            const Int3 q = partition.point(local, {}) + stencil[e];
+            near = box.contains(q) && step_of[local] - step_of[partition.local(q, {})] == 1;
         }
         newest.push_back(near);
     }
@@ -160,19 +163,19 @@ int SubdomainOrder::most_points() const {
     return most;
 }
 
-SubdomainCells::SubdomainCells(const Cuts& cuts, const Stencil& stencil) {
+SubdomainCells::SubdomainCells(const Partition& partition, const Stencil& stencil) {
     // From a point of a step to the next, j grows by one and i falls by the level's coefficient of j. Padding makes
     // this an odd distance of doubles. Short lines are not padded.
-    const bool even = (cuts.size.x - stencil.level_map().y) % 2 == 0;
-    pitch = even && cuts.size.x > 4 && cuts.size.y > 1 ? cuts.size.x + 1 : cuts.size.x;
-    cells = pitch * cuts.size.y * cuts.size.z;
-    for (int local = 0; local < cuts.points(); ++local) {
-        const Int3 p = cuts.point(local, {});
-        of_point.push_back(p.x + pitch * (p.y + cuts.size.y * p.z));
+    const bool even = (partition.size.x - stencil.level_map().y) % 2 == 0;
+    pitch = even && partition.size.x > 4 && partition.size.y > 1 ? partition.size.x + 1 : partition.size.x;
+    cells = pitch * partition.size.y * partition.size.z;
+    for (int local = 0; local < partition.points(); ++local) {
+        const Int3 p = partition.point(local, {});
+        of_point.push_back(p.x + pitch * (p.y + partition.size.y * p.z));
     }
     margin = 0;
     for (int e = 0; e < stencil.lower_size(); ++e) {
-        delta.push_back(stencil[e].x + pitch * (stencil[e].y + cuts.size.y * stencil[e].z));
+        delta.push_back(stencil[e].x + pitch * (stencil[e].y + partition.size.y * stencil[e].z));
         margin = std::max(margin, std::abs(delta.back()));
     }
 }

@@ -22,14 +22,14 @@
 
 namespace hyperplane {
 
-/// The partition of a grid by geometric cuts. Kernels receive it by value.
-struct Cuts {
+/// The partition of a grid into boxes. Kernels receive it by value.
+struct Partition {
     Grid grid;
     Int3 size;  ///< points of a subdomain along x, y, z; at most the grid's
 
     /// Boxes of equal size, of about 16 x 16 x 8 points; of fewer points if their vector, with `dof` values a point,
     /// would take more than 48 KiB of a GPU's shared memory.
-    static Cuts by_default(const Grid& grid, int dof);
+    static Partition by_default(const Grid& grid, int dof);
 
     HYPERPLANE_HD static int parts(int extent, int size) { return (extent + size - 1) / size; }
     HYPERPLANE_HD Int3 count() const {
@@ -87,8 +87,8 @@ struct SubdomainOrder {
     std::vector<bool> newest;            ///< for each lower entry: whether it leads some point to the step just before
     std::vector<SubdomainPlace> places;  ///< [local number]
 
-    /// `stencil` is Cuts::within of the matrix's stencil.
-    SubdomainOrder(const Cuts& cuts, const Stencil& stencil, int dof, Rows rows,
+    /// `stencil` is Partition::within of the matrix's stencil.
+    SubdomainOrder(const Partition& partition, const Stencil& stencil, int dof, Rows rows,
                    FactorStorage storage = FactorStorage::double_precision);
 
     int steps() const { return int(begin.size()) - 1; }
@@ -99,9 +99,9 @@ struct SubdomainOrder {
 
 private:
     int upwards(int step) const { return step < steps() ? step : 2 * steps() - 1 - step; }
-    void arrange_by_level(const Cuts& cuts, const Stencil& stencil);
-    void arrange_by_line(const Cuts& cuts);
-    void classify(const Cuts& cuts, const Stencil& stencil);
+    void arrange_by_level(const Partition& partition, const Stencil& stencil);
+    void arrange_by_line(const Partition& partition);
+    void classify(const Partition& partition, const Stencil& stencil);
     void place_by_step(bool lines);
     void place_by_point();
     int exponent_values(int rows) const;
@@ -116,7 +116,7 @@ struct SubdomainCells {
     std::vector<int> of_point;  ///< [local number], without the margin
     std::vector<int> delta;     ///< [lower entry]: distance from a point to its neighbour
 
-    SubdomainCells(const Cuts& cuts, const Stencil& stencil);
+    SubdomainCells(const Partition& partition, const Stencil& stencil);
 };
 
 }  // namespace hyperplane

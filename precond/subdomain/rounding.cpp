@@ -14,21 +14,21 @@ struct RoundRow {
     RoundingLog* log;
 
     HYPERPLANE_HD void operator()(int at, int) const {
-        const int dof = from.dof, r = at % dof, number = at / dof % from.cuts.points();
-        const Index subdomain = at / (dof * from.cuts.points());
+        const int dof = from.dof, r = at % dof, number = at / dof % from.partition.points();
+        const Index subdomain = at / (dof * from.partition.points());
         const int local = points[number];
-        const Int3 p = from.cuts.point(local, from.cuts.first_point(subdomain));
-        if (!from.cuts.grid.contains(p)) return;
-        const unsigned long long row = from.cuts.grid.row(p) * dof + r;
+        const Int3 p = from.partition.point(local, from.partition.first_point(subdomain));
+        if (!from.partition.grid.contains(p)) return;
+        const unsigned long long row = from.partition.grid.row(p) * dof + r;
         round(subdomain, local, r, 0, from.lower, 0, 3 * row);
         round(subdomain, local, r, from.lower, from.lower + 1, 2, 3 * row + 1);
         round(subdomain, local, r, from.lower + 1, 2 * from.lower + 1, 1, 3 * row + 2);
     }
 
 private:
-    /// Rounds the row's coefficients in one part, entries [first, last); `told` is the row's number in the log.
+    /// Rounds the row's coefficients in one part, entries [first, last); `number` is the row's number in the log.
     HYPERPLANE_HD void round(Index subdomain, int local, int r, int first, int last, int part,
-                             unsigned long long told) const {
+                             unsigned long long number) const {
         RowRounding<T> row;
         if constexpr (RowRounding<T>::scales) {
             for (int e = first; e < last; ++e)
@@ -38,7 +38,7 @@ private:
         for (int e = first; e < last; ++e)
             for (int c = 0; c < from.dof; ++c)
                 to.at(subdomain, local, e, r, c) = row.rounded(from.at(subdomain, local, e, r, c));
-        row.tell(*log, told);
+        row.tell(*log, number);
     }
 };
 
@@ -47,17 +47,19 @@ private:
 template <class T>
 void SubdomainFactors::round_to(RoundingLog* log) {
     const int dof = order_.dof, lower = stencil_.lower_size();
-    const RoundRow<T> row{{cuts_, places_.data(), values_.data(), order_.values, dof, lower},
-                          {cuts_, places_.data(), reinterpret_cast<T*>(narrow_.data()), order_.values, dof, lower},
-                          points_.data(),
-                          log};
-    for_each_element(context_.backend(), cuts_.subdomains() * cuts_.points() * dof, 1, "rounding of factors", row);
+    const RoundRow<T> row{
+        {partition_, places_.data(), values_.data(), order_.values, dof, lower},
+        {partition_, places_.data(), reinterpret_cast<T*>(reduced_.data()), order_.values, dof, lower},
+        points_.data(),
+        log};
+    for_each_element(context_.backend(), partition_.subdomains() * partition_.points() * dof, 1, "rounding of factors",
+                     row);
 }
 
 Rounding SubdomainFactors::round() {
     const Index words = factor_bytes() / Index(sizeof(std::uint32_t));
-    if (narrow_.size() == 0) narrow_ = Buffer<std::uint32_t>(context_, "factor", words);
-    const Rounding met = rounding_by(context_, cuts_.grid, order_.dof, 3, [&](RoundingLog* log) {
+    if (reduced_.size() == 0) reduced_ = Buffer<std::uint32_t>(context_, "factor", words);
+    const Rounding met = rounding_by(context_, partition_.grid, order_.dof, 3, [&](RoundingLog* log) {
         storage() == FactorStorage::single_precision ? round_to<float>(log) : round_to<Half>(log);
     });
     values_ = {};
@@ -72,11 +74,11 @@ void SubdomainFactors::widen_to(StructMatrix& host) const {
     else
         std::copy_n(values<T>(), kept.size(), kept.begin());
     const int dof = order_.dof, lower = stencil_.lower_size();
-    const BasicSubdomainView<T> x{cuts_, order_.places.data(), kept.data(), order_.values, dof, lower};
-    for (Index subdomain = 0; subdomain < cuts_.subdomains(); ++subdomain)
-        for (int local = 0; local < cuts_.points(); ++local) {
-            const Int3 p = cuts_.point(local, cuts_.first_point(subdomain));
-            if (!cuts_.grid.contains(p)) continue;
+    const BasicSubdomainView<T> x{partition_, order_.places.data(), kept.data(), order_.values, dof, lower};
+    for (Index subdomain = 0; subdomain < partition_.subdomains(); ++subdomain)
+        for (int local = 0; local < partition_.points(); ++local) {
+            const Int3 p = partition_.point(local, partition_.first_point(subdomain));
+            if (!partition_.grid.contains(p)) continue;
             const auto element = [&](int e, int r, int c) {
                 const int part = e < lower ? 0 : e > lower ? 1 : 2;
                 const double scale = RowRounding<T>::scales ? scale_of(x.exponent(subdomain, local, part, r)) : 1.0;
@@ -84,12 +86,12 @@ void SubdomainFactors::widen_to(StructMatrix& host) const {
             };
             for (int e = 0; e < stencil_.size(); ++e)
                 for (int r = 0; r < dof; ++r)
-                    for (int c = 0; c < dof; ++c) host.values(e, r, c)[cuts_.grid.row(p)] = element(e, r, c);
+                    for (int c = 0; c < dof; ++c) host.values(e, r, c)[partition_.grid.row(p)] = element(e, r, c);
         }
 }
 
 StructMatrix SubdomainFactors::widened() const {
-    Grid grid = cuts_.grid;
+    Grid grid = partition_.grid;
     grid.periodic = {false, false, false};
     StructMatrix host(Context::cpu(), Layout(LayoutKind::natural, grid, {}), stencil_, order_.dof, MatrixStorage::full,
                       "factor");

@@ -54,7 +54,7 @@ private:
     static constexpr bool scaled = RowRounding<T>::scales;
 
     int dof() const { return m > 0 ? m : dof_; }
-    int points() const { return n > 0 ? n : f_.cuts().size.x; }
+    int points() const { return n > 0 ? n : f_.partition().size.x; }
     double* at(int component) { return vector_.data() + cells_.margin + std::size_t(component) * cells_.cells; }
     double* sum(int component) { return sum_.data() + component * points(); }
     const T* values(Index subdomain, int step) const {
@@ -64,15 +64,16 @@ private:
     /// Calls body(first point, its cell, number of points) for each line of a subdomain, as far as it is in the grid.
     template <class Body>
     void for_each_line(Index subdomain, const Body& body) {
-        const Int3 first = f_.cuts().first_point(subdomain), size = f_.cuts().size;
-        const Grid& grid = f_.cuts().grid;
+        const Int3 first = f_.partition().first_point(subdomain), size = f_.partition().size;
+        const Grid& grid = f_.partition().grid;
         const int count = std::min(size.x, grid.nx - first.x);
         for (int k = 0; k < std::min(size.z, grid.nz - first.z); ++k)
             for (int j = 0; j < std::min(size.y, grid.ny - first.y); ++j)
                 body(first + Int3{0, j, k}, cells_.pitch * (j + size.y * k), count);
     }
     void load(Index subdomain, const Vector& in) {
-        const Int3 n_cuts = f_.cuts().count(), first = f_.cuts().first_point(subdomain), size = f_.cuts().size;
+        const Int3 n_cuts = f_.partition().count(), first = f_.partition().first_point(subdomain),
+                   size = f_.partition().size;
         const bool last =
             first.x / size.x == n_cuts.x - 1 || first.y / size.y == n_cuts.y - 1 || first.z / size.z == n_cuts.z - 1;
         if (last) std::fill(vector_.begin(), vector_.end(), 0.0);  // there may be places without points
@@ -155,8 +156,8 @@ private:
 
 template <class T, int m, int n>
 void solve_all(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
-    const SubdomainCells cells(factors.cuts(), factors.stencil());
-    const Index subdomains = factors.cuts().subdomains();
+    const SubdomainCells cells(factors.partition(), factors.stencil());
+    const Index subdomains = factors.partition().subdomains();
 #pragma omp parallel num_threads(threads_for(r.size()))
     {
         LineSolver<T, m, n> solver(factors, cells);
@@ -170,7 +171,7 @@ void solve_all(const SubdomainFactors& factors, bool fused, const Vector& r, Vec
 
 template <class T, int m>
 void solve_with_dof(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
-    switch (factors.cuts().size.x) {
+    switch (factors.partition().size.x) {
         case 8: return solve_all<T, m, 8>(factors, fused, r, z);
         case 16: return solve_all<T, m, 16>(factors, fused, r, z);
         default: return solve_all<T, m, 0>(factors, fused, r, z);

@@ -19,15 +19,15 @@ Index even(Index values) {
 
 /// Numbers that every kernel of subdomains of one shape is specialised on.
 struct Shape {
-    Cuts cuts;
+    Partition partition;
     Stencil stencil;
     SubdomainOrder order;
     SubdomainCells cells;
     LayoutKind layout;  ///< of vectors
 
-    Shape(const Cuts& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant,
+    Shape(const Partition& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant,
           FactorStorage storage)
-        : cuts(c),
+        : partition(c),
           stencil(within),
           order(c, within, dof, rows_of(Backend::cuda, variant), storage),
           cells(c, within),
@@ -39,26 +39,26 @@ struct Shape {
     std::vector<int> cells_begin() const {
         std::vector<int> begin{0};
         for (int step = 0; step < order.steps(); ++step)
-            begin.push_back(begin.back() + Cuts::parts(whole_warps(order.count(step) * order.dof), order.dof));
+            begin.push_back(begin.back() + Partition::parts(whole_warps(order.count(step) * order.dof), order.dof));
         return begin;
     }
     int most_rows() const { return whole_warps(order.most_points() * order.dof); }
     static int whole_warps(int rows) { return (rows + 31) / 32 * 32; }
     bool unrolled() const { return order.lower * order.dof <= 112; }
     int most_levels() const {
-        return 1 + stencil.level_map().level({cuts.size.x - 1, cuts.size.y - 1, cuts.size.z - 1});
+        return 1 + stencil.level_map().level({partition.size.x - 1, partition.size.y - 1, partition.size.z - 1});
     }
     /// Ints of a subdomain's two graphs.
-    Index graph() const { return 2 * (1 + most_levels() + 1 + cuts.points()); }
+    Index graph() const { return 2 * (1 + most_levels() + 1 + partition.points()); }
 
     rtc::Definitions definitions(int threads) const {
         return {{"STORAGE", std::to_string(int(order.storage))},
                 {"DOF", std::to_string(order.dof)},
                 {"LOWER", std::to_string(order.lower)},
                 {"DELTA", rtc::array_of(cells.delta)},
-                {"SX", std::to_string(cuts.size.x)},
-                {"SY", std::to_string(cuts.size.y)},
-                {"SZ", std::to_string(cuts.size.z)},
+                {"SX", std::to_string(partition.size.x)},
+                {"SY", std::to_string(partition.size.y)},
+                {"SZ", std::to_string(partition.size.z)},
                 {"PITCH", std::to_string(cells.pitch)},
                 {"CELLS", std::to_string(cells.cells)},
                 {"MARGIN", std::to_string(cells.margin)},
@@ -194,15 +194,15 @@ std::vector<int> cells_in_order(const Shape& s, SubdomainVariant variant) {
 }
 
 Index graph_shared(const Shape& s, SubdomainVariant variant) {
-    return 8 * s.vector() + (variant == SubdomainVariant::spin ? 4 * s.cuts.points() : 0);
+    return 8 * s.vector() + (variant == SubdomainVariant::spin ? 4 * s.partition.points() : 0);
 }
 
-SubdomainSolveCuda::Arguments arguments_of(const Cuts& cuts, const Layout& layout) {
+SubdomainSolveCuda::Arguments arguments_of(const Partition& partition, const Layout& layout) {
     SubdomainSolveCuda::Arguments a{};
     a.slots = layout.slots();
-    a.nx = cuts.grid.nx, a.ny = cuts.grid.ny, a.nz = cuts.grid.nz;
+    a.nx = partition.grid.nx, a.ny = partition.grid.ny, a.nz = partition.grid.nz;
     a.level_y = layout.levels().y, a.level_z = layout.levels().z;
-    a.count_x = cuts.count().x, a.count_y = cuts.count().y;
+    a.count_x = partition.count().x, a.count_y = partition.count().y;
     return a;
 }
 
@@ -211,8 +211,8 @@ SubdomainSolveCuda::Arguments arguments_of(const Cuts& cuts, const Layout& layou
 SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors, LayoutKind layout,
                                        SubdomainVariant variant, const SubdomainTuning& tuning)
     : layout_(layout) {
-    const Cuts& cuts = factors.cuts();
-    const Shape s(cuts, factors.stencil(), factors.order().dof, layout, variant, factors.storage());
+    const Partition& partition = factors.partition();
+    const Shape s(partition, factors.stencil(), factors.order().dof, layout, variant, factors.storage());
     cells_ = copied_to(context, "factor: places", cells_in_order(s, variant));
     if (goes_by_steps(variant)) {
         const StepShape shape(s, tuning);
@@ -228,17 +228,17 @@ SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFa
     }
     for (const rtc::Kernel<Arguments>& kernel : kernels_) kernel.allow_shared(shared_);
     if (!needs_graph(variant)) return;
-    graph_ = Buffer<int>(context, "preconditioner: graph", cuts.subdomains() * s.graph());
+    graph_ = Buffer<int>(context, "preconditioner: graph", partition.subdomains() * s.graph());
     const rtc::Kernel<Arguments> find(graph_source(), graph_definitions(s, variant), "subdomain_graph");
-    const Index shared = 2 * cuts.points() * Index(sizeof(int));
+    const Index shared = 2 * partition.points() * Index(sizeof(int));
     find.allow_shared(shared);
-    Arguments a = arguments_of(cuts, Layout(LayoutKind::natural, cuts.grid, {}));
+    Arguments a = arguments_of(partition, Layout(LayoutKind::natural, partition.grid, {}));
     a.graph = graph_.data();
-    find.launch({unsigned(cuts.subdomains())}, graph_threads, shared, a);
+    find.launch({unsigned(partition.subdomains())}, graph_threads, shared, a);
 }
 
 void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const {
-    Arguments a = arguments_of(factors.cuts(), r.layout());
+    Arguments a = arguments_of(factors.partition(), r.layout());
     a.factors = factors.data();
     a.subdomain_values = factors.order().values;
     a.cells = cells_.data();
@@ -246,23 +246,23 @@ void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r,
     a.in = r.data();
     a.out = z.data();
     for (const rtc::Kernel<Arguments>& kernel : kernels_) {
-        kernel.launch({unsigned(factors.cuts().subdomains())}, threads_, shared_, a);
+        kernel.launch({unsigned(factors.partition().subdomains())}, threads_, shared_, a);
         a.in = z.data();
     }
 }
 
-Index SubdomainSolveCuda::bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant,
+Index SubdomainSolveCuda::bytes(const Partition& partition, const Stencil& stencil, int dof, SubdomainVariant variant,
                                 FactorStorage storage) {
-    const Shape s(cuts, stencil, dof, LayoutKind::natural, variant, storage);
-    const Index graph = needs_graph(variant) ? cuts.subdomains() * s.graph() : 0;
+    const Shape s(partition, stencil, dof, LayoutKind::natural, variant, storage);
+    const Index graph = needs_graph(variant) ? partition.subdomains() * s.graph() : 0;
     return (Index(cells_in_order(s, variant).size()) + graph) * Index(sizeof(int));
 }
 
-std::vector<rtc::KernelResources> SubdomainSolveCuda::compile(const Cuts& cuts, const Stencil& stencil, int dof,
-                                                              SubdomainVariant variant, FactorStorage storage,
+std::vector<rtc::KernelResources> SubdomainSolveCuda::compile(const Partition& partition, const Stencil& stencil,
+                                                              int dof, SubdomainVariant variant, FactorStorage storage,
                                                               const std::string& architecture,
                                                               const SubdomainTuning& tuning) {
-    const Shape s(cuts, stencil, dof, LayoutKind::natural, variant, storage);
+    const Shape s(partition, stencil, dof, LayoutKind::natural, variant, storage);
     std::vector<rtc::KernelResources> all, some;
     if (!goes_by_steps(variant)) {
         rtc::compile(graph_source(), graph_definitions(s, variant), architecture, &all);

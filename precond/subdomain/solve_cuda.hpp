@@ -49,11 +49,11 @@ public:
 
     void apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const;
 
-    /// Device memory held. `stencil` is Cuts::within of the matrix's.
-    static Index bytes(const Cuts& cuts, const Stencil& stencil, int dof, SubdomainVariant variant,
+    /// Device memory held. `stencil` is Partition::within of the matrix's.
+    static Index bytes(const Partition& partition, const Stencil& stencil, int dof, SubdomainVariant variant,
                        FactorStorage storage);
     /// Compiles the kernels for an architecture, without a device; vectors in natural order.
-    static std::vector<rtc::KernelResources> compile(const Cuts& cuts, const Stencil& stencil, int dof,
+    static std::vector<rtc::KernelResources> compile(const Partition& partition, const Stencil& stencil, int dof,
                                                      SubdomainVariant variant, FactorStorage storage,
                                                      const std::string& architecture,
                                                      const SubdomainTuning& tuning = {});

@@ -65,7 +65,7 @@ inline Run piece_of(const Layout& layout, const Run& run, int t, int count) {
 /// Calls body(piece) for the pieces of all runs, each after the pieces on which it depends. Only the members layout,
 /// stencil and dof of `f` are used.
 template <class AnyFactors, class Body>
-void sweep_pieces(const AnyFactors& f, Direction direction, const Body& body) {
+void for_each_piece(const AnyFactors& f, Direction direction, const Body& body) {
     const int length = piece_length(f.dof);
     sweep(f.layout, f.dof, f.stencil.line_skew(), direction, [&](const Run& run) {
         const int pieces = (run.count + length - 1) / length;

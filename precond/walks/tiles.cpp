@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace hyperplane::struct_ilu {
+namespace hyperplane::wavefront_cuda {
 
 Geometry::Geometry(const IluPattern& system) : lower(system.stencil.lower_size()), skew(system.stencil.line_skew()) {
     for (const Int3 o : system.stencil.offsets()) {
@@ -95,4 +95,4 @@ rtc::Definitions line_definitions(const IluPattern& system, const Geometry& g, T
             {"NATURAL", n(system.layout.kind() == LayoutKind::natural)}};
 }
 
-}  // namespace hyperplane::struct_ilu
+}  // namespace hyperplane::wavefront_cuda

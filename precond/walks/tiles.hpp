@@ -12,7 +12,7 @@
 #include "precond/walks/tile.hpp"
 #include "precond/walks/tuning.hpp"
 
-namespace hyperplane::struct_ilu {
+namespace hyperplane::wavefront_cuda {
 
 /// Numbers that both kernels are specialised on.
 struct Geometry {
@@ -62,4 +62,4 @@ double points_a_level(const IluPattern& system);
 rtc::Definitions line_definitions(const IluPattern& system, const Geometry& geometry, TileShape tile, int entries,
                                   bool upper);
 
-}  // namespace hyperplane::struct_ilu
+}  // namespace hyperplane::wavefront_cuda

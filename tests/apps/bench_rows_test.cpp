@@ -94,7 +94,7 @@ StructMatrix in_unit_form(const System& s) {
 TEST_P(BenchChecks, KnowUnitTriangularFactorsInBlocks) {
     const auto [kind, storage, dof] = GetParam();
     {
-        const BlockPlaces places = BlockPlaces::together;
+        const CoefficientOrder places = CoefficientOrder::together;
         System s(kind, Stencil::box27(), dof, storage);
         StructMatrix unit = in_unit_form(s);
         const FactorsAt factors{unit, unit, unit.stencil().diagonal(), true, places, places};

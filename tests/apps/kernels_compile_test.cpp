@@ -246,9 +246,9 @@ TEST_P(SubdomainKernels, CompileWithoutSpills) {
     const auto& [system, variant, architecture, storage, tuning] = GetParam();
     Grid grid;
     grid.nx = grid.ny = grid.nz = system.n;
-    const Cuts cuts = Cuts::by_default(grid, system.dof);
-    for (const auto& row : SubdomainSolveCuda::compile(cuts, cuts.within(system.stencil), system.dof, variant, storage,
-                                                       architecture, tuning)) {
+    const Partition partition = Partition::by_default(grid, system.dof);
+    for (const auto& row : SubdomainSolveCuda::compile(partition, partition.within(system.stencil), system.dof, variant,
+                                                       storage, architecture, tuning)) {
         fmt::print("{:<32} {:<18} {:>4} registers {:>6} B local {:>6} B spilled\n",
                    system.name() + " " + to_string(storage) + " " + architecture, row.name, row.registers,
                    row.local_bytes, row.spill_bytes);

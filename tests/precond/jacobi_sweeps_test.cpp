@@ -129,7 +129,7 @@ void expect_sweeps_on_kept_factors(const Context& context, const Points& points)
     const auto& [stencil, dof] = points;
     for (LayoutKind kind : layout_kinds)
         for (MatrixStorage matrix : storages)
-            for (FactorStorage storage : narrow_factor_storages) {
+            for (FactorStorage storage : reduced_factor_storages) {
                 SCOPED_TRACE(to_string(kind) + " " + to_string(storage));
                 expect_sweeps_on_kept_factors(context, {stencil, dof, 0, {7, 5, 3}, kind, matrix}, storage);
             }

@@ -121,7 +121,7 @@ void expect_equal_to_the_hosts(const Grid& grid, const Stencil& stencil, int dof
         m->apply(in, z);
         const std::vector<double> first = from_vector(z);
         // A few values lie so close to the midpoint of two floats that backends round them differently.
-        const double most = factors == FactorStorage::single_precision ? 1e-7 : is_narrow(factors) ? 1e-12 : 1e-13;
+        const double most = factors == FactorStorage::single_precision ? 1e-7 : is_reduced(factors) ? 1e-12 : 1e-13;
         EXPECT_LT(relative_difference(first, apply(*expected, here, r)), most);
         for (int repeat = 0; repeat < 20; ++repeat) {
             if (repeat % 10 == 0) m->setup(there);
@@ -371,7 +371,7 @@ TEST_P(KeptMulticolorOnDevice, IsRounded) {
 }
 
 const auto kept_points = testing::Combine(testing::Values("star7", "box27"), testing::Values(1, 2, 4, 9),
-                                          testing::ValuesIn(narrow_factor_storages));
+                                          testing::ValuesIn(reduced_factor_storages));
 const auto name_of_kept = [](const testing::TestParamInfo<KeptPoints>& info) {
     return std::get<0>(info.param) + "_dof" + std::to_string(std::get<1>(info.param)) + "_" +
            to_string(std::get<2>(info.param));
@@ -402,10 +402,10 @@ void expect_told(const Context& context, FactorStorage factors) {
 }
 
 TEST(Multicolor, TellsWhatDoesNotFit) {
-    for (const FactorStorage factors : narrow_factor_storages) expect_told(Context::cpu(1), factors);
+    for (const FactorStorage factors : reduced_factor_storages) expect_told(Context::cpu(1), factors);
 }
 TEST_F(LargeMulticolorOnDevice, TellsWhatDoesNotFit) {
-    for (const FactorStorage factors : narrow_factor_storages) expect_told(Context::cuda(), factors);
+    for (const FactorStorage factors : reduced_factor_storages) expect_told(Context::cuda(), factors);
 }
 
 TEST(Multicolor, LooksColoursUpInDoublePrecisionAlone) {

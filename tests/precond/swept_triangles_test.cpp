@@ -47,7 +47,7 @@ std::vector<Case> cases() {
             if (dof > 8 && stencil.name != "star7" && stencil.name != "box27") continue;
             for (const auto& [name, settings] : made) {
                 for (const FactorStorage factors : all_factor_storages) {
-                    if (is_narrow(factors) && (dof > 8 || turn % 3 != 0)) continue;
+                    if (is_reduced(factors) && (dof > 8 || turn % 3 != 0)) continue;
                     const int form = turn / 3;
                     Case c{};
                     c.stencil = stencil.name, c.dof = dof;
@@ -79,7 +79,7 @@ struct System : SweptSystem {
         factors =
             reference::unit_factors(c.name == "subdomain_ildu0" ? reference::subdomain_ilu(data, subdomain)
                                                                 : reference::coloured_ilu(data, order, symmetric));
-        if (is_narrow(c.factors)) factors = reference::rounded(factors, c.factors == FactorStorage::half_scaled);
+        if (is_reduced(c.factors)) factors = reference::rounded(factors, c.factors == FactorStorage::half_scaled);
         if (!symmetric) return;
         for (int i = 0; i < int(factors.inverse.size()); ++i)  // for a symmetric matrix only W is stored
             for (const auto& [j, block] : factors.lower.rows[i]) factors.upper.rows[j][i] = transpose(block);

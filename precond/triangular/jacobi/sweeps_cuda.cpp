@@ -68,7 +68,7 @@ Places places_of(const FactorView& f, bool upper) {
     return {f.triangles.values + first, f.inverse.values, nullptr, nullptr, f.triangles.entry_stride};
 }
 template <class T>
-Places places_of(const NarrowFactorView<T>& f, bool upper) {
+Places places_of(const ReducedFactorView<T>& f, bool upper) {
     const Index stride = f.values.entry_stride, first = upper && !f.symmetric ? (f.lower + 1) * stride : 0;
     return {f.values.values + first, f.values.values + f.lower * stride, (upper ? f.of_upper : f.of_lower).values,
             f.of_inverse.values, stride};

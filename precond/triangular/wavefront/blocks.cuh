@@ -7,7 +7,7 @@
 // tells when its chunks are complete.
 #pragma once
 
-#include "precond/factors/block_places.hpp"
+#include "precond/factors/coefficient_order.hpp"
 #include "precond/triangular/wavefront/tile_memory.cuh"
 
 namespace hyperplane {

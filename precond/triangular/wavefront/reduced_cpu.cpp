@@ -19,15 +19,15 @@ namespace {
 
 /// Factors in reduced precision, with values of type T, and what a solve needs to know of the matrix.
 template <class T>
-struct Narrow {
-    const NarrowFactors& factors;
+struct Reduced {
+    const ReducedFactors& factors;
     const Layout& layout;
     const Stencil& stencil;
     int dof;
     bool symmetric;
     BasicBlockView<const T> values;
 
-    Narrow(const NarrowFactors& f, const StructMatrix& a, const Stencil& filled)
+    Reduced(const ReducedFactors& f, const StructMatrix& a, const Stencil& filled)
         : factors(f),
           layout(a.layout()),
           stencil(filled),
@@ -44,7 +44,7 @@ struct Narrow {
 template <class T>
 class Piece {
 public:
-    Piece(const Narrow<T>& f, const Run& run, int first, int entries, bool inverse)
+    Piece(const Reduced<T>& f, const Run& run, int first, int entries, bool inverse)
         : f_(f), run_(run), first_(first), entries_(entries) {
         near().resize(f.stencil.size());
         values().resize(std::size_t(entries + inverse) * f.dof * f.dof * run.count);
@@ -86,7 +86,7 @@ private:
             }
     }
 
-    const Narrow<T>& f_;
+    const Reduced<T>& f_;
     const Run& run_;
     int first_, entries_;
 };
@@ -106,7 +106,7 @@ struct UnitLine {
 
 /// x <- x - sum over the entries along the run of coefficient times x, in place, point by point.
 template <Direction direction, class T>
-void solve_along(const Narrow<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, Vector& x) {
+void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, Vector& x) {
     std::array<int, max_along> along;
     int count = 0;
     for (int e = first; e < first + entries; ++e)
@@ -136,7 +136,7 @@ void solve_along(const Narrow<T>& f, const Piece<T>& piece, const Run& run, int 
 
 /// For one row of the blocks of a piece: out = in - sum over the other entries of coefficient times x.
 template <class T>
-void subtract_products(const Narrow<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, int row,
+void subtract_products(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, int row,
                        const Vector& x, const double* in, double* out) {
     Scratch& mine = scratch();
     mine.terms.clear();
@@ -150,7 +150,7 @@ void subtract_products(const Narrow<T>& f, const Piece<T>& piece, const Run& run
 }
 
 template <class T>
-void lower_piece(const Narrow<T>& f, const Run& run, const Vector& r, Vector& v) {
+void lower_piece(const Reduced<T>& f, const Run& run, const Vector& r, Vector& v) {
     const int entries = f.stencil.lower_size();
     const Piece<T> piece(f, run, 0, entries, false);
     for (int row = 0; row < f.dof; ++row)
@@ -160,7 +160,7 @@ void lower_piece(const Narrow<T>& f, const Run& run, const Vector& r, Vector& v)
 
 /// Solves for a piece and returns its v^T D^-1 v. If G = W^T, the sum over all pieces is r^T M^-1 r.
 template <class T>
-double upper_piece(const Narrow<T>& f, const Run& run, Vector& z) {
+double upper_piece(const Reduced<T>& f, const Run& run, Vector& z) {
     const int first = f.stencil.diagonal() + 1, entries = f.stencil.lower_size();
     const Piece<T> piece(f, run, first, entries, true);
     Scratch& mine = scratch();
@@ -183,24 +183,24 @@ double upper_piece(const Narrow<T>& f, const Run& run, Vector& z) {
 
 template <class Body>
 void with_values(const IluFactors& factors, const Body& body) {
-    const NarrowFactors& reduced = *factors.reduced();
+    const ReducedFactors& reduced = *factors.reduced();
     if (reduced.storage() == FactorStorage::single_precision)
-        body(Narrow<float>(reduced, factors.matrix(), factors.stencil()));
+        body(Reduced<float>(reduced, factors.matrix(), factors.stencil()));
     else
-        body(Narrow<Half>(reduced, factors.matrix(), factors.stencil()));
+        body(Reduced<Half>(reduced, factors.matrix(), factors.stencil()));
 }
 
 }  // namespace
 void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v) {
     with_values(factors, [&](const auto& f) {
-        sweep_pieces(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, v); });
+        for_each_piece(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, v); });
     });
 }
 
 void upper_reduced(const IluFactors& factors, Vector& z, std::vector<double>* of_line) {
     const Index lines = factors.matrix().grid().ny;
     with_values(factors, [&](const auto& f) {
-        sweep_pieces(f, Direction::upper, [&](const Run& piece) {
+        for_each_piece(f, Direction::upper, [&](const Run& piece) {
             const double product = upper_piece(f, piece, z);
             if (of_line) (*of_line)[piece.first.y + lines * piece.first.z] += product;
         });

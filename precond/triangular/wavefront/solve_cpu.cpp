@@ -222,7 +222,7 @@ void upper_piece(const FactorsByRun& f, const Run& run, Vector& z) {
 void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<double>* of_line) {
     const FactorsByRun f = read_by_runs(factors);
     const Index lines = factors.matrix().grid().ny;
-    sweep_pieces(f, Direction::lower, [&](const Run& piece) {
+    for_each_piece(f, Direction::lower, [&](const Run& piece) {
         const double product = lower_piece(f, piece, r, y);
         if (of_line) (*of_line)[piece.first.y + lines * piece.first.z] += product;
     });
@@ -230,7 +230,7 @@ void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<do
 
 void upper(const IluFactors& factors, Vector& z) {
     const FactorsByRun f = read_by_runs(factors);
-    sweep_pieces(f, Direction::upper, [&](const Run& piece) { upper_piece(f, piece, z); });
+    for_each_piece(f, Direction::upper, [&](const Run& piece) { upper_piece(f, piece, z); });
 }
 
 }  // namespace wavefront_cpu

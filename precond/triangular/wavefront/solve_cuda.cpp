@@ -10,7 +10,7 @@
 #include "precond/kernel_texts.hpp"
 
 namespace hyperplane {
-namespace struct_ilu {
+namespace wavefront_cuda {
 namespace {
 
 /// Terms of a row by group: the newest, of level l - 1, in group 0; the older ones evenly in groups of about as
@@ -41,11 +41,11 @@ constexpr Index shared_limit = 220 * 1024;
 /// Bytes of shared memory, as precond/triangular/wavefront/tile_memory.cuh, points.cuh and blocks.cuh divide it.
 Index solve_shared(const IluPattern& system, const Geometry& g, int groups, TileShape tile, int stages) {
     const int dof = system.dof;
-    const bool narrow = is_narrow(system.storage), halves = system.storage == FactorStorage::half_scaled;
+    const bool reduced = is_reduced(system.storage), halves = system.storage == FactorStorage::half_scaled;
     const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
     const Index threads = consumer_threads(tile.cells(), dof), before = ring + 2 * (groups - 1) * threads;
     const Index exponents = halves ? 4 * groups * threads : 0;  // bytes of a stage
-    if (dof == 1) return 8 * before + stages * (exponents + threads * ((narrow ? 4 : 8) * (g.lower + 1) + 8));
+    if (dof == 1) return 8 * before + stages * (exponents + threads * ((reduced ? 4 : 8) * (g.lower + 1) + 8));
     const Index block = dof * dof, run = system.layout.kind() == LayoutKind::natural ? 1 : tile.j;
     const Index value = bytes_of(system.storage), per_copy = 16 / value;
     const Index chunk = block % per_copy ? (run * block + 2 * per_copy - 2) / per_copy * per_copy : run * block;
@@ -98,7 +98,7 @@ TileShape tile_of_points(const IluPattern& system, int groups) {
 /// where an average level has fewer for each multiprocessor; in reduced precision more, in longer lines along J.
 TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
     const int dof = system.dof;
-    const bool more = is_narrow(system.storage) && g.lower <= 3 && dof > 2;
+    const bool more = is_reduced(system.storage) && g.lower <= 3 && dof > 2;
     const int values = more                       ? (dof <= 4 ? 128 * dof : 256)
                        : g.lower > 6              ? 64
                        : dof > 4 && g.lower > 3   ? 80
@@ -140,7 +140,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     const int dof = system.dof;
     groups = Groups(system, g, tuning.pipelined).count();
     if (tuning.tile_j == 0) tile = dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
-    while (groups * struct_ilu::consumer_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
+    while (groups * wavefront_cuda::consumer_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
            solve_shared(system, g, groups, tile, 0) > shared_limit) {
         if (tile.cells() == 1)
             throw UsageError(
@@ -158,7 +158,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     halo_threads = std::min(256, (records + 31) / 32 * 32);
     lookahead = tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups);
     shared = solve_shared(system, g, groups, tile, stages);
-    consumer_threads = struct_ilu::consumer_threads(tile.cells(), dof);
+    consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), dof);
     while (lookahead > 1 && groups * consumer_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
     // One producer warp copies blocks in bulk; single values are copied by whole groups of producer warps or by the
     // consumer threads.
@@ -207,7 +207,7 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
 
 FactorAddresses addresses_of(const IluFactors& factors) {
     const Index slots = factors.matrix().layout().slots(), dof = factors.matrix().dof();
-    if (const NarrowFactors* reduced = factors.reduced())
+    if (const ReducedFactors* reduced = factors.reduced())
         return {reduced->values<float>().values, factors.inverse_address(), reduced->entry_stride() / (dof * dof),
                 reduced->of_lower().values, reduced->of_upper().values};
     return {factors.triangles().values(0), factors.inverse_address(),
@@ -280,5 +280,5 @@ std::string Solves::describe() const {
                        shape_.blocks);
 }
 
-}  // namespace struct_ilu
+}  // namespace wavefront_cuda
 }  // namespace hyperplane

@@ -10,7 +10,7 @@
 #include "precond/triangular/wavefront/arguments.hpp"
 #include "precond/walks/tiles.hpp"
 
-namespace hyperplane::struct_ilu {
+namespace hyperplane::wavefront_cuda {
 
 /// How a solve is cut into tiles and threads, and how much shared memory a tile takes.
 struct SolveShape {
@@ -67,4 +67,4 @@ private:
     Kernel lower_, upper_, dotting_;  ///< `dotting_`: the solve that also computes the dot product
 };
 
-}  // namespace hyperplane::struct_ilu
+}  // namespace hyperplane::wavefront_cuda

@@ -16,21 +16,21 @@ void WavefrontSolve::analyse([[maybe_unused]] const IluFactors& factors) {
     if constexpr (cuda_built) {
         const IluPattern& pattern = factors.pattern();
         if (factors.matrix().backend() == Backend::cpu || (cuda_ && *served_ == pattern)) return;
-        cuda_ =
-            std::make_unique<struct_ilu::Solves>(factors.context(), pattern, struct_ilu::Geometry(pattern), tuning_);
+        cuda_ = std::make_unique<wavefront_cuda::Solves>(factors.context(), pattern, wavefront_cuda::Geometry(pattern),
+                                                         tuning_);
         served_ = pattern;
     }
 }
 
 void WavefrontSolve::lower(const IluFactors& factors, const Vector& r, Vector& y) const {
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->lower(struct_ilu::addresses_of(factors), r.data(), y.data(), nullptr);
+        if (cuda_) return cuda_->lower(wavefront_cuda::addresses_of(factors), r.data(), y.data(), nullptr);
     factors.reduced() ? wavefront_cpu::lower_reduced(factors, r, y) : wavefront_cpu::lower(factors, r, y);
 }
 
 void WavefrontSolve::upper(const IluFactors& factors, Vector& z) const {
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->upper(struct_ilu::addresses_of(factors), z.data(), z.data(), nullptr);
+        if (cuda_) return cuda_->upper(wavefront_cuda::addresses_of(factors), z.data(), z.data(), nullptr);
     factors.reduced() ? wavefront_cpu::upper_reduced(factors, z) : wavefront_cpu::upper(factors, z);
 }
 
@@ -43,7 +43,7 @@ void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vecto
     if (!dot_is_free(factors)) return ExactSolve::apply_dot(factors, r, z, rz);
     if constexpr (cuda_built)
         if (cuda_) {
-            const struct_ilu::FactorAddresses addresses = struct_ilu::addresses_of(factors);
+            const wavefront_cuda::FactorAddresses addresses = wavefront_cuda::addresses_of(factors);
             cuda_->lower(addresses, r.data(), z.data(), rz);
             return cuda_->upper(addresses, z.data(), z.data(), rz);
         }
@@ -61,7 +61,8 @@ void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vecto
 
 Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_unused]] Backend backend) const {
     if constexpr (cuda_built)
-        if (backend == Backend::cuda) return struct_ilu::Solves::bytes(pattern, struct_ilu::Geometry(pattern), tuning_);
+        if (backend == Backend::cuda)
+            return wavefront_cuda::Solves::bytes(pattern, wavefront_cuda::Geometry(pattern), tuning_);
     return 0;
 }
 
@@ -69,7 +70,7 @@ std::vector<KernelSet> WavefrontSolve::kernels(const IluPattern& p) const {
     if constexpr (cuda_built)
         return {{"wavefront", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
                  [p, tuning = tuning_](const std::string& architecture) {
-                     return struct_ilu::Solves::compile(p, struct_ilu::Geometry(p), tuning, architecture);
+                     return wavefront_cuda::Solves::compile(p, wavefront_cuda::Geometry(p), tuning, architecture);
                  }}};
     return {};
 }

@@ -15,7 +15,7 @@
 
 namespace hyperplane {
 
-namespace struct_ilu {
+namespace wavefront_cuda {
 class Solves;
 }
 
@@ -43,8 +43,8 @@ private:
     static bool dot_is_free(const IluFactors& factors);
 
     StructIluTuning tuning_;
-    std::optional<IluPattern> served_;          ///< the pattern for which cuda_ was made
-    std::unique_ptr<struct_ilu::Solves> cuda_;  ///< kernels, if the factors are on a GPU
+    std::optional<IluPattern> served_;              ///< the pattern for which cuda_ was made
+    std::unique_ptr<wavefront_cuda::Solves> cuda_;  ///< kernels, if the factors are on a GPU
 };
 
 }  // namespace hyperplane

@@ -56,10 +56,10 @@ StructMatrix of_powers_of_two(const Layout& layout) {
     return a;
 }
 
-TEST(NarrowFactors, WhatCanBeKeptExactlyGivesTheExactAnswer) {
+TEST(ReducedFactors, WhatCanBeKeptExactlyGivesTheExactAnswer) {
     for (const Box& box : {Box{41, 1, 1}, Box{1, 41, 1}, Box{1, 1, 41}})
         for (LayoutKind kind : layout_kinds)
-            for (FactorStorage storage : narrow_factor_storages) {
+            for (FactorStorage storage : reduced_factor_storages) {
                 SCOPED_TRACE(reference::name_of(box) + " " + to_string(storage));
                 const StructMatrix a =
                     of_powers_of_two(Layout(kind, reference::to_grid(box), Stencil::star7().level_map()));
@@ -117,13 +117,13 @@ void expect_survival(const Context& context) {
     }
 }
 
-TEST(NarrowFactors, RowsOfAnySizeSurviveInScaledHalves) {
+TEST(ReducedFactors, RowsOfAnySizeSurviveInScaledHalves) {
     expect_survival(Context::cpu(1));
 }
 
-class NarrowFactorsOnDevice : public DeviceTest {};
+class ReducedFactorsOnDevice : public DeviceTest {};
 
-TEST_F(NarrowFactorsOnDevice, RowsOfAnySizeSurviveInScaledHalves) {
+TEST_F(ReducedFactorsOnDevice, RowsOfAnySizeSurviveInScaledHalves) {
     expect_survival(Context::cuda());
 }
 
@@ -136,7 +136,7 @@ StructMatrix of_one_value(LayoutKind kind, Int3 p, double value) {
     return a;
 }
 
-TEST_F(NarrowFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
+TEST_F(ReducedFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
     for (const Made& made : with_storages()) {
         SCOPED_TRACE(made.name);
         const auto message = [&](const StructMatrix& of) -> std::string {
@@ -154,7 +154,7 @@ TEST_F(NarrowFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
     }
 }
 
-TEST(NarrowFactors, SinglePrecisionRefusesWhatItCannotHoldAndCountsWhatVanishes) {
+TEST(ReducedFactors, SinglePrecisionRefusesWhatItCannotHoldAndCountsWhatVanishes) {
     const StructMatrix large = of_one_value(LayoutKind::natural, {2, 1, 0}, 1e60),
                        small = of_one_value(LayoutKind::natural, {2, 1, 0}, 1e-40);
     for (const Made& made : with_storages()) {
@@ -178,9 +178,9 @@ TEST(NarrowFactors, SinglePrecisionRefusesWhatItCannotHoldAndCountsWhatVanishes)
     }
 }
 
-TEST(NarrowFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
+TEST(ReducedFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
     for (const std::string name : {"struct_ilu", "par_ilu"})
-        for (FactorStorage storage : narrow_factor_storages)
+        for (FactorStorage storage : reduced_factor_storages)
             for (MatrixStorage matrix : storages)
                 for (int k : {0, 1}) {
                     SCOPED_TRACE(name + " " + to_string(storage));

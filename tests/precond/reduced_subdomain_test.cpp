@@ -102,12 +102,12 @@ std::vector<SubdomainCase> cases() {
     return list;
 }
 
-class NarrowSubdomains : public testing::TestWithParam<SubdomainCase> {};
-TEST_P(NarrowSubdomains, SolveWithTheReferencesFactorsRoundedOnce) {
-    for (const FactorStorage storage : narrow_factor_storages)
+class ReducedSubdomains : public testing::TestWithParam<SubdomainCase> {};
+TEST_P(ReducedSubdomains, SolveWithTheReferencesFactorsRoundedOnce) {
+    for (const FactorStorage storage : reduced_factor_storages)
         expect_reference(Context::cpu(1), GetParam(), storage, subdomain_variants_on_cpu);
 }
-INSTANTIATE_TEST_SUITE_P(All, NarrowSubdomains, testing::ValuesIn(cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(All, ReducedSubdomains, testing::ValuesIn(cases()), name_of_case);
 
 struct DeviceCase : SubdomainCase {
     FactorStorage kept;
@@ -125,18 +125,18 @@ std::vector<DeviceCase> device_cases() {
     std::vector<DeviceCase> list;
     for (const SubdomainCase& one : some) {
         const bool both = one.stencil == "star7" || one.stencil == "box27";
-        const FactorStorage turn = narrow_factor_storages[list.size() / 2 % 2];
-        for (const FactorStorage storage : narrow_factor_storages)
+        const FactorStorage turn = reduced_factor_storages[list.size() / 2 % 2];
+        for (const FactorStorage storage : reduced_factor_storages)
             if (both || storage == turn) list.push_back({one, storage});
     }
     return list;
 }
 
-class NarrowSubdomainsOnDevice : public DeviceTest, public testing::WithParamInterface<DeviceCase> {};
-TEST_P(NarrowSubdomainsOnDevice, SolveWithTheReferencesFactorsRoundedOnce) {
+class ReducedSubdomainsOnDevice : public DeviceTest, public testing::WithParamInterface<DeviceCase> {};
+TEST_P(ReducedSubdomainsOnDevice, SolveWithTheReferencesFactorsRoundedOnce) {
     expect_reference(Context::cuda(), GetParam(), GetParam().kept, subdomain_variants);
 }
-INSTANTIATE_TEST_SUITE_P(All, NarrowSubdomainsOnDevice, testing::ValuesIn(device_cases()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, ReducedSubdomainsOnDevice, testing::ValuesIn(device_cases()), [](const auto& info) {
     return std::to_string(info.index) + "_" +
            name_of_case(testing::TestParamInfo<SubdomainCase>(info.param, info.index)) + "_" +
            to_string(info.param.kept);
@@ -147,8 +147,8 @@ StructMatrix random_matrix(const std::string& stencil, const Grid& grid, int dof
     return random_struct_matrix(Layout(LayoutKind::natural, grid, offsets.level_map()), offsets, dof, storage, seed);
 }
 
-TEST(NarrowSubdomainFactors, OfASymmetricMatrixStaySymmetric) {
-    for (const FactorStorage storage : narrow_factor_storages)
+TEST(ReducedSubdomainFactors, OfASymmetricMatrixStaySymmetric) {
+    for (const FactorStorage storage : reduced_factor_storages)
         for (const char* stencil : {"star7", "diamond13", "box27"}) {
             const StructMatrix a = random_matrix(stencil, reference::to_grid({7, 5, 3}), 2, MatrixStorage::lower, 6);
             const auto m = make(a, storage, "4 2 3");
@@ -158,8 +158,8 @@ TEST(NarrowSubdomainFactors, OfASymmetricMatrixStaySymmetric) {
         }
 }
 
-TEST(NarrowSubdomainFactors, GiveTheSameBitsForAnyNumberOfThreadsInBothVariantsAndAfterASecondSetup) {
-    for (const FactorStorage storage : narrow_factor_storages) {
+TEST(ReducedSubdomainFactors, GiveTheSameBitsForAnyNumberOfThreadsInBothVariantsAndAfterASecondSetup) {
+    for (const FactorStorage storage : reduced_factor_storages) {
         const Grid grid = reference::to_grid({9, 8, 7});
         const StructMatrix a = random_matrix("box27", grid, 3, MatrixStorage::full, 9),
                            before = random_matrix("box27", grid, 3, MatrixStorage::full, 10);
@@ -207,11 +207,11 @@ void expect_planned(const Context& context, const std::string& variant) {
     }
 }
 
-TEST(NarrowSubdomainFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
+TEST(ReducedSubdomainFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
     for (const char* variant : subdomain_variants_on_cpu) expect_planned(Context::cpu(1), variant);
 }
 
-TEST(NarrowSubdomainFactors, MoveFewerBytes) {
+TEST(ReducedSubdomainFactors, MoveFewerBytes) {
     const StructMatrix a = random_matrix("star7", reference::to_grid({16, 16, 8}), 1, MatrixStorage::full, 12);
     const auto bytes = [&](FactorStorage storage) {
         const auto m = make(a, storage);
@@ -224,9 +224,9 @@ TEST(NarrowSubdomainFactors, MoveFewerBytes) {
     EXPECT_EQ(bytes(half_scaled), points * (7 * 2 + 3 + 16));
 }
 
-class NarrowSubdomainFactorsOnDevice : public DeviceTest {};
+class ReducedSubdomainFactorsOnDevice : public DeviceTest {};
 
-TEST_F(NarrowSubdomainFactorsOnDevice, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
+TEST_F(ReducedSubdomainFactorsOnDevice, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
     for (const char* variant : subdomain_variants) expect_planned(Context::cuda(), variant);
 }
 
@@ -266,10 +266,10 @@ INSTANTIATE_TEST_SUITE_P(All, TunedSubdomainsOnDevice,
 
 /// A stencil's name, its unknowns a point, the points of a line, and how factors are kept.
 using LargeSystem = std::tuple<std::string, int, int, FactorStorage>;
-class LargeNarrowSubdomainsOnDevice : public DeviceTest, public testing::WithParamInterface<LargeSystem> {};
+class LargeReducedSubdomainsOnDevice : public DeviceTest, public testing::WithParamInterface<LargeSystem> {};
 
 /// Grids with more subdomains than a GPU processes at a time; deterministic variants give the same bits in every run.
-TEST_P(LargeNarrowSubdomainsOnDevice, EqualTheHosts) {
+TEST_P(LargeReducedSubdomainsOnDevice, EqualTheHosts) {
     const auto& [stencil, dof, nx, storage] = GetParam();
     const StructMatrix here = random_matrix(stencil, reference::to_grid({nx, 130, 70}), dof, MatrixStorage::full, 3);
     const StructMatrix there = in_context(Context::cuda(), here);
@@ -301,7 +301,7 @@ std::string name_of_large(const testing::TestParamInfo<LargeSystem>& info) {
     const auto& [stencil, dof, nx, storage] = info.param;
     return stencil + "_dof" + std::to_string(dof) + "_" + to_string(storage);
 }
-INSTANTIATE_TEST_SUITE_P(All, LargeNarrowSubdomainsOnDevice,
+INSTANTIATE_TEST_SUITE_P(All, LargeReducedSubdomainsOnDevice,
                          testing::Values(LargeSystem{"star7", 1, 131, single_precision},
                                          LargeSystem{"star7", 1, 131, half_scaled},
                                          LargeSystem{"box27", 1, 131, half_scaled},

@@ -69,7 +69,7 @@ TEST(Halves, WhatDoesNotFitIsTold) {
 }
 
 /// W and G of one matrix row both have a value that does not fit; that of W is reported, for any number of threads.
-TEST(NarrowFactors, TellOfTheFirstOfTheRowsThatDoNotFit) {
+TEST(ReducedFactors, TellOfTheFirstOfTheRowsThatDoNotFit) {
     const Layout layout(LayoutKind::natural, {5, 4, 3}, {1, 1});
     StructMatrix e(Context::cpu(1), layout, Stencil::star7(), 1), d(Context::cpu(1), layout, Stencil::star7(), 1);
     const int diagonal = e.stencil().diagonal();
@@ -81,9 +81,9 @@ TEST(NarrowFactors, TellOfTheFirstOfTheRowsThatDoNotFit) {
         layout, block_view(std::as_const(e)), block_view(std::as_const(d), diagonal), nullptr, diagonal, false, true};
     for (int threads : {1, 2, 3}) {
         const SeveralThreads several(threads);
-        NarrowFactors narrow(Context::cpu(1), FactorStorage::single_precision, layout, e.stencil().offsets(), 1, false,
-                             BlockPlaces::apart);
-        const Rounding met = narrow.round(factors);
+        ReducedFactors reduced(Context::cpu(1), FactorStorage::single_precision, layout, e.stencil().offsets(), 1,
+                               false, CoefficientOrder::apart);
+        const Rounding met = reduced.round(factors);
         EXPECT_EQ(met.overflows, 2);
         EXPECT_EQ(met.overflow.cell, cell);
         EXPECT_EQ(met.overflow.component, 0);

@@ -49,7 +49,7 @@ std::vector<Case> cases() {
     const auto add = [&](const std::string& stencil, int dof, int k, bool periodic = false) {
         const LayoutKind kind = turn % 2 ? LayoutKind::natural : LayoutKind::hyperplane;
         const MatrixStorage matrix = turn / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full;
-        for (const FactorStorage storage : narrow_factor_storages)
+        for (const FactorStorage storage : reduced_factor_storages)
             list.push_back({stencil, dof, k, kind, matrix, storage, periodic});
         ++turn;
     };
@@ -76,9 +76,9 @@ std::vector<Case> cases() {
     return distinct;
 }
 
-class Narrow {
+class Reduced {
 protected:
-    explicit Narrow(const Case& c) : c_(c) {}
+    explicit Reduced(const Case& c) : c_(c) {}
 
     Layout layout(const Box& box) const {
         return Layout(c_.kind, reference::to_grid(box),
@@ -130,12 +130,12 @@ std::vector<double> solved(const StructMatrix& f, std::vector<double> z) {
     return z;
 }
 
-class NarrowStructIlu : public testing::TestWithParam<Case>, protected Narrow {
+class ReducedStructIlu : public testing::TestWithParam<Case>, protected Reduced {
 protected:
-    NarrowStructIlu() : Narrow(GetParam()) {}
+    ReducedStructIlu() : Reduced(GetParam()) {}
 };
 
-TEST_P(NarrowStructIlu, SolvesWithTheFactorsItKeeps) {
+TEST_P(ReducedStructIlu, SolvesWithTheFactorsItKeeps) {
     for (const Box& box : boxes_for(c_)) {
         SCOPED_TRACE(reference::name_of(box));
         const StructMatrix a = matrix(box, 31);
@@ -152,7 +152,7 @@ TEST_P(NarrowStructIlu, SolvesWithTheFactorsItKeeps) {
     }
 }
 
-TEST_P(NarrowStructIlu, KeepsEachCoefficientToItsPrecision) {
+TEST_P(ReducedStructIlu, KeepsEachCoefficientToItsPrecision) {
     for (const Box& box : boxes_for(c_)) {
         if (Index(box.points()) * c_.dof > 600) continue;
         SCOPED_TRACE(reference::name_of(box));
@@ -191,7 +191,7 @@ TEST_P(NarrowStructIlu, KeepsEachCoefficientToItsPrecision) {
     }
 }
 
-TEST_P(NarrowStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) {
+TEST_P(ReducedStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) {
     const StructMatrix a = matrix(boxes_for(c_).back(), 33);
     const std::vector<double> r = reference::Random(6).vector(int(a.unknowns()));
     IluPreconditioner m = make(a.context());
@@ -211,7 +211,7 @@ TEST_P(NarrowStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) {
     EXPECT_NEAR(rz, sum, 1e-13 * size);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NarrowStructIlu, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(All, ReducedStructIlu, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::to_string(info.index) + "_" + name_of(info.param); });
 
 /// Compares jacobi with D^-1 r, where D^-1 is computed by elimination and each of its coefficients is rounded once.
@@ -238,15 +238,15 @@ void expect_jacobi(const Context& context, int dof, FactorStorage storage) {
     EXPECT_GT(error, 0.01 * unit_roundoff(storage));
 }
 
-TEST(NarrowFactors, OfJacobi) {
+TEST(ReducedFactors, OfJacobi) {
     for (int dof : reference::all_dofs)
-        for (FactorStorage storage : narrow_factor_storages) expect_jacobi(Context::cpu(1), dof, storage);
+        for (FactorStorage storage : reduced_factor_storages) expect_jacobi(Context::cpu(1), dof, storage);
 }
 
-class NarrowJacobiOnDevice : public DeviceTest {};
-TEST_F(NarrowJacobiOnDevice, AsOnACpu) {
+class ReducedJacobiOnDevice : public DeviceTest {};
+TEST_F(ReducedJacobiOnDevice, AsOnACpu) {
     for (int dof : reference::all_dofs)
-        for (FactorStorage storage : narrow_factor_storages) expect_jacobi(Context::cuda(), dof, storage);
+        for (FactorStorage storage : reduced_factor_storages) expect_jacobi(Context::cuda(), dof, storage);
 }
 
 /// Cases with alternating storages, layouts, matrix storages and tiles.
@@ -256,7 +256,7 @@ std::vector<Case> device_cases() {
     const auto add = [&](const std::string& stencil, int dof, int k, StructIluTuning tuning = {},
                          bool periodic = false) {
         list.push_back({stencil, dof, k, turn / 4 % 2 ? LayoutKind::natural : LayoutKind::hyperplane,
-                        turn / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full, narrow_factor_storages[turn % 2],
+                        turn / 2 % 2 ? MatrixStorage::lower : MatrixStorage::full, reduced_factor_storages[turn % 2],
                         periodic, tuning});
         ++turn;
     };
@@ -276,9 +276,9 @@ std::vector<Case> device_cases() {
     return list;
 }
 
-class NarrowStructIluOnDevice : public DeviceTest, public testing::WithParamInterface<Case>, protected Narrow {
+class ReducedStructIluOnDevice : public DeviceTest, public testing::WithParamInterface<Case>, protected Reduced {
 protected:
-    NarrowStructIluOnDevice() : Narrow(GetParam()) {}
+    ReducedStructIluOnDevice() : Reduced(GetParam()) {}
 
     /// The last box has several tiles along each axis.
     std::vector<Box> boxes() const {
@@ -300,7 +300,7 @@ protected:
     }
 };
 
-TEST_P(NarrowStructIluOnDevice, SolvesWithTheFactorsItKeepsWhichAreTheCpus) {
+TEST_P(ReducedStructIluOnDevice, SolvesWithTheFactorsItKeepsWhichAreTheCpus) {
     const Context gpu = Context::cuda();
     for (const Box& box : boxes()) {
         SCOPED_TRACE(reference::name_of(box));
@@ -319,7 +319,7 @@ TEST_P(NarrowStructIluOnDevice, SolvesWithTheFactorsItKeepsWhichAreTheCpus) {
     }
 }
 
-TEST_P(NarrowStructIluOnDevice, RepeatsItsBitsAndGivesTheDotProductOnTheWay) {
+TEST_P(ReducedStructIluOnDevice, RepeatsItsBitsAndGivesTheDotProductOnTheWay) {
     const Context gpu = Context::cuda();
     const StructMatrix a = in_context(gpu, matrix(boxes().back(), 32));
     const std::vector<double> r = reference::Random(7).vector(int(a.unknowns()));
@@ -340,7 +340,7 @@ TEST_P(NarrowStructIluOnDevice, RepeatsItsBitsAndGivesTheDotProductOnTheWay) {
     EXPECT_NEAR(rz, sum, 1e-13 * size);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NarrowStructIluOnDevice, testing::ValuesIn(device_cases()),
+INSTANTIATE_TEST_SUITE_P(All, ReducedStructIluOnDevice, testing::ValuesIn(device_cases()),
                          [](const auto& info) { return std::to_string(info.index) + "_" + name_of(info.param); });
 
 }  // namespace

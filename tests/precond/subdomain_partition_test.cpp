@@ -18,31 +18,33 @@ Grid grid_of(int nx, int ny, int nz) {
 }
 
 /// The numbers of Gondhalekar et al., Table 5.4: star7, 3 x 3 blocks, subdomains of 2048 points.
-TEST(Cuts, LeaveAsManyEntriesAsPublished) {
+TEST(Partition, LeaveAsManyEntriesAsPublished) {
     const Stencil star = Stencil::star7();
     for (const auto& [nx, before, after] :
          {std::tuple{128, 131'235'840, 122'683'392}, {256, 262'766'592, 245'366'784}}) {
         const Grid grid = grid_of(nx, 128, 128);
-        const Cuts none{grid, {nx, 128, 128}}, cuts = Cuts::by_default(grid, 3);
-        EXPECT_EQ(cuts.size, (Int3{16, 16, 8}));
-        EXPECT_EQ(cuts.subdomains(), nx * 8);
+        const Partition none{grid, {nx, 128, 128}}, partition = Partition::by_default(grid, 3);
+        EXPECT_EQ(partition.size, (Int3{16, 16, 8}));
+        EXPECT_EQ(partition.subdomains(), nx * 8);
         EXPECT_EQ(9 * none.blocks_kept(star), before);
-        EXPECT_EQ(9 * cuts.blocks_kept(star), after);
+        EXPECT_EQ(9 * partition.blocks_kept(star), after);
     }
 }
 
-TEST(Cuts, AreCountedAsByHand) {
+TEST(Partition, AreCountedAsByHand) {
     for (const auto& stencil : reference::all_stencils())
         for (Offset size : {Offset{3, 2, 2}, {7, 5, 3}, {1, 4, 3}}) {
-            const Cuts cuts{grid_of(7, 5, 3), reference::to_int3(size)};
-            EXPECT_EQ(cuts.blocks_kept(reference::to_stencil(stencil)),
+            const Partition partition{grid_of(7, 5, 3), reference::to_int3(size)};
+            EXPECT_EQ(partition.blocks_kept(reference::to_stencil(stencil)),
                       reference::decoupled_entries({7, 5, 3}, stencil.offsets, 1, size))
                 << stencil.name;
         }
 }
 
-TEST(Cuts, ByDefaultAreEvenAndFitSharedMemory) {
-    const auto size = [](int nx, int ny, int nz, int dof) { return Cuts::by_default(grid_of(nx, ny, nz), dof).size; };
+TEST(Partition, ByDefaultAreEvenAndFitSharedMemory) {
+    const auto size = [](int nx, int ny, int nz, int dof) {
+        return Partition::by_default(grid_of(nx, ny, nz), dof).size;
+    };
     EXPECT_EQ(size(512, 512, 512, 1), (Int3{16, 16, 8}));
     EXPECT_EQ(size(100, 100, 100, 1), (Int3{15, 15, 8}));  // 7, 7 and 13 cuts
     EXPECT_EQ(size(256, 256, 1, 1), (Int3{64, 32, 1}));
@@ -60,21 +62,21 @@ TEST(SubdomainOrder, FollowsDependencies) {
     for (const auto& named : reference::all_stencils())
         for (const Int3 size : {Int3{16, 16, 8}, Int3{5, 3, 7}, Int3{9, 1, 2}, Int3{4, 4, 1}, Int3{1, 1, 1}})
             for (int dof : {1, 3, 8}) {
-                const Cuts cuts{grid_of(size.x, size.y, size.z), size};
-                const Stencil stencil = cuts.within(reference::to_stencil(named));
-                const SubdomainOrder order(cuts, stencil, dof, SubdomainOrder::Rows::by_step);
-                std::vector<int> step_of(cuts.points(), -1);
+                const Partition partition{grid_of(size.x, size.y, size.z), size};
+                const Stencil stencil = partition.within(reference::to_stencil(named));
+                const SubdomainOrder order(partition, stencil, dof, SubdomainOrder::Rows::by_step);
+                std::vector<int> step_of(partition.points(), -1);
                 for (int step = 0; step < order.steps(); ++step)
                     for (int at = 0; at < order.count(step); ++at) {
                         int& known = step_of[order.points[order.first(step) + at]];
                         EXPECT_EQ(known, -1);
                         known = step;
                     }
-                for (int local = 0; local < cuts.points(); ++local)
+                for (int local = 0; local < partition.points(); ++local)
                     for (int e = 0; e < order.lower; ++e) {
-                        const Int3 q = cuts.point(local, {}) + stencil[e];
-                        if (!cuts.grid.contains(q)) continue;
-                        const int back = step_of[local] - step_of[cuts.local(q, {})];
+                        const Int3 q = partition.point(local, {}) + stencil[e];
+                        if (!partition.grid.contains(q)) continue;
+                        const int back = step_of[local] - step_of[partition.local(q, {})];
                         ASSERT_GE(back, order.newest[e] ? 1 : 2) << named.name << " " << e;
                     }
             }

@@ -11,7 +11,7 @@
 
 namespace hyperplane {
 
-enum class BlockPlaces { apart, together };
+enum class CoefficientOrder { apart, together };
 
 template <class Count>
 HYPERPLANE_HD_INLINE constexpr Count place_together(Count slots, int dof, int entry, Count slot, int row, int col) {
@@ -22,10 +22,10 @@ HYPERPLANE_HD_INLINE constexpr Count place_apart(Count slots, int dof, int entry
     return (entry * (dof * dof) + (row * dof + col)) * slots + slot;
 }
 template <class Count>
-HYPERPLANE_HD_INLINE constexpr Count place_of(BlockPlaces places, Count slots, int dof, int entry, Count slot, int row,
-                                              int col) {
-    return places == BlockPlaces::together ? place_together(slots, dof, entry, slot, row, col)
-                                           : place_apart(slots, dof, entry, slot, row, col);
+HYPERPLANE_HD_INLINE constexpr Count place_of(CoefficientOrder places, Count slots, int dof, int entry, Count slot,
+                                              int row, int col) {
+    return places == CoefficientOrder::together ? place_together(slots, dof, entry, slot, row, col)
+                                                : place_apart(slots, dof, entry, slot, row, col);
 }
 
 }  // namespace hyperplane

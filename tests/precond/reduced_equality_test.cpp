@@ -43,7 +43,7 @@ std::vector<Case> cases(bool everything) {
     for (const auto& stencil : reference::all_stencils())
         for (int dof : reference::all_dofs)
             for (const auto& [name, settings] : made)
-                for (const FactorStorage storage : narrow_factor_storages) {
+                for (const FactorStorage storage : reduced_factor_storages) {
                     ++turn;
                     for (int form = 0; form < 4; ++form) {
                         if ((!everything || dof > 8) && form != (turn + turn / 6) % 4) continue;
@@ -109,17 +109,17 @@ void expect_equality(const Context& context, Case c) {
     }
 }
 
-class NarrowEquality : public testing::TestWithParam<Case> {};
-class NarrowEqualityOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {};
+class ReducedEquality : public testing::TestWithParam<Case> {};
+class ReducedEqualityOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {};
 
-TEST_P(NarrowEquality, WithTheReferencesFactorsRoundedAlike) {
+TEST_P(ReducedEquality, WithTheReferencesFactorsRoundedAlike) {
     expect_equality(Context::cpu(1), GetParam());
 }
-TEST_P(NarrowEqualityOnDevice, WithTheReferencesFactorsRoundedAlike) {
+TEST_P(ReducedEqualityOnDevice, WithTheReferencesFactorsRoundedAlike) {
     expect_equality(Context::cuda(), GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(All, NarrowEquality, testing::ValuesIn(cases(true)), name_of_case);
-INSTANTIATE_TEST_SUITE_P(All, NarrowEqualityOnDevice, testing::ValuesIn(cases(false)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(All, ReducedEquality, testing::ValuesIn(cases(true)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(All, ReducedEqualityOnDevice, testing::ValuesIn(cases(false)), name_of_case);
 
 }  // namespace
 }  // namespace hyperplane
