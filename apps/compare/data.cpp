@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <tuple>
 
 #include "apps/build_info.hpp"
@@ -108,7 +107,7 @@ RecordData record_of(const Trial& trial, const Candidate& candidate, const Compa
                             .deck_file = deck.file,
                             .deck_source = deck.source,
                             .deck_resolved = to_ini(candidate.parameters),
-                            .deck_folder = std::filesystem::absolute(folder_of(deck)).string(),
+                            .deck_folder = absolute_folder_of(deck),
                             .overrides = candidate.overrides,
                             .environment = environment(comparison.context(), comparison.device(), trial.varies),
                             .grid = shape.grid,

@@ -235,6 +235,11 @@ std::string folder_of(const Deck& deck) {
     return deck.folder.empty() ? std::filesystem::path(deck.file).parent_path().string() : deck.folder;
 }
 
+std::string absolute_folder_of(const Deck& deck) {
+    const std::string folder = folder_of(deck);  // of a.ini alone: none, which std::filesystem::absolute refuses
+    return (folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(folder)).string();
+}
+
 Deck read_deck_or_record(const std::string& path) {
     std::error_code ignored;
     const bool is_record = is_own(path, FileKind::record) && !std::filesystem::is_empty(path, ignored);

@@ -64,8 +64,9 @@ std::vector<std::string> deck_overrides(const Invocation& invocation);
 /// --set says otherwise. Throws FileError.
 Deck read_deck_or_record(const std::string& path);
 
-/// Where the files lie that a deck names.
+/// Where the files lie that a deck names; empty for the working folder.
 std::string folder_of(const Deck& deck);
+std::string absolute_folder_of(const Deck& deck);
 
 /// Reads the deck named first on the command line and its overrides, and builds
 /// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -51,7 +50,7 @@ RecordHeader header_of(const Case& a_case) {
         .deck_file = a_case.deck.file,
         .deck_source = a_case.deck.source,
         .deck_resolved = to_ini(a_case.parameters),
-        .deck_folder = std::filesystem::absolute(folder_of(a_case.deck)).string(),
+        .deck_folder = absolute_folder_of(a_case.deck),
         .overrides = a_case.overrides,
         .environment = environment(a_case.context, a_case.device, a_case.plan.traits.varies),
         .grid = shape.grid,
