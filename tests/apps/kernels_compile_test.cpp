@@ -41,11 +41,13 @@ struct Demand {
         const Layout layout = row.plan(parameters, setting).layout;
         add_product(setting, layout.levels());
         if (!row.kernels) return;
-        if (row.storages.empty())
-            for (const KernelSet& set : row.kernels(parameters, setting)) add(set);
+        for (const KernelSet& set : row.kernels(parameters, setting)) add(set);
         for (const FactorStorage storage : row.storages) {
             parameters.set("preconditioner", "storage", to_string(storage));
-            for (const KernelSet& set : row.kernels(parameters, setting)) add(set);
+            try {
+                for (const KernelSet& set : row.kernels(parameters, setting)) add(set);
+            } catch (const UsageError&) {  // other keys of the deck exclude this storage
+            }
         }
     }
     /// Products in the hyperplane layout, whose levels a fill level may change.
