@@ -22,7 +22,7 @@ struct Eliminations {
         std::vector<int> begin, u, e;
     };
     ByLower by_lower() const;
-    /// The diagonal and all entries that eliminations change; all others are the same in the factors and the matrix.
+    /// The diagonal and all entries that eliminations change. All others are the same in the factors as in the matrix.
     std::vector<int> changed_entries() const;
 };
 

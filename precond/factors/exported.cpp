@@ -42,7 +42,7 @@ void FactorCopy::allocate(const ExportsFactors& pair, const StructMatrix& a) {
         if (is_reduced(storage_))
             reduced_.emplace(a.context(), storage_, shape.layout, shape.offsets, shape.dof, shape.symmetric,
                              places_on(a.backend()));
-        offsets_ = copied_to(a.context(), "sweeps", shape.offsets);  // last: its size marks the whole copy as allocated
+        offsets_ = copied_to(a.context(), "sweeps", shape.offsets);  // last: its size shows that all is allocated
     }
     if (values_.size() == 0) values_ = Buffer<double>(a.context(), "factor", values_of(shape_));
 }

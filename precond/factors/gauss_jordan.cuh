@@ -7,8 +7,8 @@
 
 namespace hyperplane {
 
-/// x becomes its inverse. `accept(p, pivot)` returns the pivot to divide by, or 0 where it cannot be used: then x is of
-/// no use, and the result is false. The loop goes on in that case, too, so that a warp does not diverge.
+/// Replaces x by its inverse. `accept(p, pivot)` returns the pivot to divide by, or 0 if it cannot be used; then x has
+/// no meaning, and the result is false. The loop continues even then, so that a warp does not diverge.
 template <int m, class Accept>
 __device__ __forceinline__ bool invert_unrolled(double (&x)[m][m], const Accept& accept) {
     bool gave_up = false;
@@ -35,7 +35,8 @@ __device__ __forceinline__ bool invert_unrolled(double (&x)[m][m], const Accept&
     return !gave_up;
 }
 
-/// Element p of a row in registers, which must not be indexed by a number that is known only at run time.
+/// Element p of a row in registers. A loop selects it, because registers cannot be indexed by a number that is known
+/// only at run time.
 template <int m>
 __device__ __forceinline__ double element(const double* x, int p) {
     double found = 0.0;
@@ -45,7 +46,7 @@ __device__ __forceinline__ double element(const double* x, int p) {
     return found;
 }
 
-/// Step p where a lane has a row: x is row `row`, `factor` its element p, `lane_of_p` the lane of row p.
+/// Step p if a lane has a row: x is row `row`, `factor` its element p, and `lane_of_p` the lane that has row p.
 template <int m>
 __device__ __forceinline__ void eliminate_rows(double* x, int p, int row, double factor, double inverse,
                                                int lane_of_p) {
@@ -56,7 +57,7 @@ __device__ __forceinline__ void eliminate_rows(double* x, int p, int row, double
     }
 }
 
-/// Step p where a lane has a column: x is column `column`, `factors` column p.
+/// Step p if a lane has a column: x is column `column`, and `factors` is column p.
 template <int m>
 __device__ __forceinline__ void eliminate_columns(double (&x)[m], int p, int column, const double (&factors)[m],
                                                   double inverse) {

@@ -22,11 +22,12 @@
 
 namespace hyperplane {
 
-/// An element of row p after step p, from the element before it.
+/// An element of row p after step p; x is the element before the step.
 HYPERPLANE_HD_INLINE double scaled_by_pivot(bool in_column_p, double x, double inverse) {
     return (in_column_p ? 1.0 : x) * inverse;
 }
-/// Any element after step p: `x` before it, `factor` x_rp before it, `scaled` x_pc after it.
+/// Any element after step p: `x` is the element before the step, `factor` is x_rp before it, and `scaled` is x_pc after
+/// it.
 HYPERPLANE_HD_INLINE double eliminated(bool in_row_p, bool in_column_p, double x, double factor, double scaled) {
     return in_row_p ? scaled : (in_column_p ? 0.0 : x) - factor * scaled;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Selects code that is compiled for a fixed number of unknowns a point, for the numbers that are common.
+// Selects code that is compiled for a fixed number of unknowns a point, for numbers that are common.
 #pragma once
 
 #include <type_traits>

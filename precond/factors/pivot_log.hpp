@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 
-/// A row is that of a point in the grid, times dof, plus the component.
+/// A row is the number of a point in the grid, times dof, plus the component.
 struct PivotLog {
     enum { capacity = 16 };
     unsigned long long failures, boosts;
@@ -58,7 +58,7 @@ HYPERPLANE_HD inline void record(PivotLog* log, bool boosted, unsigned long long
 #else
 #define HYPERPLANE_APART inline
 #endif
-/// The same, out of the way of unrolled loops.
+/// The same as a separate function, which keeps the code out of unrolled loops.
 HYPERPLANE_HD HYPERPLANE_APART static void record_apart(PivotLog* log, bool boosted, unsigned long long row,
                                                         double value) {
     record(log, boosted, row, value);
@@ -69,8 +69,8 @@ HYPERPLANE_HD HYPERPLANE_APART static void record_apart(PivotLog* log, bool boos
 struct PivotJudge : PivotRule {
     PivotLog* log;
 
-    /// The pivot to divide by: itself, a boosted one, or 0 where it cannot be used. The thread that `logs` logs what
-    /// cannot be used.
+    /// The pivot to divide by: the pivot itself, a boosted one, or 0 if it cannot be used. If `logs`, a pivot that
+    /// cannot be used is logged.
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs) const {
         if (accepts(pivot, own, tolerance * scale)) return pivot;
         const bool boosted_one = boosts(pivot, scale);

@@ -4,8 +4,8 @@
 // (precond/factors/pivots.hpp), PivotJudge, which also logs (precond/factors/pivot_log.hpp), block Jacobi, and par_ilu,
 // whose pivots are guessed before the last sweep.
 //
-// `pivot` is what elimination has left in a diagonal place, `own` A's entry there, `scale` the largest absolute entry
-// of the block and of A's.
+// `pivot` is the diagonal coefficient after elimination, `own` is A's coefficient there, and `scale` is the largest
+// absolute coefficient of the block and of A's block.
 #pragma once
 
 #include "core/host_device.hpp"
@@ -34,12 +34,12 @@ struct PivotRule {
     HYPERPLANE_HD double boosted(double pivot, double own, double scale) const {
         return copysign(boost * scale, wrong_sign(pivot, own) || pivot == 0.0 ? own : pivot);
     }
-    /// What a fixed-point sweep uses instead while pivots are still guesses; 0 where that is not a number.
+    /// What a fixed-point sweep uses instead while pivots are still guesses, or 0 if that is not a number.
     HYPERPLANE_HD double guess(double own, double scale) const {
         const double size = boost * scale;
         return !is_number(size) ? 0.0 : own < 0.0 ? -size : size;
     }
-    /// |pivot| / |own|, 0 where the sign is wrong, 1 where there is nothing to compare.
+    /// |pivot| / |own|; 0 if the sign is wrong, 1 if there is nothing to compare with.
     HYPERPLANE_HD double ratio(double pivot, double own) const {
         if (own == 0.0 || !is_number(pivot)) return 1.0;
         return wrong_sign(pivot, own) ? 0.0 : fabs(pivot / own);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of factors in the storage that they are kept in (precond/factors/reduced_values.hpp), widened when they are
+// Values of factors in their storage (precond/factors/reduced_values.hpp), which are widened to double when they are
 // read.
 //
 // Definitions: STORAGE (0: double, 1: single precision, 2: half precision, rows scaled by powers of two).
@@ -28,12 +28,13 @@ __device__ __forceinline__ double widened(unsigned short half) {
     return x;
 }
 
-/// 2^k of a row, kept as k + 127.
+/// The scale 2^k of a row, stored as k + 127.
 __device__ __forceinline__ double scale_of(unsigned char kept) {
     return __hiloint2double((int(kept) + 1023 - 127) << 20, 0);
 }
 
-/// Contiguous values, 16 bytes at most, loaded together. They are read once and leave the caches first.
+/// Contiguous values of at most 16 bytes, loaded by one instruction. They are read once, so the load marks them to be
+/// evicted from the caches first.
 template <int width>
 struct Values {
     Value v[width];

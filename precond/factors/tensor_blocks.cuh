@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of blocks of three to eight unknowns on tensor cores: a warp has one block at a time, or two of up to four
-// unknowns, in registers. Definitions: DOF, OPERANDS_AS_RESULTS.
+// Products of blocks of three to eight unknowns on tensor cores: a warp has one block at a time in registers, or two if
+// there are at most four unknowns. Definitions: DOF, OPERANDS_AS_RESULTS.
 //
-// A product is D = A B + C with 8 x 4 values of A, 4 x 8 of B and 8 x 8 of C, D (mma.m8n8k4), twice where a block has
-// more than four columns. Of two blocks, one has rows and columns 0 to 3, the other 4 to 7; the parts of their
-// products off the diagonal are not used.
+// One instruction, mma.m8n8k4, computes D = A B + C, where A is 8 x 4, B is 4 x 8, and C and D are 8 x 8; blocks of
+// more than four columns need two. If a warp has two blocks, one takes rows and columns 0 to 3, the other 4 to 7, and
+// the off-diagonal parts of the result are not used.
 #pragma once
 
 #include "precond/factors/gauss_jordan.hpp"
 
 namespace hyperplane {
 
-constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // of a warp; rows of a block with its padding
-constexpr int steps = size == 4 ? 1 : 2;                     // products of 4 columns
+constexpr int points = DOF <= 4 ? 2 : 1, size = 8 / points;  // blocks of a warp; rows of a padded block
+constexpr int steps = size == 4 ? 1 : 2;                     // instructions for a product
 constexpr int block_size = DOF * DOF;
 
-/// A block as a result: rows lane / 4, columns 2 (lane % 4) and the next.
+/// A lane's part of a block that is a result: row lane / 4, column 2 (lane % 4) and the next one.
 struct Block {
     double v[2];
 };
-/// As a left operand: row lane / 4, columns col(h). As a right one: rows col(h), column lane / 4.
+/// A lane's part of a block that is an operand. Left: row lane / 4, columns col(h). Right: rows col(h), column lane /
+/// 4.
 struct Operand {
     double v[steps];
 };
 
-/// A lane's part of blocks.
+/// Which parts of blocks a lane has.
 struct Lane {
-    const int lane, which;  // of the warp's blocks
+    const int lane, which;  // which of the warp's blocks
     const int r, c;         // row and first column of a result
     const int n;            // row of a left operand, column of a right one
-    const bool in_rows;     // of a result
+    const bool in_rows;     // whether r is a row of the block, not of its padding
 
     __device__ explicit Lane(int thread)
         : lane(thread % 32),
@@ -39,15 +40,15 @@ struct Lane {
           n(r),
           in_rows(r < DOF) {}
 
-    /// This lane's column of a left operand and row of a right one. Their order is free. With OPERANDS_AS_RESULTS a
-    /// lane's part of a result is its part of a left operand, or half of it; else its rows of a right operand are
-    /// consecutive.
+    /// This lane's column of a left operand, and its row of a right one. A product may take columns in any order. With
+    /// OPERANDS_AS_RESULTS the order is such that a lane's part of a result is its part of a left operand, or half of
+    /// it; otherwise such that the four lanes have consecutive rows of a right operand.
     __device__ __forceinline__ int col(int h) const {
         const int k = lane % 4;
         return !OPERANDS_AS_RESULTS ? k + 4 * h : steps == 2 ? 2 * k + h : 2 * (k % 2) + (k / 2 ^ which);
     }
 
-    /// Whether this thread's columns of a result are the block's.
+    /// Whether this lane's element c + m of a result is in the block, not in its padding.
     __device__ bool inside(int m) const { return in_rows && unsigned(c + m) < unsigned(DOF); }
 
     __device__ static double from(double value, int lane_) { return __shfl_sync(~0u, value, lane_); }
@@ -81,13 +82,13 @@ struct Lane {
         for (int h = 0; h < steps; ++h) right.v[h] = of_row(x, col(h) + size * which, lane / 4);
         return right;
     }
-    /// sum += left right, of four columns of `left`.
+    /// sum += left right, for four columns of `left`.
     __device__ static void multiply_add(double left, double right, Block& sum) {
         asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
             : "+d"(sum.v[0]), "+d"(sum.v[1])
             : "d"(left), "d"(right));
     }
-    /// The same of two left operands and sums, in the time of one (mma.m16n8k4).
+    /// The same for two left operands and two sums, in the time of one (mma.m16n8k4).
     __device__ static void multiply_add(double left, double other_left, double right, Block& sum, Block& other_sum) {
 #if __CUDA_ARCH__ >= 900
         asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
@@ -105,8 +106,8 @@ struct Lane {
         for (int h = 0; h < steps; ++h) multiply_add(sign * left.v[h], right.v[h], sum);
     }
 
-    /// Step p of the Gauss-Jordan elimination of x (FGBILU paper, Algorithm 8). `row`: p's of the result; `here`:
-    /// column p of this thread's row.
+    /// Step p of the Gauss-Jordan elimination of x (FGBILU paper, Algorithm 8). `row` is the row of the result that has
+    /// p, and `here` is column p of this lane's row.
     __device__ __forceinline__ void eliminate(Block& x, int p, int row, double here, double inverse) const {
 #pragma unroll
         for (int m = 0; m < 2; ++m) {
@@ -116,9 +117,9 @@ struct Lane {
         }
     }
 
-    /// Where this lane's value of a right operand lies in a block, or in its transpose. Lanes of rows and columns
-    /// beyond the block read its last ones: these are multiplied by zeros of the left operand, or contribute to results
-    /// outside.
+    /// The place of this lane's value of a right operand in a block or in its transpose. Lanes whose row or column is
+    /// in the padding read the block's last one: the values are multiplied by zeros of the left operand, or contribute
+    /// to elements in the padding of the result.
     __device__ int place_of(bool transposed, int h) const {
         const int row = min(col(h), DOF - 1), column = min(n, DOF - 1);
         return transposed ? column * DOF + row : row * DOF + column;

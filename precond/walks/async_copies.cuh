@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asynchronous copies from global to shared memory, and the barriers in shared memory that tell when they are complete.
+// Asynchronous copies from global to shared memory, and the barriers in shared memory at which threads wait for them.
 //
 // Large contiguous pieces are copied in bulk, by one instruction of one lane (sm_90 and later); before sm_90 the lanes
 // of a warp copy them together, 16 bytes each. Addresses of shared memory are those of shared_address.
@@ -28,8 +28,8 @@ __device__ __forceinline__ void copy_16_async(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
                  : "memory");
 }
-/// The same where `wanted`, without a branch, of addresses `to_offset` and `from_offset` bytes further on; `to` is a
-/// shared address.
+/// Starts to copy 16 bytes in the same way if `wanted`, without a branch, to and from the addresses that are
+/// `to_offset` and `from_offset` bytes further on. `to` is a shared address.
 template <int to_offset, int from_offset>
 __device__ __forceinline__ void copy_16_async_if(bool wanted, unsigned to, const void* from) {
     asm volatile(
@@ -47,7 +47,8 @@ __device__ __forceinline__ void wait_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-/// A phase of the barrier at a shared address is complete after `arrivals` and all bytes that they announced.
+/// Initialises the barrier at a shared address. A phase of it is complete after `arrivals` arrivals, when all bytes
+/// that these have announced have been copied.
 __device__ __forceinline__ void init_barrier(unsigned barrier, int arrivals) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
@@ -59,7 +60,7 @@ __device__ __forceinline__ void fence_barriers() {
 #endif
 }
 
-/// Whether the phase with this parity is complete, of the barrier `offset` bytes further on.
+/// Whether the phase with this parity is complete at the barrier `offset` bytes further on.
 template <int offset = 0>
 __device__ __forceinline__ bool phase_is_complete(unsigned barrier, int parity) {
     int done;
@@ -89,7 +90,7 @@ __device__ __forceinline__ void arrive_after_copies(unsigned barrier) {
 }
 
 #if __CUDA_ARCH__ >= 900
-/// This thread arrives and announces `bytes` of bulk copies, for which the phase waits.
+/// This thread arrives and announces `bytes` of bulk copies, without which the phase is not complete.
 __device__ __forceinline__ void arrive_expecting(unsigned barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }

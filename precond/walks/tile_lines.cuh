@@ -5,8 +5,8 @@
 // one point, i = l - B j - C k, at a level. The upper solve (UPPER) sees the grid from its far corner, p -> n - 1 - p:
 // coordinates and levels are of that view, slots are the grid's own.
 //
-// Definitions: DOF, OFFSET_X/Y/Z {of the entries, from the first on}, B, C, SKEW, TJ, TK, UPPER, NATURAL (the layout),
-// UNROLLED.
+// Definitions: DOF, OFFSET_X, OFFSET_Y, OFFSET_Z {coordinates of the entries' offsets, from the first entry on}, B, C,
+// SKEW, TJ, TK, UPPER, NATURAL (the layout), UNROLLED.
 #pragma once
 
 #include "core/grid/slots.hpp"
@@ -19,7 +19,8 @@ TABLE offset_x[] = OFFSET_X;
 TABLE offset_y[] = OFFSET_Y;
 TABLE offset_z[] = OFFSET_Z;
 
-/// A line of points: where it is, when it is active, where its slots are. Every kernel's arguments have nx, ny, nz.
+/// A line of points: its place in the grid, the levels at which it has a point, and its slots. The arguments of every
+/// kernel have members nx, ny and nz.
 struct Line {
     int j, k, start;  // level of its first point
     bool valid;
@@ -77,7 +78,7 @@ __device__ __forceinline__ void to_next_level(int& slot, int level_slots, int sl
     }
 }
 
-/// Threads of a tile whose warps hold `warp_cells` lines each.
+/// Number of threads of a tile if each warp has `warp_cells` lines.
 __device__ constexpr int tile_threads(int warp_cells) {
     return (TJ * TK + warp_cells - 1) / warp_cells * 32;
 }

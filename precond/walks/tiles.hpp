@@ -14,10 +14,10 @@
 
 namespace hyperplane::wavefront_cuda {
 
-/// Numbers that both kernels are specialised on.
+/// Numbers of the stencil that the kernels of solves and factorisation are compiled for.
 struct Geometry {
     int lower, skew, halo_j = 0, halo_k = 0, max_level = 0, ring = 1;
-    std::vector<int> x, y, z, level;  ///< of every entry
+    std::vector<int> x, y, z, level;  ///< of every entry: its offset, and the level of that
 
     explicit Geometry(const IluPattern& system);
 };
@@ -28,7 +28,7 @@ struct TileShape {
 
     int cells() const { return j * k; }
     void halve() { (k > 1 ? k : j) /= 2; }
-    /// Powers of two, at least 8 lines wide and 32 at most, of about `wanted` lines.
+    /// A shape of about `wanted` lines: powers of two, with 8 to 32 lines along J.
     static TileShape of(double wanted);
 };
 
@@ -52,13 +52,13 @@ struct DeviceTiles {
     DeviceTiles(const Context& context, const Tiles& host);
 };
 
-/// Threads of so many lines, `point_threads` for the point of each, which are of one warp.
+/// Number of threads for `cells` lines if the point of a line has `point_threads` threads, all in one warp.
 int consumer_threads(int cells, int point_threads);
 
-/// Points of an average level on each multiprocessor of a large GPU.
+/// Number of points of an average level for each multiprocessor of a large GPU.
 double points_a_level(const IluPattern& system);
 
-/// The definitions of precond/walks/tile_lines.cuh, with the offsets of the first `entries`.
+/// The definitions of precond/walks/tile_lines.cuh, with the offsets of the first `entries` entries.
 rtc::Definitions line_definitions(const IluPattern& system, const Geometry& geometry, TileShape tile, int entries,
                                   bool upper);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops that are unrolled whatever their size, and tables for them.
+// Loops that are unrolled whatever their length, and tables for them.
 //
 // Definitions: UNROLLED, where a text uses TABLE.
 #pragma once
@@ -24,7 +24,7 @@ __device__ __forceinline__ void unrolled(const Body& body) {
     if constexpr (end - begin == 1) {
         body(Constant<begin>{});
     } else if constexpr (begin < end) {
-        unrolled<begin, (begin + end) / 2>(body);  // halves, since compilers limit how deep templates nest
+        unrolled<begin, (begin + end) / 2>(body);  // in halves, since compilers limit how deep templates nest
         unrolled<(begin + end) / 2, end>(body);
     }
 }

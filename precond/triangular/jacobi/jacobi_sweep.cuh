@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One Jacobi sweep on a triangular factor, on a GPU (precond/triangular/jacobi/sweeps.hpp); the factors' form is that
-// of precond/factors/view.hpp.
+// One Jacobi sweep on a triangular factor on a GPU (precond/triangular/jacobi/sweeps.hpp). The factors have the form
+// that precond/factors/view.hpp describes.
 //
-// One unknown a point: a thread has a point, and all loads are of consecutive values. Several unknowns: a block's
-// coefficients are loaded by neighbouring threads, up to 16 bytes each, so that a warp loads whole lines; a thread sums
-// the products of its rows and columns over all neighbours, and the threads of a point add up their sums once, in
-// shared memory. Rows of half precision are scaled when their sums are complete; of a mirrored triangle the values that
-// the rows are multiplied by are scaled instead.
+// With one unknown, each point has a thread, and all loads of a warp are of consecutive values. With several unknowns,
+// neighbouring threads load the coefficients of a block, up to 16 bytes each, so that a warp loads whole cache lines. A
+// thread sums the products of its rows and columns over all neighbours, then the threads of a point add their sums in
+// shared memory. In half precision the sum of a row is multiplied by the row's scale when it is complete; if the
+// triangle is mirrored, the values by which a row is multiplied are scaled instead.
 //
-// Where a neighbour lies outside the grid some other point is multiplied by the zero stored there, as in
-// core/matrix/spmv.cuh. A periodic matrix whose coefficients D-ILU uses stores the coefficients that wrap; then
-// neighbours are found by their coordinates (SKIP_OUTSIDE).
+// If a neighbour is outside the grid, the coefficient stored for it is zero, and the value of some other point is
+// multiplied by that zero, as in core/matrix/spmv.cuh. With D-ILU of a periodic matrix the coefficients that wrap are
+// stored; then entries that leave the grid are skipped (SKIP_OUTSIDE).
 //
 // Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES (of the triangle), UPPER, MIRRORED (the lower
-// triangle is read as the upper one's transpose), UNIT, SKIP_OUTSIDE; POINTS of a block of threads and ROW_GROUPS, the
-// threads that share a point's rows, WIDTH of a thread's columns; STORAGE (precond/factors/reduced_values.cuh).
+// triangle is read as the upper one's transpose), UNIT, SKIP_OUTSIDE; POINTS (of a thread block), ROW_GROUPS (number of
+// groups of threads to which the rows of a point are distributed), WIDTH (columns of a thread); STORAGE
+// (precond/factors/reduced_values.cuh).
 
 #include "core/grid/grid_point.cuh"
 #include "precond/factors/reduced_values.cuh"
@@ -24,12 +25,12 @@ namespace hyperplane {
 
 using Arguments = JacobiSweepArguments<const Value, (ENTRIES > 0 ? ENTRIES : 1)>;
 
-/// Where the coefficients of entry e begin.
+/// The address of the first coefficient of entry e.
 __device__ __forceinline__ const Value* entry(const Arguments& a, int e) {
     return a.triangle + (MIRRORED ? ENTRIES - 1 - e : e) * a.entry_stride;
 }
 
-/// Scale of a row of the triangle, of a row of D^-1. Those that the upper sweep reads lie in pairs.
+/// The scales of a row of the triangle and of a row of D^-1. Those that the upper sweep reads are stored in pairs.
 __device__ __forceinline__ double scale_of_triangle(const Arguments& a, int slot, int row) {
     return scaled_rows ? scale_of(a.of_triangle[((long long)slot * DOF + row) * (UPPER ? 2 : 1)]) : 1.0;
 }
@@ -47,7 +48,7 @@ __device__ __forceinline__ double inverse_at(const Arguments& a, int slot) {
     return scale_of_inverse(a, slot, 0) * widened(__ldcs(a.inverse + slot));
 }
 
-/// `times_inverse`: D^-1 multiplies the sum over neighbours, in the lower sweep b minus that sum.
+/// `times_inverse`: D^-1 multiplies the sum over neighbours in the upper sweep, b minus that sum in the lower one.
 template <bool times_inverse>
 __device__ __forceinline__ void sweep_point(const Arguments& a) {
     const int slot = slot_of_thread();
@@ -83,22 +84,23 @@ extern "C" __global__ void __launch_bounds__(POINTS) scale(const __grid_constant
 static_assert(UNIT && !SKIP_OUTSIDE, "factors of several unknowns are kept with unit triangles");
 
 constexpr int column_groups = DOF / WIDTH;
-constexpr int rows = (DOF + ROW_GROUPS - 1) / ROW_GROUPS;  // of a thread: group, group + ROW_GROUPS, ...
+constexpr int rows = (DOF + ROW_GROUPS - 1) / ROW_GROUPS;  // rows of a thread: group, group + ROW_GROUPS, ...
 constexpr int point_threads = column_groups * ROW_GROUPS;
 constexpr int threads = POINTS * point_threads;
 static_assert(point_threads >= DOF, "each component of a point has a thread");
 constexpr int unrolled_entries = DOF > 3 ? 3 : ENTRIES == 0 ? 1 : ENTRIES < 13 ? ENTRIES : 13;
 
-// Sums of the threads of a point; the padding avoids bank conflicts.
+// The sums of the threads of a point, padded to avoid bank conflicts.
 constexpr int pitch = POINTS + 2, group_pitch = DOF * pitch + 4;
 __shared__ double partial[(column_groups > ROW_GROUPS ? column_groups : ROW_GROUPS) * group_pitch];
 __shared__ double whole[DOF * pitch];
 
-/// A thread's share: some rows and columns of a point's products, and one component of one point's result.
+/// What a thread computes: some rows and columns of the products at one point, and one component of the result at one
+/// point.
 struct Share {
-    int point, column, group;         // its first column, and which rows
-    int slot;                         // of the point, the last one's where there is none
-    int component, result_point, at;  // `at`: slot of the result, -1 where there is none
+    int point, column, group;         // `column`: first column; `group`: which rows
+    int slot;                         // of `point`, or the last slot if there is no such point
+    int component, result_point, at;  // `at`: slot of the result, or -1 without a result
 
     __device__ explicit Share(const Arguments& a) {
         const int thread = threadIdx.x, first = blockIdx.x * POINTS;
@@ -110,8 +112,8 @@ struct Share {
         at = component < DOF && first + result_point < a.slots ? first + result_point : -1;
     }
 
-    /// Adds this thread's part of a block times x(component) to sums of its rows; of a mirrored block's transpose to
-    /// sums of its columns.
+    /// Adds this thread's part of a block times x(component) to the sums of its rows, or, if the block is mirrored, of
+    /// the block's transpose to the sums of its columns.
     template <bool mirrored, int sums, class X>
     __device__ __forceinline__ void add_product(double (&sum)[sums], const Value* block, const X& x) const {
         Values<WIDTH> values[rows];
@@ -156,7 +158,7 @@ struct Share {
     }
 };
 
-/// b minus the triangle times x, of this thread's result.
+/// b minus the triangle times x, for this thread's component of the result.
 __device__ __forceinline__ double swept(const Arguments& a, const Share& share) {
     double sum[MIRRORED ? WIDTH : rows] = {};
 #pragma unroll(unrolled_entries)
@@ -174,7 +176,7 @@ __device__ __forceinline__ double swept(const Arguments& a, const Share& share) 
     return b - (MIRRORED ? 1.0 : scale_of_triangle(a, share.at, share.component)) * total;
 }
 
-/// D^-1 of this thread's point times x.
+/// D^-1 times x, for this thread's component of the result.
 template <class X>
 __device__ __forceinline__ double times_inverse(const Arguments& a, const Share& share, const X& x) {
     double sum[rows] = {};
@@ -192,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(threads) sweep(const __grid_constan
     store(a, share, swept(a, share));
 }
 
-/// The same times D^-1.
+/// The same sweep, whose result is multiplied by D^-1.
 extern "C" __global__ void __launch_bounds__(threads) scaled_sweep(const __grid_constant__ Arguments a) {
     const Share share(a);
     const double value = swept(a, share);

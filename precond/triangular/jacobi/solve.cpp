@@ -40,7 +40,7 @@ PreconditionerTraits jacobi_traits(const SweepOptions& options, bool symmetric) 
 
 std::vector<KernelSet> jacobi_kernels(const TriangleShape& shape, const SweepOptions& options) {
     if constexpr (cuda_built) {
-        if (options.mode != SweepMode::sync) return {};  // loops over points
+        if (options.mode != SweepMode::sync) return {};  // asynchronous sweeps are loops over points
         const char* const family = shape.zeros > 0 ? "jacobi_sweep_of_colours" : "jacobi_sweep";
         return {
             {family, shape.layout, Stencil::closure(shape.offsets), shape.dof, shape.symmetric, shape.storage,

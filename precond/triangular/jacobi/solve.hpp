@@ -21,7 +21,7 @@ namespace hyperplane {
 /// Traits of a preconditioner whose solves are Jacobi sweeps. M is symmetric if the matrix is, the sweeps are
 /// synchronous and there are as many lower as upper sweeps.
 PreconditionerTraits jacobi_traits(const SweepOptions& options, bool symmetric);
-/// The kernels that NVRTC compiles for sweeps on a GPU: of synchronous ones.
+/// The kernels that NVRTC compiles for synchronous sweeps on a GPU.
 std::vector<KernelSet> jacobi_kernels(const TriangleShape& shape, const SweepOptions& options);
 /// Throws SetupError if sweeps on the factors diverge; `name` is the preconditioner's name in its message.
 void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, const SweepOptions& options,

@@ -8,7 +8,7 @@
 namespace hyperplane {
 
 void TriangleRunSweep::operator()(const Run& run, double* out, Index stride) const {
-    thread_local std::vector<RunNeighbours> near;  // kept: an allocation takes longer than a short run
+    thread_local std::vector<RunNeighbours> near;  // kept from run to run: an allocation takes longer than a short run
     thread_local std::vector<RunTerm> terms;
     thread_local std::vector<double> sums;
     const bool down = direction == Direction::lower;

@@ -15,7 +15,7 @@ rtc::Source source() {
     return {rtc::precond_texts(), "precond/triangular/jacobi/jacobi_sweep.cuh"};
 }
 
-/// How a block of threads is shared out over points, and a point's rows and columns over threads.
+/// How the points are distributed to thread blocks, and the rows and columns of a point to threads.
 struct Cut {
     int width = 1, row_groups = 1, points = most_threads, threads = most_threads;
 
@@ -23,15 +23,15 @@ struct Cut {
         const int dof = shape.dof;
         if (dof == 1) return;
         while (2 * width * bytes_of(shape.storage) <= 16 && dof % (2 * width) == 0) width *= 2;
-        row_groups = dof <= 3 ? dof : std::max({2, (dof + 3) / 4, width});  // as many threads as a point has results
+        row_groups = dof <= 3 ? dof : std::max({2, (dof + 3) / 4, width});  // a point has a thread for each result
         const int point_threads = row_groups * (dof / width);
         points = std::max(1, most_threads / point_threads);
         threads = points * point_threads;
     }
 };
 
-/// Offsets of a triangle, as FactorView numbers its entries; of one without entries (0,0,0), since arrays are not
-/// empty.
+/// The offsets of a triangle in the order of FactorView's entries. For a triangle without entries this is (0,0,0),
+/// since arrays must not be empty.
 std::span<const Int3> offsets_of(const TriangleShape& shape, Direction direction) {
     if (shape.lower() == 0) return shape.offsets;
     const int first = direction == Direction::lower ? 0 : shape.lower() + 1;
@@ -56,7 +56,7 @@ rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
     return all;
 }
 
-/// Where a triangle's coefficients begin, mirrored ones those of the lower triangle.
+/// Addresses of the first coefficients of a triangle; a mirrored upper triangle has those of the lower one.
 struct Places {
     const void *triangle, *inverse;
     const RowExponent *of_triangle, *of_inverse;
@@ -83,7 +83,7 @@ TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shap
     };
     for (const Direction direction : {Direction::lower, Direction::upper}) {
         Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
-        // Upper sweeps on unit triangles are never followed by D^-1, sweeps on others always.
+        // Upper sweeps on unit triangles are never followed by D^-1; sweeps on other triangles always are.
         if (!shape.unit || direction == Direction::lower) triangle.scaled = load(direction, "scaled_sweep");
         triangle.sweep = shape.unit ? load(direction, "sweep") : triangle.scaled;
         Arguments& arguments = triangle.arguments;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Synchronous Jacobi sweeps on a GPU; precond/triangular/jacobi/jacobi_sweep.cuh is the kernels' text.
+// Synchronous Jacobi sweeps on a GPU. The kernels are in precond/triangular/jacobi/jacobi_sweep.cuh.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@
 
 namespace hyperplane {
 
-/// The kernels of one shape. Factors of several unknowns lie in one piece a block, and are unit.
+/// The kernels for one shape. Factors of several unknowns must be unit, and each block must be contiguous.
 class TriangleSweepsCuda {
 public:
     explicit TriangleSweepsCuda(const TriangleShape& shape);
 
-    /// out = b - T x of unit triangles, and of the lower one D^-1 of that where `times_inverse`; of others
-    /// D^-1 (b - E x), or b - D^-1 F x. A null `b` is zero. `out` is neither of both.
+    /// For unit triangles out = b - T x, which is multiplied by D^-1 if `times_inverse` (lower only). For others out =
+    /// D^-1 (b - E x) or out = b - D^-1 F x. A null `b` stands for zero. `out` must be neither `b` nor `x`.
     void sweep(const TriangleFactors& factors, Direction direction, const double* b, const double* x, double* out,
                bool times_inverse) const;
     /// out = D^-1 b
@@ -31,7 +31,7 @@ public:
 private:
     using Arguments = JacobiSweepArguments<const void, rtc::most_entries>;
     using Kernel = rtc::Kernel<Arguments>;
-    /// Kernels of a direction; of their arguments a launch sets factors and vectors.
+    /// The kernels of a direction, and their arguments, in which a launch sets factors and vectors.
     struct Triangle {
         Kernel sweep, scaled;
         Arguments arguments{};

@@ -2,9 +2,9 @@
 // The terms of a row of a point of several unknowns: whole blocks of coefficients, copied ahead of their use, and the
 // sums of their products. Definitions: precond/triangular/wavefront/solve.cuh.
 //
-// The blocks of an entry at neighbouring points of a line are contiguous in memory: a chunk, which one bulk copy brings
-// to shared memory. A producer warp starts the copies of the chunks of later levels; each stage has a barrier that
-// tells when its chunks are complete.
+// The blocks of an entry at neighbouring points of a line are contiguous in memory: a chunk, which one bulk copy copies
+// to shared memory. A producer warp starts the copies of the chunks of later levels. Each stage has a barrier, whose
+// phase is complete when all its chunks have been copied.
 #pragma once
 
 #include "precond/factors/coefficient_order.hpp"
@@ -13,12 +13,12 @@
 namespace hyperplane {
 
 constexpr int block_size = DOF * DOF;
-constexpr int per_copy = 16 / sizeof(Value);    // values of the 16 bytes that copies consist of
-constexpr bool uneven = block_size % per_copy;  // a chunk may begin within 16 aligned bytes
+constexpr int per_copy = 16 / sizeof(Value);    // values in 16 bytes, the unit of a copy
+constexpr bool uneven = block_size % per_copy;  // a chunk may begin inside a unit
 constexpr int run = NATURAL ? 1 : TJ;           // points of a chunk
 constexpr int entry_chunks = TJ * TK / run;
 constexpr int chunk_size = uneven ? (run * block_size + 2 * per_copy - 2) / per_copy * per_copy : run * block_size;
-constexpr int staged_entries = LOWER + (scales ? 1 : 0);  // D^-1 is the last
+constexpr int staged_entries = LOWER + (scales ? 1 : 0);  // D^-1 comes last
 constexpr int stage_size = staged_entries * entry_chunks * chunk_size;
 constexpr int rhs_place = ring_size + exchange_size, exponents_place = rhs_place + STAGES * consumer_threads;
 constexpr int stages_place = exponents_place + (halves ? STAGES * GROUPS * consumer_threads / 2 : 0);
@@ -44,16 +44,16 @@ __device__ __forceinline__ int floor_div(int x) {
     return (x + B * bias) / B - bias;
 }
 
-/// The chunks of a lane of the producer warp.
+/// A lane of the producer warp, and the chunks that it copies.
 struct Producer {
     static constexpr int chunks = staged_entries * entry_chunks, share = (chunks + 31) / 32;
 
     const Arguments& a;
     const int lane;
     const Value* values[share];                      // of the entry
-    int k[share], j[share], to[share];               // line and first column; place in a stage
-    int dx[share], dy[share], dz[share], dl[share];  // mirrored: where the coefficients' own point is, and its level
-    int plane;                                       // of the level in the grid's own coordinates
+    int k[share], j[share], to[share];               // k and first j of a chunk; its place in a stage
+    int dx[share], dy[share], dz[share], dl[share];  // if mirrored, offset and level of the coefficients' own point
+    int plane;                                       // level modulo nx, in the grid's own coordinates
 
     __device__ Producer(const Arguments& arguments, const Tile& tile, int lane_, int level)
         : a(arguments), lane(lane_) {
@@ -106,7 +106,7 @@ struct Producer {
                 }
                 from[q] = values[q] + first * block_size;
                 int count = (high - low) * block_size, begin = position * block_size;
-                if (uneven) {  // extended to whole 16 bytes at either end
+                if (uneven) {  // extended to whole units at both ends
                     const int odd = int((size_t)from[q] / sizeof(Value) % per_copy);
                     begin += (odd - begin) & (per_copy - 1);
                     from[q] -= odd, begin -= odd, count = (count + odd + per_copy - 1) / per_copy * per_copy;
@@ -146,7 +146,8 @@ private:
     }
 };
 
-/// At the barrier of a level the copies of STAGES - 1 levels have been started; behind it those of the next one start.
+/// Before the barrier of a level the copies of STAGES - 1 levels have been started; after it those of one more level
+/// start.
 __device__ void produce(const Arguments& a, const Tile& tile, int lane) {
     const int begin = tile.first - MAX_LEVEL;
     Producer producer(a, tile, lane, begin);
@@ -154,18 +155,19 @@ __device__ void produce(const Arguments& a, const Tile& tile, int lane) {
     int at = STAGES - 1;
     for (int level = begin; level <= tile.last; ++level) {
         __syncwarp();
-        sync_level(level);  // the terms of level - 1 have been summed: their stage is free
+        sync_level(level);  // the terms of level - 1 have been summed, so their stage is free
         producer.start(level + STAGES - 1, at);
         if (++at == STAGES) at = 0;
     }
 }
 
-/// One row of the points of one line and a group's share of its terms, for the levels from `first` on.
+/// A consumer thread, which has one row of the points of one line and its group's share of the terms, for the levels
+/// from `first` on.
 template <int group>
 struct Consumer {
     static constexpr int begin = group_begin[group], count = group_begin[group + 1] - begin;
     static constexpr int length = DOF % per_copy == 0 ? per_copy : DOF % 4 == 0 ? 4 : DOF % 2 == 0 ? 2 : 1;
-    static constexpr bool rotates =  // threads begin a row at different columns: fewer bank conflicts
+    static constexpr bool rotates =  // threads begin a row at different columns, to avoid bank conflicts
         length == per_copy && DOF / length % 2 == 0 && !mirrored;
     static constexpr bool copies_own = group == rhs_group || halves;  // the right-hand side or exponents of its row
 
@@ -173,7 +175,7 @@ struct Consumer {
     const int thread, row, cell, tj, tk, level_slots;
     const Line line;
     const bool exists;
-    const int chunk, position, rotation;  // of the cell's blocks in a stage
+    const int chunk, position, rotation;  // of the line's blocks in a stage
     int at, phase, rhs_at = 0, slot = 0, slot_ahead = 0;
 
     __device__ Consumer(const Arguments& arguments, const Tile& tile, int thread_, int first)
@@ -213,18 +215,18 @@ struct Consumer {
     }
     __device__ __forceinline__ void advance(int& s) const { to_next_level(s, level_slots, a.slots); }
 
-    /// Called before the barrier of a level; returns whether the line has a point there.
+    /// Called before the barrier of a level; returns whether the line has a point at that level.
     __device__ __forceinline__ bool begin_level(int level) {
         const bool active = exists && line.active(a, level);
         if (active && level == line.start) slot = line.slot(a, level);
         if (STAGES > 0 && copies_own) {
             start_own(level + STAGES - 1, rhs_at == 0 ? STAGES - 1 : rhs_at - 1);
             wait_copies<STAGES - 1>();
-            __syncwarp();  // a point's other rows
+            __syncwarp();  // the right-hand sides of the point's other rows have arrived
         }
         return active;
     }
-    /// Called behind the barrier.
+    /// Called after the barrier.
     __device__ __forceinline__ void wait_for_copies() const {
         if (STAGES > 0)
             while (!phase_is_complete(barrier_of(at), phase)) {
@@ -238,7 +240,7 @@ struct Consumer {
         }
     }
 
-    /// A block of coefficients: entry m of the point, or of its neighbour where the triangle is mirrored. m = LOWER:
+    /// The address of a block: entry m of the point or, if the triangle is mirrored, of its neighbour; for m = LOWER,
     /// D^-1.
     __device__ __forceinline__ const Value* block(int m) const {
         const bool inverse = m == LOWER;
@@ -254,7 +256,7 @@ struct Consumer {
         if (per_copy == 2) return place + (before + entry * a.triangle_stride + own + position) % 2;
         return place + (before + (entry * a.triangle_stride + own - position) * block_size) % per_copy;
     }
-    /// The exponents of the row: of its coefficients in the lowest byte, of D^-1 in the next.
+    /// The exponents of the row: that of its coefficients is the lowest byte, that of D^-1 the next one.
     __device__ __forceinline__ unsigned exponents() const {
         return RowExponents::found(STAGES > 0 ? *staged_exponents(rhs_at) : *RowExponents::word(a, slot, row), slot,
                                    row);
@@ -329,7 +331,8 @@ struct Consumer {
         }
         return halves && !mirrored ? sum * scale_of(exponents()) : sum;
     }
-    /// What neighbours read of y: where rows are scaled and the triangle is mirrored, y times the scale of its row.
+    /// What neighbours read in place of y: y times the scale of its row, if rows are scaled and the triangle is
+    /// mirrored.
     __device__ __forceinline__ double passed(double y) const {
         return halves && mirrored ? y * scale_of(exponents()) : y;
     }

@@ -12,11 +12,11 @@ constexpr int edge_j = HALO_J < TJ ? HALO_J : TJ, edge_k = HALO_K < TK ? HALO_K 
 constexpr int edge_cells = edge_j * TK + edge_k * TJ;
 constexpr int halo_cells = HALO_J * TK + HALO_K * columns;
 constexpr int halo_records = halo_cells * DOF;
-constexpr int plane_records = edge_cells * DOF;  // of a level
+constexpr int plane_records = edge_cells * DOF;  // records of one level
 constexpr int halo_share = HALO_THREADS > 0 ? (halo_records + HALO_THREADS - 1) / HALO_THREADS : 0;
 constexpr int halo_places = halo_share > 0 ? halo_share : 1;
 
-/// A record in the four registers that it is loaded to: the thread waits for the load only where it uses the record.
+/// A record as four registers. It is loaded as one value, so that the thread waits only where it uses the record.
 typedef unsigned __int128 Record;
 
 __device__ __forceinline__ void store_edge(Edge* at, double value, u64 epoch) {
@@ -43,9 +43,9 @@ __device__ __forceinline__ int edge_cell_right(int tj, int tk) {
     return (tj - (TJ - edge_j)) * TK + tk;
 }
 
-/// Copies the edges of other tiles to the ring: those of a level while the consumers compute this tile's values of it.
-/// Each of LOOKAHEAD sets of HALO_THREADS has every LOOKAHEAD-th level and polls its records while other sets write
-/// theirs: a thread waits for all loads that it has issued, so it polls one level at a time.
+/// Copies edges of other tiles to the ring, those of a level while the consumers compute this tile's values of the same
+/// level. Each of LOOKAHEAD sets of HALO_THREADS has every LOOKAHEAD-th level and polls its records while other sets
+/// write theirs. A thread waits for all loads that it has issued, so it polls one level at a time.
 __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, int set, int lane) {
     const Edge* at[halo_places];
     int start[halo_places], place[halo_places];
@@ -53,7 +53,7 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
     for (int h = 0; h < halo_share; ++h) {
         const int record = lane + h * HALO_THREADS;
         const int component = record % DOF, cell = record / DOF;
-        // left columns of the tile's own rows first, then the rows above
+        // first the columns of smaller J, then the rows of smaller k
         const bool left = cell < HALO_J * TK;
         const int row = left ? HALO_K + cell / (HALO_J > 0 ? HALO_J : 1) : (cell - HALO_J * TK) / columns;
         const int column = left ? cell % (HALO_J > 0 ? HALO_J : 1) : (cell - HALO_J * TK) % columns;
@@ -70,8 +70,8 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
             start[h] = line.start;
         }
     }
-    // Until the tiles before have begun, polling by all threads would load the memory: one lane polls the warp's first
-    // record.
+    // Until the tiles before have begun, polling by all threads would burden the memory, so one lane polls the warp's
+    // first record.
     int earliest = start[0];
 #pragma unroll
     for (int h = 1; h < halo_share; ++h) earliest = min(earliest, start[h]);
@@ -89,7 +89,7 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
     }
     __syncwarp();
     const int begin = tile.first - MAX_LEVEL;
-    if (LOOKAHEAD > 1 && set == LOOKAHEAD - 1) arrive_at_level(begin);  // the level before has none
+    if (LOOKAHEAD > 1 && set == LOOKAHEAD - 1) arrive_at_level(begin);  // the level before has no edges
     int plane = ((begin + set) % a.nx + a.nx) % a.nx;
     for (int level = begin + set; level <= tile.last; level += LOOKAHEAD) {
         if (LOOKAHEAD == 1) sync_level(level);

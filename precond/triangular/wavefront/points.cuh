@@ -2,8 +2,9 @@
 // The terms of a row of a point of one unknown: coefficients, copied ahead of their use, and the sum of their products.
 // Definitions: precond/triangular/wavefront/solve.cuh.
 //
-// A consumer thread's coefficients are copied one by one, neighbouring points by neighbouring threads, by the thread
-// itself or by PRODUCER_GROUPS groups of producer warps, which copy 16 bytes at once for RUN neighbouring lines.
+// The coefficients of a consumer thread are copied one by one by the thread itself, or by one of PRODUCER_GROUPS groups
+// of producer warps, which copy 16 bytes at once for RUN neighbouring lines. Neighbouring threads copy for neighbouring
+// points.
 #pragma once
 
 #include "precond/triangular/wavefront/tile_memory.cuh"
@@ -23,11 +24,12 @@ typedef unsigned Place;  // a half is copied together with its neighbour: a copy
 typedef Value Place;
 #endif
 
-/// Values that are copied for a thread of a group, besides a right-hand side: coefficients, D^-1, exponents.
+/// Number of values that are copied for a thread of a group at a level, without the right-hand side: coefficients, D^-1
+/// and exponents.
 __device__ constexpr int places(int group) {
     return group_begin[group + 1] - group_begin[group] + (DILU || (scales && group == rhs_group)) + halves;
 }
-/// Bytes of a stage for a thread of a group.
+/// Bytes that a thread of a group has in a stage.
 __device__ constexpr int staged(int group) {
     return places(group) * int(sizeof(Place)) + (group == rhs_group) * 8;
 }
@@ -40,7 +42,8 @@ constexpr int shared_size = ring_size + exchange_size + STAGES * staged_before(G
 
 __device__ void init_barriers(int) {}
 
-/// The points of one line and a group's share of their terms, for the levels from `first` on.
+/// A consumer thread, which has the points of one line and its group's share of their terms, for the levels from
+/// `first` on.
 template <int group>
 struct Consumer {
     static constexpr int begin = group_begin[group], count = group_begin[group + 1] - begin;
@@ -51,7 +54,7 @@ struct Consumer {
     const Line line;
     const bool exists;
     char* const stages;
-    const int place;  // in a stage, where the lines of a run have the order of memory
+    const int place;  // in a stage; the lines of a run have the order that they have in memory
     int at = 0, slot = 0, slot_ahead = 0;
 
     __device__ Consumer(const Arguments& arguments, const Tile& tile, int thread_, int first)
@@ -74,26 +77,27 @@ struct Consumer {
     __device__ __forceinline__ double* staged_rhs(int at_) const {
         return (double*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * consumer_threads);
     }
-    /// Slot at which the coefficient of offset m lies for the point at slot s.
+    /// The slot at which the coefficient of offset m is stored for the point at slot s.
     __device__ __forceinline__ int slot_of(int m, int s) const { return mirrored ? shifted_slot(a, s, a.shift[m]) : s; }
     /// Address of that coefficient.
     __device__ __forceinline__ const Value* coefficient(int m, int s) const {
         const long long entry = UPPER && !MIRRORED ? 2 * LOWER - m : m;
         return a.triangles + entry * a.triangle_stride + slot_of(m, s);
     }
-    /// Starts to copy a value; of halves the pair that begins at an even place.
+    /// Starts to copy a value. A half is copied together with the other one in the same four aligned bytes.
     __device__ __forceinline__ static void copy_value(double& to, const double* from) { copy_8_async(&to, from); }
     __device__ __forceinline__ static void copy_value(float& to, const float* from) { copy_4_async(&to, from); }
     __device__ __forceinline__ static void copy_value(unsigned& to, const unsigned short* from) {
         copy_4_async(&to, (const void*)((size_t)from & ~size_t(3)));
     }
-    /// The value of a slot in what has been copied. Entries begin at even places.
+    /// The value of slot s in what has been copied. Of two halves an even slot has the lower one, since every entry
+    /// begins at a multiple of four bytes.
     __device__ __forceinline__ static double value_in(double place, int) { return place; }
     __device__ __forceinline__ static double value_in(float place, int) { return widened(place); }
     __device__ __forceinline__ static double value_in(unsigned place, int s) {
         return widened((unsigned short)(place >> (s % 2 * 16)));
     }
-    /// A point's exponents: of its coefficients in the lowest byte, of D^-1 in the next.
+    /// The exponents of a point: that of its coefficients is the lowest byte, that of D^-1 the next one.
     __device__ __forceinline__ unsigned exponents() const {
         if constexpr (whole_stages)
             return RowExponents::found(unsigned(stage(at, exponents_place)[place]), slot, 0);
@@ -139,7 +143,7 @@ struct Consumer {
         advance(slot_ahead);
     }
 
-    /// Called before the barrier of a level; returns whether the line has a point there.
+    /// Called before the barrier of a level; returns whether the line has a point at that level.
     __device__ __forceinline__ bool begin_level(int level) {
         const bool active = exists && line.active(a, level);
         if (own_copies) {
@@ -149,7 +153,7 @@ struct Consumer {
         if (active && level == line.start) slot = line.slot(a, level);
         return active;
     }
-    /// Called behind the barrier.
+    /// Called after the barrier.
     __device__ __forceinline__ void wait_for_copies() const {}
     __device__ __forceinline__ void end_level(bool active) {
         if (active) advance(slot);
@@ -174,7 +178,8 @@ struct Consumer {
         const double d = whole_stages ? value_in(stage(at, inverse_place)[place], slot) : widened(a.inverse[slot]);
         return halves ? d * scale_of(exponents() >> 8) : d;
     }
-    /// What neighbours read of y: where rows are scaled and the triangle is mirrored, y times the scale of its row.
+    /// What neighbours read in place of y: y times the scale of its row, if rows are scaled and the triangle is
+    /// mirrored.
     __device__ __forceinline__ double passed(double y) const {
         return halves && mirrored ? y * scale_of(exponents()) : y;
     }
@@ -188,7 +193,8 @@ struct Consumer {
         if (DOT) dot += own * scaled;
         return scaled;
     }
-    /// The value of the point; of D-ILU from its sum and, in the upper solve, its right-hand side. `dot` as above.
+    /// The result at the point. For D-ILU it is computed from the sum and, in the upper solve, the right-hand side.
+    /// `dot` is as above.
     __device__ __forceinline__ double completed(bool active, double sum, double rhs, double& dot) const {
         if (!DILU || !active) return sum;
         const double y = inverse() * sum;
@@ -198,8 +204,8 @@ struct Consumer {
 };
 
 /// A producer thread, which copies for the groups `group`, group + PRODUCER_GROUPS, ... and for PRODUCER_LINES lines of
-/// each: at the barrier of a level the copies that group 0 needs for the level are complete, and those that the other
-/// groups need for the level after it.
+/// each. Before the barrier of a level it waits for the copies that group 0 needs for this level and the other groups
+/// need for the next one.
 template <int group, int nth = 0>
 struct Producer {
     static constexpr bool more_runs = nth + 1 < producer_runs;

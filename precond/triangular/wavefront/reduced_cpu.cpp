@@ -17,7 +17,7 @@ namespace hyperplane {
 namespace wavefront_cpu {
 namespace {
 
-/// Factors in reduced precision, with values of type T, and what a solve needs to know of the matrix.
+/// Factors in reduced precision, with values of type T, and what a solve needs to know about the matrix.
 template <class T>
 struct Reduced {
     const ReducedFactors& factors;

@@ -32,12 +32,13 @@
 // lines a thread, of RUN lines 16 bytes at once, or each consumer thread copies its own; blocks are copied in bulk by
 // one producer warp. STAGES = 0: coefficients are loaded when they are needed.
 //
-// Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (offsets, all that there are), OFFSET_LEVEL {their
-// levels, below 0}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min OFFSET_LEVEL), STAGES, DILU, MIRRORED (the
-// upper triangle is read from the lower one), SKIP_OUTSIDE (entries that leave the grid are not zero but wrapped), DOT
-// (also r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of two), EDGES_WAIT, PRODUCER_GROUPS,
-// PRODUCER_LINES, RUN, BLOCKS (resident on a multiprocessor), GROUPS, TERMS {offsets, by group}, GROUP_BEGIN {GROUPS +
-// 1 numbers}. Coefficients and D^-1 are kept as precond/factors/reduced_values.cuh says.
+// Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (number of offsets, all of which are lower),
+// OFFSET_LEVEL {their levels, which are negative}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min
+// OFFSET_LEVEL), STAGES, DILU, MIRRORED (the upper triangle is read from the lower one), SKIP_OUTSIDE (entries that
+// leave the grid are not zero but wrapped), DOT (also r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of
+// two), EDGES_WAIT, PRODUCER_GROUPS, PRODUCER_LINES, RUN, BLOCKS (resident on a multiprocessor), GROUPS, TERMS {numbers
+// of offsets, sorted by group}, GROUP_BEGIN {where each group begins in TERMS, and the end}, and STORAGE
+// (precond/factors/reduced_values.cuh).
 
 #include "precond/triangular/wavefront/edges.cuh"
 #if DOF == 1
@@ -57,18 +58,19 @@ __device__ __forceinline__ int level_barrier(int level) {
     return 1 + (level & (LOOKAHEAD - 1));
 }
 
-/// barrier.sync, since the warps come here from different places of the text and the compiler need not keep their lanes
-/// together (docs/log/struct_ilu_solve.md).
+/// Uses barrier.sync instead of __syncthreads because warps wait at different places of the kernel's text, and the
+/// compiler need not keep the lanes of a warp together (docs/log/struct_ilu_solve.md).
 __device__ __forceinline__ void sync_level(int level) {
     asm volatile("barrier.sync %0, %1;" ::"r"(level_barrier(level)), "n"(barrier_threads) : "memory");
 }
-/// racecheck does not follow threads that arrive without waiting: with EDGES_WAIT they wait, which takes longer.
+/// The tool racecheck does not follow threads that arrive without waiting. With EDGES_WAIT they wait, which takes
+/// longer.
 __device__ __forceinline__ void arrive_at_level(int level) {
     if (EDGES_WAIT) return sync_level(level);
     asm volatile("barrier.arrive %0, %1;" ::"r"(level_barrier(level)), "n"(barrier_threads) : "memory");
 }
 
-/// Sums the older terms, always of the level after the one that group 0 finishes.
+/// Sums the older terms of each level, while group 0 finishes the level before it.
 template <int group>
 __device__ double sum_ahead(const Arguments& a, const Tile& tile, int thread) {
     const int begin = tile.first - MAX_LEVEL;
@@ -105,7 +107,7 @@ __device__ double finish_levels(const Arguments& a, const Tile& tile, int index,
         double rhs = 0.0, sum = 0.0;
         if (rhs_early && active && rhs_group == 0) rhs = w.right_hand_side(dot);
         __syncwarp();
-        sync_level(level);  // all values of level - 1 are in the ring, the older terms of level in the exchange
+        sync_level(level);  // values of level - 1 are in the ring, older terms of this level in the exchange
         w.wait_for_copies();
         if (!rhs_early && active && rhs_group == 0) rhs = w.right_hand_side(dot);
         if (active) {
@@ -115,7 +117,7 @@ __device__ double finish_levels(const Arguments& a, const Tile& tile, int index,
             sum += w.terms(level);
         }
         const double y = w.completed(active, sum, rhs, dot);
-        if (scales && DOF > 1 && STAGES == 0) __syncwarp();  // a point's other rows have read what is overwritten
+        if (scales && DOF > 1 && STAGES == 0) __syncwarp();  // the point's other rows have read what is overwritten
         if (active) {
             const double passed = w.passed(y);
             ring_at(level, w.row, w.tk + HALO_K, w.tj + HALO_J) = passed;
@@ -159,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
         const int at = thread - GROUPS * consumer_threads - producer_threads;
         receive_edges(a, tile, epoch, at / HALO_THREADS, at % HALO_THREADS);
     }
-    if (DOT) {  // summed in a fixed order, whichever block comes last
+    if (DOT) {  // summed in an order that does not depend on which block ends last
         for (int step = 16; step > 0; step /= 2) dot += __shfl_down_sync(~0u, dot, step);
         if (thread % 32 == 0) sums[thread / 32] = dot;
         __syncthreads();
@@ -170,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
             __threadfence();
         }
     }
-    // The last block to come here finishes the dot product and resets the state.
+    // The last block to arrive here finishes the dot product and resets the state.
     if (!__syncthreads_or(thread == 0 && atomicAdd(&a.state->done, 1u) == unsigned(a.tile_count) - 1)) return;
     if (DOT) {
         __threadfence();

@@ -13,8 +13,8 @@ namespace hyperplane {
 namespace wavefront_cuda {
 namespace {
 
-/// Terms of a row by group: the newest, of level l - 1, in group 0; the older ones evenly in groups of about as
-/// many (StructILU paper, table 2).
+/// The terms of a row, sorted into groups. Group 0 has the newest ones, of level l - 1; the older ones are distributed
+/// evenly to groups of about that size (StructILU paper, table 2).
 struct Groups {
     std::vector<int> terms, begin{0};
 
@@ -38,7 +38,7 @@ struct Groups {
 
 constexpr Index shared_limit = 220 * 1024;
 
-/// Bytes of shared memory, as precond/triangular/wavefront/tile_memory.cuh, points.cuh and blocks.cuh divide it.
+/// Bytes of shared memory that precond/triangular/wavefront/tile_memory.cuh, points.cuh and blocks.cuh use.
 Index solve_shared(const IluPattern& system, const Geometry& g, int groups, TileShape tile, int stages) {
     const int dof = system.dof;
     const bool reduced = is_reduced(system.storage), halves = system.storage == FactorStorage::half_scaled;
@@ -86,7 +86,8 @@ rtc::Source source() {
     return {rtc::precond_texts(), "precond/triangular/wavefront/solve.cuh"};
 }
 
-/// Large tiles, as long as every multiprocessor has points of an average level: then fewer values pass between tiles.
+/// Tiles as large as possible, because then fewer values pass between tiles, as long as every multiprocessor has points
+/// of an average level.
 TileShape tile_of_points(const IluPattern& system, int groups) {
     if (groups > 4) return {32, 4};
     if (groups > 2) return {32, 5};
@@ -94,8 +95,9 @@ TileShape tile_of_points(const IluPattern& system, int groups) {
     return {32, points_a_level(system) > 256.0 ? 16 : 8};
 }
 
-/// As many points as keep a multiprocessor's share of the memory bandwidth busy with the copies of their stages; fewer
-/// where an average level has fewer for each multiprocessor; in reduced precision more, in longer lines along J.
+/// A tile has as many points as are needed for copies in flight to use a multiprocessor's share of the memory
+/// bandwidth, but not more than an average level has for each multiprocessor. In reduced precision it has more points,
+/// and is longer along J.
 TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
     const int dof = system.dof;
     const bool more = is_reduced(system.storage) && g.lower <= 3 && dof > 2;
@@ -115,17 +117,17 @@ TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
     return tile;
 }
 
-/// Sets of threads that poll edges: two where a level has many points, and for one unknown; four for diamond13's. Else
-/// one, since further sets would take shared memory or, with three and four unknowns, registers
-/// (docs/log/struct_ilu_solve.md).
+/// Number of sets of threads that poll edges: four for diamond13 with one unknown, two for other stencils with one
+/// unknown and where levels have many points. Otherwise one, since more sets would take shared memory or, with three
+/// and four unknowns, registers (docs/log/struct_ilu_solve.md).
 int lookahead_of(const IluPattern& system, int groups) {
     const bool flat = system.stencil.level_map().z == 1;
     if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
     return flat && (system.dof <= 2 || system.dof > 4) ? 2 : 1;
 }
 
-/// Neighbouring lines of which one copy brings 16 bytes: their slots begin at whole runs. In double precision that
-/// gains nothing (docs/log/struct_ilu_solve.md).
+/// Number of neighbouring lines whose values one 16-byte copy can copy together, if slots are aligned to that. In
+/// double precision this gains nothing (docs/log/struct_ilu_solve.md).
 int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile) {
     if (system.layout.kind() == LayoutKind::natural || system.storage != FactorStorage::single_precision) return 1;
     constexpr int run = 4;
@@ -149,9 +151,9 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
                             dof, system.stencil.name()));
         tile.halve();
     }
-    const bool flat = system.stencil.level_map().z == 1;  // many points a level
+    const bool flat = system.stencil.level_map().z == 1;  // levels have many points
     stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : flat ? 6 : 4;
-    const int fewest = dof > 1 ? 3 : 1;  // older terms are a level ahead, and the level after is being copied
+    const int fewest = dof > 1 ? 3 : 1;  // older terms are summed a level ahead, and a third level is being copied
     while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages) > shared_limit))
         stages = stages > fewest ? stages - 1 : 0;
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
@@ -176,7 +178,8 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
             producer_lines = run = 1;
         if (stages < 2 || threads() > 1024) producer_threads = 0, producer_lines = run = 1;
     }
-    // Two blocks of threads where they fit without spills: more would wait for each other most of the time.
+    // Two resident thread blocks if they fit without register spills. More would spend most of the time waiting for
+    // each other.
     const int registers = dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
     blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));

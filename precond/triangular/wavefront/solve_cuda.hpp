@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StructILU's triangular solves on a GPU: shapes, launches and memory of tiles. precond/triangular/wavefront/solve.cuh
-// is the kernel's text.
+// StructILU's triangular solves on a GPU: the choice of shapes, launches, and the tiles' memory. The kernel is
+// precond/triangular/wavefront/solve.cuh.
 #pragma once
 
 #include <string>
@@ -12,26 +12,26 @@
 
 namespace hyperplane::wavefront_cuda {
 
-/// How a solve is cut into tiles and threads, and how much shared memory a tile takes.
+/// How a solve is divided into tiles and threads, and how much shared memory a tile takes.
 struct SolveShape {
     TileShape tile;
     int stages, lookahead, halo_threads;
     Index shared;
-    int consumer_threads;  ///< of a group
+    int consumer_threads;  ///< of one group
     int groups, producer_threads, blocks;
     int producer_lines = 1, run = 1;  ///< lines of a producer thread, and of one copy
 
     SolveShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
     int threads() const { return groups * consumer_threads + producer_threads + lookahead * halo_threads; }
-    /// Edges that a tile writes at a level.
+    /// Number of edges that a tile writes at a level.
     int edge_records(const Geometry& geometry, int dof) const;
 };
 
-/// Addresses on the device, of values in the pattern's storage.
+/// Addresses of factors on the device, in the pattern's storage.
 struct FactorAddresses {
     const void* triangles;  ///< W, D^-1 and G in their places; for D-ILU the matrix
     const void* inverse;    ///< D^-1
-    Index stride;           ///< slots that an entry has room for
+    Index stride;           ///< number of slots that an entry has room for
     const RowExponent *of_lower = nullptr, *of_upper = nullptr;  ///< half_scaled: precond/factors/reduced.hpp
 };
 FactorAddresses addresses_of(const IluFactors& factors);
@@ -40,8 +40,8 @@ class Solves {
 public:
     Solves(const Context& context, const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
 
-    /// y = (I + W)^-1 r; for D-ILU y = D^-1 (I + E D^-1)^-1 r. Both solves are given the same `dot` or none: where it
-    /// is given, one of them writes r^T M^-1 r of a symmetric M to it.
+    /// y = (I + W)^-1 r; for D-ILU y = D^-1 (I + E D^-1)^-1 r. `dot` must be the same address, or null, for both
+    /// solves. If it is given, M must be symmetric, and one of the solves writes r^T M^-1 r to it.
     void lower(const FactorAddresses& factors, const double* in, double* out, double* dot);
     void upper(const FactorAddresses& factors, const double* in, double* out, double* dot);
 

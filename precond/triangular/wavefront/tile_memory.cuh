@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tile of a wavefront solve in shared memory, and what its threads know. Definitions:
+// The shared memory of a tile in a wavefront solve, and constants of its threads. Definitions:
 // precond/triangular/wavefront/solve.cuh.
 #pragma once
 
@@ -17,25 +17,26 @@ using Arguments = SolveArguments<const Value, (LOWER > 0 ? LOWER : 1)>;
 
 constexpr int columns = TJ + HALO_J, rows = TK + HALO_K;
 constexpr int plane_size = rows * columns;
-constexpr int warp_cells = 32 / DOF;  // the rows of a point are neighbours in one warp
+constexpr int warp_cells = 32 / DOF;  // the rows of a point are adjacent lanes of a warp
 constexpr int consumer_threads = tile_threads(warp_cells);
 TABLE term_of[] = TERMS;
 TABLE group_begin[] = GROUP_BEGIN;
 TABLE offset_level[] = OFFSET_LEVEL;
-constexpr int rhs_group = GROUPS > 1 ? 1 : 0;  // has the right-hand side
-constexpr bool scales = UPPER && !DILU;        // and D^-1 times it
+constexpr int rhs_group = GROUPS > 1 ? 1 : 0;  // adds the right-hand side
+constexpr bool scales = UPPER && !DILU;        // and multiplies it by D^-1
 constexpr bool mirrored = UPPER && MIRRORED;
 
 extern __shared__ __align__(16) double shared[];
 constexpr int ring_size = (RING * DOF * plane_size + 1) / 2 * 2;
 constexpr int exchange_size = 2 * (GROUPS - 1) * consumer_threads;
-// ring[RING][rows][columns][DOF], exchange[2][GROUPS - 1][consumer_threads], then stages of asynchronous copies
+// Shared memory holds ring[RING][rows][columns][DOF], exchange[2][GROUPS - 1][consumer_threads], and the stages of
+// asynchronous copies.
 
 __device__ __forceinline__ double& ring_at(int level, int component, int row, int column) {
     return shared[((level & (RING - 1)) * plane_size + row * columns + column) * DOF + component];
 }
 
-/// The exponents of a row in a solve: loaded with the four aligned bytes that hold them, then extracted.
+/// The exponents of a row, which are loaded as part of four aligned bytes and then extracted.
 struct RowExponents {
 #if STORAGE == 2
     static constexpr int bytes = UPPER ? 2 : 1;
@@ -56,9 +57,9 @@ struct RowExponents {
 #endif
 };
 
-/// Waits at the barrier of a level: the values of the level before are in the ring.
+/// Waits at the barrier of a level. After it the values of the level before are in the ring.
 __device__ __forceinline__ void sync_level(int level);
-/// Arrives at the barrier of a level without waiting: edges of the level before are in the ring.
+/// Arrives at the barrier of a level without waiting, when the edges of the level before are in the ring.
 __device__ __forceinline__ void arrive_at_level(int level);
 
 }  // namespace hyperplane
