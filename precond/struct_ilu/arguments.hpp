@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The argument of StructILU's factorisation on a GPU (precond/struct_ilu/factor.cuh).
+// The argument of the kernel of StructILU's factorisation (precond/struct_ilu/factor.cuh).
 #pragma once
 
 #include "precond/factors/pivot_log.hpp"
@@ -9,15 +9,15 @@ namespace hyperplane {
 
 /// An entry of the factors.
 struct FactorEntry {
-    const double* a;  ///< A's values of it, null where A has none
-    double* x;        ///< the factors' values; of D-ILU entry 0 has those of D^-1
+    const double* a;  ///< A's coefficients, or null if A does not have the entry
+    double* x;        ///< coefficients of the factors; for D-ILU entry 0 is D^-1
     int delta;        ///< slot of p + o minus slot of p, modulo the slots, in [0, slots)
 };
 
 template <int entries>
 struct FactorArguments {
     const double* a;  // [A's entry][row][col][a_stride]
-    double* x;        // W, D^-1, G; D-ILU: D^-1 alone
+    double* x;        // W, D^-1 and G; for D-ILU D^-1 alone
     const Tile* tiles;
     const int* tile_at;  // [K][J]
     int* progress;       // [tile]: last level completed
@@ -25,7 +25,7 @@ struct FactorArguments {
     PivotLog* log;
     PivotRatio* smallest;            // [tile]
     double* scratch;                 // [tile][LOWER][DOF][consumer_threads]
-    double shift, tolerance, boost;  // boost 0: a pivot that cannot be used is a failure
+    double shift, tolerance, boost;  // boost = 0: pivots are not boosted but fail
     int nx, ny, nz, tiles_j, reach_j, reach_k, a_stride, slots;
     FactorEntry entry[entries];
 };

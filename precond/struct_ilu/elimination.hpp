@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact incomplete elimination in wavefront order, on either backend.
+// Exact incomplete elimination in wavefront order on either backend.
 //
 // Luo et al., "StructILU", ICS 2025: Algorithm 1, section 4.1. For each point p in natural order, for each lower offset
 // l and upper offset u with e = l + u in the stencil:

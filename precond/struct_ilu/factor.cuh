@@ -5,29 +5,30 @@
 //     E_l = X_l below the diagonal,  D^-1 = inverse of X_0
 //     W_l(p) = E_l(p) D^-1(p+l),  G_u(p) = D^-1(p) X_u(p)          M = (I + W) D (I + G)
 //
-// for the entries e in natural order, so that E_l is known before the entries that need it. Where one triangle is
-// stored G_u(p+l) is the transpose of W_-u(p+e). For D-ILU (SHARES) only D^-1 is computed, E and F are A's:
+// for the entries e in natural order, so that E_l is known before the entries that need it. If one triangle is stored,
+// G_u(p+l) is the transpose of W_-u(p+e). For D-ILU (SHARES) only D^-1 is computed, and E and F are A's entries:
 //
 //     X_0(p) = A_0(p) - sum_l A_l(p) D^-1(p+l) A_-l(p+l)
 //
-// A block of threads owns a tile of lines and walks the levels as the solves do
-// (precond/triangular/wavefront/solve.cuh). Factors pass between points through global memory; a tile publishes the
-// level that it has completed, and a level waits until the tiles that it depends on have completed the one before.
-// Consumer warps compute; PRODUCER_WARPS warps wait for other tiles and copy ahead of the consumers. Where registers
-// allow, one more warp publishes this tile's progress, so that nobody waits for the publication; else a producer warp
-// does. The points are computed by precond/struct_ilu/registers.cuh for one and two unknowns a point, and for four of
-// star7, by precond/struct_ilu/tensor.cuh for three to eight, and by precond/struct_ilu/fallback.cuh for more, and for
-// stencils too large for registers.
+// A thread block owns a tile of lines and computes it level by level, as the solves do
+// (precond/triangular/wavefront/solve.cuh). Points read the factors of other tiles from global memory: a tile publishes
+// the level that it has completed, and waits before each level until the tiles on which it depends have completed the
+// level before. Consumer warps compute; PRODUCER_WARPS warps wait for other tiles and copy ahead of the consumers. If
+// registers allow, one more warp publishes this tile's progress, so that no other warp waits for that; otherwise a
+// producer warp does. The points are computed by precond/struct_ilu/registers.cuh for one and two unknowns a point, and
+// for four of star7, by precond/struct_ilu/tensor.cuh for three to eight, and by precond/struct_ilu/fallback.cuh for
+// more and for stencils too large for registers.
 //
-// Where a neighbour lies outside the grid its slot is that of some other point: the number found there is multiplied by
+// If a neighbour is outside the grid, its slot is that of some other point, and the number found there is multiplied by
 // zero.
 //
-// Definitions, besides those of precond/walks/tile_lines.cuh: IN_REGISTERS, ON_TENSOR_CORES (which of the three), LOWER
-// (2 LOWER + 1 entries), HALO_J, HALO_K, MAX_LEVEL (levels that a point looks back), A_ENTRY {for each entry, A's entry
-// or -1}, the eliminations (l, u, e) by e, PAIR_BEGIN {2 LOWER + 2}, PAIR_L, PAIR_U, and by l, CHUNK_BEGIN {LOWER + 1},
-// CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's entries that leave the grid are not zero but wrapped), SYMMETRIC (one triangle,
-// pivots must have A's sign), SHARES, KEEP (E lies in shared memory, else in `scratch`), PRODUCER_WARPS, ZEROED (values
-// of shared memory that are initially 0), BLOCKS (resident on a multiprocessor).
+// Definitions, besides those of precond/walks/tile_lines.cuh: IN_REGISTERS, ON_TENSOR_CORES (which of the three files),
+// LOWER (number of lower entries), HALO_J, HALO_K, MAX_LEVEL (number of levels from a point back to its farthest
+// neighbour), A_ENTRY {for each entry, A's entry or -1}; the eliminations (l, u, e) sorted by e: PAIR_BEGIN {2 LOWER +
+// 2 numbers}, PAIR_L, PAIR_U, and sorted by l: CHUNK_BEGIN {LOWER + 1 numbers}, CHUNK_U, CHUNK_E; SKIP_OUTSIDE (A's
+// entries that leave the grid are not zero but wrapped), SYMMETRIC (one triangle is stored, and pivots must have the
+// sign of A's diagonal), SHARES, KEEP (E is in shared memory, otherwise in `scratch`), PRODUCER_WARPS, ZEROED (number
+// of values of shared memory that are initially 0), BLOCKS (resident on a multiprocessor).
 
 #if IN_REGISTERS
 #include "precond/struct_ilu/registers.cuh"
@@ -39,7 +40,7 @@
 
 namespace hyperplane {
 
-// Threads of the barrier of a level, and with the warp that publishes, if there is one.
+// The threads that wait at the barrier of a level; then all, with the warp that publishes, if there is one.
 constexpr int level_threads = Consumer::threads + 32 * PRODUCER_WARPS;
 constexpr int threads = level_threads + (producer_publishes ? 0 : 32);
 
@@ -47,7 +48,7 @@ __device__ __forceinline__ void sync_level() {
     asm volatile("barrier.sync 1, %0;" ::"n"(level_threads) : "memory");
 }
 
-/// The level that this tile has completed, in shared memory.
+/// Writes and reads the level that this tile has completed, in shared memory.
 __device__ __forceinline__ void set_completed(int* at, int level) {
     __threadfence_block();
     atomicExch(at, level);
@@ -58,8 +59,8 @@ __device__ __forceinline__ int completed(int* at) {
     return level;
 }
 
-/// Publishes this tile's progress at its own pace: making results visible to other multiprocessors takes longer than
-/// some levels.
+/// Publishes this tile's progress, if necessary several levels at once, since making results visible to other
+/// multiprocessors can take longer than a level.
 __device__ void publish_progress(const Arguments& a, const Tile& tile, int index, int* done) {
     for (int published = tile.first - 1;;) {
         publish(a.progress + index, published);

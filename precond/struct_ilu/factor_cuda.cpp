@@ -52,20 +52,20 @@ rtc::Source source() {
     return {rtc::precond_texts(), "precond/struct_ilu/factor.cuh"};
 }
 
-/// Whether a block of threads may have so many bytes beside the pivot ratios and places of its consumers.
+/// Whether a thread block can have `shared` bytes besides the pivot ratios and points of its consumers.
 bool fits(Index shared, int consumers) {
     return shared + 28 * consumers + 1024 <= 227 * 1024;
 }
 
-/// Large tiles, halved until they fit: a tile copies the values of the lines around it once.
+/// Large tiles, so that fewer values of halos are copied; they are halved until they fit.
 TileShape tile_of_points(int dof, int lower, bool with_ring) {
     if (lower < 6) return {32 / dof, dof == 4 ? 6 : 16};
     if (dof == 2 && lower > 8) return {8, 2};
     return {32 / dof, with_ring ? 8 : 2};
 }
 
-/// Consumer warps of a block on tensor cores: as many as leave a thread the registers that it needs, one producer warp
-/// counted.
+/// The number of consumer warps and resident blocks on tensor cores: as many as leave a thread the registers that it
+/// needs, if one producer warp is added.
 struct TensorWarps {
     int warps, blocks;
 
@@ -78,7 +78,7 @@ struct TensorWarps {
     }
 };
 
-/// Of warps with one point each, or with two of up to four unknowns.
+/// The tile of `warps` warps with one point each, or with two points each if there are at most four unknowns.
 TileShape tile_of_warps(int warps, int dof, int lower) {
     if (dof > 4) return {warps, 1};
     return warps == 11 || lower == 12 ? TileShape{warps, 2} : TileShape{2 * warps, 1};
@@ -91,7 +91,7 @@ FactorShape::FactorShape(const IluPattern& system, const Geometry& g, const Stru
     const int dof = system.dof;
     const int entries = system.shares || system.symmetric ? g.lower + 1 : 2 * g.lower + 1;
     constexpr int most_values = 56;  // doubles that a thread can keep in registers
-    // star7's blocks of four unknowns fit a thread's registers by rows, and then more points a multiprocessor.
+    // With four unknowns a thread's registers can hold a row of star7's blocks; a multiprocessor then has more points.
     const bool like_star7 = g.lower <= 3 && g.max_level == 1;
     const bool by_rows = dof <= 2 || (dof == 4 && like_star7 && tuning.factor_ring);
     const int kept = by_rows ? entries * dof : 2 * entries;
@@ -107,7 +107,7 @@ FactorShape::FactorShape(const IluPattern& system, const Geometry& g, const Stru
 void FactorShape::shape_points(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,
                                int entries) {
     const int dof = system.dof;
-    const Index staged = entries + (system.shares && !system.symmetric ? g.lower : 0);  // F of the neighbours too
+    const Index staged = entries + (system.shares && !system.symmetric ? g.lower : 0);  // and F of the neighbours
     const auto size = [&](TileShape t, bool with_ring) {
         const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
         const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),
@@ -125,7 +125,7 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
         shared = size(tile, with_ring);
         return fits(shared, consumer_threads);
     };
-    // With few eliminations it costs less to load the values of neighbours again than to share them.
+    // With few eliminations, loading a neighbour's values again costs less than keeping them in shared memory.
     const bool few = g.lower < 6 && !system.shares && dof <= 2;
     if (tuning.factor_ring && !few && try_tiles(true))
         ring = g.ring;
@@ -136,7 +136,7 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
         const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
         halo_warps = std::clamp(values / (dof <= 2 ? 192 : 320), 1, 4);
     }
-    // Values of a level that a lane copies; with two unknowns more warps would take registers that consumers need.
+    // Number of values of a level that a lane copies. With two unknowns more warps would take registers from consumers.
     const int each = dof == 1 ? 20 : dof == 2 ? 40 : 84;
     const int groups = consumer_threads / 32, wanted = int(groups * staged * dof + each - 1) / each;
     matrix_warps = wanted <= groups ? std::max(wanted, 1) : (wanted + groups - 1) / groups * groups;
@@ -148,7 +148,7 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
 void FactorShape::shape_others(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,
                                int entries) {
     const int dof = system.dof;
-    // A warp has one point, or two of up to four unknowns, on tensor cores.
+    // On tensor cores a warp has one point, or two if there are at most four unknowns.
     const int point_threads = kind == FactorKind::fallback ? dof : dof <= 4 ? 16 : 32;
     const int pairs = Eliminations(system.stencil, false, system.symmetric).count();
     const TensorWarps tensor(entries, pairs, dof);
@@ -164,7 +164,7 @@ void FactorShape::shape_others(const IluPattern& system, const Geometry& g, cons
         consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), point_threads);
         shared = 8 * (kind == FactorKind::tensor ? Index(entries) * tile.cells() * ((block + 1) / 2 * 2 + 2)
                                                  : Index(consumer_threads) * g.lower * dof);
-        // Where two stages leave the first-level cache too little, one has to do.
+        // There is only one stage if two would leave too little memory for the first-level cache.
         stages = kind == FactorKind::tensor && 2 * shared * tensor.blocks <= 150 * 1024 ? 2 : 1;
         shared *= stages;
         return consumer_threads <= (tuning.factor_j > 0 ? 512 : limit) && fits(shared, consumer_threads);
@@ -197,7 +197,7 @@ Factorisation::Factorisation(const Context& context, const IluPattern& system, c
 
 void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules,
                            PivotInverter& inverter) {
-    // An entry that leaves the grid is zero, and is multiplied with whatever lies where it points: numbers.
+    // An entry that leaves the grid is zero and is multiplied by the value of some other point, which must be a number.
     if (spoilt_) device::zero(x.values(0), x.bytes());
     reset();
     const Grid& g = system_.layout.grid();

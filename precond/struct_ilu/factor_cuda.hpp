@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StructILU's factorisation on a GPU: shapes, launch and report on pivots. precond/struct_ilu/factor.cuh is the
-// kernel's text.
+// StructILU's factorisation on a GPU: the choice of shapes, the launch and the report on pivots. The kernel is
+// precond/struct_ilu/factor.cuh.
 #pragma once
 
 #include <string>
@@ -18,16 +18,17 @@ enum class FactorKind { registers, tensor, fallback };
 struct FactorShape {
     FactorKind kind;
     TileShape tile;
-    bool keep = true;  ///< E lies in shared memory
+    bool keep = true;  ///< E is in shared memory
     Index shared = 0;
     int consumer_threads = 0, blocks, ring = 0, halo_warps = 0, matrix_warps = 1, stages = 3;
 
     FactorShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
-    /// Of consumers, producer warps, and a warp that publishes the tile's progress, unless a producer warp does.
+    /// Number of threads of consumers, of producer warps, and of a warp that publishes the tile's progress, unless a
+    /// producer warp does that.
     int threads() const {
         return consumer_threads + 32 * (halo_warps + matrix_warps + (kind == FactorKind::tensor ? 0 : 1));
     }
-    /// Values of E that are kept in global memory because they do not fit shared memory.
+    /// Number of values of E in global memory, if they do not fit in shared memory.
     Index scratch(const IluPattern& system, const Geometry& geometry, const Tiles& tiles) const;
 
 private:
@@ -40,7 +41,7 @@ public:
     Factorisation(const Context& context, const IluPattern& system, const Geometry& geometry,
                   const StructIluTuning& tuning);
 
-    /// x = W, D^-1 and G of A + shift diag(A), in the places of E, D and F; D^-1 alone for D-ILU.
+    /// Computes W, D^-1 and G of A + shift diag(A) in the places of E, D and F of x; for D-ILU D^-1 alone.
     void factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules, PivotInverter& inverter);
 
     /// Device memory held.
@@ -56,7 +57,7 @@ private:
     const IluPattern system_;
     FactorShape shape_;
     Tiles tiles_;
-    int reach_j_, reach_k_;  // tiles that a tile's halo extends over
+    int reach_j_, reach_k_;  // number of tiles over which a tile's halo extends
     DeviceTiles device_tiles_;
     Buffer<int> progress_;
     Buffer<unsigned> ticket_;

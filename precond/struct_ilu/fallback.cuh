@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorisation with a thread for each row of a point: any stencil, any dof. Definitions:
+// The factorisation for any stencil and dof, with a thread for each row of a point. Definitions:
 // precond/struct_ilu/factor.cuh.
 #pragma once
 
@@ -14,7 +14,7 @@ constexpr bool producer_publishes = false;
 constexpr int unroll_pairs = DOF <= 2 && LOWER < 14 ? 128 : 1;
 constexpr int unroll_entries = DOF == 1 && LOWER < 14 ? 2 * LOWER + 1 : 1;
 
-/// E[LOWER][DOF][consumer_threads] lies in shared memory or in scratch.
+/// A consumer thread, whose rows of E are in shared memory or in scratch: E[LOWER][DOF][consumer_threads].
 struct Consumer : RowOfPoint {
     double* const keep;
 
@@ -36,7 +36,7 @@ struct Consumer : RowOfPoint {
     /// E_l(p) of this row; W_l(p) for D-ILU.
     __device__ double& kept(int l, int c) const { return keep[(l * DOF + c) * consumer_threads + thread]; }
 
-    /// A row of W_l(p) from the row of E_l(p) that is kept.
+    /// Computes a row of W_l(p) from the row of E_l(p) that is kept.
     __device__ void scale_by_inverse(int l, int slot, double* out) const {
         const int there = neighbour_slot(a, slot, l);
 #pragma unroll
@@ -100,7 +100,7 @@ struct Consumer : RowOfPoint {
     }
 };
 
-/// A level begins when the earlier tiles have completed the level before it.
+/// The producer warp: it lets a level begin when the earlier tiles have completed the level before it.
 __device__ void produce(const Arguments& a, const Tile& tile, int, int lane) {
     EarlierTiles before(a, tile, lane);
     for (int level = tile.first; level <= tile.last; ++level) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in
-// registers. Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above the levels that a point looks back,
-// or 0), and HALO_WARPS and MATRIX_WARPS, which make up PRODUCER_WARPS, and STAGES.
+// registers. Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above MAX_LEVEL, or 0), STAGES,
+// HALO_WARPS and MATRIX_WARPS, whose sum is PRODUCER_WARPS.
 //
-// All loops over entries are unrolled: an elimination is loads and DOF^2 products, with as many loads in flight as
-// there are registers.
+// All loops over entries are unrolled, so that an elimination consists of loads and products alone, with as many loads
+// in flight as there are registers.
 //
-// What a point needs of its neighbours - D^-1 and G, or D^-1 and W where one triangle is stored - lies in shared memory
-// for the last RING levels of the tile and of the lines around it; HALO_WARPS producer warps copy the values of the
-// lines around it. Where that does not fit (RING = 0) each elimination loads from the second-level cache. MATRIX_WARPS
-// producer warps copy the matrix's rows to shared memory, STAGES - 1 levels ahead: a thread that issues more loads than
-// the memory system has room for stalls until the first ones have returned, which a consumer must not.
+// A point reads D^-1 and G of its neighbours, or D^-1 and W if one triangle is stored. Shared memory has these for the
+// last RING levels of the tile and its halo; HALO_WARPS producer warps copy those of the halo. If that does not fit,
+// RING is 0, and each elimination loads from the second-level cache. MATRIX_WARPS producer warps copy the matrix's rows
+// to shared memory STAGES - 1 levels ahead. Consumers do not load the matrix themselves, because a thread that issues
+// more loads than the memory system accepts stalls until the first ones have returned.
 #pragma once
 
 #include "precond/struct_ilu/row.cuh"
@@ -19,12 +19,12 @@ namespace hyperplane {
 
 constexpr int consumer_threads = (TJ * TK * DOF + 31) / 32 * 32;
 constexpr int block_size = DOF * DOF;
-constexpr int first_shared = SYMMETRIC || SHARES ? 0 : LOWER;  // entry
+constexpr int first_shared = SYMMETRIC || SHARES ? 0 : LOWER;  // the first entry in shared memory
 constexpr int shared_entries = SHARES ? 1 : LOWER + 1, shared_values = shared_entries * block_size;
 constexpr int columns = TJ + HALO_J, rows = TK + HALO_K, plane_size = rows * columns;
 constexpr int level_size = shared_values * plane_size;
 constexpr int stage_place = RING * level_size;
-constexpr bool stages_upper = SHARES && !SYMMETRIC;  // F_-l(p+l) too
+constexpr bool stages_upper = SHARES && !SYMMETRIC;  // F_-l(p+l) is staged, too
 constexpr int staged_entries = entries + (stages_upper ? LOWER : 0);
 
 /// Value `v` of entry first_shared + v / block_size at a level, in a row and column of the tile with its halo.
@@ -32,7 +32,7 @@ __device__ __forceinline__ double& near_at(int level, int v, int row, int column
     return shared[(level & (RING - 1)) * level_size + v * plane_size + row * columns + column];
 }
 
-/// The matrix's rows, in STAGES stages, of which a level has every STAGES-th.
+/// Coefficient c of entry e in a thread's row of the matrix. The levels use STAGES stages in turn.
 __device__ __forceinline__ double& staged(int level, int e, int c, int thread) {
     return shared[stage_place + (((level % STAGES) * staged_entries + e) * DOF + c) * consumer_threads + thread];
 }
@@ -49,7 +49,8 @@ struct Consumer : RowOfPoint {
     struct Block {
         double v[DOF][DOF];
     };
-    /// A block of an entry of the factors, or its transpose, at the neighbour of entry `at`, at `place` in memory.
+    /// A block of the factors, or its transpose: entry `entry` at the neighbour to which entry `at` leads, at `place`
+    /// in memory.
     __device__ __forceinline__ Block neighbour(int entry, int at, int place, int level, bool transposed) const {
         static_assert(DOF <= 2 || RING > 0);
         Block x;
@@ -63,7 +64,7 @@ struct Consumer : RowOfPoint {
                                         tile_row + offset_z[at], column + offset_y[at] + SKEW * offset_z[at]);
         } else if constexpr (DOF == 1) {
             x.v[0][0] = load(a.entry[entry].x + place);
-        } else {  // of two unknowns: each thread loads its row
+        } else {  // two unknowns: each thread loads its row
             const double2 mine = __ldcg((const double2*)(a.entry[entry].x + place + row * DOF));
             const double other[2] = {__shfl_xor_sync(~0u, mine.x, 1), __shfl_xor_sync(~0u, mine.y, 1)};
             const double2 first = row == 0 ? mine : double2{other[0], other[1]};
@@ -93,7 +94,7 @@ struct Consumer : RowOfPoint {
         for (int e = 0; e < entries; ++e)
 #pragma unroll
             for (int c = 0; c < DOF; ++c) x[e][c] = a_entry[e] < 0 ? 0.0 : staged(level, e, c, thread);
-        int place[LOWER > 0 ? LOWER : 1];  // of the neighbours
+        int place[LOWER > 0 ? LOWER : 1];  // of the neighbours' blocks
 #pragma unroll
         for (int l = 0; l < LOWER; ++l) place[l] = RING > 0 ? 0 : neighbour_slot(a, at, l) * block_size;
 #pragma unroll
@@ -103,7 +104,7 @@ struct Consumer : RowOfPoint {
         }
         unrolled<0, LOWER>([&](auto lower) {
             constexpr int l = lower.value;
-            // The ring still holds W of lines that have ended.
+            // For lines that have ended, the ring still holds W.
             if (SYMMETRIC && !SHARES && RING > 0 && !line.in_grid(a, i, l))
 #pragma unroll
                 for (int c = 0; c < DOF; ++c) x[l][c] = 0.0;
@@ -147,12 +148,12 @@ struct Consumer : RowOfPoint {
     }
 };
 
-constexpr bool loads_ahead = HALO_J == 1 && HALO_K == 1;  // with more lines it costs more than it gains
+constexpr bool loads_ahead = HALO_J == 1 && HALO_K == 1;  // with a wider halo this costs more than it gains
 constexpr int halo_cells = HALO_J * TK + HALO_K * columns;
 constexpr int looks_back = RING > 0 ? MAX_LEVEL : 0;
 constexpr bool producer_publishes = false;
 
-/// A lane of a halo warp, which copies some values of some lines around the tile to the ring, level by level.
+/// A lane of a halo warp, which copies some values of some lines of the halo to the ring, level by level.
 struct HaloLane {
     static constexpr int cells = (halo_cells + 31) / 32, shared_by = HALO_WARPS > 0 ? HALO_WARPS : 1;
     static constexpr int values = (shared_values + shared_by - 1) / shared_by;
@@ -166,7 +167,7 @@ struct HaloLane {
 #pragma unroll
         for (int h = 0; h < cells; ++h) {
             const int cell = lane + 32 * h;
-            const bool left = cell < HALO_J * TK;  // of the tile's own rows; then the rows above
+            const bool left = cell < HALO_J * TK;  // columns of smaller J, then rows of smaller k
             constexpr int width = HALO_J > 0 ? HALO_J : 1;
             const int row = left ? HALO_K + cell / width : (cell - HALO_J * TK) / columns;
             const int column = left ? cell % width : (cell - HALO_J * TK) % columns;
@@ -178,7 +179,7 @@ struct HaloLane {
             place[h] = row * columns + column;
         }
     }
-    /// Loads those of `level`, which the earlier tiles have completed.
+    /// Loads the values of a level, which the earlier tiles have completed.
     __device__ __forceinline__ void load_level(int level) {
 #pragma unroll
         for (int h = 0; h < cells; ++h)
@@ -191,7 +192,7 @@ struct HaloLane {
                 to_next_level(slot[h], a.ny * a.nz, a.slots);
             }
     }
-    /// Stores the values that were loaded in the ring.
+    /// Stores the loaded values in the ring.
     __device__ __forceinline__ void store_level(int level) const {
 #pragma unroll
         for (int h = 0; h < cells; ++h)
@@ -203,8 +204,8 @@ struct HaloLane {
     }
 };
 
-/// A lane of a matrix warp, which copies the matrix's entries of a level for some of the consumer warps, or some of the
-/// entries for one of them; zero where the neighbour is outside the grid.
+/// A lane of a matrix warp. For a level it copies all entries of the matrix for some consumer warps, or some entries
+/// for one consumer warp; an entry whose neighbour is outside the grid becomes zero.
 struct MatrixLane {
     static constexpr int groups = consumer_threads / 32, parts = (MATRIX_WARPS + groups - 1) / groups,
                          step = MATRIX_WARPS / parts * 32;
@@ -242,8 +243,8 @@ struct MatrixLane {
     }
 };
 
-/// Copies a level of the earlier tiles while this tile's is computed; where they have completed the next level, too,
-/// its values are loaded ahead.
+/// Copies the halo's values of a level while the consumers compute the tile's. If the earlier tiles have completed the
+/// next level, too, its values are loaded ahead.
 __device__ void copy_halo(const Arguments& a, const Tile& tile, int warp, int lane) {
     const int begin = tile.first - looks_back;
     HaloLane mine(a, tile, begin, warp, lane);
@@ -262,8 +263,8 @@ __device__ void copy_halo(const Arguments& a, const Tile& tile, int warp, int la
     sync_level();
 }
 
-/// Copies the matrix's levels, STAGES - 1 ahead. Where there are no halo warps the first matrix warp waits for the
-/// earlier tiles.
+/// Copies the matrix STAGES - 1 levels ahead. If there are no halo warps, the first matrix warp waits for the earlier
+/// tiles.
 __device__ void copy_matrix(const Arguments& a, const Tile& tile, int warp, int lane) {
     const MatrixLane mine(a, tile, warp, lane);
     EarlierTiles before(a, tile, lane);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A consumer thread that has one row of its points. Definitions: precond/struct_ilu/factor.cuh.
+// A consumer thread that has one row of each of its points. Definitions: precond/struct_ilu/factor.cuh.
 #pragma once
 
 #include "precond/factors/gauss_jordan.cuh"
@@ -8,10 +8,9 @@
 namespace hyperplane {
 
 constexpr int unroll_pivots = DOF <= 8 ? DOF : 1;
-constexpr int unroll_products =
-    DOF <= 16 ? DOF : 1;  // rows of a block's product; to unroll more takes half a minute to compile
+constexpr int unroll_products = DOF <= 16 ? DOF : 1;  // larger numbers take half a minute to compile
 
-/// A thread with one row of a point's blocks; the rows of a point are neighbours in one warp.
+/// A thread with one row of a point's blocks. The rows of a point are adjacent lanes of a warp.
 struct RowOfPoint {
     const Arguments& a;
     const int thread, row, first_lane;  // lane of the point's row 0
@@ -27,7 +26,7 @@ struct RowOfPoint {
     __device__ double smallest_ratio() const { return ratio; }
     __device__ long long smallest_point() const { return line.point(a, ratio_x); }
 
-    /// The pivot to divide by of a block whose largest entry is `scale`, 0 where it cannot be used.
+    /// The pivot to divide by, in a block whose largest coefficient is `scale`; 0 if the pivot cannot be used.
     __device__ double usable(double pivot, double own, double scale, int i, int component) const {
         return judge(a).usable(pivot, own, scale, line.point(a, i) * DOF + component, component == row);
     }
@@ -35,9 +34,9 @@ struct RowOfPoint {
         if (const double mine = judge(a).ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
     }
 
-    /// Gauss-Jordan elimination (FGBILU paper, Algorithm 8) over the rows of a point, which are lanes of a warp. `x`
-    /// becomes this row of the inverse; zero where a pivot cannot be used. The ratio of a row's pivot is computed
-    /// behind the loop (keep_ratio), where nothing waits for it.
+    /// Gauss-Jordan elimination (FGBILU paper, Algorithm 8) over the rows of a point, which are lanes of a warp. `x` is
+    /// replaced by this row of the inverse, or by zero if a pivot cannot be used. The ratio of the row's pivot is
+    /// computed after the loop (keep_ratio), where no other lane waits for it.
     __device__ void invert(double* x, const double* own, int i, bool active) {
         if (DOF == 1) {
             if (!active) return;
@@ -77,7 +76,7 @@ struct RowOfPoint {
             for (int c = 0; c < DOF; ++c) x[c] = 0.0;
     }
 
-    /// x = inverse times the block whose rows `x` are, over the lanes of a point.
+    /// Replaces x by this row of the product `inverse` times block; the lanes of a point have the rows of both.
     __device__ void scale_from_left(const double* inverse, double* x) const {
         double scaled[DOF];
 #pragma unroll

@@ -40,8 +40,7 @@ std::vector<rtc::KernelResources> compile_struct_ilu([[maybe_unused]] const IluP
     if constexpr (cuda_built) {
         const wavefront_cuda::Geometry geometry(pattern);
         rows = wavefront_cuda::Solves::compile(pattern, geometry, tuning, architecture);
-        if (is_reduced(pattern.storage) && pattern.dof > 1)
-            return rows;  // the factorisation is that of double precision
+        if (is_reduced(pattern.storage) && pattern.dof > 1) return rows;  // factors are computed in double precision
         for (auto& row : wavefront_cuda::Factorisation::compile(pattern, geometry, tuning, architecture))
             rows.push_back(row);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the threads of StructILU's factorisation know: tables, where coefficients lie, the progress of other tiles.
-// Definitions: precond/struct_ilu/factor.cuh.
+// What all kernels of StructILU's factorisation use: tables, addresses of coefficients, and the progress of other
+// tiles. Definitions: precond/struct_ilu/factor.cuh.
 #pragma once
 
 #include "precond/factors/coefficient_order.hpp"
@@ -21,7 +21,7 @@ TABLE pair_u[] = PAIR_U;
 TABLE chunk_begin[] = CHUNK_BEGIN;
 TABLE chunk_u[] = CHUNK_U;
 TABLE chunk_e[] = CHUNK_E;
-constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : 2 * LOWER + 1;  // computed
+constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : 2 * LOWER + 1;  // that are computed
 
 extern __shared__ double shared[];
 
@@ -38,7 +38,7 @@ __device__ __forceinline__ u64 size_of(double x) {
     return __double_as_longlong(fabs(x));
 }
 
-/// Slot of the neighbour of an entry; of some other point where it lies outside the grid.
+/// The slot of the neighbour to which an entry leads; if that is outside the grid, the slot of some other point.
 __device__ __forceinline__ int neighbour_slot(const Arguments& a, int slot, int entry) {
     return shifted_slot(a, slot, a.entry[entry].delta);
 }
@@ -56,7 +56,7 @@ __device__ __forceinline__ int progress_of(const int* at) {
     asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 }
-/// Publishes a level after all that this block has written.
+/// Publishes a level; whoever sees it also sees all that this block has written before.
 __device__ __forceinline__ void publish(int* at, int level) {
     asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(at), "r"(level) : "memory");
 }
@@ -73,14 +73,14 @@ struct EarlierTiles {
         at = a.progress + other;
         known = other < 0 ? finished : -1;
     }
-    /// Whether all have completed a level; does not wait.
+    /// Whether all of them have completed a level; this function does not wait.
     __device__ bool has_completed(int level) {
         if (known < level) known = progress_of(at);
         const bool all = __all_sync(~0u, known >= level);
         __syncwarp();  // what is visible to one lane is visible to all
         return all;
     }
-    /// Waits until all have completed a level.
+    /// Waits until all of them have completed a level.
     __device__ void wait_for(int level) {
         for (int tries = 0; known < level; ++tries) {
             if (tries > 16) __nanosleep(tries > 100 ? 400 : 40);

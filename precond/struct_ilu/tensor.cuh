@@ -5,9 +5,9 @@
 //
 // All loops over entries are unrolled; see precond/struct_ilu/registers.cuh.
 //
-// One producer warp copies the matrix's entries to shared memory a level ahead and transposes them on the way: in
-// memory neighbouring points are contiguous, in shared memory blocks are. It publishes the tile's progress, too: one
-// more warp would take registers that the consumers need.
+// One producer warp copies the matrix's entries to shared memory a level ahead and transposes them: in global memory a
+// coefficient is contiguous over neighbouring points, in shared memory a block is contiguous. The same warp publishes
+// the tile's progress, because one more warp would take registers that the consumers need.
 #pragma once
 
 #include "precond/factors/tensor_blocks.cuh"
@@ -19,11 +19,11 @@ constexpr int cells = TJ * TK;
 constexpr int consumer_threads = (cells + points - 1) / points * 32;
 constexpr int looks_back = 0;
 constexpr bool producer_publishes = true;
-constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points lie in different banks
-constexpr int stage_size = entries * cells * staged_size;  // of a level; STAGES, 1 or 2, take turns
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points are in different banks
+constexpr int stage_size = entries * cells * staged_size;  // of a level; 1 or 2 STAGES are used in turn
 
-/// In shared memory, to save registers: a consumer thread's smallest ratio of a pivot and its point; the last pivot of
-/// its row and A's diagonal entry there.
+/// In shared memory, to save registers: the smallest ratio of a pivot that a consumer thread has found, and its point;
+/// the last pivot of the thread's row, and A's diagonal coefficient there.
 __shared__ double least_ratio[consumer_threads], pivot_met[consumer_threads], pivot_own[consumer_threads];
 __shared__ int least_ratio_x[consumer_threads];
 
@@ -48,7 +48,7 @@ struct Consumer : Lane {
     __device__ double smallest_ratio() const { return least_ratio[thread]; }
     __device__ long long smallest_point() const { return line.point(a, least_ratio_x[thread]); }
 
-    /// The stage has been read; needed where there is only one.
+    /// Called when the stage has been read. A barrier is needed if there is only one stage.
     __device__ static void release_stage() {
         if (STAGES == 1)
             asm volatile("barrier.sync 2, %0;" ::"n"(consumer_threads + 32) : "memory");
@@ -56,7 +56,7 @@ struct Consumer : Lane {
             __syncwarp();
     }
 
-    /// A block in memory, of `values` at `place`, as right operand.
+    /// The block at `values` + `place` in memory as right operand.
     template <bool transposed>
     __device__ __forceinline__ Operand operand(const double* values, int place) const {
         Operand right;
@@ -65,7 +65,7 @@ struct Consumer : Lane {
         return right;
     }
 
-    /// The largest over the threads of a point.
+    /// The maximum over the threads of a point.
     __device__ u64 largest(u64 mine) const {
         const unsigned members = points == 2 ? 0xffffu << 16 * which : ~0u;
         const unsigned high = __reduce_max_sync(members, unsigned(mine >> 32));
@@ -73,19 +73,19 @@ struct Consumer : Lane {
         return u64(high) << 32 | low;
     }
 
-    /// x = its inverse; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper, Algorithm 8. The
-    /// ratios of pivots are computed later (keep_ratio), where nothing waits for them.
+    /// Replaces x by its inverse, or by zero if a pivot cannot be used (Gauss-Jordan elimination, FGBILU paper,
+    /// Algorithm 8). The ratios of pivots are computed later (keep_ratio), when no other thread waits for them.
     __device__ void invert(Block& x, const Block& own, int i, bool active) {
         u64 most = 0;
 #pragma unroll
         for (int m = 0; m < 2; ++m)
             if (inside(m)) most = max(most, max(size_of(own.v[m]), size_of(x.v[m])));
         const double scale = __longlong_as_double(largest(most)), least = a.tolerance * scale;
-        const double own_diagonal = r % 2 == 0 ? own.v[0] : own.v[1];  // of the threads that have a diagonal
+        const double own_diagonal = r % 2 == 0 ? own.v[0] : own.v[1];  // in threads that have a diagonal coefficient
         bool gave_up = false;
 #pragma unroll
         for (int p = 0; p < DOF; ++p) {
-            const int row = p + size * which;  // and column, of the result
+            const int row = p + size * which;  // row and column of the pivot in the result
             const int lane_of_pivot = 4 * row + row / 2;
             const double met = from(x.v[p % 2], lane_of_pivot), diagonal = from(own_diagonal, lane_of_pivot);
             const double here = from(x.v[p % 2], lane / 4 * 4 + row / 2);
@@ -105,8 +105,8 @@ struct Consumer : Lane {
             if (gave_up || !inside(m)) x.v[m] = 0.0;
     }
 
-    /// Keeps the smallest ratio of a point's pivots to A's diagonal; each pivot's is computed by the threads of its
-    /// row.
+    /// Keeps the smallest ratio of a point's pivots to A's diagonal. The threads of a row compute the ratio of its
+    /// pivot.
     __device__ void keep_ratio(int i) const {
         if (!in_rows) return;
         const double mine = judge(a).ratio(pivot_met[thread], pivot_own[thread]);
@@ -118,7 +118,7 @@ struct Consumer : Lane {
         const int i = level - line.start, at = active ? line.slot(a, level) : 0;
         Block x[entries];
         const double* const from = shared + (level & (STAGES - 1)) * stage_size + cell * staged_size + r * DOF + c;
-        const bool there[2] = {inside(0) && cell < cells, inside(1) && cell < cells};  // the same where DOF is even
+        const bool there[2] = {inside(0) && cell < cells, inside(1) && cell < cells};  // equal if DOF is even
         const auto staged = [&](int e) {
             Block block{};
             if (a_entry[e] >= 0)
@@ -145,7 +145,7 @@ struct Consumer : Lane {
                 constexpr int u = chunk_u[pair.value], e = chunk_e[pair.value];
                 if constexpr (!SYMMETRIC)
                     multiply_add<-1>(left, operand<false>(a.entry[u].x, place), x[e]);
-                else if constexpr (e == LOWER)  // X_0 -= E_l W_l^T, whose operand is W_l as a left one
+                else if constexpr (e == LOWER)  // X_0 -= E_l W_l^T; W_l^T as right operand is W_l as left one
                     multiply_add<-1>(left, as_left(w), x[e]);
                 else  // G_u(p+l) is the transpose of W_-u(p+e)
                     multiply_add<-1>(
@@ -178,8 +178,8 @@ struct Consumer : Lane {
     }
 };
 
-/// A lane of the producer warp, which copies the matrix's entries of a level to shared memory, neighbouring points by
-/// neighbouring lanes; zero where the neighbour is outside the grid.
+/// A lane of the producer warp, which copies the matrix's entries of a level to shared memory. Neighbouring lanes copy
+/// for neighbouring points; an entry whose neighbour is outside the grid becomes zero.
 struct MatrixLane {
     static constexpr int at_once = 32 / cells > 0 ? 32 / cells : 1;
     const Arguments& a;
