@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps over the factors of points of one or two unknowns: a thread has a row of a point's blocks. Definitions:
-// precond/par_ilu/sweep.cuh, and GROUP_VALUES (coefficients of pairs that are loaded together).
+// precond/par_ilu/sweep.cuh, and GROUP_VALUES (number of coefficients of F that a thread loads together).
 #pragma once
 
 #include "precond/par_ilu/tables.cuh"
@@ -52,7 +52,7 @@ __device__ __forceinline__ void store(double* block, int row, const Row& x) {
     for (int c = 0; c < DOF; ++c) __stcs(block + row * DOF + c, x.v[c]);
 }
 
-/// A row of D^-1, from the rows of X_0 and of A's own block.
+/// A row of D^-1, computed from the rows of X_0 and of A's diagonal block that the threads of the point have.
 template <bool last>
 __device__ __forceinline__ Row inverted(const Arguments& a, const Row& mine, const Row& own, int row,
                                         Pivots<last>& pivots) {
@@ -79,17 +79,17 @@ __device__ __forceinline__ Row inverted(const Arguments& a, const Row& mine, con
     return result;
 }
 
-/// A thread's row of a point's entries.
+/// A sweep over one row of all entries of a point.
 template <bool updates, bool all, bool last>
 struct Sweep {
     static constexpr int group_size =
-        GROUP_VALUES / block_size;  // pairs, or lower neighbours, whose blocks are loaded together
+        GROUP_VALUES / block_size;  // number of pairs, or lower neighbours, whose blocks are loaded together
 
     const Arguments& a;
     const Point& p;
     const int row;
     const bool exists;
-    Row w[LOWER] = {};      // of W_l
+    Row w[LOWER] = {};      // rows of W_l
     int lower[LOWER] = {};  // slots of lower neighbours
     Pivots<last> pivots;
     NotFinite not_finite;
@@ -98,7 +98,7 @@ struct Sweep {
         return values + slot * block_size;
     }
 
-    /// This row of A's entry.
+    /// This row of entry e of A.
     template <int e>
     __device__ __forceinline__ Row matrix() const {
         Row x = {};
@@ -127,7 +127,7 @@ struct Sweep {
         });
     }
 
-    /// F_u(p+l); where one triangle is stored the transpose of E_-u(p+e).
+    /// F_u(p+l); if one triangle is stored, the transpose of E_-u(p+e).
     template <int pair>
     __device__ __forceinline__ Block upper() const {
         constexpr int l = pair_l[pair], u = pair_u[pair], e = pair_e[pair];
@@ -137,7 +137,7 @@ struct Sweep {
             return block_of<false>(at(a.entry[u].before, lower[l]));
     }
 
-    /// Stores X_e; of the diagonal its inverse, for which A's block is loaded again.
+    /// Stores X_e. For the diagonal it stores the inverse, for which A's block is loaded again.
     template <int e>
     __device__ __forceinline__ void finish(Row x) {
         if constexpr (e == LOWER)
@@ -200,7 +200,7 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
     Sweep<updates, all, last>{a, p, row, exists}.run();
 }
 
-/// E becomes W = E D^-1 and F becomes G = D^-1 F, in `after`.
+/// Replaces E by W = E D^-1 and F by G = D^-1 F in `after`.
 extern "C" __global__ void __launch_bounds__(threads) unit_triangles(const __grid_constant__ Arguments a) {
     const Chunk chunk(a, block_points);
     const int at = threadIdx.x / DOF, row = threadIdx.x % DOF;

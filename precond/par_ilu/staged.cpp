@@ -79,7 +79,7 @@ int FactorSweepRows::most_span() const {
     return most;
 }
 
-/// Shared memory, in doubles, besides the copies: A's entries, blocks that wait to be inverted, and barriers, as in
+/// Shared memory besides the rows, in doubles: A's entries, blocks to be inverted, and barriers, as in
 /// precond/par_ilu/staged_copies.cuh.
 Index FactorSweepRows::doubles_but_rows() const {
     const Index block = shape_.dof * shape_.dof, staged = (block + 1) / 2 * 2 + 2;

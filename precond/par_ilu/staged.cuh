@@ -1,45 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A sweep over the factors of points of six or eight unknowns whose entries have many pairs: the blocks of neighbours
-// are copied to shared memory row by row (precond/par_ilu/staged_copies.cuh, with the definitions). Consumer warps have
-// a point of each plane of a run; one more warp inverts X_0. Where a block of a row is the right operand of a product
-// for the points of both planes, tensor cores multiply both left operands with it at once, so that there are fewer
-// products.
+// are copied to shared memory in rows (precond/par_ilu/staged_copies.cuh, which also lists the definitions). Here a row
+// consists of the blocks of one entry at consecutive points. A consumer warp has one point of each plane of a run; one
+// more warp inverts X_0. If a block of a row is the right operand of products for the points of both planes, tensor
+// cores multiply both left operands by it with one instruction.
 #pragma once
 
 #include "precond/par_ilu/staged_copies.cuh"
 
 namespace hyperplane {
 
-/// The term of a row whose shift this is, -1 where it has none.
+/// The term of a row that has this shift, or -1 if there is none.
 __device__ constexpr int term_at(int row, int shift) {
     for (int term = row_terms[row]; term < row_terms[row + 1]; ++term)
         if (term_shift[term] == shift) return term;
     return -1;
 }
 
-/// What lies `offset` bytes from a shared address.
+/// The value that is `offset` bytes from a shared address.
 template <class T, int offset>
 __device__ __forceinline__ T from_shared(unsigned address) {
     return *(const T*)((const char*)__cvta_shared_to_generic(address) + offset);
 }
 
-/// The points of a consumer warp in a run, one of each plane. A lane reads the same place of every block.
+/// A lane of a consumer warp, which has one point of each plane of a run. The lane reads the same place of every block.
 struct RunSweep {
     static constexpr int plane_bytes = width * block_size * 8, row_bytes = row_size * 8;
     static_assert(steps == 2 && OPERANDS_AS_RESULTS, "a lane's columns of a left operand lie side by side");
 
     const Arguments& a;
     const Lane lane;
-    const int place;  // in a plane
-    // Shared addresses of this lane's part of the first plane's block of a row: two columns of a row, of a left operand
-    // or a result, and the first of two rows of a column, of a right operand. Beyond the block the last ones.
+    const int place;  // of the point in its plane
+    // Shared addresses of this lane's part of the first plane's block: two columns of a row for a left operand or a
+    // result, and the first of two rows of a column for a right operand. A lane in the padding has the block's last
+    // ones.
     unsigned left_part, right_part;
-    static constexpr int next_row = DOF < 8 ? DOF * 8 : 4 * DOF * 8;  // bytes from there to the second one: place_of
+    static constexpr int next_row = DOF < 8 ? DOF * 8 : 4 * DOF * 8;  // bytes between the two rows, see place_of
     RowPipeline row;
     EntryPipeline entry;
-    unsigned near;  // of both points, 16 bits each: those of the lower neighbours that there are, the last one
-                    // of the point; none in lanes beyond the block
-    unsigned result[planes];   // where this lane's part of an entry belongs, in pairs of doubles
+    unsigned near;             // 16 bits for each point: bit l is set if lower neighbour l is in the grid, bit 15 if
+                               // the point is; none is set in lanes of the padding
+    unsigned result[planes];   // place of this lane's part of an entry, in pairs of doubles
     Operand w[LOWER][planes];  // E_l(p), then W_l(p)
     Block x[ENTRIES][planes];  // sums over pairs
 
@@ -67,12 +68,12 @@ struct RunSweep {
                 if (p.has_neighbour(a, l)) near |= 1u << (16 * q + l);
         }
     }
-    /// Whether a plane's point has lower neighbour l; 15: whether there is the point.
+    /// Whether the point of a plane has lower neighbour l or, for l = 15, exists.
     __device__ __forceinline__ bool has(int plane, int l) const {
         return (near & 1u << (16 * plane + l)) != 0;
     }
 
-    /// E_l(p) of the row as left operand; zero where there is no neighbour.
+    /// Loads E_l(p) as left operand, which is zero if there is no neighbour.
     template <int l, int offset>
     __device__ __forceinline__ void take_own(unsigned stage) {
         unrolled<0, planes>([&](auto plane) {
@@ -85,8 +86,9 @@ struct RunSweep {
         });
     }
 
-    /// Products of W, or E, with the blocks of a row: in its plane `plane` is the right operand of the first point's
-    /// term with this shift, and of the second one's with one less. `zero`: where a lane's column is beyond the block.
+    /// Multiplies W, or E, by the blocks of a row. The block of plane p is the right operand of the first point's term
+    /// with shift p, and of the second point's term with shift p - 1. With `zero` the right operand is zero in lanes of
+    /// the padding.
     template <int index, int offset, bool zero, class Sum>
     __device__ __forceinline__ void multiply_row(unsigned stage, const Sum& sum) {
         constexpr int count = term_shift[row_terms[index + 1] - 1] + planes;  // terms are sorted by shift
@@ -126,7 +128,8 @@ struct RunSweep {
         if constexpr (row_kind[index] == 0) {
             take_own<term_l[begin], offset>(stage);
         } else if constexpr (row_kind[index] == 1) {
-            // Columns beyond the block must be zero: as a left operand's they are multiplied by what follows the block.
+            // Columns in the padding must be zero, because in a left operand they are multiplied by what follows the
+            // block.
             Block product[end - begin][planes] = {};
             multiply_row<index, offset, DOF % 4 != 0>(
                 stage, [&](int term, int q) -> Block& { return product[term - begin][q]; });
@@ -146,8 +149,8 @@ struct RunSweep {
         if (index % row_warps == row_warps - 1 || index == ROWS - 1) row.release();
     }
 
-    /// Subtracts the sum over pairs from A's block and stores the result, X_0 for the inverting warp, together with
-    /// A's. What lanes beyond the block read is not stored.
+    /// Subtracts the sum over pairs from A's block and stores the result; X_0 and A's block are stored for the
+    /// inverting warp. Lanes of the padding store nothing.
     template <int e>
     __device__ __forceinline__ void finish(InversePipeline inverse) {
         if constexpr (a_entry[e] >= 0) entry.wait_full();
@@ -187,7 +190,7 @@ struct RunSweep {
     }
 };
 
-/// Inverts X_0 of run after run and stores D^-1, by a warp.
+/// The inverting warp: inverts X_0 of one run after the other and stores D^-1.
 __device__ void invert_runs(const Arguments& a) {
     constexpr int warp_points = 4;
     const int lane = threadIdx.x % 32;
@@ -221,7 +224,7 @@ extern "C" __global__ void __launch_bounds__(row_threads, 1) factor_sweep(const 
     __syncthreads();
     if (warp == consumers + row_warps + 1) return invert_runs(a);
     if (warp == consumers + row_warps) return produce_entries(a);
-    if (warp >= consumers) return produce_rows(a, __shfl_sync(~0u, warp, 0) - consumers);  // one number for a warp
+    if (warp >= consumers) return produce_rows(a, __shfl_sync(~0u, warp, 0) - consumers);  // uniform in a warp
     RunSweep mine(a);
     for_each_run(a, false, [&](const Run& run, InversePipeline inverse) {
         mine.begin(run);

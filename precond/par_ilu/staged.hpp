@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copies to shared memory that a sweep over factors makes on a GPU, for precond/par_ilu/staged_copies.cuh. A `Row`
-// is one such copy: the blocks of one entry at the points of a run and in planes beside it.
+// The copies to shared memory of a staged sweep on a GPU (precond/par_ilu/staged_copies.cuh). A `Row` is one such copy:
+// the blocks of one entry at the points of a run and in the planes beside it.
 #pragma once
 
 #include <vector>
@@ -14,14 +14,14 @@ class FactorSweepRows {
 public:
     explicit FactorSweepRows(const IluPattern& shape);
 
-    /// Whether a sweep can be done in this way: for six or eight unknowns a point in the hyperplane layout, and
-    /// stencils whose pairs share much of what they read, whose blocks W fit in registers and whose copies fit in
-    /// shared memory.
+    /// Whether a sweep can be staged: for six or eight unknowns a point in the hyperplane layout, and for stencils
+    /// whose pairs share much of what they read, whose blocks W fit in registers, and whose copies fit in shared
+    /// memory.
     bool serves() const;
     rtc::Definitions definitions() const;
     Index shared_bytes() const;
     static constexpr unsigned threads = 32 * (8 + 2 + 2);  ///< as in precond/par_ilu/staged_copies.cuh
-    static constexpr int planes = 2;                       ///< of a run
+    static constexpr int planes = 2;                       ///< planes of a run
 
 private:
     enum Kind { lower, inverse, upper };
@@ -30,7 +30,7 @@ private:
     };
     struct Row {
         Kind kind;
-        int values, from, span;  ///< the entry copied; the one at whose offset it begins; planes beyond the run's
+        int values, from, span;  ///< the entry copied; the entry at whose offset the row begins; additional planes
         std::vector<Term> terms;
     };
 
@@ -43,7 +43,7 @@ private:
 
     IluPattern shape_;
     std::vector<Row> rows_;
-    std::vector<int> first_term_, last_term_, finished_;  ///< of each entry; A's entries in order of completion
+    std::vector<int> first_term_, last_term_, finished_;  ///< of each entry; entries that A has, in order of completion
 };
 
 }  // namespace hyperplane

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the rows of blocks that a staged sweep reads (precond/par_ilu/staged.cuh), and A's entries, are copied to shared
-// memory.
+// The copies to shared memory of a staged sweep (precond/par_ilu/staged.cuh): rows of blocks, and A's entries.
 //
-// What pair (l, u) reads at p is what (l', u) reads at p', where l' differs from l along x alone and p + l = p' + l'. A
-// run of points is two of the layout's planes of `width` slots each, and neighbouring planes differ along x: for each u
-// and each line of l one row of blocks, one plane's after the other, serves all points and pairs that need it, and is
-// copied once. Two producer warps copy rows, one A's entries, as far ahead as their rings have room, also for the next
-// run; the other warps are those of precond/par_ilu/staged.cuh. So the second-level cache is read less, and consumers
-// do not wait for it.
+// Pair (l, u) reads the same block at p as (l', u) at p', if l' differs from l along x alone and p + l = p' + l'. A run
+// of points consists of `width` slots in each of two neighbouring planes of the layout, which differ along x. So for
+// each u, and for all l that differ along x alone, one row of blocks, plane after plane, has what all points and pairs
+// read, and is copied once. Two producer warps copy rows and one copies A's entries, as far ahead as their rings have
+// room, also for the next run; the other warps are those of precond/par_ilu/staged.cuh. Thus less is read from the
+// second-level cache, and consumers do not wait for it.
 //
-// Where a neighbour lies outside the grid W is zero, and the block that it is multiplied by is that of another point.
+// If a neighbour is outside the grid, W is zero, and is multiplied by the block of some other point.
 //
-// Rows of E_l(p), and of D^-1(p+l), come first, then those of F_u(p+l), for entries that differ along x together.
+// Rows of E_l(p) and of D^-1(p+l) come first, then those of F_u(p+l); rows for entries e that differ along x alone are
+// adjacent.
 //
-// For small blocks the producer warps bounded the sweep while their instructions depended on each other
-// (docs/log/par_ilu_sweep.md). Therefore they find the source of the next row before its stage is free, and start
-// all copies of a row without a branch between them.
+// For small blocks the time of the sweep was that of the producer warps, as long as their instructions depended on each
+// other (docs/log/par_ilu_sweep.md). Therefore they compute the source of the next row before its stage is free, and
+// start all copies of a row without branches.
 //
 // Definitions: precond/par_ilu/sweep.cuh's (not of SYMMETRIC), and ROWS, ROW_KIND (0: E, 1: D^-1, 2: F), ROW_SOURCE
-// (bits 0 to 7: the entry that is read; 8 to 15: the entry whose offset the row begins at; from 16 on: planes more than
-// the run has), MOST_SPAN (of planes); ROW_TERMS {ROWS + 1}, TERM_L, TERM_E, TERM_SHIFT (planes from the row's first
-// one); FIRST_TERM, LAST_TERM of an entry; FINISHED (entries with A's, as they are completed); ROW_RING (of STAGE_ROWS
-// rows each), A_RING (of entries).
+// (bits 0 to 7: the entry that is read; 8 to 15: the entry at whose offset the row begins; from 16 on: number of planes
+// that the row has in addition to the run's), MOST_SPAN (the largest of these numbers); ROW_TERMS {ROWS + 1 numbers:
+// where the terms of each row begin}, and for each term TERM_L, TERM_E, TERM_SHIFT (planes from the row's first one);
+// FIRST_TERM, LAST_TERM of each entry; FINISHED (the entries that A has, in the order in which they are completed);
+// ROW_RING (number of stages of STAGE_ROWS rows), A_RING (number of stages of one entry).
 #pragma once
 
 #include "precond/par_ilu/tensor.cuh"
@@ -42,18 +43,19 @@ constexpr int finished_count = sizeof(finished) / sizeof(int);
 
 constexpr int consumers = 8, row_warps = STAGE_ROWS, row_threads = 32 * (consumers + row_warps + 2);
 constexpr int run_ring = 4, inverse_ring = 2;
-constexpr int planes = 2;  // of a run; a consumer warp has a point of each
+constexpr int planes = 2;  // planes of a run; a consumer warp has a point of each
 constexpr int width = consumers, run_points = planes * width;
 constexpr int row_size = (planes + MOST_SPAN) * width * block_size, entry_size = run_points * block_size;
 constexpr int inverse_size = run_points * staged_size;
 extern __shared__ __align__(16) double row_memory[];
-// In doubles: rows, A's entries, X_0 and A's own block of all points of two runs, numbers of the next runs, barriers.
+// Places in shared memory, in doubles: rows, A's entries, X_0 and A's diagonal block at all points of two runs, the
+// numbers of the next runs, barriers.
 constexpr int entries_place = ROW_RING * row_warps * row_size, inverse_place = entries_place + A_RING * entry_size;
 constexpr int runs_place = inverse_place + inverse_ring * 2 * inverse_size, barriers_place = runs_place + run_ring / 2;
 
-/// Points for which rows are copied together.
+/// A run: the points for which rows are copied together.
 struct Run {
-    int first, count, there;  // slot of the first point, points of a plane, planes that there are
+    int first, count, there;  // slot of the first point, number of points of a plane, number of planes
     bool whole;               // all planes have `width` points
 
     __device__ Run(const Arguments& a, int index) {
@@ -63,23 +65,23 @@ struct Run {
         first = (plane * a.middle + tile) * a.inner + begin;
         const int rest = min(a.lines, a.middle - tile) * a.inner - begin;
         count = max(0, min(width, rest));
-        whole = rest >= width;  // `count == width` is what ptxas 13.0 gets wrong: true where rest == width alone
+        whole = rest >= width;  // not `count == width`, which ptxas 13.0 miscompiles: true only if rest == width
         there = min(planes, a.outer - plane);
     }
-    /// Runs of the grid; some at the ends of tiles have no points.
+    /// Number of runs of the grid; some runs at the ends of tiles have no points.
     static __device__ int total(const Arguments& a) {
         const int pieces = (a.lines * a.inner + width - 1) / width, groups = (a.outer + planes - 1) / planes;
         return (a.middle + a.lines - 1) / a.lines * groups * pieces;
     }
-    /// Whether there is a point at place `at`, of `planes` rows of `width`; and its slot.
+    /// Whether there is a point at place `at` of the planes x width places of a run; and its slot.
     __device__ __forceinline__ bool has(int at) const { return at % width < count && at / width < there; }
     __device__ __forceinline__ int slot(const Arguments& a, int at) const {
         return first + at / width * a.middle * a.inner + at % width;
     }
 };
 
-/// A warp's position in a pipeline of `size` stages, a power of two: each stage has a full barrier, at which producers
-/// arrive, and an empty one, at which `readers` warps do.
+/// A warp's position in a pipeline of `size` stages, a power of two. Each stage has a full barrier, at which producers
+/// arrive, and an empty barrier, at which `readers` warps arrive.
 template <int size, int barriers, int readers>
 struct Pipeline {
     static_assert((size & (size - 1)) == 0, "the stage and the parity of a position are bits of its number");
@@ -102,7 +104,7 @@ struct Pipeline {
     __device__ __forceinline__ void wait_full() const {
         while (!phase_is_complete(full(), phase()))
             ;
-        __syncwarp();  // products are all lanes'
+        __syncwarp();  // the lanes multiply together
     }
     __device__ __forceinline__ void wait_empty() const {
         while (!phase_is_complete<of_empty>(full(), phase() ^ 1))
@@ -110,11 +112,11 @@ struct Pipeline {
     }
     __device__ __forceinline__ void advance() {
         ++number;
-        asm volatile("" : "+r"(number));  // else the compiler keeps the addresses of all stages in registers
+        asm volatile("" : "+r"(number));  // so that the compiler does not keep the addresses of all stages in registers
     }
-    /// All lanes of a warp have written their part of the stage.
+    /// Called when all lanes of a warp have written their part of the stage.
     __device__ __forceinline__ void commit() { leave<0>(); }
-    /// All lanes of a warp have read the stage.
+    /// Called when all lanes of a warp have read the stage.
     __device__ __forceinline__ void release() { leave<of_empty>(); }
 
 private:
@@ -130,9 +132,9 @@ typedef Pipeline<A_RING, 2 * ROW_RING, consumers> EntryPipeline;
 typedef Pipeline<inverse_ring, 2 * (ROW_RING + A_RING), 1> InversePipeline;
 typedef Pipeline<run_ring, 2 * (ROW_RING + A_RING + inverse_ring), row_threads / 32> RunPipeline;
 
-/// Calls body(run, pipe) for one run after the other, by a warp; `pipe` is the stage for the run's blocks to be
-/// inverted. The `leader` draws runs from a counter that all blocks of threads share, so that these stay close to each
-/// other and find in the second-level cache what others have read.
+/// A warp calls body(run, pipe) for one run after the other; `pipe` is the stage for the run's blocks to be inverted.
+/// The warp that is the `leader` takes runs from a counter that all thread blocks share, so that they work on nearby
+/// runs and find in the second-level cache what others have read.
 template <class Body>
 __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, const Body& body) {
     volatile int* const ring = (volatile int*)(row_memory + runs_place);
@@ -147,7 +149,7 @@ __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, co
             pipe.wait_empty();
             ring[pipe.at()] = next < total ? next : -1;
             arrive(pipe.full());
-            next = atomicAdd(a.next_run, 1);  // has returned when this run's copies have been started
+            next = atomicAdd(a.next_run, 1);  // its latency is hidden by this run's copies
         }
         pipe.wait_full();
         const int index = ring[pipe.at()];
@@ -158,18 +160,18 @@ __device__ __forceinline__ void for_each_run(const Arguments& a, bool leader, co
     }
 }
 
-/// Where a coefficient of a block lies in shared memory. Rows of right operands of eight unknowns would conflict in
-/// banks: even rows lie before odd ones, and in every other two of them the halves are exchanged.
+/// The place of a coefficient in a block in shared memory. With eight unknowns the order avoids bank conflicts between
+/// rows of right operands: even rows come before odd ones, and in every second pair of rows the halves are exchanged.
 __device__ __forceinline__ int place_of(int row, int col) {
     if (DOF < 8) return row * DOF + col;
     const int place = row % 2 * 4 + row / 2;
     return place * DOF + (col ^ (place & 2) * 2);
 }
 
-/// Where the blocks of a row, or of one of A's entries, are read.
+/// The source of a copy: the blocks of a row, or of one of A's entries.
 struct Source {
     const double* values;
-    int delta, span;  // from a run's slots to the first plane's; planes more than the run has
+    int delta, span;  // from the run's slots to those of the first plane; number of additional planes
 
     static __device__ __forceinline__ Source row(const Arguments& a, int index) {
         const unsigned word = row_source[index];
@@ -180,10 +182,10 @@ struct Source {
     }
 };
 
-/// Starts to copy a run's blocks, up to `most` planes of them, by a warp.
+/// A warp starts to copy the blocks for a run, in at most `most` planes.
 template <int most>
 __device__ __forceinline__ void copy_blocks(const Arguments& a, const Run& run, const Source& source, double* to) {
-    constexpr int of_block = block_size / 2, of_plane = width * of_block;  // pieces of 16 bytes
+    constexpr int of_block = block_size / 2, of_plane = width * of_block;  // number of 16-byte pieces
     const int lane = threadIdx.x % 32, plane_slots = a.middle * a.inner, count = run.there + source.span;
     to += DOF == 8 ? place_of(lane / 4, lane % 4 * 2) : lane * 2;
     int first = run.first + source.delta;
@@ -215,7 +217,7 @@ __device__ __forceinline__ void copy_blocks(const Arguments& a, const Run& run, 
     }
 }
 
-/// Copies rows, by a few warps, which have one row each of a stage.
+/// A producer warp of rows: it copies row number `which` of each stage.
 __device__ __forceinline__ void produce_rows(const Arguments& a, int which) {
     constexpr int stages = (ROWS + row_warps - 1) / row_warps;
     RowPipeline pipe;
@@ -236,7 +238,7 @@ __device__ __forceinline__ void produce_rows(const Arguments& a, int which) {
     });
 }
 
-/// Copies A's entries, by a warp.
+/// The producer warp of A's entries.
 __device__ __forceinline__ void produce_entries(const Arguments& a) {
     EntryPipeline pipe;
     Source next = Source::entry(a, 0);

@@ -3,27 +3,27 @@
 //
 //     X_e(p) <- A_e(p) - sum over l + u = e of W_l(p) F_u(p+l),     W_l(p) = E_l(p) D^-1(p+l)
 //
-// The right-hand sides are those of the sweep before, or, where new values replace old ones in place, whatever is
-// there. All W_l(p) are computed first, then one entry after the other. An entry that no pair (l, u) leads to is A's in
-// every sweep: the first sweep writes it, the last one where results are wanted, the others read it. One and two
-// unknowns are swept by precond/par_ilu/points.cuh, three to eight by precond/par_ilu/tensor.cuh and, where pairs share
-// much of what they read, all sweeps but the last by precond/par_ilu/staged.cuh.
+// The values on the right are those of the sweep before, or, if new values replace old ones in place, whatever is in
+// memory. All W_l(p) are computed first, then one entry after the other. An entry to which no pair (l, u) leads is A's
+// in every sweep: the initial guess and the last sweep write it, the others read it. Sweeps for one and two unknowns
+// are in precond/par_ilu/points.cuh, those for three to eight in precond/par_ilu/tensor.cuh; if pairs share much of
+// what they read, all sweeps but the last are in precond/par_ilu/staged.cuh.
 //
-// Blocks of threads take the points plane by plane of the layout's outermost axis, but only a few lines of its middle
-// axis at a time, so that the second-level cache still holds what neighbours have written.
+// Thread blocks take the points plane by plane of the layout's outermost axis, but only a few lines of its middle axis
+// at a time, so that the second-level cache still holds what neighbours have written.
 //
-// The blocks that pairs need are loaded a group of pairs at a time, across entries. In larger blocks those that
-// neighbouring points share are loaded shortly after each other (precond/par_ilu/sweeps_cuda.cpp gives the order), for
-// the first-level cache: the sums of entries that differ along the innermost axis grow side by side.
+// The blocks that pairs need are loaded for a group of pairs at a time, which may belong to several entries. For larger
+// blocks, pairs are ordered such that neighbouring points load the same block shortly after each other and find it in
+// the first-level cache (Pairs in precond/par_ilu/sweeps_cuda.cpp).
 //
-// Factors lie as precond/factors/coefficient_order.hpp has them together, zero where the neighbour is outside the grid;
-// those of D-ILU (SHARES) but D^-1 are A's. A lower neighbour outside the grid is replaced by the point itself, times
-// W_l = 0.
+// Factors are stored in the order `together` of precond/factors/coefficient_order.hpp, and are zero if the neighbour is
+// outside the grid; for D-ILU (SHARES) all but D^-1 are A's. If a lower neighbour is outside the grid, the point itself
+// takes its place, with W_l = 0.
 //
 // Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or
-// -1}, PAIRS, PAIR_L, PAIR_U, PAIR_E, FIRST_PAIR, LAST_PAIR; SYMMETRIC (one triangle; pivots must have A's sign),
-// SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a multiprocessor), ROUNDS (of
-// precond/par_ilu/tensor.cuh), BY_ROWS (sweeps but the last are staged).
+// -1}, PAIRS (their number), PAIR_L, PAIR_U, PAIR_E, FIRST_PAIR, LAST_PAIR; SYMMETRIC (one triangle is stored, and
+// pivots must have the sign of A's diagonal), SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a
+// multiprocessor), ROUNDS (for precond/par_ilu/tensor.cuh), BY_ROWS (all sweeps but the last are staged).
 
 #if DOF <= 2
 #include "precond/par_ilu/points.cuh"
@@ -35,7 +35,7 @@
 
 namespace hyperplane {
 
-/// X = A, the initial guess of the sweeps.
+/// Writes X = A, the initial guess of the sweeps.
 extern "C" __global__ void __launch_bounds__(threads) guess(const __grid_constant__ Arguments a) {
     sweep<false, true, false>(a);
 }

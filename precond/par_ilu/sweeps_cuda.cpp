@@ -22,14 +22,15 @@ bool on_tensor_cores(int dof) {
     return dof > 2;
 }
 
-/// Whether the sweeps before the last one are staged; where there is a device it must have room for the stages.
+/// Whether the sweeps before the last one are staged. If there is a device, its shared memory must have room for the
+/// stages.
 bool by_rows(const IluPattern& shape) {
     if (!on_tensor_cores(shape.dof)) return false;
     const FactorSweepRows rows(shape);
     return rows.serves() && (!device::chosen() || rows.shared_bytes() <= device::properties().shared_per_block);
 }
 
-/// Points of a block of threads, and of one of its rounds.
+/// Number of points of a thread block in one of its rounds.
 int round_points(int dof) {
     return on_tensor_cores(dof) ? threads / 32 * (dof <= 4 ? 2 : 1) : threads / dof;
 }
@@ -37,60 +38,60 @@ Index staged_bytes(const IluPattern& shape, int entries, int points) {
     const Index block = shape.dof * shape.dof;
     return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
 }
-/// As many rounds as make the matrix's values that are loaded together fill sectors and occupy two warps with blocks to
-/// be inverted, or, with more than four unknowns, all.
+/// Number of rounds: as many as are needed to load the matrix by whole sectors of memory, and to give blocks to be
+/// inverted to two warps or, with more than four unknowns, to all.
 int rounds(const IluPattern& shape) {
     for (int count = 4; count > 1; count /= 2)
         if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
     return 1;
 }
 
-/// Blocks of threads on a multiprocessor, as many as do without spills where that is more than the compiler leaves room
-/// for.
+/// Number of resident thread blocks for which the kernel is compiled: the largest without register spills, where the
+/// compiler by itself would leave room for fewer.
 int blocks(const IluPattern& shape) {
     if (shape.dof == 1) return shape.stencil.radius() > 1 ? 2 : 3;
     if (shape.stencil.lower_size() <= 3) return 4;
     return shape.dof > 4 && shape.stencil.lower_size() <= 6 ? 2 : 1;
 }
 
-/// Of one and two unknowns: the coefficients of pairs that a thread loads together, as measured
-/// (docs/log/par_ilu_sweep.md). More loads in flight hide more of the latency, as long as registers have room beside
-/// what a point keeps of its lower neighbours.
+/// For one and two unknowns, the number of coefficients of pairs that a thread loads together, as measured
+/// (docs/log/par_ilu_sweep.md). More loads in flight hide more of the latency, as long as there are registers besides
+/// those that a point needs for its lower neighbours.
 int group_values(const IluPattern& shape) {
     return shape.dof == 1 && shape.eliminations().count() > 16 && shape.stencil.lower_size() <= 12 ? 16 : 8;
 }
 
-/// The layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
+/// Extents of the layout's axes, the outermost first, and how many lines of the middle one are taken at a time.
 struct Axes {
     int outer, middle, inner, lines;
 
-    /// `run_planes`: of the outermost axis, that points are taken from together; `in_place`: new values replace old
+    /// `run_planes` is the number of planes of the outermost axis that a run has; `in_place`: new values replace old
     /// ones.
     Axes(const IluPattern& shape, int run_planes, bool in_place) {
         const Grid& g = shape.layout.grid();
         const bool natural = shape.layout.kind() == LayoutKind::natural;
         outer = natural ? g.nz : g.nx, middle = natural ? g.ny : g.nz, inner = natural ? g.nx : g.ny;
-        // These lines of the planes that a point looks back over are to stay in the second-level cache.
+        // The lines of all planes from a point back to its farthest neighbour should stay in the second-level cache.
         Index planes = 1;
         for (const Int3 o : shape.stencil.offsets())
             planes = std::max<Index>(planes, 1 + std::abs(natural ? o.z : shape.layout.levels().level(o)));
         planes += run_planes - 1;
         const Index line = Index(inner) * shape.stencil.size() * shape.dof * shape.dof * Index(sizeof(double));
-        // In place, points read what others have just written. With one and two unknowns fewer lines leave room for it;
-        // of larger blocks few lines fit anyway, and the fewer they are, the more they read of the next lines
-        // (docs/log/par_ilu_sweep.md).
+        // In place, points read what others have just written. With one and two unknowns, fewer lines leave room in the
+        // cache for that. With larger blocks few lines fit anyway, and the fewer there are, the more of the next lines
+        // is read (docs/log/par_ilu_sweep.md).
         const Index wanted = (!in_place ? 16 : on_tensor_cores(shape.dof) ? 24 : 4) << 20;
         lines = int(std::clamp<Index>(wanted / (planes * line), std::min(4, middle), middle));
     }
 };
 
 /// The pairs X_e -= W_l F_u(p+l) in the order in which a point takes them. For larger blocks the order is such that
-/// F_u(p+l) of one point is F_u(p'+l') of its neighbour along the layout's innermost axis shortly after: l' and e'
-/// differ from l and e along this axis alone. With one unknown the sums would not fit registers, and lines of memory
-/// are shared anyway.
+/// F_u(p+l) of one point is, shortly after, F_u(p'+l') of its neighbour along the layout's innermost axis; l' and e'
+/// differ from l and e along this axis alone. With one unknown the sums would not fit in registers, and neighbouring
+/// points share cache lines anyway.
 struct Pairs {
     std::vector<int> l, u, e;
-    std::vector<int> first, last;  ///< of an entry's; as many as there are, and -1, where it has none
+    std::vector<int> first, last;  ///< pairs of each entry; the number of pairs and -1 if it has none
 
     explicit Pairs(const IluPattern& shape) {
         const Stencil& s = shape.stencil;
@@ -158,7 +159,7 @@ rtc::Source source() {
     return {rtc::precond_texts(), "precond/par_ilu/sweep.cuh"};
 }
 
-/// Shared memory of sweeps that write so many entries: these, and the blocks to be inverted.
+/// Shared memory of sweeps that write `entries` entries: room for these and for the blocks to be inverted.
 Index shared_bytes(const IluPattern& shape, int entries) {
     ++entries;
     return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds(shape) * round_points(shape.dof)) : 0;
@@ -214,7 +215,7 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.boost;
     arguments.a_stride = a.stride();
-    double* place = scratch;  // of A's entries, then of the counter
+    double* place = scratch;  // place of A's entries, then of the counter
     for (int e = 0; e < shape_.stencil.size(); ++e) {
         const int own = a.stencil().find(shape_.stencil[e]);
         const bool stored = own >= 0 && own < a.stored_entries();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fixed-point sweeps over factors on a GPU; precond/par_ilu/sweep.cuh is the kernels' text.
+// Fixed-point sweeps over factors on a GPU. The kernels are in precond/par_ilu/sweep.cuh.
 #pragma once
 
 #include <string>
@@ -18,24 +18,27 @@ class FactorSweepsCuda {
 public:
     explicit FactorSweepsCuda(const IluPattern& shape);
 
-    /// Blocks of up to 8 unknowns, stencils whose pairs can be unrolled.
+    /// Whether there are kernels: for at most 8 unknowns a point, and for stencils whose loops over pairs can be
+    /// unrolled.
     static bool serves(const IluPattern& shape);
 
     enum class Pass { guess, sweep, last };
-    using Factors = FactorTarget;  ///< `triangles` is A's for D-ILU
-    /// What the last sweep reports on each slot: the smallest ratio of a pivot to A's diagonal entry; -1 where one
-    /// failed, else 0; and there its component, in the second half its value.
+    using Factors = FactorTarget;  ///< for D-ILU `triangles` is A
+    /// What the last sweep reports on the pivots of each slot: the smallest ratio of a pivot to A's diagonal
+    /// coefficient; -1 if a pivot failed, else 0; the component of the pivot that failed and, in the second half of
+    /// `failed`, its value.
     struct PivotRecords {
         double *ratio, *failure, *failed;
     };
-    /// X = A and D^-1, in `to`; a sweep, in which entries that never change are read from `guessed` and not written;
-    /// the last one, which writes all.
-    /// `scratch` has scratch_size(shape) values, which the guess writes and sweeps read.
+    /// guess: writes X = A and D^-1 to `to`. sweep: computes all entries that change from those of `from`; entries that
+    /// never change are read from `guessed` and not written. last: the same, but writes all entries. `scratch` has
+    /// scratch_size(shape) values, which the guess writes and sweeps read.
     void run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed, const Factors& from,
              const Factors& to, double alpha, const PivotRules& rules, const PivotRecords& records) const;
-    /// Of staged sweeps: A's entries that they change, as factors lie, and a counter of runs; else 0.
+    /// Number of scratch values. Staged sweeps need A's entries that they change, in the order of factors, and a
+    /// counter of runs; other sweeps need none.
     static Index scratch_size(const IluPattern& shape);
-    /// E becomes W = E D^-1 and F becomes G = D^-1 F, in place.
+    /// Replaces E by W = E D^-1 and F by G = D^-1 F.
     void make_unit(const Factors& factors) const;
 
     /// Compiles the kernels for an architecture, without a device.
@@ -43,20 +46,20 @@ public:
 
 private:
     struct Cut {
-        unsigned blocks, threads;  ///< 0 blocks: one for each chunk of points
+        unsigned blocks, threads;  ///< `blocks` = 0 stands for one block for each chunk of points
         Index shared;              ///< bytes
     };
     using Arguments = FixedPointArguments<rtc::most_entries>;
     using Kernel = rtc::Kernel<Arguments>;
     /// Whether sweeps change an entry.
     bool changes(int entry) const;
-    /// All that does not depend on A.
+    /// The arguments that do not depend on A.
     Arguments arguments_of(const Factors& guessed, const Factors& from, const Factors& to) const;
     void launch(const Kernel& kernel, const Cut& cut, const Arguments& arguments) const;
 
     IluPattern shape_;
     std::vector<int> changed_;
-    Index row_bytes_ = 0;  ///< of shared memory where sweeps are staged, else 0
+    Index row_bytes_ = 0;  ///< bytes of shared memory if sweeps are staged, else 0
     Kernel guess_, sweep_, last_, unit_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the threads of a fixed-point sweep know: tables, their points, pivots. Definitions: precond/par_ilu/sweep.cuh.
+// What all kernels of fixed-point sweeps use: tables, points and pivots. Definitions: precond/par_ilu/sweep.cuh.
 #pragma once
 
 #include "core/grid/grid_point.cuh"
@@ -19,10 +19,10 @@ __device__ constexpr int pair_u[] = PAIR_U;
 __device__ constexpr int pair_e[] = PAIR_E;
 
 constexpr int threads = 256;
-constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : ENTRIES;  // kept
+constexpr int entries = SYMMETRIC || SHARES ? LOWER + 1 : ENTRIES;  // that are stored
 constexpr int pairs = PAIRS;
 
-/// The pairs that X_e begins and ends with; `pairs` and -1 where it has none.
+/// The first and the last pair of each entry e; `pairs` and -1 if it has none.
 __device__ constexpr int first_pair[] = FIRST_PAIR;
 __device__ constexpr int last_pair[] = LAST_PAIR;
 
@@ -39,13 +39,13 @@ __device__ __forceinline__ void for_each_group(const Body& body) {
     });
 }
 
-/// Whether a sweep writes an entry.
+/// Whether a sweep writes an entry. `all`: the sweep writes all entries, also those that no pair changes.
 template <bool all>
 __device__ constexpr bool writes(int e) {
     return e == LOWER || (!SHARES && (all || has_pairs(e)));
 }
 
-/// The points of a block of threads, whose slots follow each other.
+/// The points of a thread block, whose slots are consecutive.
 struct Chunk {
     int first, count;
 
@@ -66,18 +66,18 @@ struct Point {
     __device__ __forceinline__ bool has_neighbour(const Arguments& a, int e) const {
         return in_grid.has_neighbour(a, e);
     }
-    /// Slot of the neighbour of an entry; of some other point where it lies outside the grid.
+    /// The slot of the neighbour to which an entry leads; if that is outside the grid, the slot of some other point.
     __device__ __forceinline__ int near(const Arguments& a, int e) const {
         return shifted_slot(a, slot, a.entry[e].delta);
     }
-    /// The same, but the point's own slot where the neighbour lies outside the grid.
+    /// The same, but the point's own slot if the neighbour is outside the grid.
     __device__ __forceinline__ int near_or_own(const Arguments& a, int e) const {
         return has_neighbour(a, e) ? near(a, e) : slot;
     }
 };
 
-/// The pivots of a point: what the last sweep reports on them, and what they are replaced by where they cannot be used;
-/// before the last sweep that is a guess.
+/// The pivots of a point: what replaces those that cannot be used, which is a guess in all sweeps but the last, and
+/// what the last sweep reports on them.
 template <bool last>
 struct Pivots {
     double smallest = 1.0, bad = 0.0;
@@ -107,7 +107,7 @@ struct NotFinite {
     __device__ void look_at(int e, int row, double x) {
         if (key == none && !PivotRule::is_number(x)) key = e * DOF + row, value = x;
     }
-    /// Finds the first over all `lanes` of a point.
+    /// Finds the first one over all `lanes` lanes of a point.
     template <int lanes>
     __device__ void gather() {
 #pragma unroll
@@ -123,7 +123,8 @@ struct NotFinite {
     }
 };
 
-/// x becomes its inverse; false where a pivot could not be used. `diagonal` is A's, `scale` the largest entry of both.
+/// Replaces x by its inverse; returns false if a pivot could not be used. `diagonal` is the diagonal of A's block, and
+/// `scale` is the largest coefficient of x and of that block.
 template <bool last>
 __device__ __forceinline__ bool invert(const Arguments& a, double (&x)[DOF][DOF], const double (&diagonal)[DOF],
                                        double scale, Pivots<last>& pivots) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one
-// point at a time, or two. Definitions: precond/par_ilu/sweep.cuh, and ROUNDS of points that a block of threads has.
+// point at a time, or two if there are at most four unknowns. A thread block has ROUNDS points a warp, or pairs of
+// points, one after the other. Definitions: precond/par_ilu/sweep.cuh.
 //
-// The matrix's entries are copied to shared memory and transposed on the way: in memory neighbouring points are
-// contiguous, in shared memory blocks are. Blocks to be inverted are stored there, too, and inverted by one thread each
-// or, of more than four unknowns, by one thread for each of their columns: the lanes of a warp that invert one block
-// together need many more instructions, and these bound the sweep. Only the last sweep, which reports on pivots point
-// by point, inverts that way.
+// The matrix's entries are copied to shared memory and transposed: in global memory a coefficient is contiguous over
+// neighbouring points, in shared memory a block is contiguous. Blocks to be inverted are stored in shared memory, too.
+// Each of them is inverted by one thread or, if there are more than four unknowns, by one thread for each column. A
+// warp whose lanes invert one block together needs many more instructions, and these would bound the sweep. Only the
+// last sweep, which reports on pivots point by point, inverts in that way.
 #pragma once
 
 #include "precond/factors/tensor_blocks.cuh"
@@ -15,13 +16,13 @@
 namespace hyperplane {
 
 constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
-constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points lie in different banks
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points are in different banks
 
-constexpr int inverting_lanes = DOF <= 4 ? 1 : 8;  // of a block
+constexpr int inverting_lanes = DOF <= 4 ? 1 : 8;  // lanes that invert one block
 
-extern __shared__ double shared[];  // [staged entry][point][staged_size], blocks to be inverted
+extern __shared__ double shared[];  // [staged entry][point][staged_size], then blocks to be inverted
 
-/// Place of an entry among those staged: A's of all that are written.
+/// The place of an entry among those that are staged, which are A's entries where the sweep writes.
 template <bool all>
 __device__ constexpr int staged_before(int e) {
     int count = 0;
@@ -29,7 +30,7 @@ __device__ constexpr int staged_before(int e) {
     return count;
 }
 
-/// Place of an entry among A's that sweeps by rows read.
+/// Whether staged sweeps read an entry of A, and its place among those.
 __device__ constexpr bool is_a_block(int e) {
     return writes<false>(e) && a_entry[e] >= 0;
 }
@@ -39,7 +40,7 @@ __device__ constexpr int a_blocks_before(int e) {
     return count;
 }
 
-/// Starts to copy A's blocks of a chunk.
+/// Starts to copy A's blocks at the points of a chunk.
 template <bool all>
 __device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& chunk) {
     const int point = threadIdx.x % block_points, first = threadIdx.x / block_points;
@@ -57,12 +58,12 @@ __device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& ch
     commit_copies();
 }
 
-/// A lane of a warp and the warp's point, or one of its two points.
+/// A lane of a warp, and the point that it belongs to.
 struct PointOfWarp : Lane {
     const Arguments& a;
     const Point p;
     const bool exists;
-    const int point;  // of the block's
+    const int point;  // number in the thread block
 
     __device__ PointOfWarp(const Arguments& arguments, const Chunk& chunk, int point_)
         : Lane(threadIdx.x),
@@ -71,8 +72,8 @@ struct PointOfWarp : Lane {
           exists(point_ < chunk.count),
           point(point_) {}
 
-    /// A point's block as left operand, zero where it is not `there`; as right one. 32 bits hold the places of an
-    /// entry's coefficients.
+    /// The block of a slot as left operand, zero unless `there`, and as right operand. 32 bits are enough for the place
+    /// of a coefficient in an entry.
     __device__ __forceinline__ Operand left(const double* values, int slot, bool there) const {
         Operand x;
 #pragma unroll
@@ -102,7 +103,7 @@ struct PointOfWarp : Lane {
         }
     }
 
-    /// A's block of an entry.
+    /// A's block of entry e at the point.
     template <bool all, int e>
     __device__ __forceinline__ Block staged() const {
         Block x{};
@@ -126,8 +127,8 @@ struct PointOfWarp : Lane {
             if (exists && inside(m)) to[m] = x.v[m];
     }
 
-    /// D^-1 from X_0 and A's own block; zero where a pivot cannot be used. Gauss-Jordan elimination, FGBILU paper,
-    /// Algorithm 8.
+    /// Replaces X_0 by D^-1, or by zero if a pivot cannot be used; `own` is A's block (Gauss-Jordan elimination, FGBILU
+    /// paper, Algorithm 8).
     template <bool last>
     __device__ __forceinline__ void invert(Block& x, const Block& own, Pivots<last>& pivots) const {
         double scale = 0.0;
@@ -139,7 +140,7 @@ struct PointOfWarp : Lane {
         bool gave_up = false;
 #pragma unroll
         for (int q = 0; q < DOF; ++q) {
-            const int row = q + size * which;  // and column, of the result
+            const int row = q + size * which;  // row and column of the pivot in the result
             const int lane_of_pivot = 4 * row + row / 2;
             const double met = from(x.v[q % 2], lane_of_pivot), diagonal = from(own.v[q % 2], lane_of_pivot);
             const double here = from(x.v[q % 2], lane / 4 * 4 + row / 2);
@@ -156,10 +157,11 @@ struct PointOfWarp : Lane {
     }
 };
 
-/// A point's entries.
+/// A sweep over all entries of a point.
 template <bool updates, bool all, bool last>
 struct Sweep {
-    // Pairs whose blocks are loaded together; fewer where the registers of two blocks of threads have no room for more.
+    // The number of pairs whose blocks are loaded together: fewer where two resident thread blocks leave too few
+    // registers.
     static constexpr int group_size = BLOCKS > 1 && DOF > 6 ? 4 : 8;
 
     const PointOfWarp& mine;
@@ -167,7 +169,7 @@ struct Sweep {
     const Point& p = mine.p;
     Operand w[LOWER];           // -W_l
     int lower[LOWER];           // slots of lower neighbours
-    Operand right[group_size];  // of a group of pairs
+    Operand right[group_size];  // F of a group of pairs
     Pivots<last> pivots;
     NotFinite not_finite;
 
@@ -195,7 +197,7 @@ struct Sweep {
         });
     }
 
-    /// F_u(p+l); where one triangle is stored the transpose of E_-u(p+e).
+    /// F_u(p+l); if one triangle is stored, the transpose of E_-u(p+e).
     template <int pair>
     __device__ __forceinline__ Operand upper() const {
         constexpr int l = pair_l[pair], u = pair_u[pair], e = pair_e[pair];
@@ -233,7 +235,7 @@ struct Sweep {
         unrolled<begin, end>([&](auto pair) { right[pair.value - begin] = upper<pair.value>(); });
     }
 
-    /// Computes all that does not need A, whose copies take place meanwhile.
+    /// Computes all that does not need A, while A's blocks are being copied.
     __device__ __forceinline__ void prepare() {
         if constexpr (updates) {
             find_neighbours();
@@ -269,7 +271,7 @@ struct Sweep {
     }
 };
 
-/// Inverts a stored block, by one thread; `own` is A's.
+/// One thread inverts a block in shared memory; `own` is A's block.
 __device__ __forceinline__ void invert_whole(const Arguments& a, double* block, const double* own) {
     double x[DOF][DOF], diagonal[DOF], scale = 0.0;
 #pragma unroll
@@ -288,7 +290,7 @@ __device__ __forceinline__ void invert_whole(const Arguments& a, double* block, 
         for (int c = 0; c < DOF; ++c) block[r * DOF + c] = usable ? x[r][c] : 0.0;
 }
 
-/// The same by eight lanes, which have a column each. All lanes of the warp call this together.
+/// The same by eight lanes, each of which has a column. All lanes of the warp must call this together.
 __device__ __forceinline__ void invert_columns(const Arguments& a, double* block, const double* own) {
     const int c = threadIdx.x % 8;
     double x[DOF], scale = 0.0;
@@ -319,13 +321,13 @@ __device__ __forceinline__ void invert_columns(const Arguments& a, double* block
         if (c < DOF) block[r * DOF + c] = gave_up ? 0.0 : x[r];
 }
 
-/// Inverts the stored blocks and writes them to memory.
+/// Inverts the blocks in shared memory and writes them to global memory.
 template <bool all>
 __device__ __forceinline__ void invert_apart(const Arguments& a, const Chunk& chunk) {
     double* const waiting = shared + staged_before<all>(entries) * block_points * staged_size;
     const double* const own = shared + staged_before<all>(LOWER) * block_points * staged_size;
     __syncthreads();
-    // Whole warps; their last lanes may repeat what another lane does.
+    // Whole warps take part, and their last lanes may repeat what another lane does.
     constexpr int warp_points = 32 / inverting_lanes;
     const int first = threadIdx.x / 32 * warp_points, point = threadIdx.x / inverting_lanes;
     if (first < chunk.count) {
@@ -361,7 +363,7 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
     if constexpr (!last) invert_apart<all>(a, chunk);
 }
 
-/// E becomes W = E D^-1 and F becomes G = D^-1 F, in `after`.
+/// Replaces E by W = E D^-1 and F by G = D^-1 F in `after`.
 extern "C" __global__ void __launch_bounds__(threads, 1) unit_triangles(const __grid_constant__ Arguments a) {
     const Chunk chunk(a, block_points);
 #pragma unroll 1
