@@ -10,18 +10,18 @@ namespace hyperplane {
 template <class Value, int entries>
 struct FgBiluArguments {
     Hyperplane plane;
-    int base;  // slot of column (0, 0), as if it lay in the level; natural: 0
+    int base;  // slot that column (0, 0) would have in the level; natural layout: 0
     int nx, ny, nz, slots;
-    long long stride, a_stride;  // of a coefficient of the factors, of A's
+    long long stride, a_stride;  // of a coefficient of the factors; of one of A
     Value* inverse;              // D^-1 [row][col][stride]; TOGETHER [stride][row][col]
-    Value* triangles;            // E and F, or W and G, [entry] of the same; SHARES: A's [entry][row][col][a_stride]
+    Value* triangles;            // E and F, or W and G, with [entry] first; SHARES: A's [entry][row][col][a_stride]
     const double* diagonal;      // A's [row][col][a_stride]
     const double* r;             // [row][slots]
     double* z;
     PivotRatio* ratios;  // [column]
     PivotLog* log;
     double tolerance, boost;
-    const unsigned char *of_triangle, *of_inverse;  // scaled rows' exponents (precond/fgbilu/solve.cuh)
+    const unsigned char *of_triangle, *of_inverse;  // exponents of scaled rows (precond/fgbilu/solve.cuh)
     int delta[entries];                             // core/grid/grid_point.cuh
 };
 static_assert(sizeof(FgBiluArguments<double, 7>) == 176);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What FGBILU's kernels share: Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119,
-// 2015, are precond/fgbilu/factor.cuh and precond/fgbilu/solve.cuh; equations in fgbilu.hpp.
+// The common part of FGBILU's kernels. Algorithms 9 and 10 of Luo, Edwards, Luo, Mueller, Computers & Fluids 119, 2015,
+// are precond/fgbilu/factor.cuh and precond/fgbilu/solve.cuh; the equations are in fgbilu.hpp.
 //
-// A block of threads has neighbouring points of a hyperplane. Its threads are numbered in the order of memory, so that
-// a warp reads consecutive values: either the coefficients of a point lie together (TOGETHER) and so do the point's
-// threads, or the slots of a coefficient lie together and so do the threads that have it at all points.
+// A thread block has neighbouring points of a hyperplane. Its threads are numbered in the order of memory, so that a
+// warp reads consecutive values: if the coefficients of a point are contiguous (TOGETHER), so are the numbers of the
+// point's threads; otherwise the slots of a coefficient are contiguous, and so are the numbers of the threads that have
+// it at all points.
 //
-// Definitions: those of core/grid/grid_point.cuh, of all 2 LOWER + 1 entries; STORAGE
-// (precond/factors/reduced_values.cuh; 0 where points are factored), DOF, LOWER, SYMMETRIC (one triangle stored, pivots
-// must have A's sign), SHARES (E and F are A's and stay as they are), UNIT (solves have W = E D^-1 and G = D^-1 F),
-// TOGETHER (not of SYMMETRIC).
+// Definitions: those of core/grid/grid_point.cuh for all 2 LOWER + 1 entries; STORAGE
+// (precond/factors/reduced_values.cuh; 0 in the factorisation), DOF, LOWER, SYMMETRIC (one triangle is stored, and
+// pivots must have the sign of A's diagonal), SHARES (E and F are A's and do not change), UNIT (solves read W = E D^-1
+// and G = D^-1 F), TOGETHER (not if SYMMETRIC).
 #pragma once
 
 #include "core/grid/grid_point.cuh"
@@ -29,8 +30,8 @@ __constant__ const int entry_x[] = OFFSET_X;
 __constant__ const int entry_y[] = OFFSET_Y;
 __constant__ const int entry_z[] = OFFSET_Z;
 
-/// A point of a level. Where a column has no point, or where there is no column, `exists` is false, and values that are
-/// read at slot 0 instead are not used.
+/// The point of a column of a level. If the column has no point, or does not exist, `exists` is false and `slot` is 0;
+/// what is read there is not used.
 struct Point {
     GridPoint at;
     int slot;
@@ -42,12 +43,12 @@ struct Point {
         const int line = at.j + a.ny * at.k;
         slot = !exists ? 0 : NATURAL ? at.i + a.nx * line : a.base + line;
     }
-    /// Slot of the neighbour at offset e, -1 where there is none.
+    /// The slot of the neighbour at offset e, or -1 if there is none.
     __device__ __forceinline__ int neighbour(const Arguments& a, int e) const {
         const GridPoint end = {at.i + entry_x[e], at.j + entry_y[e], at.k + entry_z[e]};
         return exists && end.in_grid(a) ? neighbour_slot(a, slot, e) : -1;
     }
-    /// The same where the compiler knows e, without branches.
+    /// The same without branches, for e that the compiler knows.
     __device__ __forceinline__ int known_neighbour(const Arguments& a, int e) const {
         const bool inside = exists & (unsigned(at.i + offset_x[e]) < unsigned(a.nx)) &
                             (unsigned(at.j + offset_y[e]) < unsigned(a.ny)) &
@@ -63,12 +64,12 @@ constexpr int block = DOF * DOF, lowers = LOWER > 0 ? LOWER : 1;
 __device__ __forceinline__ Index triangle_stride(const Arguments& a) {
     return SHARES ? a.a_stride : a.stride;
 }
-/// Place of coefficient (row, col) of an entry's block.
+/// The place of coefficient (row, col) of an entry's block.
 __device__ __forceinline__ Index place(Index stride, int entry, int slot, int row, int col) {
     return TOGETHER ? place_together<Index>(stride, DOF, entry, slot, row, col)
                     : place_apart<Index>(stride, DOF, entry, slot, row, col);
 }
-/// Where coefficient (row, col) of `entry` lies that couples `slot` to `there`.
+/// The address of coefficient (row, col) of the entry that couples `slot` to `there`.
 __device__ __forceinline__ Value* coefficient(const Arguments& a, int entry, int slot, int there, int row, int col) {
     const Index stride = triangle_stride(a);
     if (SYMMETRIC && entry > LOWER) return a.triangles + place(stride, 2 * LOWER - entry, there, col, row);
@@ -78,7 +79,7 @@ __device__ __forceinline__ Value* inverse_at(const Arguments& a, int slot, int r
     return a.inverse + place(a.stride, 0, slot, row, col);
 }
 
-/// Which point of the block, and which of its threads, this is.
+/// The number of this thread's point in the thread block, and of this thread in the point.
 template <int POINTS, int THREADS>
 struct Share {
     const int point, thread;

@@ -18,7 +18,8 @@ rtc::Source solve_source() {
     return {rtc::precond_texts(), "precond/fgbilu/solve.cuh"};
 }
 
-/// Points of a block of threads: whole 32-byte sectors of a coefficient where a block has room for more than one point.
+/// How points are distributed to thread blocks. If a block has room for several points, their number is such that it
+/// reads whole 32-byte sectors.
 struct Shape {
     int factor_points, unit_points, solve_points, parts, pause;
     bool ahead;
@@ -31,8 +32,8 @@ struct Shape {
         pause = dof == 3 || dof == 4 ? 150 : 100;  // as measured: docs/log/fgbilu.md
         const int rows = dof > 16 ? 8 : lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
         parts = tuning.parts > 0 ? std::min(tuning.parts, dof) : (dof + rows - 1) / rows;
-        // Every warp executes the instructions that find points, so that few threads a point are best, and many small
-        // blocks; of A's coefficients, which lie apart, blocks read whole sectors.
+        // Every warp executes the instructions that find points, so few threads a point and many small blocks are best;
+        // but of A's coefficients, which are not contiguous, a block should read whole sectors.
         const int threads = dof * parts;
         const int of_many = system.shares && !together ? 512 / threads / 4 * 4 : 256 / threads;
         const int lying_together = parts > 1 ? 4 : is_reduced(system.storage) ? 16 : 8;
@@ -41,8 +42,8 @@ struct Shape {
                            : threads > 16 ? std::max(4, of_many)
                            : together     ? lying_together
                                           : lying_apart;
-        // Static shared memory holds for each point DOF + 1 vectors of column sums, its own vector and one of each
-        // part.
+        // For each point, static shared memory holds DOF + 1 vectors of column sums, the point's own vector and one
+        // vector for each part.
         const int fits = 48 * 1024 / int(sizeof(double)) / ((dof + 2 + parts) * dof);
         solve_points = std::clamp(tuning.points > 0 ? tuning.points : wanted, 1, std::min(1024 / threads, fits));
         const int block_threads = threads * solve_points, share = (dof + parts - 1) / parts;
@@ -50,7 +51,8 @@ struct Shape {
     }
 };
 
-/// Of the solves, or of the factorisation, which is in double precision whatever the storage.
+/// The definitions of the solves' kernels or, unless `solves`, of the factorisation's, which are in double precision in
+/// any storage.
 rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tuning, bool solves) {
     const FactorStorage storage = solves ? system.storage : FactorStorage::double_precision;
     const Shape shape(system, tuning);
@@ -87,7 +89,7 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
 
 using Arguments = FgBiluArguments<const void, rtc::most_entries>;
 
-/// What every kernel of a system is given.
+/// The arguments that all kernels of a system have in common.
 Arguments arguments_of(const FgBiluSystem& system) {
     const Grid& g = system.layout.grid();
     Arguments arguments{};
@@ -121,7 +123,7 @@ Arguments arguments_of(const FgBiluSystem& system, const ReducedFactors& f, bool
 struct LevelKernel {
     const rtc::Kernel<Arguments>& kernel;
     const Layout& layout;
-    int points, lanes;  ///< of a block of threads; threads of a point
+    int points, lanes;  ///< points of a thread block; threads of a point
 
     void launch(Arguments& arguments, int level, bool early) const {
         const Grid& grid = layout.grid();
@@ -142,7 +144,7 @@ void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const FgBi
     arguments.r = r;
     arguments.z = z;
     for (int at = 0; at < levels; ++at)
-        // The first one reads at once what earlier kernels have written.
+        // The first level's kernel must not overlap the kernels before it, whose results it reads.
         of_level.launch(arguments, lower ? at : levels - 1 - at, can_overlap && at > 0);
 }
 

@@ -55,7 +55,8 @@ struct FgBiluFactors {
 /// Memory for what one step computes for the next, and the record of pivots.
 class FgBiluScratch {
 public:
-    /// `layout` is that of A with the stencil's levels. `steps`: allocates also what style kernels needs between loops.
+    /// `layout` is that of A with the stencil's levels. If `steps`, it also allocates what style kernels needs between
+    /// loops.
     FgBiluScratch(const Context& context, const Layout& layout, const StructMatrix& a, bool shares, bool steps);
 
     bool serves(const Layout& layout, const StructMatrix& a, bool shares) const;

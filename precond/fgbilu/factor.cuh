@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FGBILU's factorisation of one hyperplane, Algorithm 9, a thread for each element (u, v) of a point.
+// FGBILU's factorisation of one hyperplane (Algorithm 9), with a thread for each element (u, v) of a point's block.
 //
-// For each lower entry l the paper's s_1, and d of the point that l leads to, are copied to shared memory and
-// multiplied there. For the inverse each thread keeps one element; two buffers alternate, so that a row takes one
-// barrier.
+// For each lower entry l the paper's s_1 and the d of the neighbour are copied to shared memory and multiplied there.
+// In the inversion each thread keeps one element; two buffers are used in turn, so that a row needs one barrier.
 //
-// Definitions, beside precond/fgbilu/blocks.cuh's: PAIR_BEGIN {LOWER + 1}, PAIR_U, PAIR_E (the eliminations of each l),
-// FACTOR_POINTS, UNIT_POINTS.
+// Definitions, beside precond/fgbilu/blocks.cuh's: PAIR_BEGIN {LOWER + 1 numbers}, PAIR_U, PAIR_E (the eliminations of
+// each l), and the points of a thread block, FACTOR_POINTS and UNIT_POINTS.
 
 #include "precond/fgbilu/blocks.cuh"
 
@@ -17,12 +16,12 @@ __constant__ const int pair_u[] = PAIR_U;
 __constant__ const int pair_e[] = PAIR_E;
 
 constexpr int factor_threads = block * FACTOR_POINTS;
-constexpr bool early = SHARES && LOWER <= 4;  // all coefficients of a point fit registers
-// Resident blocks: half a multiprocessor's threads where loads take many registers; else one, since ptxas would spill
-// to have more.
+constexpr bool early = SHARES && LOWER <= 4;  // all coefficients of a point fit in registers
+// Number of resident thread blocks: half a multiprocessor's threads if many loads are kept in registers, otherwise one,
+// since for more ptxas would spill registers.
 constexpr int factor_blocks = early && factor_threads <= 512 ? (__CUDA_ARCH__ >= 900 ? 1024 : 768) / factor_threads : 1;
 
-/// The blocks of coefficients of all points of a block of threads.
+/// A block of coefficients for each point of a thread block.
 struct Blocks {
     double values[block * FACTOR_POINTS];
 
@@ -39,13 +38,14 @@ struct Blocks {
     }
 };
 
-/// Replaces a point's block, of which this thread has the element x at (u, v), by its inverse.
+/// Inverts a point's block, of which this thread has the element x at (u, v); returns that element of the inverse, or 0
+/// if a pivot cannot be used.
 __device__ __forceinline__ double invert(const Arguments& a, const Point& p, int column, int point, int u, int v,
                                          double x, double own, Blocks& one, Blocks& two) {
     __shared__ double diagonal[DOF][FACTOR_POINTS], unusable[DOF][FACTOR_POINTS];
     const PivotJudge judge{{a.tolerance, a.boost, SYMMETRIC}, a.log};
     const bool tells = p.exists && u == 0 && v == 0;
-    // The largest entry, row by row, then of the rows.
+    // The largest coefficient of each row, then of all rows.
     __syncthreads();
     one.at(u, v, point) = fmax(fabs(x), fabs(own));
     if (u == v) diagonal[u][point] = own;
@@ -59,7 +59,7 @@ __device__ __forceinline__ double invert(const Arguments& a, const Point& p, int
     double scale = 0.0, ratio = 1.0;
     for (int k = 0; k < DOF; ++k) scale = fmax(scale, two.at(k, 0, point));
     bool failed = false;
-    unsigned changed = 0;  // bits of the rows whose pivots were not used as they are
+    unsigned changed = 0;  // a bit for each row whose pivot could not be used
     __syncthreads();
     for (int r = 0; r < DOF; ++r) {
         Blocks& s = r % 2 ? two : one;
@@ -80,7 +80,7 @@ __device__ __forceinline__ double invert(const Arguments& a, const Point& p, int
     if (tells) a.ratios[column].take(ratio, p.row(a));
     for (int r = 0; r < DOF && changed >> r; ++r)
         if (changed >> r & 1u) {
-            const bool last = (changed >> r) == 1u;  // a row that failed is the last one that was judged
+            const bool last = (changed >> r) == 1u;  // after a row that failed no other is tested
             record(a.log, !(failed && last), p.row(a) * DOF + r, unusable[r][point]);
         }
     return failed ? 0.0 : x;
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(factor_threads, factor_blocks)
     double* const mine = inverse_at(a, p.slot, u, v);
     double x = p.exists ? *mine : u == v ? 1.0 : 0.0;
     const double own = p.exists ? a.diagonal[share.thread * a.a_stride + p.slot] : x;
-    // Elements of E_l and of D^-1 at p + l.
+    // The elements of E_l and of D^-1 at p + l that this thread has loaded.
     double e[early ? lowers : 1], d[early ? lowers : 1];
     const auto fetch = [&](int l, int to) {
         const int there = p.neighbour(a, l);
@@ -133,8 +133,8 @@ extern "C" __global__ void __launch_bounds__(factor_threads, factor_blocks)
 }
 
 #if UNIT
-/// E_l(p) becomes W_l(p) = E_l(p) D^-1(p+l), F_u(p) becomes G_u(p) = D^-1(p) F_u(p), at all points; blocks of entries
-/// that lead out of the grid stay. A thread has row v of blocks of E, column v of blocks of F.
+/// Replaces E_l(p) by W_l(p) = E_l(p) D^-1(p+l) and F_u(p) by G_u(p) = D^-1(p) F_u(p) at all points. Blocks of entries
+/// that lead out of the grid are not changed. A thread has row v of blocks of E and column v of blocks of F.
 extern "C" __global__ void __launch_bounds__(UNIT_POINTS* DOF)
     fgbilu_unit_triangles(const __grid_constant__ Arguments a) {
     const Share<UNIT_POINTS, DOF> share;

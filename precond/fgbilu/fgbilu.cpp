@@ -158,7 +158,7 @@ FgBiluFactors FgBilu::factors() const {
     f.view = {layout_, factor_ ? readable(own) : block_view(*a_), readable(f.inverse), scratch_->offsets()};
     f.view.lower = a_->stencil().lower_size();
     f.view.symmetric = a_->symmetric();
-    f.view.unit = cuda_ && cuda_->makes_unit();  // after the factorisation
+    f.view.unit = cuda_ && cuda_->makes_unit();  // true after the factorisation
     f.diagonal = block_view(*a_, a_->stencil().diagonal());
     f.dof = a_->dof();
     return f;
@@ -219,7 +219,7 @@ Index FgBilu::bytes_per_apply() const {
 
 std::vector<KernelSet> FgBilu::kernels(const FgBiluOptions& options, const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
-        if (options.style == FgBiluStyle::kernels) return {};  // loops over points
+        if (options.style == FgBiluStyle::kernels) return {};  // style kernels consists of loops over points
         const Layout layout = plan(options, setting).layout;
         const FgBiluSystem system{
             layout,         setting.stencil, setting.dof, setting.symmetric, !setting.stencil.eliminates_off_diagonal(),

@@ -62,15 +62,15 @@ struct Part {
     int slot;
     bool exists;
     const double* results;                              // row v of z
-    double e[AHEAD ? lowers * shares : 1], d[shares];   // of column v; of row v of D^-1
+    double e[AHEAD ? lowers * shares : 1], d[shares];   // coefficients in column v of blocks; in row v of D^-1
     int there[AHEAD ? lowers : 1];                      // slots of neighbours
-    double scales[scaled_there && AHEAD ? lowers : 1];  // of their rows, which are those of mirrored coefficients
-    double mine, known, scale;                          // of r or y; what needs no neighbour; the row's scale
+    double scales[scaled_there && AHEAD ? lowers : 1];  // scales of the neighbours' rows, if coefficients are mirrored
+    double mine, known, scale;                          // r or y; the part without neighbours; the row's scale
 
     __device__ explicit Part(const Share<SOLVE_POINTS, DOF * PARTS>& share)
         : point(share.point), v(share.thread % DOF), part(share.thread / DOF) {}
 
-    /// The n-th of this thread's rows, or columns of D^-1.
+    /// Number of this thread's n-th row, or n-th column of D^-1.
     __device__ __forceinline__ int share(int n) const { return part + n * PARTS; }
     __device__ __forceinline__ bool is_share(int n) const { return DOF % PARTS == 0 || share(n) < DOF; }
 
@@ -173,7 +173,7 @@ struct Part {
     /// Row v of the sum over neighbours, in the threads of part 0. All threads of the block call this.
     __device__ __forceinline__ double sum_of_columns(const Arguments& a, const Point& p) const {
         __shared__ double sums[SOLVE_POINTS * DOF * (DOF + TOGETHER)];
-        // One more for each row: fewer bank conflicts.
+        // Rows are padded by one value, to avoid bank conflicts.
         const auto place = [&](int row, int col) {
             return TOGETHER ? (point * DOF + row) * (DOF + 1) + col : (col * DOF + row) * SOLVE_POINTS + point;
         };
@@ -190,7 +190,8 @@ struct Part {
         for (int c = 0; c < DOF; ++c) sum += sums[place(v, c)];
         return sum;
     }
-    /// Row v of D^-1 times a vector, which the threads of part 0 have, for them.
+    /// Row v of the product of D^-1 and a vector. The threads of part 0 have the vector's components and get the
+    /// result.
     __device__ __forceinline__ double times_inverse(double row) const {
         if constexpr (DOF == 1) return d[0] * row;
         __shared__ double rows[DOF * SOLVE_POINTS];

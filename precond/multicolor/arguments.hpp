@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The argument of the multicolour solves' kernels (precond/multicolor/solve.cuh).
+// The argument of the kernels of multicolour solves (precond/multicolor/solve.cuh).
 #pragma once
 
 namespace hyperplane {
 
-/// A neighbour in a colour's sum.
+/// A term of the sum at the points of one colour.
 struct ColourTerm {
-    long long block;  ///< the entry's first coefficient; of its mirror in upper solves of symmetric factors
-    int shift;        ///< the neighbour's place minus the own
-    int base;  ///< first slot of the neighbour's colour; for `enter` its offset, (x + 8) + 16 (y + 8) + 256 (z + 8)
+    long long block;  ///< first coefficient of the entry or, in upper solves of a symmetric matrix, of its mirror
+    int shift;        ///< the neighbour's place minus the point's
+    int base;  ///< first slot of the neighbour's colour; in `enter` its offset as (x + 8) + 16 (y + 8) + 256 (z + 8)
 };
 
-/// Terms that a point can have: the entries of a stencil of radius 2 but for the diagonal.
+/// The largest number of terms: the entries of a stencil of radius 2 without the diagonal.
 constexpr int most_colour_terms = 124;
 
-/// Of one colour's step.
+/// The argument for the step of one colour.
 template <class Value, int most_terms>
 struct ColourArguments {
     Value* factors;
     const unsigned char* exponents;  // of scaled rows, [part][row][slot]
     const double* r;
     double *v, *w, *z;
-    long long inverse;  // D^-1 of the colour
-    int stride, slots;  // of a colour, of a component in coloured order
-    int points;         // of a component of r and z
+    long long inverse;  // first coefficient of the colour's D^-1
+    int stride, slots;  // slots of a colour; of a vector component in coloured order
+    int points;         // slots of a component of r and z
     int nx, ny, nz, line, plane, colour, terms;
     ColourTerm term[most_terms];
 };

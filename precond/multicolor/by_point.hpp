@@ -13,7 +13,7 @@
 
 namespace hyperplane::multicolor {
 
-/// What a factorisation records about pivots. Every point writes its own values; points are in natural order.
+/// The pivots of a factorisation. Every point writes values of its own; points are in natural order.
 struct Met {
     double* ratio;  ///< [point]: smallest |pivot| / |diagonal of A|
     double* event;  ///< [point]: 1 if a pivot was boosted or failed, else 0

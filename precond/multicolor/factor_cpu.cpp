@@ -232,7 +232,7 @@ private:
     Index first_ = 0;
     int count_ = 0;
     std::vector<Int3> point_;
-    std::vector<Mask> inside_, both_;  ///< masks; inside_[e][place]: there is a neighbour at e; [entries]: a point
+    std::vector<Mask> inside_, both_;  ///< inside_[e][place]: the neighbour at e exists; e = entries: the point
     std::vector<Index> slot_;
     std::vector<double> product_;
 };

@@ -140,7 +140,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
             cuda_ = std::make_shared<MulticolorCuda>(*points, layout_, dof_, symmetric_, options_.storage);
-    points_ = std::move(points);  // last: it marks everything as allocated
+    points_ = std::move(points);  // last: it shows that everything is allocated
 }
 
 SetupReport Multicolor::setup(const StructMatrix& a) {
@@ -255,7 +255,7 @@ Index Multicolor::bytes_per_apply() const {
 
 std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
-        if (options.colours != ColourRule::stencil) return {};  // loops over points
+        if (options.colours != ColourRule::stencil) return {};  // the others are loops over points
         const Layout layout = plan(options, setting).layout;
         return {{"multicolor", layout, setting.stencil, setting.dof, setting.symmetric, options.storage,
                  [layout, stencil = setting.stencil, dof = setting.dof, symmetric = setting.symmetric,

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour solves on a GPU, a kernel for each colour's step: a thread has one place of the colour
+// Multicolour solves on a GPU, with a kernel for the step of each colour. A thread has one place of the colour
 // (precond/multicolor/coloured_points.hpp) and ROWS rows there.
 //
-// A neighbour's value lies at the thread's own place plus a constant, in the neighbour's colour, so a warp reads
-// consecutive values of everything. `enter` brings r, where places of a colour lie COLOURS apart, to coloured order and
-// makes the lower step of colour 1 in passing, which needs r alone; `leave` makes the upper step of colour 0 and brings
-// z back to natural order. Where a thread has all rows of a point, the last lower step computes z = D^-1 v of its
-// colour as well. A vector of two colours is thus read and written as few times as possible.
+// The place of a neighbour in its colour is the thread's place plus a constant, so a warp reads consecutive values of
+// all arrays. `enter` copies r, in which the places of a colour are COLOURS apart, to coloured order and also computes
+// the lower step of colour 1, which needs r alone. `leave` computes the upper step of colour 0 and copies z back to
+// natural order. If a thread has all rows of a point, the last lower step also computes z = D^-1 v of its colour. With
+// two colours, vectors are thus read and written as few times as possible.
 //
-// Coefficients are read once and leave the caches first, so that values which the next step reads again stay there.
-// Sums over rows of half precision are kept in units of the row's scale, a power of two; the scale of a mirrored row is
-// multiplied into the value that the row is multiplied by.
+// Coefficients are read once, so their loads mark them to be evicted from the caches first; values that the next step
+// reads again stay there. In half precision the sum of a row is kept in units of the row's scale, a power of two; the
+// scale of a mirrored row multiplies the value by which the row is multiplied.
 //
-// The points of a thread's place, one of each colour, have consecutive numbers; those of a warp's places in one colour
-// do not. For one unknown a point and more than two colours r and z therefore pass through shared memory, so that a
-// warp reads and writes them in natural order.
+// The points of a place, one of each colour, have consecutive numbers; those of neighbouring places in one colour do
+// not. Therefore, with one unknown a point and more than two colours, r and z are copied through shared memory, so that
+// a warp reads and writes them in natural order.
 //
-// Where a neighbour lies outside the grid some other point's value is multiplied by the zero that is stored there.
-// Where the mirrored coefficient is read instead and the neighbour's place lies before the first or behind the last
-// one, the coefficient counts as zero.
+// If a neighbour is outside the grid, the stored coefficient is zero and is multiplied by the value of some other
+// point. If the mirrored coefficient is read instead, and the neighbour's place would be before the first or after the
+// last one, zero takes its place.
 //
-// Definitions: THREADS of a block, DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (of the layout of r and z),
-// MOST_TERMS, STORAGE (precond/factors/reduced_values.cuh).
+// Definitions: THREADS (of a thread block), DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (the layout of r
+// and z), MOST_TERMS, STORAGE (precond/factors/reduced_values.cuh).
 
 #include "precond/factors/reduced_values.cuh"
 #include "precond/multicolor/arguments.hpp"
@@ -30,7 +30,7 @@ namespace hyperplane {
 
 using Step = ColourArguments<const Value, MOST_TERMS>;
 
-// With several rows a thread one block of threads may take all registers: loads in flight hide the latency, not more
+// With several rows a thread, one thread block may take all registers: loads in flight hide the latency instead of more
 // warps.
 #if DOF == 1
 #define LAUNCH_BOUNDS __launch_bounds__(THREADS)
@@ -38,11 +38,11 @@ using Step = ColourArguments<const Value, MOST_TERMS>;
 #define LAUNCH_BOUNDS __launch_bounds__(THREADS, 1)
 #endif
 
-constexpr int of_w = 0, of_inverse = 1, of_g = 2;                      // parts of a row
-constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // of star7 all
+constexpr int of_w = 0, of_inverse = 1, of_g = 2;                      // the parts of a row of factors
+constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // for star7 all
 constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
-constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;  // a block's points: 34 KiB at most
-constexpr int pitch = COLOURS | 1;  // of a place there; odd: places' values of a colour lie in different banks
+constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;  // at most 34 KiB
+constexpr int pitch = COLOURS | 1;  // values of a place in shared memory; odd, to avoid bank conflicts
 constexpr int shared_values = through_shared ? THREADS * pitch : 1;
 
 struct Point {
@@ -57,13 +57,13 @@ struct Point {
     __device__ bool inside(const Step& s) const {
         return unsigned(i) < unsigned(s.nx) && unsigned(j) < unsigned(s.ny) && unsigned(k) < unsigned(s.nz);
     }
-    /// Slot in the layout of r and z.
+    /// The point's slot in the layout of r and z.
     __device__ int slot(const Step& s) const {
         if (NATURAL) return i + s.nx * (j + s.ny * k);
         return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
     }
-    /// Moves on to the point whose number is larger by `numbers`, mostly in the same line. The last line of a plane may
-    /// be shorter than the others.
+    /// Goes to the point whose number is larger by `numbers`, usually in the same line. The last line of a plane may be
+    /// shorter than the others.
     __device__ void advance(const Step& s, int numbers) {
         i += numbers;
         const int in_plane = j * s.line + i;
@@ -83,7 +83,7 @@ __device__ __forceinline__ unsigned char exponent(const Step& s, int part, int r
     return s.exponents[(long long)(part * DOF + row) * s.slots + slot];
 }
 
-/// Converts `sum` to units of the scales of the rows of a part, or, `out`, back.
+/// Converts `sum` to units of the scales of its rows in a part, or back if `out`.
 template <int part, bool out>
 __device__ __forceinline__ void change_units(const Step& s, double (&sum)[ROWS], int first, int place) {
     if constexpr (scaled_rows)
@@ -95,7 +95,7 @@ __device__ __forceinline__ void change_units(const Step& s, double (&sum)[ROWS],
         }
 }
 
-/// sum += sign * block * x, the block kept row by row at `place`; x[col] lies `slots` apart.
+/// sum += sign * block * x, for the block at `place`; consecutive components of x are `slots` apart.
 template <int sign>
 __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int first, long long block, int place,
                                     const double* x, long long slots) {
@@ -109,7 +109,7 @@ __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int firs
     }
 }
 
-/// Subtracts the terms of a step, of W or of G, from `sum`; x is in coloured order.
+/// Subtracts the terms of a step, with W or with G, from `sum`; x is in coloured order.
 template <int part>
 __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS], int first, int place,
                                                const double* x) {
@@ -147,7 +147,7 @@ __device__ __forceinline__ void store(double* x, const double (&sum)[ROWS], int 
         if (DOF % ROWS == 0 || first + r < DOF) x[(first + r) * component + slot] = sum[r];
 }
 
-/// Stores v of a colour; of the last colour z, where a thread has all rows of a point.
+/// Stores v of a colour or, for the last colour if a thread has all rows of a point, z = D^-1 v.
 __device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[ROWS], int first, int place) {
     const int slot = s.colour * s.stride + place;
     if (ROWS < DOF || s.colour < COLOURS - 1) return store(s.v, sum, first, s.slots, slot);
@@ -160,14 +160,15 @@ __device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[
     store(s.w, z, 0, s.slots, slot);
 }
 
-/// z of a colour from v.
+/// Computes z of a colour from v and from z of later colours.
 __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) {
     add<1>(s, sum, first, s.inverse, place, s.v + s.colour * s.stride + place, s.slots);
     change_units<of_inverse, true>(s, sum, first, place);
     subtract_terms<of_g>(s, sum, first, place, s.w);
 }
 
-/// Calls act(index in shared memory, slot) for the points of the block of threads, a warp's in natural order.
+/// Calls act(index in shared memory, slot) for the points of the thread block; consecutive threads have consecutive
+/// points.
 template <class Act>
 __device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
     const int first = blockIdx.x * THREADS * COLOURS, count = min(THREADS * COLOURS, s.slots - first);

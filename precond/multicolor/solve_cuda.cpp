@@ -9,16 +9,17 @@
 namespace hyperplane {
 namespace {
 
-/// Rows a thread has: all of a block that leaves registers to spare.
+/// Number of rows of a thread: all rows of a block, if that leaves registers free.
 int rows_of(int dof) {
     return dof <= 8 ? dof : 4;
 }
-/// Threads a place has.
+/// Number of threads of a place.
 int parts_of(int dof) {
     return (dof + rows_of(dof) - 1) / rows_of(dof);
 }
 
-/// Threads of a block. Where a multiprocessor has few blocks, how they divide among all decides.
+/// Number of threads of a thread block. If a multiprocessor has few blocks, it is chosen such that they can be
+/// distributed more evenly.
 int threads_of(Index places, int dof) {
     constexpr int usual = MulticolorCuda::usual_threads, fewer = MulticolorCuda::fewer_threads;
     const Index multiprocessors = device::properties().multiprocessors;
@@ -49,7 +50,7 @@ rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, i
             {"STORAGE", n(int(storage))}};
 }
 
-/// The terms of a colour's step: neighbours of earlier colours, or of later ones.
+/// The terms of the step of a colour: neighbours of earlier colours if `lower`, otherwise of later ones.
 std::vector<ColourTerm> terms_of(const ColouredPoints& points, int colour, bool lower, bool enters) {
     const ColouredView& view = points.host();
     std::vector<ColourTerm> terms;

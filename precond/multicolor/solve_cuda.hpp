@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour solves on a GPU under a linear colouring; precond/multicolor/solve.cuh is the kernels' text.
+// Multicolour solves on a GPU for a linear colouring. The kernels are in precond/multicolor/solve.cuh.
 #pragma once
 
 #include <string>
@@ -13,16 +13,17 @@
 
 namespace hyperplane {
 
-/// The kernels of one shape and what they are launched with.
+/// The kernels for one shape, and their arguments.
 class MulticolorCuda {
 public:
-    /// Of a block; fewer where a grid's blocks divide better so among the multiprocessors.
+    /// Threads of a block; fewer if the blocks can then be distributed more evenly to multiprocessors.
     static constexpr int usual_threads = 256, fewer_threads = 192;
 
     /// `layout` is that of r and z.
     MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric, FactorStorage storage);
 
-    /// z = M^-1 r with factors of the storage and the exponents of scaled rows; v and w are vectors in coloured order.
+    /// z = M^-1 r, with factors in the given storage and the exponents of scaled rows; v and w are vectors in coloured
+    /// order.
     void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                double* w) const;
 
@@ -33,15 +34,15 @@ public:
 
 private:
     using Arguments = ColourArguments<const void, most_colour_terms>;
-    /// One launch; of its arguments apply() sets factors and vectors.
+    /// One launch. apply() sets the factors and vectors in its arguments.
     struct Step {
         rtc::Kernel<Arguments> kernel;
         Arguments arguments;
     };
 
     int dof_;
-    Index stride_;  ///< slots of a colour
-    int threads_;   ///< of a block
+    Index stride_;  ///< number of slots of a colour
+    int threads_;   ///< of a thread block
     std::vector<Step> steps_;
 };
 
