@@ -61,7 +61,7 @@ public:
     NumericSetup numeric_setup(const StructMatrix& a) override {
         return {[this] { factorise(); }, [this, &a] { restore(a); }, costs().analysis, costs().work_bytes};
     }
-    /// The two solves of what the last apply loaded.
+    /// The two solves alone, with the vector that the last apply loaded.
     void apply_unconverted(const Vector& /*r*/, Vector& /*z*/) const override {
         lower_solve();
         upper_solve();

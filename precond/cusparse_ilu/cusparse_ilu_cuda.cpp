@@ -15,7 +15,7 @@ using namespace cusparse;
 
 namespace {
 
-/// Seconds of work, with all it queued.
+/// The seconds that `work` takes, including what it queues on the device.
 double seconds_of(const std::function<void()>& work) {
     device::synchronize();
     const auto begin = std::chrono::steady_clock::now();
@@ -66,7 +66,7 @@ struct CusparseIlu::Device {
         require_pivots();
     }
 
-    /// The first time, analyses the triangles.
+    /// Analyses the triangles in the first call, and only updates the solves later.
     void take_factors(const Context& context) {
         if (analysed) return solves->update();
         costs.analysis += seconds_of([&] { solves->analyse(context); });

@@ -39,7 +39,7 @@ struct Bsrilu02 {
     static constexpr auto zero_pivot = cusparseXbsrilu02_zeroPivot;
 };
 
-/// A factorisation by one of the sets of routines above, whose arguments are alike.
+/// A factorisation by one of the sets of routines above, which all have the same arguments.
 template <class Routines>
 class InPlace : public Factorisation {
 public:

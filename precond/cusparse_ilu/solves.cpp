@@ -6,7 +6,7 @@
 namespace hyperplane::cusparse {
 namespace {
 
-/// The properties of a triangle, and the vectors of its solve.
+/// What a solve needs to know about its triangle, and its vectors.
 template <class T>
 struct Side {
     cusparseFillMode_t fill;

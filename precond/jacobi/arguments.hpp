@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The argument of the kernel that inverts a matrix's diagonal blocks, and its report (precond/jacobi/jacobi.cuh).
+// The argument and the report of the kernel that inverts a matrix's diagonal blocks (precond/jacobi/jacobi.cuh).
 #pragma once
 
 #include "core/host_device.hpp"
 
 namespace hyperplane {
 
-/// The pivots of some points.
+/// A summary of the pivots of some points.
 struct PivotSummary {
     double ratio;         ///< smallest |pivot| / |diagonal of A|
     long long point;      ///< the first in natural order that has it
-    long long failures;   ///< pivots that cannot be used
+    long long failures;   ///< number of pivots that cannot be used
     long long failed;     ///< the first of them: point * dof + component
     double failed_value;  ///< its value
 
@@ -26,13 +26,13 @@ struct PivotSummary {
         take_failures(other.failures, other.failed, other.failed_value);
     }
 };
-/// Of no points.
+/// The summary of no points.
 constexpr PivotSummary no_pivots{1.0, 0, 0, ~0ull >> 1, 0.0};
 
 struct InvertDiagonalArguments {
     const double* a;        // A's diagonal blocks [row][col][a_stride]
     double* inverse;        // [row][col][inverse_stride]
-    PivotSummary* summary;  // [block of threads]
+    PivotSummary* summary;  // [thread block]
     double tolerance;
     long long slots, a_stride, inverse_stride;
     int nx, ny, nz, natural, level_y, level_z;

@@ -2,11 +2,11 @@
 // Inverts a matrix's diagonal blocks on a GPU by Gauss-Jordan elimination (FGBILU paper, Algorithm 8) under the rule
 // of precond/factors/pivot_rule.hpp without boosts.
 //
-// The rows of a point are lanes of one warp, each row in one lane's registers; neighbouring warps have neighbouring
-// slots. The report on pivots is a count and minima in natural order, so it does not depend on how points are
-// distributed.
+// Each row of a point is in the registers of one lane, all in the same warp; neighbouring warps have neighbouring
+// slots. The report on pivots consists of a count and of firsts in natural order, so it does not depend on how points
+// are distributed.
 //
-// Definitions: DOF, THREADS (of a block).
+// Definitions: DOF, THREADS (of a thread block).
 
 #include "precond/factors/gauss_jordan.cuh"
 #include "precond/factors/pivot_rule.hpp"
@@ -19,7 +19,7 @@ using Arguments = InvertDiagonalArguments;
 constexpr int warp_points = 32 / DOF;
 __device__ constexpr PivotSummary none = no_pivots;
 
-/// A slot's point in natural order.
+/// The number of a slot's point in natural order.
 __device__ long long point_of(const Arguments& a, long long slot) {
     if (a.natural) return slot;
     const int j = int(slot % a.ny), k = int(slot / a.ny % a.nz);
@@ -28,13 +28,13 @@ __device__ long long point_of(const Arguments& a, long long slot) {
     return i + a.nx * (j + (long long)a.ny * k);
 }
 
-/// The value of lane `at`.
+/// The value that lane `at` has.
 __device__ __forceinline__ double from_lane(double value, int at) {
     return __shfl_sync(~0u, value, at & 31);
 }
 
-/// x, a row of the block at `slot` whose row 0 is in lane `first`, becomes that row of the inverse; zero where a pivot
-/// cannot be used. All lanes of a warp call this together.
+/// Replaces x, a row of the block at `slot`, by that row of the inverse, or by zero if a pivot cannot be used. Lane
+/// `first` has row 0 of the block. All lanes of a warp must call this together.
 __device__ __forceinline__ void invert(const Arguments& a, long long slot, bool active, int row, int first,
                                        double (&x)[DOF], PivotSummary& summary) {
     double largest_here = 0.0, own = 0.0;
@@ -46,7 +46,7 @@ __device__ __forceinline__ void invert(const Arguments& a, long long slot, bool 
     double scale = 0.0, ratio = 1.0, unusable = 0.0;
     for (int r = 0; r < DOF; ++r) scale = fmax(scale, from_lane(largest_here, first + r));
     const PivotRule rule{a.tolerance, 0.0, false};
-    int usable = active ? DOF : 0;  // pivots, before the first that is not
+    int usable = active ? DOF : 0;  // number of pivots before the first one that is not usable
 #pragma unroll(DOF <= 8 ? DOF : 1)
     for (int p = 0; p < DOF; ++p) {
         const double factor = element<DOF>(x, p);
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) invert_diagonal(const __gr
     const int thread = threadIdx.x, lane = thread % 32, row = lane % DOF, first = lane - row;
     const long long step = (long long)gridDim.x * (THREADS / 32) * warp_points;
     PivotSummary summary = none;
-    // All lanes of a warp take the same number of turns.
+    // All lanes of a warp take part in the same number of iterations.
     for (long long base = ((long long)blockIdx.x * (THREADS / 32) + thread / 32) * warp_points; base < a.slots;
          base += step) {
         const long long slot = base + lane / DOF;

@@ -20,7 +20,7 @@ rtc::Definitions definitions(int dof) {
     return {{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(threads)}};
 }
 
-/// What all blocks of threads found, as a PivotInverter knows it.
+/// Adds what all thread blocks found to `inverter`.
 void adopt(const std::vector<PivotSummary>& blocks, const Grid& grid, int dof, PivotInverter& inverter) {
     PivotSummary all = no_pivots;
     for (const PivotSummary& one : blocks) all.take(one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Block Jacobi's set-up on a GPU; jacobi.cuh is the kernel's text.
+// Block Jacobi's set-up on a GPU. The kernel is in jacobi.cuh.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace hyperplane {
 
-/// `inverse`, a matrix of A's layout and dof on the diagonal alone, becomes A_pp^-1 at every point, zero where a pivot
-/// is too small or not finite. `inverter` receives the report on pivots.
+/// Writes A_pp^-1 to `inverse`, a matrix of A's layout and dof that has only the diagonal entry; a block is zero if a
+/// pivot is too small or not finite. `inverter` receives the report on pivots.
 void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules,
                           PivotInverter& inverter);
 

@@ -59,7 +59,7 @@ struct FactorPoint {
     using few_points = void;  // loops may count points in 32 bits, since ColouredShape limits slots to 2^31
 
     HYPERPLANE_HD int size() const { return m > 0 ? m : dof; }
-    /// The dof that loops are given as the measure of the work at a point: one for each coefficient.
+    /// The measure of the work at a point: one for each coefficient.
     int unknowns() const { return (points.entries + 1) * dof * dof; }
     HYPERPLANE_HD double& x(Place own, int e, Place there, int row, int col) const {
         return values[points.coefficient(own, e, there, row, col, size())];

@@ -9,8 +9,8 @@ struct SubdomainArguments {
     Value* factors;  // [subdomain][subdomain_values]
     const double* in;
     double* out;
-    const int* cells;  // of the points, step by step; in spin_and_dag.cuh by local number
-    int* graph;        // of spin_and_dag.cuh
+    const int* cells;  // of the points in the order of steps; in spin_and_dag.cuh by local number
+    int* graph;        // used by spin_and_dag.cuh alone
     long long subdomain_values, slots;
     int nx, ny, nz, level_y, level_z, count_x, count_y;
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A subdomain's vector in shared memory, which the kernels of precond/subdomain/solve.cuh and
-// precond/subdomain/spin_and_dag.cuh share. A block of threads has one subdomain. A point has a `cell`; component c of
-// the point lies there in the c-th of DOF arrays of CELLS values. Rows of SX points begin PITCH cells apart. The cells
-// between rows and around the vector hold zeros; zeros of the factors refer to them, or to any other number.
+// A subdomain's vector in shared memory, for the kernels of precond/subdomain/solve.cuh and
+// precond/subdomain/spin_and_dag.cuh. A thread block has one subdomain. A point has a `cell`: component c of the point
+// is element `cell` of the c-th of DOF arrays of CELLS values. Lines of SX points begin PITCH cells apart. The padding
+// between lines and around the vector is zero. Coefficients that are zero because there is no neighbour are multiplied
+// by the padding or by some other point's value.
 //
-// Definitions, besides that of precond/factors/reduced_values.cuh: DOF, LOWER (entries of the lower triangle), DELTA
-// {from a point's cell to each lower neighbour's}, SX, SY, SZ, PITCH, CELLS, MARGIN (values before and behind),
-// THREADS, NATURAL (the layout of vectors), UNROLLED.
+// Definitions, besides that of precond/factors/reduced_values.cuh: DOF, LOWER (number of lower entries), DELTA
+// {distance from a point's cell to that of each lower neighbour}, SX, SY, SZ (size of a subdomain), PITCH, CELLS,
+// MARGIN (number of values before and after the vector), THREADS, NATURAL (the layout of `in` and `out`), UNROLLED.
 #pragma once
 
 #include "precond/factors/reduced_values.cuh"
@@ -22,18 +23,19 @@ TABLE delta[] = DELTA;
 extern __shared__ __align__(16) double shared[];
 constexpr int vector_size = (DOF * CELLS + 2 * MARGIN + 1) / 2 * 2;
 
-/// Component 0 of cell 0.
+/// The address of component 0 of cell 0.
 __device__ __forceinline__ double* vector_begin() {
     return shared + MARGIN;
 }
 
-/// From a point's cell to that of its neighbour at the lower entry e, or at the upper entry that mirrors it.
+/// The distance from a point's cell to that of its neighbour at the lower entry e, or at the upper entry that mirrors
+/// it.
 template <bool upper>
 __device__ __forceinline__ int cell_delta(int e) {
     return upper ? -delta[e] : delta[e];
 }
 
-/// Where a subdomain lies in the grid.
+/// The first point of the thread block's subdomain.
 struct Box {
     int x, y, z;
 
@@ -42,7 +44,7 @@ struct Box {
           y(int(blockIdx.x) / a.count_x % a.count_y * SY),
           z(int(blockIdx.x) / (a.count_x * a.count_y) * SZ) {}
 
-    /// Slot of a cell's point, -1 where there is none.
+    /// The slot of a cell's point, or -1 if the cell has none.
     __device__ __forceinline__ long long slot(const Arguments& a, int cell) const {
         const int i = cell % PITCH, j = cell / PITCH % SY, k = cell / (PITCH * SY);
         const int px = x + i, py = y + j, pz = z + k;
@@ -52,15 +54,16 @@ struct Box {
     }
 };
 
-/// A cell of the vector, and the slot of its point where it has one. Not `is_cell`: a thread's share is one cell less.
+/// A cell of the vector, and the slot of its point if it has one. `is_cell` is false where a thread has fewer cells
+/// than the others.
 struct Cell {
     int at;
     bool is_cell, has_point;
     long long slot;
 };
 
-/// Calls body(a batch of cells) until a thread has had its share, in natural order: a thread's cells of one plane are
-/// found once, those of the other planes lie a constant further on. `whole`: the grid has all points of the box.
+/// Calls body(cells) for all cells of a thread, a batch at a time, in natural order. The cells in one plane are
+/// computed once; those in the other planes differ by a constant. `whole`: all points of the box are in the grid.
 template <bool whole, int threads, class Body>
 __device__ __forceinline__ void for_cells_by_plane(const Arguments& a, const Box& box, int thread, const Body& body) {
     constexpr int plane = PITCH * SY, turns = (plane + threads - 1) / threads, batch = turns < 8 ? turns : 8;
@@ -118,7 +121,7 @@ __device__ __forceinline__ void for_cells(const Arguments& a, const Box& box, in
     }
 }
 
-/// Copies the subdomain's part of `in` to shared memory; a thread has several loads in flight.
+/// Copies the subdomain's part of `in` to shared memory. Each thread has several loads in flight.
 template <int threads>
 __device__ void load_vector(const Arguments& a, const Box& box, int thread) {
     for (int at = thread; at < MARGIN; at += threads) {

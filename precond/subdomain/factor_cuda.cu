@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factorisation of subdomains on a GPU: a block of threads a subdomain, its points step by step
+// Factorisation of subdomains on a GPU. A thread block factors one subdomain, step by step
 // (precond/subdomain/ildu0.hpp).
 #include <algorithm>
 
@@ -12,15 +12,15 @@
 namespace hyperplane {
 namespace {
 
-/// What the factorisation knows of the pattern.
+/// The pattern of the factors as tables.
 struct Tables {
     const Int3* offsets;
-    const int* a_entry;  ///< A's entry of each entry
-    const int* begin;    ///< of the updates of each lower entry, and their end
+    const int* a_entry;  ///< A's entry for each entry
+    const int* begin;    ///< where the updates of each lower entry begin, and the end
     const int* updates;  ///< pairs (u, e): X_e -= E_l G_u
 };
 
-/// A's blocks, the upper ones read from the lower where one triangle is stored.
+/// A's blocks. If one triangle is stored, upper blocks are read from the lower triangle.
 struct Blocks {
     ConstMatrixView values;
     Layout layout;
@@ -33,13 +33,13 @@ struct Blocks {
     }
 };
 
-/// Steps of a subdomain's points.
+/// The points of a subdomain, sorted into steps.
 struct Steps {
     const int *points, *begin;
     int count;
 };
 
-/// A point of a subdomain, and a bit for each entry that leads to another point of the same one: at most 125 entries.
+/// A point of a subdomain, and a bit for each entry (at most 125) that leads to a point of the same subdomain.
 struct Place {
     Index subdomain, slot;
     int local;
@@ -49,8 +49,9 @@ struct Place {
     __device__ bool couples(int e) const { return coupled[e / 64] >> e % 64 & 1; }
 };
 
-/// Steps 1 to 4 of precond/subdomain/ildu0.hpp at one point; m is the dof where the compiler knows it. Rows of a point
-/// can be eliminated in parallel, and columns scaled in parallel; in between the inverse is computed.
+/// Steps 1 to 4 of precond/subdomain/ildu0.hpp at one point; m is the dof if it is known at compile time, else 0. The
+/// rows of a point can be eliminated in parallel; then one thread computes the inverse; then the columns can be scaled
+/// in parallel.
 template <int m>
 struct FactorPoint {
     SubdomainFactorView x;
@@ -63,7 +64,8 @@ struct FactorPoint {
 
     __device__ int dof() const { return m > 0 ? m : x.dof; }
     __device__ int entries() const { return 2 * x.lower + 1; }
-    /// Of a point by its local number, in the subdomain that begins at `first`; false where it lies outside the grid.
+    /// Finds the place of a point by its local number in the subdomain whose first point is `first`. Returns false if
+    /// the point is outside the grid.
     __device__ bool locate(Index subdomain, Int3 first, int local, Place& at) const {
         at.subdomain = subdomain;
         at.local = local;
@@ -83,8 +85,8 @@ struct FactorPoint {
         return x.at(at.subdomain, local, e, r, c);
     }
 
-    /// Row r of X_e = A_e + alpha diag(A), 0 across a cut; then for each l and u, e = l + u, X_e -= X_l G_u(p+l), and
-    /// W_l = X_l D^-1(p+l).
+    /// Computes row r of X_e = A_e + alpha diag(A), which is 0 if e leads to another subdomain; then X_e -= X_l
+    /// G_u(p+l) for each l and u with e = l + u, and W_l = X_l D^-1(p+l).
     __device__ void eliminate_row(const Place& at, int r) const {
         for (int e = 0; e < entries(); ++e) {
             const bool inside = at.couples(e);
@@ -106,18 +108,18 @@ struct FactorPoint {
             for (int c = 0; c < dof(); ++c) value(at, l, r, c) = product(row, at, there, x.lower, c);
         }
     }
-    /// A row times column c of a block of another point.
+    /// The product of a row and column c of a block of another point.
     __device__ double product(const double* row, const Place& at, int there, int e, int c) const {
         double sum = 0.0;
         for (int k = 0; k < dof(); ++k) sum += row[k] * value(at, there, e, k, c);
         return sum;
     }
 
-    /// D^-1 = inverse of X_0, 0 where a pivot cannot be used.
+    /// Computes D^-1, the inverse of X_0, or 0 if a pivot cannot be used.
     __device__ void invert(const Place& at, PivotRatio& smallest) const {
         const int own_entry = tables.a_entry[x.lower], size = dof();
         double block[room * room], scale = 0.0, ratio = 1.0;
-        // fmax leaves out what is not a number; such a pivot is refused anyway.
+        // fmax ignores NaN; a pivot that is NaN is refused anyway.
         const auto enlarge = [&](double entry) { scale = fmax(scale, fabs(entry)); };
         for (int r = 0; r < size; ++r)
             for (int c = 0; c < size; ++c) {
@@ -135,7 +137,7 @@ struct FactorPoint {
         smallest.take(ratio, row);
     }
 
-    /// Column c of G_u = D^-1 X_u.
+    /// Computes column c of G_u = D^-1 X_u.
     __device__ void scale_column(const Place& at, int c) const {
         for (int u = x.lower + 1; u < entries(); ++u) {
             if (!at.couples(u)) continue;
@@ -157,7 +159,7 @@ struct SubdomainRatio {
     long long row;
 };
 
-/// One block a subdomain: a thread a row, then a thread a point, then a thread a column.
+/// Each thread block factors a subdomain. In a step, threads first have a row each, then a point, then a column.
 template <class Body>
 __global__ void __launch_bounds__(factor_threads)
     walk_subdomains(const __grid_constant__ Body body, const Steps steps, SubdomainRatio* smallest) {

@@ -14,19 +14,20 @@ namespace hyperplane {
 /// Where the pieces of the steps lie in the ring, and when their copies start. Piece n keeps its place until step n
 /// ends; then other pieces may take it.
 ///
-/// Not earlier, although all threads may have issued their loads of the piece a step before: loads still in flight when
-/// threads pass a barrier are not complete, and bulk copies do not wait for them (docs/log/subdomain_ildu0.md).
+/// The place is not free a step earlier, although all threads may have issued their loads of the piece by then: loads
+/// can still be in flight when threads pass a barrier, and bulk copies do not wait for them
+/// (docs/log/subdomain_ildu0.md).
 struct RingSchedule {
-    static constexpr int ahead = 32;  ///< most pieces that are being read or copied; each has a barrier
+    static constexpr int ahead = 32;  ///< largest number of pieces that are being read or copied; each has a barrier
 
-    std::vector<int> place;    ///< in the ring, of each step's piece
+    std::vector<int> place;    ///< of each step's piece in the ring
     std::vector<int> started;  ///< the copies of all pieces before started[n] start before step n begins
-    bool fits = true;          ///< each step's piece and the one after have room together
+    bool fits = true;          ///< the ring has room for the pieces of any two consecutive steps
 
-    /// Of steps [first, last), which have size[n] values each, in `ring` values.
+    /// Makes the schedule of the steps [first, last), whose pieces have size[n] values, for a ring of `ring` values.
     ///
-    /// A piece lies behind the one before, from the ring's beginning on where the end is too near; one of more than a
-    /// third of the ring at its beginning or its end, so that what it leaves is in one piece.
+    /// A piece follows the one before it, or begins at the ring's beginning if the end is too near. A piece of more
+    /// than a third of the ring is placed at its beginning or its end, so that the rest is contiguous.
     RingSchedule(const std::vector<int>& size, int first, int last, Index ring) : place(last), started(last) {
         Index head = 0;
         int next = first;
@@ -47,7 +48,7 @@ struct RingSchedule {
     }
 
 private:
-    /// Whether [at, at + size[next]) holds part of a piece that is still needed, of steps [step, next).
+    /// Whether [at, at + size[next]) overlaps the piece of one of the steps [step, next), which are still needed.
     bool overlaps(const std::vector<int>& size, int step, int next, Index at) const {
         for (int other = step; other < next; ++other)
             if (place[other] < at + size[next] && at < place[other] + size[other]) return true;

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// M^-1 r of one subdomain by one block of threads, step by step (precond/subdomain/partition.hpp); the equations are in
-// precond/subdomain/ildu0.hpp. Each row of a step's points has a consumer thread, or a thread has several rows: most
-// steps have fewer rows than the largest one, and what a warp does once a step costs as much as its rows do.
+// A thread block computes M^-1 r for one subdomain, step by step (precond/subdomain/partition.hpp); the equations are
+// in precond/subdomain/ildu0.hpp. Each row of a step's points has a consumer thread, or a thread has several rows. The
+// latter can be faster, because most steps have fewer rows than the largest one, and what a warp does once a step costs
+// as much as the rows.
 //
-// A row waits only for neighbours one step behind: between two barriers a thread adds the terms of these to its rows of
-// a step (`finish`), and begins its rows of the next step with all other terms, and with D^-1 in the upper solve
-// (`begin`).
+// After a barrier, a row needs only the neighbours of the step just completed. So between two barriers a thread adds
+// the terms of these neighbours to its rows of a step (`finish`), and begins its rows of the next step with all other
+// terms and, in the upper solve, with D^-1 (`begin`).
 //
 // The coefficients of a step are one contiguous piece. A producer warp copies the pieces in order to a ring in shared
-// memory, as far ahead as the ring has room; the host has computed where each piece goes, and when its copy may start
-// (precond/subdomain/ring_schedule.hpp). STAGED = 0, for blocks too large: the warp prefetches pieces to the
-// second-level cache, and they are read from there.
+// memory, as far ahead as the ring has room. The host has computed the place of each piece in the ring, and when its
+// copy may start (precond/subdomain/ring_schedule.hpp). If pieces are too large for that (STAGED = 0), the warp
+// prefetches them to the second-level cache.
 //
-// `in` and `out` may be the same vector. FIRST and LAST are the steps that a kernel does: those of both solves, or of
-// one.
+// `in` and `out` may be the same vector. A kernel computes the steps from FIRST to LAST - 1, which are those of both
+// solves or of one.
 //
-// Definitions, besides those of precond/subdomain/cells.cuh: STEPS (of one solve), FIRST, LAST, CONSUMERS (threads, a
-// multiple of 32), ROWS (of the largest step, for a thread), BLOCKS (resident on a multiprocessor), STAGED, RING
-// (values, whole 16 bytes), BARRIERS, NEWEST and OLDER {lower entries that lead one step back for some point, and the
-// others}, their numbers NEWEST_COUNT and OLDER_COUNT, KEPT (coefficients of the newest in registers), and for the
-// steps of both solves STEP_ROWS {place of the first point in `cells`, rows; once more at the end} and STEP_PIECES
-// {first value, values, place in the ring, pieces whose copies start before the step begins}; STEPS_IN (__constant__,
-// or __device__ where there are too many).
+// Definitions, besides those of precond/subdomain/cells.cuh: STEPS (number of steps of one solve), FIRST, LAST,
+// CONSUMERS (number of consumer threads, a multiple of 32), ROWS (largest number of rows that a thread has in a step),
+// BLOCKS (resident on a multiprocessor), STAGED, RING (number of values, a multiple of 16 bytes), BARRIERS, NEWEST and
+// OLDER {the lower entries that lead some point to the step just before, and the others}, their numbers NEWEST_COUNT
+// and OLDER_COUNT, KEPT (number of coefficients of the newest entries that are kept in registers); for each step of
+// both solves STEP_ROWS {place of the first point in `cells`, number of rows}, with one more element at the end, and
+// STEP_PIECES {first value, number of values, place in the ring, number of pieces whose copies start before the step};
+// STEPS_IN (__constant__, or __device__ if the tables are too large for it).
 
 #include "precond/subdomain/cells.cuh"
 #include "precond/walks/async_copies.cuh"
@@ -51,7 +53,8 @@ __device__ __forceinline__ unsigned barrier_of(int step) {
     return shared_address(shared + barriers_begin + unsigned(step - FIRST) % BARRIERS);
 }
 
-/// Waits for all threads of the block, producers and consumers, which come here from different places of the text.
+/// Waits for all threads of the block. Producers and consumers wait at different places of the text, hence
+/// barrier.sync.
 __device__ __forceinline__ void sync_block() {
     __syncwarp();
     asm volatile("barrier.sync 0, %0;" ::"n"(THREADS) : "memory");
@@ -60,7 +63,7 @@ __device__ __forceinline__ void sync_block() {
 /// The producer warp.
 struct Producer {
     const Value* factors;
-    int lane, started;  // pieces whose copies have started
+    int lane, started;  // `started`: number of pieces whose copies have started
 
     __device__ Producer(const Value* factors_, int lane_) : factors(factors_), lane(lane_), started(FIRST) {
         if (!STAGED) return;
@@ -102,9 +105,9 @@ private:
     }
 };
 
-/// A consumer thread and its rows of a step: `thread`, `thread` + CONSUMERS and so on. The lanes of a warp have equally
-/// many; beyond the last row they read what that one reads, and write nothing. The result of a scaled row is `own`, its
-/// initial value, plus `scale` times `sum`.
+/// A consumer thread, whose rows of a step are `thread`, `thread` + CONSUMERS and so on. All lanes of a warp have the
+/// same number of rows; those beyond the last row read what the last row reads, and write nothing. The result of a
+/// scaled row is its initial value `own` plus `scale` times `sum`.
 struct Consumer {
     const Arguments& a;
     const int* const cells;  // from the thread's first row on
@@ -123,8 +126,8 @@ struct Consumer {
         look_ahead(FIRST);
     }
 
-    /// Loads the number of rows of the step that `begin` will be called for next, and the cells of their points; the
-    /// last row's again for the remaining lanes of a warp, and whatever follows for warps that have no row.
+    /// Loads the number of rows of the next step to begin, and the cells of their points. Lanes beyond the last row
+    /// load the last row's cell, and warps without a row load whatever follows.
     __device__ __forceinline__ void look_ahead(int step) {
         const StepRows next = step_rows[step];
         const int* const from = cells + next.first;
@@ -133,7 +136,7 @@ struct Consumer {
         for (int k = 0; k < ROWS; ++k)
             next_cell[k] = __ldg(from + (DOF == 1 ? k * CONSUMERS : (thread + k * CONSUMERS) / DOF - thread / DOF));
     }
-    /// Calls body(Constant<n>) where a warp's lanes have n rows of a step each; does nothing where they have none.
+    /// Calls body(Constant<n>) if the lanes of the warp have n rows each; does nothing if they have none.
     template <int n = 1, class Body>
     __device__ __forceinline__ void with_count(const Body& body) const {
         if (n == 1 && warp_begin >= rows) return;
@@ -147,7 +150,7 @@ struct Consumer {
     __device__ __forceinline__ int component(int k) const {
         return (thread + k * CONSUMERS) % DOF;
     }
-    /// A lane's k-th of n rows.
+    /// The number of the lane's k-th row, of n.
     template <int n>
     __device__ __forceinline__ int row(int k) const {
         const int own_row = thread + k * CONSUMERS;
@@ -162,7 +165,8 @@ struct Consumer {
         if (STAGED) return widened(((const Value*)(shared + ring_begin))[step_piece[step].place + at]);
         return widened(__ldg(factors + step_piece[step].at + at));
     }
-    /// The power of two of a row, behind a step's coefficients: of W, or first of D^-1, then of G.
+    /// The scale of a row. Scales follow the step's coefficients: those of W in the lower solve, of D^-1 and then of G
+    /// in the upper one.
     template <bool upper>
     __device__ __forceinline__ double scale_of_row(int step, int part, int row) const {
         const int at = rows * DOF * (LOWER + upper) * (int)sizeof(Value) + part * rows + row;
@@ -173,7 +177,7 @@ struct Consumer {
     __device__ __forceinline__ double& value(int c, int at) const {
         return vector_begin()[c * CELLS + at];
     }
-    /// Column 0 of the lower entry e, or of the one that mirrors it, among a step's columns.
+    /// The position, among a step's columns, of column 0 of the lower entry e, or of the entry that mirrors it.
     template <bool upper>
     __device__ __forceinline__ static int first_column(int e) {
         return (upper ? LOWER - e : e) * DOF;
@@ -190,7 +194,7 @@ struct Consumer {
         look_ahead(step + 1);
         with_count([&](auto count) { begin_rows<upper, decltype(count)::value>(step); });
     }
-    /// Begins a step's n rows: initial values, and all terms but those of neighbours one step behind.
+    /// Begins n rows of a step: initial values, and all terms except those of neighbours in the step just before.
     template <bool upper, int n>
     __device__ __forceinline__ void begin_rows(int step) {
         double even[n], odd[n];
@@ -269,11 +273,11 @@ struct Consumer {
                 value(component(k), cell[k]) = scaled_rows ? own[k] + scale[k] * (sum[k] + odd[k]) : sum[k] + odd[k];
     }
 
-    /// The steps of one solve. The block has been synchronised and the vector is complete.
+    /// Computes the steps of one solve. The block must have been synchronised after the vector was written.
     template <bool upper>
     __device__ void solve(int first, int last) {
         begin<upper>(first);
-        sync_block();  // the rows of a point read all its components before one of them writes
+        sync_block();  // all rows of a point have read its components; now rows may write
         for (int step = first; step < last; ++step) {
             finish<upper>(step);
             if (step + 1 < last) begin<upper>(step + 1);
@@ -284,7 +288,7 @@ struct Consumer {
 
 constexpr bool does_lower = FIRST<STEPS, does_upper = LAST> STEPS;
 
-/// Synchronises the block as often as consumers do.
+/// The producer warp's loop; it waits at as many barriers as the consumers.
 __device__ void produce(Producer& producer) {
     producer.start(step_piece[FIRST].started);
     sync_block();
@@ -297,7 +301,7 @@ __device__ void produce(Producer& producer) {
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) subdomain_solve(const __grid_constant__ Arguments a) {
     const int thread = threadIdx.x;
-    const int warp = __shfl_sync(~0u, thread / 32, 0);  // so that the compiler, too, knows it is one number a warp
+    const int warp = __shfl_sync(~0u, thread / 32, 0);  // tells the compiler that it is uniform in a warp
     const Value* const factors = a.factors + blockIdx.x * a.subdomain_values;
     if (warp >= CONSUMERS / 32) {
         Producer producer(factors, thread - CONSUMERS);

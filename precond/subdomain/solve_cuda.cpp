@@ -11,19 +11,19 @@ namespace hyperplane {
 namespace {
 
 constexpr int graph_threads = 256, barriers = RingSchedule::ahead;
-constexpr Index shared_of_processor = 227 * 1024, shared_of_system = 1024;  // of a block
+constexpr Index shared_of_processor = 227 * 1024, shared_of_system = 1024;  // of a thread block
 
 Index even(Index values) {
     return (values + 1) / 2 * 2;
 }
 
-/// Numbers that every kernel of subdomains of one shape is specialised on.
+/// The numbers for which all kernels of subdomains of one shape are compiled.
 struct Shape {
     Partition partition;
     Stencil stencil;
     SubdomainOrder order;
     SubdomainCells cells;
-    LayoutKind layout;  ///< of vectors
+    LayoutKind layout;  ///< layout of vectors
 
     Shape(const Partition& c, const Stencil& within, int dof, LayoutKind kind, SubdomainVariant variant,
           FactorStorage storage)
@@ -34,8 +34,8 @@ struct Shape {
           layout(kind) {}
 
     Index vector() const { return even(Index(order.dof) * cells.cells + 2 * cells.margin); }
-    /// Cells of a step's points in its order, each step's last one again until warps are full: where they begin, and
-    /// their end.
+    /// Where the cells of each step begin in cells_in_order, and the end. A step's last cell is repeated until warps
+    /// are full.
     std::vector<int> cells_begin() const {
         std::vector<int> begin{0};
         for (int step = 0; step < order.steps(); ++step)
@@ -48,7 +48,7 @@ struct Shape {
     int most_levels() const {
         return 1 + stencil.level_map().level({partition.size.x - 1, partition.size.y - 1, partition.size.z - 1});
     }
-    /// Ints of a subdomain's two graphs.
+    /// Number of ints of a subdomain's two graphs.
     Index graph() const { return 2 * (1 + most_levels() + 1 + partition.points()); }
 
     rtc::Definitions definitions(int threads) const {
@@ -68,11 +68,11 @@ struct Shape {
     }
 };
 
-/// How the level-by-level kernels use a multiprocessor.
+/// How the kernels that go level by level use a multiprocessor.
 struct StepShape {
     int workers, rows, blocks = 1;
     bool staged = false;
-    Index ring = 0, shared = 0;  ///< values of the storage; bytes
+    Index ring = 0, shared = 0;  ///< values in the ring; bytes of shared memory
 
     StepShape(const Shape& s, const SubdomainTuning& tuning) {
         const int most_rows = s.most_rows();
@@ -80,9 +80,9 @@ struct StepShape {
         rows = (most_rows + workers - 1) / workers;
         const Index size = bytes_of(s.order.storage);
         const Index largest = *std::max_element(s.order.size.begin(), s.order.size.end());
-        // More blocks, or more bytes in flight for each of them: as measured (docs/log/subdomain_ildu0.md). Short steps
-        // gain from blocks: there so many coefficients are enough, however narrow, as the ring's bytes are in double
-        // precision.
+        // The choice between more blocks and more bytes in flight for each block is as measured
+        // (docs/log/subdomain_ildu0.md). With short steps more blocks are better, so in reduced precision the ring has
+        // as many coefficients as in double precision, in fewer bytes.
         const Index in_flight = tuning.ring / (workers <= 64 ? Index(sizeof(double)) : size);
         const Index wanted = std::max(in_flight, s.order.dof <= 4 ? 2 * largest : 5 * largest / 2);
         // A thread takes up to 56 registers.
@@ -115,7 +115,7 @@ rtc::Definitions step_definitions(const Shape& s, const StepShape& shape, int fi
     for (int step = 0; step < 2 * order.steps(); ++step)
         rows.insert(rows.end(), {begin[std::min(step, 2 * order.steps() - 1 - step)], order.count(step) * order.dof});
     rows.insert(rows.end(), {0, 0});
-    // Where nothing is staged pieces are announced to the second-level cache as far ahead.
+    // If nothing is staged, pieces are prefetched to the second-level cache this far ahead.
     const Index announced = 64 * 1024 / bytes_of(order.storage);
     const Index largest = *std::max_element(order.size.begin(), order.size.end());
     RingSchedule schedule(order.size, first, last, shape.staged ? shape.ring : std::max(announced, 3 * largest));
@@ -152,7 +152,7 @@ rtc::Definitions graph_definitions(const Shape& s, SubdomainVariant variant) {
         y.push_back(s.stencil[e].y);
         z.push_back(s.stencil[e].z);
     }
-    all["UNROLLED"] = "0";  // a thread's entry is not known beforehand
+    all["UNROLLED"] = "0";  // a thread's entry is not known at compile time
     all["OFFSET_X"] = rtc::array_of(x);
     all["OFFSET_Y"] = rtc::array_of(y);
     all["OFFSET_Z"] = rtc::array_of(z);
@@ -173,7 +173,7 @@ bool needs_graph(SubdomainVariant variant) {
     return variant == SubdomainVariant::dag_vertex || variant == SubdomainVariant::dag_edge;
 }
 
-/// First and last step of each kernel.
+/// The first step of each kernel, and the step after its last one.
 std::vector<std::pair<int, int>> parts_of(const SubdomainOrder& order, SubdomainVariant variant) {
     const int steps = order.steps();
     if (variant == SubdomainVariant::unfused) return {{0, steps}, {steps, 2 * steps}};
@@ -182,7 +182,7 @@ std::vector<std::pair<int, int>> parts_of(const SubdomainOrder& order, Subdomain
 
 std::vector<int> cells_in_order(const Shape& s, SubdomainVariant variant) {
     if (!goes_by_steps(variant)) return s.cells.of_point;
-    // Behind the last step there is room for what warps without a row read.
+    // After the last step there is room for what warps without a row read.
     const std::vector<int> begin = s.cells_begin();
     std::vector<int> cells(std::size_t(begin.back() + 2 * s.most_rows()), 0);
     for (int step = 0; step < s.order.steps(); ++step)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solves of subdomains on a GPU: shapes, tables and launches. precond/subdomain/solve.cuh is the text of the
-// kernels that go level by level, precond/subdomain/spin_and_dag.cuh that of the others.
+// The solves of subdomains on a GPU: the choice of shapes, tables and launches. The kernels that go level by level are
+// in precond/subdomain/solve.cuh, the others in precond/subdomain/spin_and_dag.cuh.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace hyperplane {
 
-/// How a GPU's block of threads walks its subdomain. All give M^-1 r; `dag_edge` adds in an order that varies, so its
-/// last bits do.
+/// How a thread block orders the work on its subdomain. All variants compute M^-1 r; `dag_edge` adds in an order that
+/// varies from run to run, and so do the last bits of its results.
 enum class SubdomainVariant {
-    level,       ///< level by level, known from the stencil; coefficients are copied ahead in bulk
-    unfused,     ///< the same in two kernels: lower solve; scaling and upper solve
-    spin,        ///< a warp a row, which waits for the rows it needs (section 4.1, Algorithm 1)
-    dag_vertex,  ///< levels found in the pattern's graph (4.2.1, Algorithm 2), a thread a row (4.2.3)
-    dag_edge     ///< the same, a thread a nonzero block's row, sums by atomic additions (4.2.4)
+    level,       ///< by levels that follow from the stencil; coefficients are copied ahead in bulk
+    unfused,     ///< the same in two kernels: first the lower solve, then scaling and upper solve
+    spin,        ///< a warp for each point, which waits for those it needs (section 4.1, Algorithm 1)
+    dag_vertex,  ///< by levels found in the pattern's graph (4.2.1, Algorithm 2), a thread for each row (4.2.3)
+    dag_edge     ///< the same with a thread for each row of a nonzero block, and atomic additions (4.2.4)
 };
 
-/// Whether a variant proceeds level by level, with factors in that order.
+/// Whether a variant goes level by level, with factors stored in that order.
 inline bool goes_by_steps(SubdomainVariant variant) {
     return variant == SubdomainVariant::level || variant == SubdomainVariant::unfused;
 }
@@ -31,17 +31,17 @@ inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
     return backend == Backend::cpu ? by_line : goes_by_steps(variant) ? by_step : by_point;
 }
 
-/// How the kernels that go level by level use a multiprocessor; M is the same, to the last bit.
+/// How the kernels that go level by level use a multiprocessor. M does not depend on it, to the last bit.
 struct SubdomainTuning {
-    int workers = 0;        ///< threads that solve a subdomain, whole warps; 0: one a row
-    Index ring = 8 * 1024;  ///< bytes of coefficients in flight for which fewer blocks are taken
+    int workers = 0;        ///< consumer threads of a thread block, a multiple of 32; 0: one for each row
+    Index ring = 8 * 1024;  ///< bytes in flight that a block should have, even if fewer blocks are resident
 };
 
 class SubdomainSolveCuda {
 public:
     using Arguments = SubdomainArguments<const void>;
 
-    /// For vectors of one layout.
+    /// `layout` is that of the vectors.
     SubdomainSolveCuda(const Context& context, const SubdomainFactors& factors, LayoutKind layout,
                        SubdomainVariant variant, const SubdomainTuning& tuning);
 
@@ -62,8 +62,8 @@ private:
     LayoutKind layout_;
     unsigned threads_;
     Index shared_;
-    Buffer<int> cells_;                            ///< of the points in the steps' order
-    Buffer<int> graph_;                            ///< of every subdomain, for variants that use one
+    Buffer<int> cells_;                            ///< of the points in the order of steps
+    Buffer<int> graph_;                            ///< of every subdomain, for variants that need it
     std::vector<rtc::Kernel<Arguments>> kernels_;  ///< applied one after the other
 };
 

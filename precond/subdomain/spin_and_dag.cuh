@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// M^-1 r of one subdomain by one block of threads, as Gondhalekar et al. do it for any sparse matrix: threads spin
-// until the rows that they depend on are complete (section 4.1, Algorithm 1), or levels are found in the graph of a
-// triangle (4.2, Algorithms 2 and 3). Factors lie point by point, as compressed block rows do
+// A thread block computes M^-1 r for one subdomain in the ways in which Gondhalekar et al. do it for any sparse matrix:
+// threads spin until the rows on which they depend are complete (section 4.1, Algorithm 1), or levels are found in the
+// graph of a triangle (4.2, Algorithms 2 and 3). Factors are stored point by point, as in compressed block rows
 // (SubdomainOrder::Rows::by_point).
 //
-// Definitions, besides those of precond/subdomain/cells.cuh: OFFSET_X/Y/Z {of the lower entries}, MOST_LEVELS (of a
-// triangle), SPIN (Algorithm 1, else Algorithms 2 and 3), EDGES (a thread has a row of
-// one nonzero block, else a row of a point).
+// Definitions, besides those of precond/subdomain/cells.cuh: OFFSET_X, OFFSET_Y, OFFSET_Z {coordinates of the lower
+// entries' offsets}, MOST_LEVELS (largest number of levels of a triangle), SPIN (Algorithm 1, otherwise Algorithms 2
+// and 3), EDGES (a thread has a row of one nonzero block, otherwise a row of a point).
 
 #include "precond/subdomain/cells.cuh"
 
@@ -16,8 +16,8 @@ TABLE offset_x[] = OFFSET_X;
 TABLE offset_y[] = OFFSET_Y;
 TABLE offset_z[] = OFFSET_Z;
 constexpr int points = SX * SY * SZ, block_size = DOF * DOF;
-// Of each triangle: the number of levels, where each level begins among the points and the last one ends, the points
-// level by level.
+// The graph of a triangle: the number of levels, the place where each level begins and the last one ends, and the
+// points sorted by level.
 constexpr int triangle_graph = 1 + MOST_LEVELS + 1 + points;
 constexpr int unknown_level = 1 << 30;
 
@@ -29,7 +29,7 @@ struct Point {
     __device__ bool in_grid(const Arguments& a, const Box& box) const {
         return box.x + i < a.nx && box.y + j < a.ny && box.z + k < a.nz;
     }
-    /// The neighbour at the lower entry e or at its mirror, -1 where a cut or the grid's end lies between.
+    /// The neighbour at the lower entry e or at its mirror, or -1 if it is outside the subdomain or the grid.
     template <bool upper>
     __device__ int neighbour(const Arguments& a, const Box& box, int e) const {
         constexpr int sign = upper ? -1 : 1;
@@ -108,13 +108,14 @@ template <bool upper>
 __device__ __forceinline__ const Value* row_of(const Value* factors, int p) {
     return factors + (upper ? points * LOWER + p * (LOWER + 1) : p * LOWER) * block_size;
 }
-/// The power of two of a point's row of W, G or D^-1 (part 0, 1 or 2); 1 where rows have none.
+/// The scale of a point's row of W, G or D^-1 (part 0, 1 or 2); 1 if rows are not scaled.
 __device__ __forceinline__ double scale_of_row(const Value* factors, int part, int p, int r) {
     if (!scaled_rows) return 1.0;
     const unsigned char* const kept = (const unsigned char*)(factors + points * (2 * LOWER + 1) * block_size);
     return scale_of(__ldg(kept + (part * points + p) * DOF + r));
 }
-/// Number of the block of the lower entry e, or of the one that mirrors it, in its point's row; 0 is D^-1 in the upper.
+/// The position of the block of the lower entry e, or of its mirror, in the point's row; in the upper triangle D^-1 is
+/// number 0.
 template <bool upper>
 __device__ __forceinline__ int place_of(int e) {
     return upper ? LOWER - e : e;
@@ -123,7 +124,7 @@ __device__ __forceinline__ double& value(int c, int cell) {
     return vector_begin()[c * CELLS + cell];
 }
 
-/// v = D^-1 v, a thread a point.
+/// v = D^-1 v, with a thread for each point.
 __device__ void scale(const Arguments& a, const Value* factors) {
     for (int p = threadIdx.x; p < points; p += THREADS) {
         const Value* const w = row_of<true>(factors, p);
@@ -142,7 +143,7 @@ __device__ void scale(const Arguments& a, const Value* factors) {
     __syncthreads();
 }
 
-/// Row r of the block of entry e times the neighbour's values.
+/// The product of row r of the block of entry e and the neighbour's values.
 template <bool upper>
 __device__ __forceinline__ double product(const Value* w, int r, int e, int cell) {
     double sum = 0.0;
@@ -152,7 +153,7 @@ __device__ __forceinline__ double product(const Value* w, int r, int e, int cell
     return sum;
 }
 
-/// Algorithm 3.
+/// Algorithm 3: a triangular solve level by level.
 template <bool upper>
 __device__ void walk_levels(const Arguments& a, const Box& box, const Value* factors) {
     const int* const graph = a.graph + (2ll * blockIdx.x + upper) * triangle_graph;
@@ -183,8 +184,8 @@ __device__ void walk_levels(const Arguments& a, const Box& box, const Value* fac
     }
 }
 
-/// Algorithm 1: a warp has a row, its lanes the columns. `done` of a point is 1 after the lower solve, 2 after the
-/// upper.
+/// Algorithm 1: a warp has the rows of a point, and its lanes have the columns. `done` of a point is 1 after the lower
+/// solve and 2 after the upper one.
 template <bool upper>
 __device__ void spin(const Arguments& a, const Box& box, const Value* factors, volatile int* done) {
     const int lane = threadIdx.x % 32;
