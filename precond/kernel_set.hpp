@@ -13,15 +13,15 @@
 
 namespace hyperplane {
 
-/// Sets of one name and one grid are the same kernels.
+/// Sets with the same name and grid are the same kernels.
 struct KernelSet {
-    std::string family;  ///< which kernels, as "wavefront"
+    std::string family;  ///< which kernels, such as "wavefront"
     Layout layout;
     Stencil stencil;  ///< the entries that the kernels read
     int dof;
     bool symmetric;
     FactorStorage storage;
-    /// For an architecture, as "sm_90"; only where the program is built with CUDA.
+    /// Compiles for an architecture, such as "sm_90"; only if the program is built with CUDA.
     std::function<std::vector<rtc::KernelResources>(const std::string& architecture)> compile;
 
     std::string name() const;

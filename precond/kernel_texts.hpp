@@ -6,7 +6,7 @@
 
 namespace hyperplane::rtc {
 
-/// Those of precond and of core.
+/// The texts of precond and of core.
 const Texts& precond_texts();
 
 }  // namespace hyperplane::rtc

@@ -68,7 +68,7 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = true}; }
     Index bytes_per_apply() const override;
-    /// By factors of degree 1, one for each zero of e(x), in loops over points.
+    /// Computes M^-1 r with factors of degree 1, one for each zero of e(x), in loops over points.
     ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 

@@ -13,14 +13,14 @@
 namespace hyperplane {
 namespace {
 
-/// Factors in one storage; Factors is an alternative of TriangleFactors.
+/// Factors in one storage; the type Factors is one of the alternatives of TriangleFactors.
 template <class Factors>
 struct Triangles {
     Factors f;
     int dof;
 
     HYPERPLANE_HD int first(Direction direction) const { return direction == Direction::lower ? 0 : f.lower + 1; }
-    /// out -= the sum over neighbours of T x.
+    /// out -= the sum of T x over the neighbours in one triangle T.
     HYPERPLANE_HD void subtract(Direction direction, Int3 p, Index slot, const ConstVectorView& x, double* out) const {
         for (int e = first(direction); e < first(direction) + f.lower; ++e) {
             const Int3 q = p + f.offsets[e];
@@ -43,8 +43,8 @@ struct Triangles {
     }
 };
 
-/// What the lower solve must have given for the upper one to give z, y = z + D^-1 F z or v = D (z + G z), against
-/// y = D^-1 (r - E y) or v = r - W v.
+/// Computes from z the result that the lower solve must have had, y = z + D^-1 F z or v = D (z + G z), and compares it
+/// with y = D^-1 (r - E y) or v = r - W v.
 template <class Factors>
 struct SolveCheck {
     Triangles<Factors> factors;
@@ -117,7 +117,7 @@ struct ObviousScaling {
     }
 };
 
-/// A_0 z against r.
+/// Compares A_0 z with r.
 struct DiagonalCheck {
     ConstMatrixView a;
     int diagonal;
@@ -141,7 +141,7 @@ struct DiagonalCheck {
 struct Difference {
     ConstVectorView x, y;
     int dof;
-    double* most;  ///< of the differences, of y
+    double* most;  ///< largest difference, largest |y|
 
     HYPERPLANE_HD void operator()(Int3, Index slot) const {
         for (int c = 0; c < dof; ++c) {
@@ -157,13 +157,13 @@ double bound_of(FactorStorage storage, double single, double half) {
                                                       : bound_of_double();
 }
 
-/// All points, or as many as 4e9 operations allow.
+/// Distance between the slots of a sample: 1, or more if a check of all points would take more than 4e9 operations.
 Index step_of_sample(Index slots, int lower, int dof) {
     const double products = double(lower + 1) * (lower + 2) + double(dof) * (lower + 1);  // and a pivot for each
     return 1 + Index(2.0 * products * dof * dof * double(slots) / 4e9);
 }
 
-/// The sweeps of JacobiSolve, a loop over points for each.
+/// The sweeps of JacobiSolve, each as a loop over points.
 template <class Factors>
 void sweep(const Triangles<Factors>& factors, const SweepOptions& options, const Vector& r, Vector& lower, Vector& x,
            Vector& out) {

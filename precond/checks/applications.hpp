@@ -23,18 +23,19 @@ double bound_of_ties(FactorStorage storage);
 /// max |x - y| / max |y|, in equal layouts.
 double largest_difference(const Context& context, const Vector& x, const Vector& y);
 
-/// Of z = M^-1 r: M = (D + E) D^-1 (D + F) or (I + W) D (I + G) says what the lower solve must have given, y or v, for
-/// the upper one to give z. max |y - D^-1 (r - E y)| / max |y|, or max |v - r + W v| / max |v|. Of large systems a
-/// sample of the points is checked.
+/// The error of z = M^-1 r, where M = (D + E) D^-1 (D + F) or (I + W) D (I + G). From z follows the result y or v that
+/// the lower solve must have had; the error is max |y - D^-1 (r - E y)| / max |y|, or max |v - r + W v| / max |v|. In
+/// large systems only a sample of the points is checked.
 double solve_error(const Context& context, const TriangleFactors& factors, const Vector& r, const Vector& z);
-/// Of z by synchronous Jacobi sweeps, which are made once more: max |z - z'| / max |z'|.
+/// The error of z computed by synchronous Jacobi sweeps: max |z - z'| / max |z'|, where z' is the result of sweeps made
+/// here.
 double swept_error(const Context& context, const TriangleFactors& factors, const SweepOptions& options, const Vector& r,
                    const Vector& z);
-/// Of z = D^-1 r, D the block diagonal of A: max |D z - r| / max (|D| |z| + |r|).
+/// The error of z = D^-1 r, where D is the block diagonal of A: max |D z - r| / max (|D| |z| + |r|).
 double diagonal_error(const StructMatrix& a, const Vector& r, const Vector& z);
 
-/// The checks of solves and of sweeps with factors where they are stored; asynchronous sweeps are not checked, since
-/// they give other bits in another run.
+/// The checks of solves and of sweeps that read factors where they are stored. Asynchronous sweeps are not checked,
+/// since their results differ from run to run.
 ApplicationCheck check_solves(const Context& context, const TriangleFactors& factors, const Vector& r, const Vector& z);
 ApplicationCheck check_sweeps(const Context& context, const TriangleFactors& factors, const SweepOptions& options,
                               const Vector& r, const Vector& z);
@@ -42,7 +43,8 @@ ApplicationCheck check_sweeps(const Context& context, const TriangleFactors& fac
 /// exported, and rounded to `storage`.
 ApplicationCheck check_exported(const StructMatrix& a, FactorStorage storage, const Vector& r, const Vector& z,
                                 const Preconditioner::MakeInDouble& in_double);
-/// The check of a preconditioner that stores its factors where no loop can read them: by those of another one.
+/// The check of a preconditioner whose factors no loop over points can read: it uses the factors of another
+/// preconditioner.
 ApplicationCheck check_by_another(const StructMatrix& a, FactorStorage storage, const Vector& r, const Vector& z,
                                   const Preconditioner::MakeInDouble& another);
 

@@ -10,10 +10,10 @@
 
 namespace hyperplane {
 
-/// *most = max(*most, value) for values >= 0 and NaN, which wins.
+/// *most = max(*most, value) for values >= 0; NaN counts as larger than any number.
 HYPERPLANE_HD inline void raise(double* most, double value) {
 #ifdef __CUDA_ARCH__
-    // Bits of numbers >= 0 are ordered as the numbers are, NaN above all.
+    // As integers, the bits of numbers >= 0 have the same order as the numbers, and those of NaN are the largest.
     if (!(value <= *static_cast<volatile double*>(most)))
         atomicMax(reinterpret_cast<unsigned long long*>(most), (unsigned long long)(__double_as_longlong(value)));
 #else
@@ -28,7 +28,7 @@ HYPERPLANE_HD inline double magnitude(double value) {
     return value < 0.0 ? -value : value;
 }
 
-/// v = B^-1 v, B's coefficients being at(row, col): Gaussian elimination with column pivots.
+/// v = B^-1 v, where B has the coefficients at(row, col), by Gaussian elimination with column pivots.
 template <class At>
 HYPERPLANE_HD void divide_by_block(int dof, const At& at, double* v) {
     const auto exchange = [](double& a, double& b) {
@@ -57,7 +57,7 @@ HYPERPLANE_HD void divide_by_block(int dof, const At& at, double* v) {
     }
 }
 
-/// What raise() raises: the largest error, the largest value it is relative to.
+/// The two numbers that raise() changes: the largest error, and the largest value to which it is relative.
 class Maxima {
 public:
     explicit Maxima(const Context& context) : context_(context), held_(context, "bench", 2) {}

@@ -8,8 +8,8 @@
 
 namespace hyperplane {
 
-/// max |z - z'| / max |z'|, with z' from z' <- z' + D^-1 (r - A z') / zero, one step for each zero, in loops over
-/// points that share nothing with products and preconditioners. Couplings that wrap around the grid are part of A.
+/// max |z - z'| / max |z'|, where z' is computed by z' <- z' + D^-1 (r - A z') / zero, one step for each zero, in loops
+/// over points that share nothing with products and preconditioners. Couplings that wrap around the grid are part of A.
 double polynomial_error(const StructMatrix& a, const std::vector<double>& zeros, const Vector& r, const Vector& z);
 
 }  // namespace hyperplane

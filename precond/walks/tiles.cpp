@@ -53,7 +53,7 @@ Tiles::Tiles(const Layout& layout, int skew, TileShape shape_) : shape(shape_) {
             const int key = levels.y * tile.j + (levels.z - levels.y * skew) * tile.k;
             found.push_back({key, tile, K * tiles_j + J});
         }
-    // A tile depends on tiles of smaller or equal J and K, whose keys are smaller or which lie before it.
+    // A tile depends on tiles of smaller or equal J and K. These have smaller keys, or equal keys and earlier places.
     std::stable_sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.key < b.key; });
     for (const Keyed& one : found) {
         at[one.place] = int(tiles.size());
