@@ -22,7 +22,7 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// A name in the same folder that no other process takes.
+/// A name in the same folder that no other process uses.
 std::string hidden_name(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     const std::string name = slash == path.npos ? path : path.substr(slash + 1);
@@ -43,7 +43,8 @@ const char* advice(int error) {
     }
 }
 
-/// A rename is on disk once its folder is; file systems that cannot sync folders need not.
+/// A rename is on disk only after its folder is synced. An error is ignored, since some file systems cannot sync
+/// folders.
 void sync_folder(const std::string& folder) {
     const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
@@ -69,7 +70,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::open_unnamed(const std::string& folder) {
     fd_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-    if (fd_ >= 0 && access(descriptor_name(fd_).c_str(), F_OK) != 0) {  // no /proc to link it through
+    if (fd_ >= 0 && access(descriptor_name(fd_).c_str(), F_OK) != 0) {  // it cannot be linked without /proc
         close(fd_);
         fd_ = -1;
     }
@@ -116,7 +117,8 @@ void AtomicFile::commit() {
     sync_folder(folder_of(path_));
 }
 
-/// Links to the final name if it is free, else to a hidden one that will be renamed: link cannot replace.
+/// Links the file to its final name if that is free, otherwise to a hidden name that will be renamed, since link cannot
+/// replace a file.
 void AtomicFile::link_unnamed() {
     const std::string source = descriptor_name(fd_);
     const auto link_to = [&](const std::string& name) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file that appears whole or not at all, in place of nothing but what io/output_guard.hpp lets it replace.
+// A file that appears whole or not at all, and replaces only what io/output_guard.hpp allows.
 //
-// It is written without a name (O_TMPFILE), synced, and only then linked to its name, so a killed
-// process leaves nothing behind. Where the file system has no unnamed files, a hidden temporary file
-// in the same folder takes their place; failure removes it, SIGKILL cannot.
+// It is written without a name (O_TMPFILE), synced, and only then linked to its name, so a killed process leaves
+// nothing behind. If the file system has no unnamed files, a hidden temporary file in the same folder is used; it is
+// removed after a failure, but remains after SIGKILL.
 #pragma once
 
 #include <string>
@@ -16,21 +16,23 @@ namespace hyperplane {
 
 class AtomicFile {
 public:
-    /// Opens an empty file beside the one that `name` leads to; throws FileError where there can be no file, or where
-    /// one lies that must not be replaced. `unnamed` = false works as on a file system without unnamed files.
+    /// Opens an empty file in the folder of the file to which `name` leads. Throws FileError if no file can be made
+    /// there, or if there is one that must not be replaced. `unnamed` = false works as on a file system without unnamed
+    /// files.
     AtomicFile(std::string name, FileKind kind, Overwrite overwrite, bool unnamed = true);
     /// Discards what was written, unless it was committed.
     ~AtomicFile();
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
 
-    /// A name by which this process can open the unfinished file, for libraries that want one.
+    /// A name by which this process can open the unfinished file, for libraries that need a name.
     std::string open_name() const;
-    /// Sets disk space aside; throws FileError where there is not enough.
+    /// Allocates disk space; throws FileError if there is not enough.
     void reserve(Index bytes);
-    /// Writes `bytes` at `offset`; throws FileError saying how far it came.
+    /// Writes `bytes` at `offset`; throws FileError, which says how many bytes were written.
     void write(const void* data, Index bytes, Index offset);
-    /// Syncs and gives the file its name, replacing what was there; the guard looks at that once more.
+    /// Syncs the file and gives it its name. What had the name before is replaced, after the guard has checked it
+    /// again.
     void commit();
 
 private:
@@ -39,10 +41,10 @@ private:
     void link_unnamed();
     [[noreturn]] void fail(const std::string& what, int error) const;
 
-    std::string name_, path_;  ///< as the user knows it, and with links resolved
+    std::string name_, path_;  ///< the name as given by the user, and with links resolved
     FileKind kind_;
     Overwrite overwrite_;
-    std::string temporary_;  ///< the hidden name while there is one
+    std::string temporary_;  ///< the hidden name, empty if there is none
     int fd_ = -1;
 };
 

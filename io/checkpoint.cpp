@@ -19,14 +19,14 @@ namespace hyperplane {
 namespace {
 
 constexpr char magic[24] = "hyperplane checkpoint 1";
-constexpr std::size_t header_bytes = 512;  // the first place after 0 where HDF5 looks for a file's beginning
+constexpr std::size_t header_bytes = 512;  // where HDF5 looks for the beginning of a file, if it is not at 0
 
 struct Header {
     char magic[24];
     std::int64_t sequence;
     std::int64_t image_bytes;
     std::uint32_t image_crc;
-    std::uint32_t header_crc;  ///< of all before it
+    std::uint32_t header_crc;  ///< CRC-32 of the members above
 };
 
 std::uint32_t crc32(const void* data, std::size_t bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints of a run: two slots beside its record, written in turn, so that one is whole at any moment.
+// Checkpoints of a run: two slot files beside its record, written in turn, so that one is whole at any moment.
 //
 //   NAME.h5  ->  NAME.0.checkpoint, NAME.1.checkpoint
 //
@@ -7,7 +7,7 @@
 //   byte 512   the record so far with its /state, an HDF5 file; HDF5 looks for its beginning there, so
 //              that any of its tools opens a slot
 //
-// The CRC tells a torn or damaged slot, whose place the other one then takes.
+// The CRC shows whether a slot is incomplete or damaged; in that case the other one is used.
 #pragma once
 
 #include <optional>
@@ -24,16 +24,16 @@ public:
 
     struct Found {
         std::vector<RecordData> valid;     ///< newest first, each with its state
-        std::vector<std::string> damaged;  ///< "FILE: why it cannot be used"
+        std::vector<std::string> damaged;  ///< messages "FILE: why it cannot be used"
     };
-    /// What the slots hold; a slot that does not exist is neither.
+    /// Reads the slots. A slot that does not exist is neither valid nor damaged.
     Found read() const;
-    /// Keeps the record as it stands with `state`, in the slot that is not the newest valid one. Throws FileError,
-    /// leaving both slots as they were.
+    /// Writes the record so far, with `state`, to the slot that is not the newest valid one. If it throws FileError,
+    /// both slots are as before.
     void write(const RecordWriter& record, const RunState& state);
-    /// Throws FileError where what lies in a slot's place may not be replaced.
+    /// Throws FileError if a file with a slot's name may not be replaced.
     void guard() const;
-    /// Removes the slots; what lies in their places and is no checkpoint stays.
+    /// Removes the slots. Files with their names that are not checkpoints stay.
     void remove() const;
     /// Whether any slot exists.
     bool exist() const;

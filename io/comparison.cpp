@@ -18,7 +18,7 @@ using Row = ComparisonRow;
 
 constexpr const char* contents = "comparison";
 
-/// A candidate's name as one of a group, which '/' would cut.
+/// A candidate's name as the name of a group, in which '/' must not occur.
 std::string group_name(std::string name) {
     std::replace(name.begin(), name.end(), '/', '|');
     return name;
@@ -61,7 +61,7 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
     column("repeatable", "1", "0: passes differed in iterations or residual", &Row::repeatable);
 }
 
-/// What a comparison that was stopped goes on from; files of programs before 0.2.0 are complete.
+/// The data from which a stopped comparison continues. Files of programs before 0.2.0 are always complete.
 void transfer_progress(const Group& root, ComparisonData& data) {
     if (!root.writing() && !root.has_group("turns")) return;
     int complete = data.complete;

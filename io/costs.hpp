@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run cost, all its parts together: the one source of every table that shows costs.
+// What all parts of a run together have cost. Every table that shows costs takes them from here.
 //
-// Times are those of /perf/timers, which go on where a run goes on. Records of programs before 0.2.0 hold the timers of
-// the last part alone; where the rows of /solves, which were always of all parts, tell of more, they count.
+// Times are those of /perf/timers, which continue when a run is continued. Records of programs before 0.2.0 hold the
+// timers of the last part alone; if the rows of /solves, which were always of all parts, add up to more, these are
+// used.
 #pragma once
 
 #include "io/record.hpp"
@@ -14,10 +15,10 @@ struct Costs {
     Index iterations = 0;                             ///< of all solves
     Index memory = 0;                                 ///< bytes at the peak
     Index parts = 1;
-    std::string places;  ///< "node1, cpu, 2 threads", and where it ran after that, "; then node2, cuda, NVIDIA H200"
+    std::string places;  ///< "node1, cpu, 2 threads", then "; then node2, cuda, NVIDIA H200" if it moved
 
     double per_iteration() const { return iterations > 0 ? solve / double(iterations) : 0.0; }
-    /// Another host or device took over.
+    /// Whether the run was continued on another host or device.
     bool moved() const { return places.find("; then ") != places.npos; }
 };
 

@@ -36,21 +36,21 @@ bool is_word(std::string_view text) {
     return true;
 }
 
-/// Words joined by dots: a key of [sweep] is the name of another section's key.
+/// Whether `text` consists of words joined by dots. A key of [sweep] is the full name of another section's key.
 bool is_key(std::string_view text) {
     const std::size_t dot = text.find('.');
     if (dot == text.npos) return is_word(text);
     return is_word(text.substr(0, dot)) && is_key(text.substr(dot + 1));
 }
 
-/// `text` for a message: short, and without bytes that a terminal would obey.
+/// `text` for a message: shortened, and without control characters.
 std::string shown(std::string_view text) {
     std::string result;
     for (char c : text.substr(0, 40)) result += c >= ' ' && c <= '~' ? c : '?';
     return text.size() > 40 ? result + "..." : result;
 }
 
-/// Bytes of the UTF-8 character that `text` begins with; 0 where it is none, or a control character.
+/// Number of bytes of the UTF-8 character with which `text` begins; 0 if it is not valid UTF-8, or a control character.
 std::size_t character_length(std::string_view text) {
     const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
     const unsigned lead = byte(0);
@@ -61,12 +61,12 @@ std::size_t character_length(std::string_view text) {
         if ((byte(at) & 0xc0) != 0x80) return 0;
         code = code << 6 | (byte(at) & 0x3f);
     }
-    constexpr unsigned smallest[] = {0, 0, 0xa0, 0x800, 0x10000};  // below U+00A0 are controls
+    constexpr unsigned smallest[] = {0, 0, 0xa0, 0x800, 0x10000};  // U+0080 to U+009F are control characters
     const bool surrogate = code >= 0xd800 && code <= 0xdfff;
     return lead < 0xc2 || code < smallest[length] || code > 0x10ffff || surrogate ? 0 : length;
 }
 
-/// Says where a line holds a byte that no deck may hold.
+/// A message that says where a line has a byte that is not allowed in a deck.
 std::optional<std::string> find_bad_byte(std::string_view line) {
     for (std::size_t at = 0; at < line.size();) {
         const std::size_t length = character_length(line.substr(at));
@@ -80,7 +80,7 @@ std::optional<std::string> find_bad_byte(std::string_view line) {
     return std::nullopt;
 }
 
-/// `text` as a comment of a deck may hold it: on one line, and UTF-8 whatever it was.
+/// `text` as it may stand in a comment of a deck: on one line, with bytes that are not UTF-8 replaced.
 std::string on_one_line(std::string_view text) {
     std::string line;
     while (!text.empty()) {
@@ -91,7 +91,7 @@ std::string on_one_line(std::string_view text) {
     return line;
 }
 
-/// A value and, where it is malformed, what is wrong.
+/// A value or, if it is malformed, what is wrong with it.
 struct ParsedValue {
     std::string value;
     std::string error;
@@ -185,7 +185,7 @@ private:
         if (section_state_ == SectionState::none)
             return fail(fmt::format("key {} stands outside a section; put a line [section] above it", shown(key)));
         ParsedValue parsed = parse_value(line.substr(equals + 1));
-        if (section_state_ == SectionState::wrong) return;  // its header is reported already
+        if (section_state_ == SectionState::wrong) return;  // its header has already been reported
         DeckEntry entry{section_, std::string(key), std::move(parsed.value), number_, "", is_default};
         if (!parsed.error.empty()) return fail(fmt::format("{}: {}", entry.name(), parsed.error));
         const auto [first, is_new] = first_line_.try_emplace(entry.name(), number_);
@@ -202,7 +202,7 @@ private:
     std::map<std::string, int> first_line_;
 };
 
-/// As a value of a deck, quoted where it would be read differently otherwise.
+/// `value` as a value in a deck, in quotes if it would otherwise be read differently.
 std::string quoted(const std::string& value) {
     const bool plain =
         !value.empty() && trim(value) == value && value[0] != '"' && value.find_first_of(";#") == value.npos;
@@ -278,7 +278,7 @@ DeckEntry parse_override(const std::string& text) {
         throw UsageError(fmt::format("--set '{}': expected section.key=value", shown(text)));
     const std::string_view value = trim(std::string_view(text).substr(equals + 1));
     if (const auto bad = find_bad_byte(value)) throw UsageError(fmt::format("--set {}: {}", name, *bad));
-    // The shell has dealt with quotes and comments; quotes that reached us mean what they do in a deck.
+    // The shell has already removed its own quotes. Quotes that are left have the same meaning as in a deck.
     const bool is_quoted = !value.empty() && value[0] == '"';
     const ParsedValue parsed = limited(is_quoted ? parse_quoted(value) : ParsedValue{std::string(value), ""});
     if (!parsed.error.empty()) throw UsageError(fmt::format("--set {}: {}", name, parsed.error));

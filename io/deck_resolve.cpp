@@ -19,14 +19,14 @@ namespace po = boost::program_options;
 using Component = DeckSchema::Component;
 
 constexpr std::size_t max_errors_shown = 50;
-constexpr int after_deck = INT_MAX;  // where errors stand that belong to no line
+constexpr int after_deck = INT_MAX;  // the line number of errors that belong to no line
 
 std::string suggestion(const std::string& near) {
     return near.empty() ? "" : "; did you mean " + near + "?";
 }
 
-/// A parameter as Boost sees it: text that check_value accepts. It is composing, so every later store
-/// is checked too and replaces what was there: the last one wins, where Boost alone keeps the first.
+/// A parameter for Boost: text that check_value accepts. It is composing, so that every later value is checked and
+/// replaces the one before; by itself Boost would keep the first.
 class CheckedText : public po::value_semantic {
 public:
     explicit CheckedText(ParameterSpec spec) : spec_(std::move(spec)) {}
@@ -51,7 +51,7 @@ private:
     ParameterSpec spec_;
 };
 
-/// Damerau-Levenshtein distance: insertions, deletions, changes and swaps of neighbours.
+/// Damerau-Levenshtein distance: number of insertions, deletions, changes and exchanges of neighbouring letters.
 int edit_distance(const std::string& a, const std::string& b) {
     std::vector<int> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
     std::iota(above.begin(), above.end(), 0);
@@ -197,7 +197,7 @@ private:
     void report_unknown(const DeckEntry& entry) {
         const std::string name = entry.name();
         if (const auto owner = owners(entry); !owner.empty()) {
-            if (unknown_component_.count(entry.section)) return;  // it may belong to what was meant
+            if (unknown_component_.count(entry.section)) return;  // the key may belong to the intended component
             const auto chosen = chosen_.find(entry.section);
             const std::string instead = chosen == chosen_.end() ? fmt::format("; {}.name is not set", entry.section)
                                                                 : ", not " + chosen->second->name;
@@ -209,7 +209,7 @@ private:
                                   entry.section));
     }
 
-    /// The key that was meant: of this section if one is near, else the same key of another section.
+    /// The key that was probably meant: a similar one of this section, otherwise the same key of another section.
     std::string nearest_key(const DeckEntry& entry) const {
         std::vector<std::string> here;
         std::string elsewhere;
@@ -235,7 +235,7 @@ private:
         }
     }
 
-    /// Refuses keys that mean nothing without another one.
+    /// Refuses keys that have no meaning with the values of other keys.
     void check_meaning(const Parameters& parameters) {
         for (const auto& [name, entry] : last_)
             if (const Condition* unmet = parameters.unmet(entry->section, entry->key); unmet && !entry->is_default) {
@@ -263,12 +263,12 @@ private:
     std::vector<DeckEntry> entries_;
     const DeckSchema& schema_;
     std::set<std::string> sections_;
-    std::set<std::string> unknown_component_;  ///< sections whose `name` is none
+    std::set<std::string> unknown_component_;  ///< sections whose `name` is not that of a component
     std::map<std::string, const Component*> chosen_;
     ParameterTable applicable_;
     po::options_description options_;
     po::variables_map values_;
-    std::map<std::string, const DeckEntry*> last_;  ///< by name, the entry that counts
+    std::map<std::string, const DeckEntry*> last_;  ///< by key, the entry that counts
     std::vector<DeckLine> errors_;
 };
 

@@ -18,7 +18,7 @@ herr_t keep_innermost(unsigned /*n*/, const H5E_error2_t* error, void* message) 
     return 0;
 }
 
-/// Text of variable length, UTF-8.
+/// The HDF5 type of UTF-8 text of variable length.
 Id text_type() {
     Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
     check(H5Tset_size(type, H5T_VARIABLE), "set the size of text");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thin layer on HDF5's C interface: identifiers that close themselves, failures as FileError, and
-// groups whose items are written and read by one and the same list of calls.
+// A thin layer on HDF5's C interface: identifiers that close themselves, errors as FileError, and groups whose items
+// are written and read by the same list of calls.
 #pragma once
 
 #include <hdf5.h>
@@ -16,7 +16,7 @@
 
 namespace hyperplane::hdf5 {
 
-/// Keeps HDF5 from printing its error stack; failures carry its innermost message instead.
+/// Prevents HDF5 from printing its error stack while it exists; errors have the innermost message of the stack instead.
 class Quiet {
 public:
     Quiet();
@@ -29,7 +29,7 @@ private:
     void* data_ = nullptr;
 };
 
-/// Throws FileError: `what`, then the innermost message of HDF5's error stack.
+/// Throws FileError with `what` and the innermost message of HDF5's error stack.
 [[noreturn]] void fail(const std::string& what);
 
 /// Throws FileError for a negative status.
@@ -57,11 +57,11 @@ private:
     Close close_;
 };
 
-/// A new file that lives in memory.
+/// A new file in memory.
 Id create_in_memory();
 /// The bytes of an open file.
 std::vector<char> image_of(hid_t file);
-/// Throws FileError, also for a file that is truncated or none of HDF5's.
+/// Opens a file. Throws FileError, also if the file is truncated or not an HDF5 file.
 Id open_to_read(const std::string& path);
 
 /// The HDF5 type of a number in memory.
@@ -75,26 +75,25 @@ hid_t native_type() {
 
 enum class Mode { write, read };
 
-/// What every dataset says of itself.
+/// The attributes that every dataset has.
 struct Label {
-    const char* units;  ///< "1" where it has none
+    const char* units;  ///< "1" if it has none
     const char* description;
 };
 
-/// A group being written, or being read; each call then either stores its argument or replaces it by
-/// what is stored. Reading throws FileError that names the group, attribute or dataset that is missing
-/// or wrong.
+/// A group that is being written or read. Each call either stores its argument or replaces it by what is stored.
+/// Reading throws a FileError that names the group, attribute or dataset that is missing or wrong.
 class Group {
 public:
     /// The root of a file; `file_name` is for messages.
     static Group root(hid_t file, Mode mode, const std::string& file_name);
     Group group(const std::string& name) const;
     bool writing() const { return mode_ == Mode::write; }
-    /// Whether a group or dataset is there.
+    /// Whether a group or dataset exists.
     bool has(const std::string& name) const;
     bool has_group(const std::string& name) const { return has(name); }
     bool has_attribute(const std::string& name) const { return H5Aexists(id_, name.c_str()) > 0; }
-    /// Units and description that a dataset being read says of itself.
+    /// Reads the units and the description of a dataset.
     void label(const std::string& name, std::string& units, std::string& description) const;
 
     void attribute(const std::string& name, int& value) const;
@@ -103,7 +102,7 @@ public:
     void attribute(const std::string& name, T (&values)[N]) const {
         numeric_attribute(name, native_type<T>(), values, N);
     }
-    /// All attributes of the group, which hold text.
+    /// All attributes of the group, which must be text.
     void attributes(std::map<std::string, std::string>& values) const;
 
     void dataset(const std::string& name, Label label, std::vector<std::string>& values) const;
@@ -112,15 +111,15 @@ public:
         if (!writing()) values.resize(std::size_t(length(name)));
         numbers(name, label, native_type<T>(), values.data(), Index(values.size()), false);
     }
-    /// A dataset of one value.
+    /// Writes or reads a dataset of one value.
     void scalar(const std::string& name, Label label, std::string& value) const;
     template <class T>
     void scalar(const std::string& name, Label label, T& value) const {
         if (!writing() && length(name) != 1) wrong(name, "holds more than one value");
         numbers(name, label, native_type<T>(), &value, 1, true);
     }
-    /// A dataset with one value a row: the member `field` of the row, or what `field(row)` refers to. The first column
-    /// read sets the number of rows; the others must agree.
+    /// Writes or reads a dataset with one value for each row: the member `field` of the row, or the value to which
+    /// `field(row)` refers. The first column that is read sets the number of rows; all others must have the same.
     template <class Row, class Field>
     void column(const std::string& name, Label label, std::vector<Row>& rows, Field field) const {
         std::vector<std::decay_t<std::invoke_result_t<Field, Row&>>> values;
@@ -134,7 +133,7 @@ public:
         for (std::size_t at = 0; at < rows.size(); ++at) std::invoke(field, rows[at]) = values[at];
     }
 
-    /// Throws FileError: the item `name` of this group `what`.
+    /// Throws FileError with the path of the item `name` of this group, then `what`.
     [[noreturn]] void wrong(const std::string& name, const std::string& what) const;
 
 private:
@@ -150,10 +149,10 @@ private:
     Id id_;
     Mode mode_;
     std::string file_name_, path_;  ///< the path ends in '/'
-    mutable Index rows_ = -1;       ///< of the columns read; -1: none yet
+    mutable Index rows_ = -1;       ///< length of the columns that have been read; -1: none yet
 };
 
-/// Writes a text attribute of variable length, UTF-8.
+/// Writes a text attribute (UTF-8, of variable length).
 void write_text_attribute(hid_t object, const std::string& name, const std::string& text);
 
 }  // namespace hyperplane::hdf5

@@ -14,7 +14,7 @@
 namespace hyperplane {
 namespace {
 
-/// Gathers lines and writes them a piece at a time.
+/// Collects lines and writes them in large pieces.
 class LineWriter {
 public:
     LineWriter(const std::string& path, Overwrite overwrite) : file_(path, FileKind::matrix, overwrite) {}

@@ -59,7 +59,7 @@ public:
         }
         return std::nullopt;
     }
-    /// The words of the banner in lower case; none, and no line is taken, where there is no banner.
+    /// The words of the banner in lower case. If there is no banner, returns none and reads no line.
     std::vector<std::string> banner() {
         constexpr std::string_view mark = "%%matrixmarket";
         std::string head(rest_.substr(0, mark.size()));
@@ -73,8 +73,8 @@ public:
         }
         return words;
     }
-    /// Throws unless the file is large enough for `count` lines of at least `bytes`, the last one
-    /// without its line end: no memory is set aside for entries that cannot be there.
+    /// Throws unless the file is large enough for `count` lines of at least `bytes` bytes, of which the last one need
+    /// not have a line end. Thus no memory is allocated for entries that cannot exist.
     void check_room(Index count, Index bytes) const {
         if (count > Index(size_ + 1) / bytes)
             fail(fmt::format("{} entries are announced, but the file has only {} bytes; is it truncated?", count,
@@ -99,13 +99,13 @@ public:
             fail(fmt::format("expected a finite number, got '{}'", quoted(word)));
         return value;
     }
-    /// A count of rows, columns or entries.
+    /// Parses a number of rows, columns or entries.
     Index count(std::string_view word) const {
         const Index value = integer(word);
         if (value < 0) fail(fmt::format("{} is no count", value));
         return value;
     }
-    /// A 1-based index up to `last`, made 0-based.
+    /// Parses an index from 1 to `last`; the result counts from 0.
     Index index(std::string_view word, const char* what, Index last) const {
         const Index value = integer(word);
         if (value < 1 || value > last) fail(fmt::format("{} {} is outside 1..{}", what, value, last));
@@ -118,8 +118,8 @@ private:
     static constexpr std::size_t longest_line = 65536;
     static char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
 
-    /// A comment above the sizes that was meant as the banner: it begins with two '%', or speaks of a matrix in
-    /// coordinates or an array.
+    /// Refuses a comment before the sizes that was probably meant as the banner: it begins with two '%', or has the
+    /// words of one.
     void refuse_misspelt(std::string_view line) const {
         std::string text(line);
         for (char& c : text) c = lower(c);
@@ -177,14 +177,14 @@ struct Entry {
 struct Coordinates {
     Index rows = 0, columns = 0;
     std::vector<Entry> entries;
-    int above = 0, below = 0;  ///< lines of the first entries there; 0: none
+    int above = 0, below = 0;  ///< lines of the first entries above and below the diagonal; 0: none
 };
 
 constexpr Index shortest_entry = 6;                      // "1 1 1\n"
 constexpr Index shortest_value = 2;                      // "1\n"
-constexpr Index longest_sparse_vector = Index(1) << 24;  // its file's size says nothing of its own
+constexpr Index longest_sparse_vector = Index(1) << 24;  // limits memory, since its file may be short
 
-/// The entries after a size line.
+/// Reads the entries after the line of sizes.
 void read_entries(Lines& lines, Index announced, bool lower_only, Coordinates& matrix) {
     lines.check_room(announced, shortest_entry);
     matrix.entries.reserve(std::size_t(announced));
@@ -205,8 +205,8 @@ void read_entries(Lines& lines, Index announced, bool lower_only, Coordinates& m
             fmt::format("the file ends after {} of {} entries; is it truncated?", matrix.entries.size(), announced));
 }
 
-/// Whether the entries are one triangle of a symmetric matrix, as banner and deck say it; throws where they do not, or
-/// contradict each other.
+/// Whether the entries are one triangle of a symmetric matrix. Throws if banner, deck and entries contradict each
+/// other, or if they leave it open.
 bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates& matrix, const std::string& file) {
     const bool said = symmetry == FileSymmetry::symmetric;
     if (banner.given && symmetry != FileSymmetry::by_file && said != banner.symmetric)
@@ -220,7 +220,7 @@ bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates
                         "symmetric a file holds one of them",
                         file, first, std::min(matrix.above, matrix.below)));
     if (symmetry != FileSymmetry::by_file) return said;
-    if (first == 0) return true;  // a diagonal
+    if (first == 0) return true;  // a diagonal matrix
     if (matrix.above > 0 && matrix.below > 0) return false;
     throw FileError(
         fmt::format("{}:{}: all entries beside the diagonal are {} it, and without a banner that may mean a triangular "
@@ -229,7 +229,7 @@ bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates
                     file, first, matrix.above > 0 ? "above" : "below"));
 }
 
-/// Rows ascending, columns ascending in each; entries of one place are added up in the file's order.
+/// Sorts the entries by row, then by column. Entries with the same row and column are added in the order of the file.
 CsrMatrix compress(Index rows, std::vector<Entry>& entries, const std::string& file) {
     std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
         return a.row != b.row ? a.row < b.row : a.column < b.column;

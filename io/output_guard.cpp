@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 
-/// The first bytes of a regular file, at most `most`; empty where it cannot be read.
+/// The first bytes of a regular file, at most `most`; empty if it cannot be read.
 std::string head_of(const std::string& path, std::size_t most) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return "";
@@ -42,7 +42,8 @@ bool holds(std::string_view text, std::string_view part) {
     return text.find(part) != text.npos;
 }
 
-/// The kind of an HDF5 file that a program before 0.2.0 wrote, by the names that stand in it; `kind` is what it may be.
+/// Whether the bytes of an HDF5 file have the names by which files of this kind are known that a program before 0.2.0
+/// wrote.
 bool is_earlier(std::string_view bytes, FileKind kind) {
     if (!begins(bytes, hdf5_signature) || !holds(bytes, std::string_view("code_version", 13))) return false;
     const bool study = holds(bytes, std::string_view("study_schema_version", 21)),
@@ -53,7 +54,8 @@ bool is_earlier(std::string_view bytes, FileKind kind) {
     return !study && !comparison && record;
 }
 
-/// A whole file of 1 GiB or less: names may stand anywhere in it.
+/// Whether an HDF5 file is of this kind: it begins with `mark` or, if an earlier program wrote it, has its names, which
+/// are searched for in the first GiB.
 bool is_hdf5_of(const std::string& path, FileKind kind, std::string_view mark) {
     constexpr std::size_t most = std::size_t(1) << 30;
     if (begins(head_of(path, mark.size()), mark)) return true;
@@ -65,7 +67,7 @@ bool is_picture(std::string_view bytes) {
            holds(bytes, "hyperplane report");
 }
 
-/// Lines of the log begin with their level; since 0.2.0 a log begins with its name.
+/// Whether this is a log: since 0.2.0 it begins with its name, before that its lines began with their level.
 bool is_log(std::string_view bytes) {
     for (const char* level : {"hyperplane log", "info: ", "warning: ", "error: "})
         if (begins(bytes, level)) return true;
@@ -101,7 +103,7 @@ const char* to_string(FileKind kind) {
 }
 
 std::string resolve_links(const std::string& path) {
-    constexpr int most = 40;  // as the kernel
+    constexpr int most = 40;  // the limit of the Linux kernel
     std::string resolved = path;
     char target[PATH_MAX];
     for (int link = 0; link < most; ++link) {
@@ -144,7 +146,7 @@ void guard_output(const std::string& path, const std::string& name, FileKind kin
     struct stat file;
     const std::string shown = path == name ? name : fmt::format("{} (a link to {})", name, path);
     if (stat(path.c_str(), &file) != 0) {
-        if (errno == ENOENT || errno == ENOTDIR || errno == EACCES) return;  // who opens it says what is wrong
+        if (errno == ENOENT || errno == ENOTDIR || errno == EACCES) return;  // opening it will give the error
         throw FileError(fmt::format("{}: cannot be written: {}", shown, std::strerror(errno)));
     }
     if (!S_ISREG(file.st_mode))

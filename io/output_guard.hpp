@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one guard of what the program writes over. Every writer names the kind of its file, and a file that is there
-// already is replaced only if it is of that kind and this program wrote it, or if it is empty. Symbolic links are
-// resolved first: what a link names is judged, and is what is replaced. Devices, folders, FIFOs and sockets are never
-// written.
+// Decides which files the program may replace. Every writer names the kind of its file. A file that exists already is
+// replaced only if this program wrote it and it is of the same kind, or if it is empty. Symbolic links are resolved
+// first: the file to which they lead is checked and replaced. Devices, folders, FIFOs and sockets are never written.
 //
-// A kind is recognised by bytes of the file alone, without HDF5: nothing that a file holds can harm who looks at it
-// here.
+// A kind is recognised from the bytes of the file, without HDF5, so that a malicious file can do no harm here.
 #pragma once
 
 #include <string>
@@ -18,42 +16,42 @@ enum class FileKind {
     study,
     checkpoint,
     fields,   ///< VTKHDF
-    json,     ///< what bench and compare found
+    json,     ///< results of bench and compare
     csv,      ///< a study's table
     script,   ///< a batch script
     matrix,   ///< Matrix Market
     page,     ///< HTML
     picture,  ///< PNG, PDF or SVG
-    log,      ///< of a study's case
+    log,      ///< the log of a study's case
     lock,
 };
 
 /// "the record of a run"
 const char* to_string(FileKind kind);
 
-/// What may be written over.
+/// Which files may be replaced.
 enum class Overwrite {
-    own,  ///< what this program wrote, of the same kind
+    own,  ///< files of the same kind that this program wrote
     any,  ///< --force: any regular file
 };
 
-/// The file that a name leads to: links are followed, also those to a file that is not there yet. Throws FileError
-/// where they go round in circles.
+/// The file to which a name leads. Links are followed, also if the file does not exist yet. Throws FileError if links
+/// form a cycle.
 std::string resolve_links(const std::string& path);
 
-/// Whether the file is empty, or of this kind and written by this program; false where it cannot be read.
+/// Whether the file is empty, or of this kind and written by this program; false if it cannot be read.
 bool is_own(const std::string& path, FileKind kind);
 
-/// Throws FileError where a file of this kind may not be written to `path`: see above. `path`: links resolved.
-/// `name`: as the user knows the file.
+/// Throws FileError if a file of this kind may not be written to `path`, a name without links. `name` is the name that
+/// the user gave, for the message.
 void guard_output(const std::string& path, const std::string& name, FileKind kind, Overwrite overwrite);
-/// The same of a name with links.
+/// The same for a name that may be a link.
 void guard_output(const std::string& name, FileKind kind, Overwrite overwrite);
 
-/// Removes a file that this program wrote, of this kind; leaves any other alone.
+/// Removes a file of this kind that this program wrote. Other files stay.
 void remove_own(const std::string& path, FileKind kind);
 
-/// What text files of ours have in their first lines.
+/// The words that this program writes in the first lines of its text files.
 inline constexpr const char* made_by_mark = "made by hyperplane";
 
 }  // namespace hyperplane

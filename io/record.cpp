@@ -14,7 +14,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr int not_ended = -1;  // exit_code of a run under way
+constexpr int not_ended = -1;  // exit_code of a run that has not ended
 
 std::vector<char> image_of(RecordData& record, const std::string& path) {
     const hdf5::Quiet quiet;
@@ -43,7 +43,7 @@ struct RecordWriter::Impl {
     Overwrite overwrite;
     std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     std::string part() const { return data.path + ".part"; }
-    /// How long the newest part has taken, and how it stands.
+    /// Sets how long the newest part has taken, and how it ended.
     void close_part(const std::string& ended) {
         data.parts.back().seconds = seconds_since(begin);
         data.parts.back().ended = ended;
@@ -85,7 +85,7 @@ RecordData begin_record(const std::string& path, const RecordHeader& header) {
 
 RecordWriter::RecordWriter(const std::string& path, const RecordHeader& header, Overwrite overwrite)
     : impl_(std::make_unique<Impl>(begin_record(path, header), overwrite)) {
-    // A name that cannot be written is an error now, not after the solve.
+    // If the file cannot be written, that is an error now and not after the solve.
     { const AtomicFile possible(path, FileKind::record, overwrite); }
     publish();
 }

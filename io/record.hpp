@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The HDF5 record of a run, schema 1 (docs/record.md lists every group, attribute and dataset).
 //
-// A record grows in memory and reaches the disk only as whole files (io/atomic_file.hpp): each
-// publish replaces FILE.part, finish writes FILE and removes FILE.part. So a killed run leaves a
-// FILE.part that opens and says status = running, never a FILE that looks finished.
+// A record is built in memory and written to disk only as whole files (io/atomic_file.hpp): each `publish` replaces
+// FILE.part; `finish` writes FILE and removes FILE.part. So a run that is killed leaves a readable FILE.part with
+// status = running, never a FILE that looks finished.
 #pragma once
 
 #include <limits>
@@ -28,7 +28,7 @@ inline constexpr int record_schema_version = 1;
 struct RecordHeader {
     std::string code_version, git_sha;
     std::string deck_file, deck_source, deck_resolved;
-    std::string deck_folder;                         ///< where the files lie that the deck names; an absolute path
+    std::string deck_folder;                         ///< folder of the files that the deck names, an absolute path
     std::vector<std::string> overrides;              ///< "section.key=value"
     std::map<std::string, std::string> environment;  ///< backend, device, host, threads, compiler, slurm_job, ...
     Grid grid;
@@ -45,19 +45,19 @@ struct SolveRow {
     double setup_seconds = 0.0, solve_seconds = 0.0;
 };
 
-/// A part of a run: from where it began, or went on, to where it ended or died.
+/// A part of a run: from where a process began or continued it to where that process ended.
 struct PartRow {
     std::string started;  ///< "2026-03-01T12:00:00Z"
     std::string host, device;
     Index threads = 0;
-    std::string git_sha;  ///< of the program
+    std::string git_sha;  ///< commit of the program
     Index step = 0;       ///< time steps completed when it began
     double seconds =
-        std::numeric_limits<double>::quiet_NaN();  ///< wall time until the record was written; NaN: not known
-    std::string ended;  ///< as a record's status; "died": a later part went on from its checkpoint
+        std::numeric_limits<double>::quiet_NaN();  ///< wall time until the record was written; NaN: unknown
+    std::string ended;  ///< a record's status, or "died": a later part continued from its checkpoint
 };
 
-/// A scalar at every step, from the initial state on.
+/// A scalar at the initial state and after every step.
 struct DiagnosticSeries {
     std::string name, unit, description;
     std::vector<double> values;
@@ -65,21 +65,21 @@ struct DiagnosticSeries {
 
 /// Diagnostics of the states that a run went through.
 struct DiagnosticTable {
-    std::vector<Index> step;  ///< 0: the initial state
+    std::vector<Index> step;  ///< time steps completed; 0: the initial state
     std::vector<double> time;
     std::vector<DiagnosticSeries> series;  ///< each as long as step
 
-    /// `at` steps completed, at the time `when`. The first row fixes the names.
+    /// Adds the diagnostics after `at` steps, at the time `when`. The first row fixes the names.
     void add(Index at, double when, const std::vector<Diagnostic>& row);
 };
 
-/// What a run needs to go on, or the last good state of one that failed.
+/// The state from which a run can be continued, or the last good state of a run that failed.
 struct RunState {
     Index step = 0;         ///< steps completed
     double time = 0.0;      ///< at the end of the last completed step
-    Index newton = 0;       ///< Newton steps completed within the step under way
-    Index iterations = 0;   ///< of the linear solve under way
-    std::vector<double> u;  ///< newest Newton iterate of the step under way; natural order, dof fastest
+    Index newton = 0;       ///< Newton steps completed in the current time step
+    Index iterations = 0;   ///< iterations of the current linear solve
+    std::vector<double> u;  ///< newest Newton iterate of the current time step; natural order, dof fastest
     /// The states of time stepping, Newton's method and, within a solve, the Krylov method, by item
     /// (core/interfaces/solver_state.hpp).
     std::map<std::string, std::vector<double>> solver;
@@ -87,7 +87,7 @@ struct RunState {
 
 class RecordWriter {
 public:
-    /// Publishes what the header says; throws FileError when FILE or FILE.part cannot be written, or lie there and may
+    /// Publishes a record with this header. Throws FileError if FILE or FILE.part cannot be written, or exist and may
     /// not be replaced.
     RecordWriter(const std::string& path, const RecordHeader& header, Overwrite overwrite = Overwrite::own);
     ~RecordWriter();
@@ -100,22 +100,22 @@ public:
     void set_diagnostics(const DiagnosticTable& table);
     /// Error norms of the final state and observed orders, by name.
     void set_verification(const std::vector<ErrorNorm>& norms);
-    /// Those before, and the one that this writer is of.
+    /// Earlier parts, and the part that this object records.
     const std::vector<PartRow>& parts() const;
-    /// The run goes on after these parts, and after so many time steps.
+    /// Says that the run is continued after these parts and after `step` time steps.
     void set_parts_before(std::vector<PartRow> parts, Index step);
-    /// `peak_by_label` in bytes. Of timers that are running it takes what they show now.
+    /// `peak_by_label` is in bytes. Timers that are running count with their current values.
     void set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label, Index peak_total,
                          Index predicted_total);
-    /// What the memory delivers, GB/s, to set the timers' bandwidth against.
+    /// Sets the bandwidth of the memory in GB/s, with which that of the timers can be compared.
     void set_memory_limit(double rate);
     void set_state(const RunState& state);
-    /// The bytes of the record as it stands, with `state`: what a checkpoint keeps.
+    /// The bytes of the record so far, with `state`, for a checkpoint.
     std::vector<char> image(const RunState& state) const;
-    /// Replaces FILE.part; status stays "running". Throws FileError, leaving the earlier FILE.part.
+    /// Replaces FILE.part; the status stays "running". If it throws FileError, the earlier FILE.part is as before.
     void publish();
-    /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes
-    /// FILE.part. A record that is ok keeps no state. Throws FileError, leaving both as they were.
+    /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes FILE.part. A record
+    /// that is ok has no state. If it throws FileError, both files are as before.
     void finish(const std::string& status, ExitCode exit_code, const std::string& message);
 
 private:
@@ -123,7 +123,7 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// A record read back; throws FileError for a file that is not one, naming what is missing.
+/// The contents of a record. Reading throws a FileError that names what is missing if the file is not a record.
 struct RecordData {
     int schema_version = 0;
     std::string path, code_version, git_sha, status, message;
@@ -140,8 +140,8 @@ struct RecordData {
     std::vector<std::vector<HistoryEntry>> histories;  ///< one for each solve
     DiagnosticTable diagnostics;
     std::vector<ErrorNorm> verification;
-    std::vector<PartRow> parts;    ///< in their order, at least one
-    std::vector<TimerRow> timers;  ///< of all parts together, as is the memory: the largest of any
+    std::vector<PartRow> parts;    ///< in the order of time; at least one
+    std::vector<TimerRow> timers;  ///< of all parts together; for memory, the largest of any part
     std::map<std::string, Index> peak_by_label;
     Index peak_total = 0, predicted_total = 0;
     double memory_limit = 0.0;  ///< GB/s; 0: not measured
@@ -149,10 +149,10 @@ struct RecordData {
     RunState state;
 };
 
-/// What environment and status say of the newest part: all that is known of records of programs before 0.2.0.
+/// The newest part, from environment and status; nothing else is known of parts in records of programs before 0.2.0.
 PartRow only_part(const RecordData& record);
 
-/// The record of a run that has only begun.
+/// The record of a run that has just begun.
 RecordData begin_record(const std::string& path, const RecordHeader& header);
 
 RecordData read_record(const std::string& path);

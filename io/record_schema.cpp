@@ -47,7 +47,7 @@ void transfer_grid(const Group& g, RecordData& r) {
     grid.cell_centred = cell_centred != 0;
 }
 
-/// A column of 0 and 1.
+/// Transfers a column of 0 and 1.
 template <class Row, class Field>
 void transfer_flag(const Group& g, const char* name, const char* text, std::vector<Row>& rows, Field field) {
     std::vector<int> values;
@@ -58,7 +58,7 @@ void transfer_flag(const Group& g, const char* name, const char* text, std::vect
     for (std::size_t at = 0; at < rows.size(); ++at) std::invoke(field, rows[at]) = values[at] != 0;
 }
 
-/// A column of reasons by their names; Reason::interrupted is the last of them.
+/// Transfers a column of reasons as their names; Reason::interrupted must be the last enumerator.
 template <class Reason, class Row, class Field>
 void transfer_reasons(const Group& g, const char* name, const char* text, std::vector<Row>& rows, Field field) {
     std::vector<std::string> names;
@@ -81,7 +81,7 @@ void transfer_steps(const Group& g, std::vector<StepRow>& steps) {
     count("step", "number of the time step, from 1", &StepRow::step);
     count("time", "time at the end of the step", &StepRow::time);
     count("dt", "length of the step", &StepRow::dt);
-    if (!g.writing() && !g.has("attempt")) {  // of a program that knew accepted steps alone
+    if (!g.writing() && !g.has("attempt")) {  // older programs recorded accepted steps alone
         for (StepRow& row : steps) row.accepted = true;
         return;
     }
@@ -164,7 +164,7 @@ void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
               [](SolveRow& s) -> Index& { return s.setup.values_flushed; });
 }
 
-/// A modified pivot and the solve whose set-up met it.
+/// A modified pivot, and the solve in whose set-up it occurred.
 struct PivotRow {
     Index solve;
     PivotEvent event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schema of a record: one list of groups, attributes and datasets that both writes and reads.
+// The schema of a record: one list of groups, attributes and datasets, by which records are both written and read.
 #pragma once
 
 #include "io/hdf5.hpp"
@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 
-/// Attributes that records and comparisons begin with. Throws FileError for another schema.
+/// Transfers the attributes with which records and comparisons begin. Throws FileError if the schema is another one.
 void transfer_origin(const hdf5::Group& root, int& schema_version, std::string& code_version, std::string& git_sha);
 
 /// Writes all of `record` below `root`, or reads it. Throws FileError.

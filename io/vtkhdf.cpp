@@ -24,7 +24,7 @@ void write_attribute(hid_t object, const char* name, const T (&values)[N]) {
     check(H5Awrite(attribute, hdf5::native_type<T>(), values), std::string("cannot write attribute ") + name);
 }
 
-/// VTK compares Type with text of fixed length, ASCII; it does not read variable-length text.
+/// Writes ASCII text of fixed length; VTK cannot read text of variable length.
 void write_text(hid_t object, const char* name, const std::string& text) {
     const Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
     check(H5Tset_size(type, text.size()), "cannot set the size of text");
@@ -35,8 +35,8 @@ void write_text(hid_t object, const char* name, const std::string& text) {
     check(H5Awrite(attribute, type, text.data()), std::string("cannot write attribute ") + name);
 }
 
-/// Points along each axis of the image. VTK's reader up to 9.2 (ParaView 5.11) writes past its buffer
-/// where y or z is flat, so a flat axis becomes two equal layers, a spacing apart.
+/// Number of points along each axis of the image. VTK's reader up to 9.2 (ParaView 5.11) writes past its buffer if y or
+/// z has one point, so such an axis becomes two equal layers, one spacing apart.
 Int3 image_points(const Grid& grid) {
     return {grid.nx, std::max(grid.ny, 2), std::max(grid.nz, 2)};
 }
@@ -54,14 +54,14 @@ void write_geometry(hid_t image, const Grid& grid) {
     write_attribute(image, "Direction", (const double[]){1, 0, 0, 0, 1, 0, 0, 0, 1});
 }
 
-/// Creates a dataset of shape (z, y, x) whose space in the file is set aside, and returns where.
+/// Creates a dataset of shape (z, y, x), allocates its space in the file, and returns the offset of that.
 Index create_array(hid_t group, Int3 points, const std::string& name) {
     const hsize_t extents[] = {hsize_t(points.z), hsize_t(points.y), hsize_t(points.x)};
     const Id space(H5Screate_simple(3, extents, nullptr), H5Sclose, "make a data space");
     const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
     check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "cannot set the time of allocation");
     check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "cannot do without fill values");
-    check(H5Pset_obj_track_times(how, false), "cannot leave the time out");  // same field, same file
+    check(H5Pset_obj_track_times(how, false), "cannot leave the time out");  // the same field gives the same file
     const Id data(H5Dcreate2(group, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
                   "create array " + name);
     const haddr_t offset = H5Dget_offset(data);
@@ -69,10 +69,10 @@ Index create_array(hid_t group, Int3 points, const std::string& name) {
     return Index(offset);
 }
 
-/// Everything but the arrays' values; returns where they belong.
+/// Writes everything except the values of the arrays; returns the offsets of these.
 std::vector<Index> write_structure(const std::string& name, const Grid& grid, const std::vector<NamedField>& fields) {
     const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
-    check(H5Pset_fapl_stdio(access), "cannot choose a driver");  // the default one refuses files without a name
+    check(H5Pset_fapl_stdio(access), "cannot choose a driver");  // the default driver refuses files without a name
     const Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create an HDF5 file");
     std::vector<Index> offsets;
     {
@@ -86,7 +86,7 @@ std::vector<Index> write_structure(const std::string& name, const Grid& grid, co
     return offsets;
 }
 
-/// One field, from `offset` on. HDF5 cannot close a file whose disk is full, so values go past it.
+/// Writes one field at `offset`, without HDF5, which cannot close a file when the disk is full.
 void write_values(AtomicFile& file, const Grid& grid, const std::vector<double>& values, Index offset) {
     const Int3 points = image_points(grid);
     const Index plane = Index(grid.nx) * grid.ny;
@@ -105,7 +105,7 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
             field.name.find('/') != std::string::npos)
             throw Error(ExitCode::internal, fmt::format("{}: field '{}' with {} values on {} points", path, field.name,
                                                         field.values.size(), grid.points()));
-    constexpr Index structure = 64 * 1024;  // more than groups and attributes take
+    constexpr Index structure = 64 * 1024;  // bytes, more than groups and attributes take
     const Int3 points = image_points(grid);
     const Index field_bytes = Index(points.x) * points.y * points.z * Index(sizeof(double));
     AtomicFile file(path, FileKind::fields, overwrite);

@@ -13,12 +13,12 @@ namespace hyperplane {
 
 struct NamedField {
     std::string name;            ///< not empty, without '/'
-    std::vector<double> values;  ///< one a point, natural order
+    std::vector<double> values;  ///< one for each point, in natural order
 };
 
-/// Writes point data, whole or not at all. Points at cell centres stay points and a flat y or z axis
-/// becomes two equal layers: ParaView 5.11 reads neither cell data nor flat images. Needs no memory
-/// beyond the fields. Throws FileError.
+/// Writes point data, the whole file or none. Values at cell centres are written as point data, and a y or z axis with
+/// one point becomes two equal layers, because ParaView 5.11 reads neither cell data nor flat images. Needs no memory
+/// besides the fields. Throws FileError.
 void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields,
                   Overwrite overwrite = Overwrite::own);
 

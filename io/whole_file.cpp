@@ -15,7 +15,7 @@
 namespace hyperplane {
 namespace {
 
-/// What is read of a text file so far: refuses what no text file holds before memory is full of it.
+/// Checks a text file while it is being read, so that a file that is not text is refused before it fills the memory.
 class TextCheck {
 public:
     explicit TextCheck(const std::string& path) : path_(path) {}
@@ -45,7 +45,7 @@ private:
 
 std::string read_checked(const std::string& path, const std::function<void(std::string_view)>& check) {
     constexpr std::size_t piece = 1 << 20;
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO that no one writes to must not hang
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO without a writer must not block
     struct stat file;
     if (fd >= 0 && fstat(fd, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) {
         close(fd);

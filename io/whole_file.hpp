@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file's bytes in memory.
+// Reads a whole file into memory.
 #pragma once
 
 #include <string>
 
 namespace hyperplane {
 
-/// Throws FileError saying why the file cannot be read. Devices and FIFOs, which may never end, are refused.
+/// The bytes of a file. Throws a FileError that says why it cannot be read. Devices and FIFOs, which may never end, are
+/// refused.
 std::string read_whole_file(const std::string& path);
-/// The same of text; throws FileError with the line where one is longer than 64 KiB or holds a zero byte.
+/// The same for a text file. Throws FileError, with the line, if a line is longer than 64 KiB or has a zero byte.
 std::string read_text_file(const std::string& path);
 
 }  // namespace hyperplane
