@@ -13,7 +13,7 @@
 namespace hyperplane {
 namespace {
 
-/// The backend of [device]; a GPU is chosen by this. Throws DeviceError.
+/// The backend that [device] chooses. If it is a GPU, this selects the device. Throws DeviceError.
 Backend choose_backend(const Parameters& parameters) {
     const std::string& asked = parameters.text("device", "backend");
     if (asked == "cpu") return Backend::cpu;
@@ -63,7 +63,7 @@ Index available_memory(Backend backend) {
     Index available = std::numeric_limits<Index>::max();
     if (const Index free = read_number("/proc/meminfo", "MemAvailable:"); free >= 0) available = free * 1024;
     const Index limit = read_number("/sys/fs/cgroup/memory.max", "");
-    const Index used = read_number("/sys/fs/cgroup/memory.stat", "anon");  // files cached give way
+    const Index used = read_number("/sys/fs/cgroup/memory.stat", "anon");  // cached files can be evicted
     if (limit >= 0 && used >= 0) available = std::min(available, std::max<Index>(0, limit - used));
     return available;
 }

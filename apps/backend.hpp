@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [device]: which backend a run takes, what it is called, and how much memory it has left.
+// [device]: the backend of a run, its name, and how much memory it has left.
 #pragma once
 
 #include <string>
@@ -9,16 +9,17 @@
 
 namespace hyperplane {
 
-/// The context [device] asks for; auto takes the GPU where there is one that can be used. Throws DeviceError where
-/// a GPU is asked for and cannot be had.
+/// The context that [device] chooses; `auto` takes the GPU if there is one that can be used. Throws DeviceError if the
+/// deck demands a GPU and none can be used.
 Context make_context(const Parameters& parameters);
 
 /// "cpu, 2 threads" or "cuda, NVIDIA H200".
 std::string describe(const Context& context);
 
-/// Bytes this process may still take: free memory of the machine, or of its control group; of the chosen GPU.
+/// Bytes that this process can still allocate: free memory of the machine or of its control group, or of the chosen
+/// GPU.
 Index available_memory(Backend backend = Backend::cpu);
-/// The same where [device] lets the run take place, at most device.memory_limit.
+/// The same for the backend that [device] chooses, and at most device.memory_limit.
 Index available_memory(const Parameters& parameters);
 
 /// "12.3 MiB"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this program was built from and with.
+// The sources, compiler and libraries that this program was built from.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@ namespace hyperplane {
 
 struct BuildInfo {
     std::string version;  ///< of the project
-    std::string git_sha;  ///< of the sources, "-dirty" appended where they were changed; "unknown" without git
+    std::string git_sha;  ///< commit of the sources, with "-dirty" if they were changed; "unknown" without git
     std::string date;     ///< of that commit, "2026-11-21"; empty without git
     std::string compiler;
-    std::string build_type;  ///< and flags
+    std::string build_type;  ///< build type and flags
     std::string hdf5, boost, openmp;
     std::string backends;  ///< "cpu" or "cpu, cuda"
 };

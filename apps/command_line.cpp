@@ -15,7 +15,7 @@ namespace po = boost::program_options;
 namespace hyperplane {
 namespace {
 
-// Not typeable by accident, so that positional words have no option of their own.
+// An option's name that no user types, for positional words.
 constexpr const char* positional = "positional words";
 
 po::options_description describe(const Verb& verb) {
@@ -41,7 +41,7 @@ std::string suggestion(const Verb& verb, std::string wrong) {
     return near.empty() ? "" : fmt::format("; did you mean --{}?", near);
 }
 
-/// A forgotten value would make the next option one.
+/// Refuses a value that begins like an option: if a value is forgotten, the next option would be taken for it.
 void check_values(const Verb& verb, const Invocation& invocation) {
     for (const auto& [name, values] : invocation.options)
         for (const std::string& value : values)

@@ -10,7 +10,7 @@
 
 namespace hyperplane {
 
-/// An option of a verb: a switch, or with a value where `value` names one.
+/// An option of a verb: a switch or, if `value` is not empty, an option with a value of that name.
 struct Option {
     std::string name;
     std::string value;
@@ -26,34 +26,34 @@ struct Invocation {
     std::map<std::string, std::vector<std::string>> options;
 
     bool has(const std::string& option) const { return options.count(option) > 0; }
-    /// The option's value, or `fallback` where it was not given.
+    /// The option's value, or `fallback` if it was not given.
     std::string value(const std::string& option, const std::string& fallback = "") const;
     /// All values of a repeatable option.
     std::vector<std::string> values(const std::string& option) const;
-    /// What --force says.
+    /// What --force allows.
     Overwrite overwrite() const { return has("force") ? Overwrite::any : Overwrite::own; }
 };
 
 /// One word of the program; the table in verbs.cpp drives dispatch and help.
 struct Verb {
     std::string name;
-    std::string arguments;                ///< as the usage line shows them: "DECK", "FILE.h5..."
+    std::string arguments;                ///< as the line of usage shows them: "DECK", "FILE.h5..."
     int least_arguments, most_arguments;  ///< most < 0: any number
     std::string summary;
     std::vector<Option> options;
     int (*run)(const Invocation&);  ///< returns the exit status
-    bool stops_well = false;        ///< it says itself what a signal does to it (apps/signals.hpp)
+    bool stops_well = false;        ///< it handles signals itself (apps/signals.hpp)
 };
 
-/// Parses what follows the verb; throws UsageError. Nothing is guessed: no abbreviated options.
+/// Parses what follows the verb; throws UsageError. Abbreviated options are refused.
 Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& words);
 
-/// The whole of `text` as an integer >= `least`; throws UsageError naming the option.
+/// `text` as an integer >= `least`. Throws a UsageError that names the option.
 int parse_count(const std::string& option, const std::string& text, int least);
-/// The whole of `text` as a finite number >= 0; throws UsageError naming the option.
+/// `text` as a finite number >= 0. Throws a UsageError that names the option.
 double parse_tolerance(const std::string& option, const std::string& text);
 
-/// "usage: hyperplane run [OPTIONS] DECK" and the options, a line each.
+/// "usage: hyperplane run [OPTIONS] DECK" and one line for each option.
 std::string usage(const Verb& verb);
 
 }  // namespace hyperplane

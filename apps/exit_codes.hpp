@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the program returns to its shell, in words.
+// The exit codes of the program, in words.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace hyperplane {
 struct ExitCodeRow {
     ExitCode code;
     std::string meaning;  ///< a phrase
-    std::string advice;   ///< what to do about it, a phrase; empty for ok
+    std::string advice;   ///< a phrase that says what to do; empty for ok
 };
 
 const std::vector<ExitCodeRow>& exit_codes();

@@ -6,11 +6,11 @@
 
 namespace hyperplane {
 
-/// From now on the log goes to stderr, "warning: ..." a line. Called once.
+/// Directs the log to stderr, as lines "warning: ...". Called once.
 void start_log();
 
-/// The body's exit status; where it throws, the message once on stderr, with `json` as an object on
-/// stdout too, and the Error's exit code. Also notices a standard output that cannot be written.
+/// Calls `body` and returns its exit status. If it throws, prints the message on stderr, with `json` also as an object
+/// on stdout, and returns the exit code of the Error. Also fails if standard output could not be written.
 int guarded(bool json, const std::function<int()>& body);
 
 }  // namespace hyperplane

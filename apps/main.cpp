@@ -42,7 +42,7 @@ int dispatch(const std::vector<std::string>& words) {
 }
 
 int run_program(const std::vector<std::string>& words) {
-    // A full file size limit or a closed pipe shall be a failed write, which is reported, not a death.
+    // A file size limit or a closed pipe must not end the program by a signal, but fail the write, which is reported.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     start_log();
@@ -50,16 +50,17 @@ int run_program(const std::vector<std::string>& words) {
     return guarded(json, [&] { return dispatch(words); });
 }
 
-/// libgomp's threads spin for milliseconds where they wait for each other, which on a shared core holds up
-/// the very thread they wait for: one more busy program made a solve twelve times slower. It reads how long
-/// to spin once, before main, so the program starts itself again with a shorter time.
+/// Shortens the time for which libgomp's threads spin when they wait for each other. By default it is milliseconds,
+/// which on a shared core delays the very thread they wait for: a solve became twelve times slower beside one other
+/// busy program. libgomp reads this time once, before main, so the program starts itself again.
 void spin_briefly(char** argv) {
-    constexpr const char* spins = "20000";  // some 30 microseconds; waits in a solve are shorter
-    // Whoever has set any of these knows better; and a bound program would start again on one core.
+    constexpr const char* spins = "20000";  // about 30 microseconds; waits in a solve are shorter
+    // If the user has set any of these, nothing is changed. A bound program would be bound to one core when it starts
+    // again.
     for (const char* set : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"})
         if (std::getenv(set)) return;
     setenv("GOMP_SPINCOUNT", spins, 1);
-    execv("/proc/self/exe", argv);  // comes back only where it cannot be done
+    execv("/proc/self/exe", argv);  // returns only if it fails
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ namespace {
 constexpr const char* heading = "hyperplane lock";
 constexpr auto pause = std::chrono::milliseconds(100);
 
-/// Whether the open file is still the one of that name: who held it before may have removed it.
+/// Whether the open file is still the file of that name, which the previous holder may have removed.
 bool is_named(int fd, const std::string& path) {
     struct stat open_file, named;
     return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 && open_file.st_ino == named.st_ino &&
@@ -43,7 +43,7 @@ std::string text_of(int fd) {
     return text;
 }
 
-/// What a lock's file says; a holder without a host where it says nothing.
+/// The holder named in a lock's file; without a host if the file is empty.
 OutputLock::Holder parse(const std::string& text) {
     OutputLock::Holder holder;
     std::istringstream lines(text);
@@ -58,7 +58,7 @@ OutputLock::Holder parse(const std::string& text) {
     return holder;
 }
 
-/// The file's time by its server; opened anew, so that no cache answers.
+/// The file's time on its server. The file is opened again, so that the answer is not from a cache.
 std::optional<timespec> time_of(const std::string& path) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat file;
@@ -71,7 +71,7 @@ bool equal(const timespec& a, const timespec& b) {
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/// Whether the holder gives a sign of life within `patience`.
+/// Whether the holder sets the file's time within `patience`.
 bool lives(const std::string& path, std::chrono::milliseconds patience) {
     const auto first = time_of(path);
     const auto end = std::chrono::steady_clock::now() + patience;
@@ -103,7 +103,7 @@ OutputLock::OutputLock(const Request& request, Pace pace)
         std::this_thread::sleep_for(pause);
     }
     write_holder();
-    sigset_t all, before;  // signals are the main thread's
+    sigset_t all, before;  // signals go to the main thread
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     heart_ = std::thread([this] { beat(pace_.beat); });
@@ -126,7 +126,7 @@ OutputLock::Attempt OutputLock::open_file() {
     fd_ = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
     attempt.created = fd_ >= 0;
     if (fd_ < 0 && errno == EEXIST) fd_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd_ < 0 && errno == ENOENT && !attempt.created) return attempt;  // its holder has just removed it, or no folder
+    if (fd_ < 0 && errno == ENOENT && !attempt.created) return attempt;  // just removed, or there is no folder
     if (fd_ < 0) throw FileError(fmt::format("{}: cannot be made: {}", path_, std::strerror(errno)));
     attempt.open = true;
     attempt.locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;
@@ -141,14 +141,14 @@ OutputLock::Attempt OutputLock::open_file() {
 }
 
 std::optional<OutputLock::Holder> OutputLock::try_to_take() {
-    constexpr int attempts = 10;  // holder() also takes it, for a moment
+    constexpr int attempts = 10;  // holder() also locks it for a moment
     Holder holder;
     for (int at = 0; at < attempts; ++at, std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
         const Attempt attempt = open_file();
         if (!attempt.open) continue;
         holder = parse(text_of(fd_));
         if (attempt.locked || !attempt.flock_works) {
-            if (!attempt.created && holder.host.empty()) {  // whoever made it has not written yet, or died before
+            if (!attempt.created && holder.host.empty()) {  // its creator has not written yet, or has died
                 std::this_thread::sleep_for(2 * pause);
                 holder = parse(text_of(fd_));
             }
@@ -156,7 +156,7 @@ std::optional<OutputLock::Holder> OutputLock::try_to_take() {
             const bool alive = elsewhere && lives(path_, pace_.patience);
             const bool ours = is_named(fd_, path_);
             if (ours && !elsewhere) return std::nullopt;
-            if (ours && !alive) unlink(path_.c_str());  // and made anew, which one process alone can do
+            if (ours && !alive) unlink(path_.c_str());  // it is then created again, which only one process can do
             close(fd_);
             if (alive) return holder;
             continue;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One process at a time works on an output: NAME.lock beside NAME.h5, locked while it works and removed after it.
+// Lets one process at a time work on an output: it locks NAME.lock beside NAME.h5 meanwhile, and removes it at the end.
 //
-// On one machine the kernel decides (flock): it gives the lock back when its holder dies, however it dies. The file
-// says who holds it: host, process, since when, doing what.
+// On one machine the kernel keeps the lock (flock) and releases it when its holder dies, however that happens. The file
+// says who holds it: host, process, since when, and the command.
 //
-// Between machines, on NFS and the like, flock may or may not reach the other one. So the holder also sets the file's
-// time anew every few seconds, by the clock of the file's server. Who is given the lock by flock, but finds another
-// machine's name in the file, watches that time for `patience`: where it moves, the other one is at work; where it
-// stands still, the other one is dead, and the lock is taken over.
+// Between machines, on NFS for instance, flock may have no effect. So the holder also updates the file's time every few
+// seconds, by the clock of the file's server. A process that gets the lock from flock, but finds the name of another
+// machine in the file, watches that time for `patience`. If the time changes, the other process is at work; otherwise
+// it is dead, and the lock is taken over.
 #pragma once
 
 #include <chrono>
@@ -25,10 +25,10 @@ namespace hyperplane {
 
 class OutputLock {
 public:
-    /// Times that tests shorten.
+    /// Times, which tests shorten.
     struct Pace {
-        std::chrono::milliseconds beat{5000};       ///< between signs of life
-        std::chrono::milliseconds patience{16000};  ///< without one, after which a holder elsewhere is dead
+        std::chrono::milliseconds beat{5000};       ///< between updates of the file's time
+        std::chrono::milliseconds patience{16000};  ///< without an update, after which the other one is dead
     };
 
     /// Who holds a lock.
@@ -39,13 +39,13 @@ public:
         std::string text() const;
     };
 
-    /// Locks NAME.lock for `what`. Throws LockedError naming the holder where another process has it, unless `wait`:
-    /// then it waits, and throws LockedError only where `stop` tells it to give up. Throws FileError where a file that
-    /// is no lock has that name.
+    /// Locks NAME.lock for `what`. If another process holds it, throws a LockedError that names the holder or, with
+    /// `wait`, waits; then it throws LockedError only if `stop` says so. Throws FileError if a file that is not a lock
+    /// has that name.
     struct Request {
-        std::string path;     ///< of the lock's file
-        std::string what;     ///< what is to be worked on, for messages
-        std::string command;  ///< what this process does, for others' messages
+        std::string path;     ///< path of the lock's file
+        std::string what;     ///< the output that is locked, for messages
+        std::string command;  ///< the command of this process, for the messages of others
         Overwrite overwrite = Overwrite::own;
         bool wait = false;
         std::function<bool()> stop = [] { return false; };
@@ -56,8 +56,8 @@ public:
     OutputLock(const OutputLock&) = delete;
     OutputLock& operator=(const OutputLock&) = delete;
 
-    /// Who holds the lock of that file now; nothing where no one does. Of a holder elsewhere that has given no sign of
-    /// life for a minute it says nothing.
+    /// The current holder of the lock of that file, if any. A holder on another machine that has not updated the file
+    /// for a minute does not count.
     static std::optional<Holder> holder(const std::string& path);
 
 private:
@@ -65,7 +65,7 @@ private:
         bool open = false, created = false, locked = false, flock_works = false;
     };
     Attempt open_file();
-    /// Takes the lock, or says who has it.
+    /// Takes the lock, or returns who holds it.
     std::optional<Holder> try_to_take();
     void write_holder() const;
     void beat(std::chrono::milliseconds interval);
@@ -82,7 +82,7 @@ private:
 /// NAME.lock of the record NAME.h5.
 std::string lock_of(const std::string& record);
 
-/// The lock of an output as the user wants it: --wait, --force. A signal ends the wait.
+/// The request for an output's lock, with the options --wait and --force. A signal ends the wait.
 OutputLock::Request lock_request(const std::string& output, const Invocation& invocation);
 
 }  // namespace hyperplane

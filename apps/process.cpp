@@ -14,7 +14,8 @@
 namespace hyperplane {
 namespace {
 
-/// Both outputs of the program go to `output`, unless that is negative. Its pid, -1 where it cannot be started.
+/// Starts a program, whose outputs both go to `output` unless that is negative. Returns its pid, or -1 if it cannot be
+/// started.
 pid_t spawn(const std::vector<std::string>& words, int output) {
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Other programs, found in PATH and started without a shell.
+// Runs other programs, which are found in PATH and started without a shell.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace hyperplane {
 
-/// What a program that has ended leaves.
+/// The result of a program that has ended.
 struct Finished {
-    int status;           ///< of its exit; 127 where it cannot be started, 128 where a signal ended it
-    std::string printed;  ///< on both outputs, without line breaks at the end
+    int status;           ///< exit status; 127 if it could not be started, 128 if a signal ended it
+    std::string printed;  ///< what it printed on both outputs, without line breaks at the end
 };
 
-/// Runs a program with our outputs and waits; its status as above.
+/// Runs a program with the outputs of this one and waits for it; returns the status as above.
 int run_program(const std::vector<std::string>& words);
-/// The same, keeping what it prints.
+/// The same, but returns what it prints.
 Finished capture(const std::vector<std::string>& words);
 
 }  // namespace hyperplane

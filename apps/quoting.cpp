@@ -28,7 +28,8 @@ std::string shell_word(const std::string& word) {
         for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
         return text + "'";
     }
-    // Bash alone reads $'...', where control characters need not stand as they are: sbatch refuses scripts with "\r\n".
+    // Control characters are written as escapes in $'...', which bash reads, because sbatch refuses scripts with
+    // "\r\n".
     std::string text = "$'";
     for (char c : word) {
         if (is_control(c))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words for the programs that read what this one writes: whatever a name holds, it stays one word and does nothing
-// else.
+// Quotes names for the programs that read what this one writes, so that any name stays one word and has no other
+// effect.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace hyperplane {
 /// `word` as one word of bash.
 std::string shell_word(const std::string& word);
 
-/// `word` as one word of an #SBATCH line, which sbatch splits by rules of its own: quotes and backslashes count, '#'
-/// begins a comment, and a line ends where it ends. Throws UsageError for a word with a line break, saying that `what`
-/// cannot be told to sbatch.
+/// `word` as one word of an #SBATCH line, which sbatch splits by rules of its own: quotes and backslashes have a
+/// meaning, '#' begins a comment, and a line cannot be continued. Throws UsageError for a word with a line break, which
+/// says that `what` cannot be passed to sbatch.
 std::string sbatch_word(const std::string& word, const std::string& what);
 
-/// `text` on one line, control characters replaced by '?': for comments and labels.
+/// `text` on one line, with control characters replaced by '?', for comments and labels.
 std::string one_line(const std::string& text);
 
-/// A file's name as an argument that is never taken for an option: "./-x" for "-x".
+/// A file's name as an argument that cannot be taken for an option: "./-x" for "-x".
 std::string as_argument(const std::string& path);
 
 }  // namespace hyperplane

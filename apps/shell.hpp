@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a shell can know of the program, from the tables of verbs, keys and components.
+// Texts for the shell that are made from the tables of verbs, keys and components.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs, each in a file of its own: verb_NAME.cpp.
+// The verbs. Each is in a file of its own, verb_NAME.cpp.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace hyperplane {
 
-/// The table that drives dispatch, --help and the docs.
+/// The table from which dispatch, --help and the documents are made.
 const std::vector<Verb>& verbs();
-/// The verb of that name; throws UsageError with the nearest one.
+/// The verb of that name. Throws a UsageError that suggests the nearest one.
 const Verb& find_verb(const std::string& name);
 /// What `hyperplane --help` prints.
 std::string program_usage();
