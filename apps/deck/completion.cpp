@@ -17,8 +17,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// The part that knows bash. Words are put together again that bash has cut at '=' and ':', and what comes out
-// is cut as bash wants it back.
+// The part written in bash. bash splits words at '=' and ':'; they are joined again, and the results are split as bash
+// expects them.
 constexpr const char* machinery = R"bash(
 _hyperplane_files() {  # ENDING: files with this ending, and folders
     compopt -o filenames 2>/dev/null
@@ -114,8 +114,8 @@ _hyperplane() {
 complete -F _hyperplane hyperplane
 )bash";
 
-/// What completes a word of a usage line, "DECK", "FILE.h5...", "[a|b|c]", "KEY=VALUE": words as they are,
-/// @set, @files:ENDING (/: folders alone); empty: nothing is known of it.
+/// What completes a word of a line of usage, such as "DECK", "FILE.h5...", "[a|b|c]" or "KEY=VALUE": a list of words,
+/// @set, or @files:ENDING (ENDING = / for folders); empty if nothing is known.
 std::string awaited_for(std::string word) {
     std::erase_if(word, [](char c) { return c == '[' || c == ']'; });
     if (const auto dots = word.find("..."); dots != std::string::npos) word.erase(dots);
@@ -154,7 +154,8 @@ Words topics_of_help() {
     return words;
 }
 
-/// "preconditioner" for --preconditioners and so on; empty where the option names no components.
+/// The section of the components that an option names: "preconditioner" for --preconditioners and so on; empty if it
+/// names none.
 std::string component_section(const std::string& option) {
     for (const ComponentEntry& entry : registered_components())
         if (option == entry.section + "s") return entry.section;
@@ -169,7 +170,7 @@ void add_value(std::map<std::string, Words>& values, const ParameterSpec& spec) 
         if (std::find(known.begin(), known.end(), word) == known.end()) known.push_back(word);
 }
 
-/// Every key and the words it may be set to, none where it takes numbers or text.
+/// Every key, and the words that it can be set to; none if it takes numbers or text.
 std::map<std::string, Words> values_of_keys() {
     std::map<std::string, Words> values;
     for (const ParameterSpec& spec : deck_schema().common) add_value(values, spec);

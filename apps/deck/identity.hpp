@@ -9,16 +9,16 @@
 
 namespace hyperplane {
 
-/// What of a deck is left out of a comparison.
+/// Sections that are left out when decks are compared.
 using Sections = std::vector<std::string>;
 
-/// A line each key that `parameters` and the resolved deck of a record give different values:
-/// "solver.rtol is 1e-6, was 1e-8". A key that the record does not know counts as equal at its default,
-/// so that a newer program goes on with records of an older one.
+/// A line for each key whose values in `parameters` and in the resolved deck of a record differ: "solver.rtol is 1e-6,
+/// was 1e-8". A key that the record does not have counts as equal if it has its default, so that a newer program can
+/// continue with the records of an older one.
 std::vector<std::string> deck_differences(const Parameters& parameters, const std::string& resolved,
                                           const Sections& ignored);
 
-/// Eight hexadecimal digits of all keys with their values, but for those in `ignored` sections.
+/// A hash of all keys and their values, except those in `ignored` sections, as eight hexadecimal digits.
 std::string deck_hash(const Parameters& parameters, const Sections& ignored);
 
 }  // namespace hyperplane

@@ -11,7 +11,7 @@
 namespace hyperplane {
 namespace {
 
-/// Text as roff takes it: no backslash, hyphen or leading dot with a meaning of its own.
+/// `text` for roff, in which backslashes, hyphens and leading dots are escaped.
 std::string roff(const std::string& text) {
     std::string safe;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -32,7 +32,7 @@ std::string roff(const std::string& text) {
     return safe;
 }
 
-/// Paragraphs: empty lines of the text part them.
+/// `text` as paragraphs, which are separated by empty lines.
 std::string paragraphs(const std::string& text) {
     std::string safe = roff(text);
     for (std::size_t at = 0; (at = safe.find("\n\n", at)) != std::string::npos;) safe.replace(at, 2, "\n.PP\n");
@@ -43,7 +43,7 @@ std::string heading(const std::string& text) {
     return fmt::format(".SH \"{}\"\n", roff(text));
 }
 
-/// A tagged paragraph: the tag in bold, and what stands after it.
+/// A tagged paragraph: the tag in bold, `after` behind it, then the text.
 std::string tagged(const std::string& tag, const std::string& after, const std::string& text) {
     const std::string rest = after.empty() ? "" : fmt::format(" \\fR{}", roff(after));
     return fmt::format(".TP\n\\fB{}{}\\fR\n{}\n", roff(tag), rest, roff(text));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every key a deck may hold: the program's own sections, and those of the registered components.
+// Every key that a deck may have: those of the program's own sections and those of the registered components.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ ParameterTable program_parameters();
 
 DeckSchema deck_schema();
 
-/// One sentence on what a section is for; empty for an unknown one.
+/// A sentence that says what a section is for; empty for an unknown section.
 std::string explain_section(const std::string& section);
 
 }  // namespace hyperplane

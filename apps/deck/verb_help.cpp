@@ -60,7 +60,7 @@ int help_verb(const Invocation& invocation) {
                    program_usage());
         return 0;
     }
-    // A word may be more than one of these, as "problem.name" never is but a verb and a section could be.
+    // The same word may name several of these, for instance a verb and a section.
     const std::string& word = invocation.arguments[0];
     std::string text;
     for (const Verb& verb : verbs())

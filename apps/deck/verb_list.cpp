@@ -22,7 +22,7 @@ namespace {
 
 struct Line {
     std::string name, summary;
-    std::vector<std::string> more = {};  ///< lines for one who asks for this list alone
+    std::vector<std::string> more = {};  ///< lines that are printed if this list alone is printed
 };
 
 template <class Rows>
@@ -32,7 +32,7 @@ std::vector<Line> lines_of(const Rows& rows) {
     return lines;
 }
 
-/// Keys of its own, a deck to begin with, and a picture.
+/// For each problem, its own keys, a deck to begin with, and a picture.
 std::vector<Line> problem_lines() {
     std::vector<Line> lines;
     for (const auto& row : problems()) {

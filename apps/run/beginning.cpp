@@ -14,18 +14,18 @@
 namespace hyperplane {
 namespace {
 
-/// Sections that do not change what is computed.
+/// Sections that have no effect on what is computed.
 const Sections no_matter = {"output", "expect", "device"};
 
 std::vector<std::string> differences(const Case& a_case, const RecordData& record) {
     return deck_differences(a_case.parameters, record.deck_resolved, no_matter);
 }
 
-/// The record this run will write over.
+/// The record that this run will replace, if there is one.
 std::optional<RecordData> earlier_record(const Case& a_case) {
     const std::string path = a_case.record_path();
     if (!std::filesystem::exists(path) || std::filesystem::is_empty(path)) return std::nullopt;
-    if (!is_own(path, FileKind::record)) return std::nullopt;  // the guard has let it pass: --force
+    if (!is_own(path, FileKind::record)) return std::nullopt;  // with --force the guard allows to replace it
     try {
         return read_record(path);
     } catch (const FileError& error) {
@@ -47,7 +47,7 @@ std::optional<RecordData> preempted_record(const Case& a_case) {
     return record;
 }
 
-/// The newest usable checkpoint of this deck; its damaged neighbour is told of.
+/// The newest usable checkpoint of this deck. A damaged slot is reported on the log.
 std::optional<RecordData> newest_checkpoint(const Case& a_case, bool required) {
     CheckpointSlots::Found found = CheckpointSlots(a_case.record_path()).read();
     for (const std::string& damaged : found.damaged) {

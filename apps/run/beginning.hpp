@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a run begins: at its initial state, or where an earlier run of the same deck stopped.
+// Where a run begins: at the initial state, or where an earlier run of the same deck stopped.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace hyperplane {
 
-/// What the user asks for.
+/// Which earlier runs may be continued.
 enum class Restart {
     never,      ///< --fresh
-    preempted,  ///< the default: go on from a preempted record
-    required,   ///< --restart: from a preempted record or a checkpoint; there must be one
-    possible,   ///< from either where there is one, as the cases of a study do
+    preempted,  ///< the default: continue a preempted record
+    required,   ///< --restart: continue a preempted record or a checkpoint, of which there must be one
+    possible,   ///< continue either if there is one; for the cases of a study
 };
 
-/// The state to go on from, the furthest there is; nothing: begin anew. Says on the log where it comes from,
-/// and which slots are damaged. Throws UsageError where what is there is of another deck, FileError where the record
-/// is none, or where a restart is required and impossible.
+/// The most advanced state from which the run can be continued; nothing if it begins at the initial state. The log says
+/// where the state comes from, and which slots are damaged. Throws UsageError if record or checkpoint is of another
+/// deck, and FileError if the record is not one, or if a restart is required and impossible.
 std::optional<RecordData> find_beginning(const Case& a_case, Restart restart);
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a state went wrong.
+// Finds the place where a state has become invalid.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace hyperplane {
 
-/// A value that physics forbids, or one that is not finite, of a state wherever it lies; its quantity is then the
-/// unknown's name.
+/// A value of a state, on either backend, that is physically impossible or not finite. In the second case the quantity
+/// is the unknown's name.
 std::optional<BadState> find_bad_state(const Problem& problem, const Vector& u);
-/// The first value that is not finite; `prefix` stands before the unknown's name.
+/// The first value that is not finite, with `prefix` before the unknown's name.
 std::optional<BadState> find_not_finite(const SystemShape& shape, const Vector& x, const std::string& prefix = "");
 
 /// "density is -0.3 at point (4, 5, 6)"; "cell" for cell-centred grids.

@@ -20,7 +20,7 @@
 namespace hyperplane {
 namespace {
 
-/// Runs each step; the UsageErrors of all of them become one.
+/// Runs several steps and combines the UsageErrors of all of them into one.
 class Contradictions {
 public:
     template <class Step>
@@ -40,7 +40,7 @@ private:
     std::string text_;
 };
 
-/// Files of a deck are named relative to its folder.
+/// The files of a deck, whose names are relative to the deck's folder.
 InputFiles files_of(const Deck& deck) {
     const std::filesystem::path folder = folder_of(deck);
     const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
@@ -84,7 +84,7 @@ std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& 
         .create(parameters, context, files_of(deck));
 }
 
-/// Makes solver and preconditioner; without a problem the preconditioner stays unmade. Throws what was found.
+/// Makes solver and preconditioner; the preconditioner only if there is a problem. Throws the contradictions found.
 Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
               Contradictions& found) {
     const Context& context = foundation.context;
@@ -133,7 +133,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             time};
 }
 
-/// Names the section where --set has a key, or a section, alone.
+/// Throws a UsageError that names the section if --set has a key without one, or a section without a key.
 void check_section(const std::string& text) {
     const std::string word = text.substr(0, text.find('=')), rest = text.substr(word.size());
     if (word.empty() || word.find('.') != word.npos) return;
@@ -152,7 +152,7 @@ void check_section(const std::string& text) {
         fmt::format("--set '{}': expected section.key=value; did you mean {}?", text, fmt::join(meant, " or ")));
 }
 
-/// Defaults of a record of version 0.1, which hold `key = value  ; default`, as lines that say so.
+/// Turns the lines `key = value  ; default` in records of version 0.1 into lines `key ?= value`.
 std::string with_defaults_marked(const std::string& resolved) {
     constexpr std::string_view mark = "  ; default";
     std::string text;
@@ -192,7 +192,7 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     memory.by_label["preconditioner " + name("preconditioner")] = plan.bytes;
     const Index krylov = solver->work_vectors() * vector;
     memory.by_label["Krylov vectors"] = krylov;
-    // A first set-up comes before a solver has vectors.
+    // The first set-up takes place before the solver allocates its vectors.
     const bool set_up_once = !solved_before && shape().linear && steps() == 1;
     if (const Index more = plan.setup_bytes - (set_up_once ? krylov : 0); more > 0)
         memory.by_label["set-up of preconditioner " + name("preconditioner")] = more;

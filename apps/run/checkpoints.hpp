@@ -14,7 +14,7 @@ public:
     Checkpoints(const Case& a_case, RecordWriter& record)
         : case_(a_case), record_(record), slots_(a_case.record_path(), a_case.overwrite) {}
 
-    /// The run begins after `step` steps.
+    /// Called when the run begins, after `step` completed steps.
     void begin(Index step);
     bool due_after(Index step) const;
     bool due_by_clock() const;
@@ -25,8 +25,8 @@ private:
     const Case& case_;
     RecordWriter& record_;
     CheckpointSlots slots_;
-    Index step_ = 0;          ///< of the newest checkpoint, or where this run began
-    Clock::time_point time_;  ///< of the newest checkpoint, or when this run began
+    Index step_ = 0;          ///< step of the newest checkpoint, or at which this run began
+    Clock::time_point time_;  ///< time of the newest checkpoint, or at which this run began
 };
 
 }  // namespace hyperplane

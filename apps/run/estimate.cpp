@@ -22,7 +22,7 @@ double memory_rate(const Context& context, Index bytes) {
     const auto seconds_of = [&](int copies) {
         const auto begin = std::chrono::steady_clock::now();
         for (int at = 0; at < copies; ++at) at % 2 ? copy(to, from) : copy(from, to);
-        norm2(to);  // a number on the host: everything before it has been done
+        norm2(to);  // the norm is needed on the host, so this waits for all work before it
         return seconds_since(begin);
     };
     int copies = 2;
@@ -57,7 +57,7 @@ std::string in_words(double seconds) {
     };
     for (const auto& [unit, name] : {Unit{172800.0, "days"}, {7200.0, "h"}, {120.0, "min"}, {1.0, "s"}, {1e-3, "ms"}})
         if (seconds >= unit) {
-            const double scale = unit >= 120.0 ? unit / 2.0 : unit;  // hours from two of them on, and so on
+            const double scale = unit >= 120.0 ? unit / 2.0 : unit;  // hours are used from two hours on, and so on
             return fmt::format("{:.3g} {}", seconds / scale, name);
         }
     return fmt::format("{:.3g} us", seconds * 1e6);

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run will take, before it runs: the bytes of an iteration over the rate at which memory delivers them.
+// Estimates the time of a run before it runs: the bytes of an iteration divided by the memory's bandwidth.
 #pragma once
 
 #include "apps/run/case.hpp"
 
 namespace hyperplane {
 
-/// Read plus write rate, bytes a second, of copies that go back and forth over `bytes` of the context's memory (at
-/// most 256 MiB); what fits a cache is copied at the cache's rate. Takes some 50 ms.
+/// The rate of copies within `bytes` of the context's memory (at most 256 MiB), read plus written bytes a second. If
+/// that fits in a cache, it is the cache's rate. Takes about 50 ms.
 double memory_rate(const Context& context, Index bytes);
 
 struct Estimate {
-    double iteration_bytes = 0.0;    ///< fewest an iteration moves
-    double rate = 0.0;               ///< memory_rate of what the run holds
+    double iteration_bytes = 0.0;    ///< fewest bytes that an iteration moves
+    double rate = 0.0;               ///< memory_rate for the bytes that the run holds
     double iteration_seconds = 0.0;  ///< iteration_bytes / rate: no iteration is faster, most are slower
-    double most_seconds = 0.0;       ///< of solver.max_iterations in every time step; set-up and assembly come on top
+    double most_seconds = 0.0;  ///< of solver.max_iterations iterations in every time step, without set-up and assembly
 };
 
 /// Measures; throws OutOfMemory.
 Estimate estimate(const Case& a_case);
 
-/// "0.714 ms", "3.25 min": a time in three digits and a unit fit for it.
+/// A time with three digits in a suitable unit: "0.714 ms", "3.25 min".
 std::string in_words(double seconds);
 
 }  // namespace hyperplane

@@ -26,7 +26,7 @@ std::vector<std::vector<std::string>> lists(const std::string& text) {
     return found;
 }
 
-/// Reads the keys of [expect] that are given and notes those the outcome does not meet.
+/// Checks the keys of [expect] that are given, and notes those that the outcome does not meet.
 class Judge {
 public:
     explicit Judge(const Parameters& parameters) : p_(parameters) {}
@@ -122,7 +122,7 @@ public:
     }
 
 private:
-    static constexpr int most_told = 5;  // of one key
+    static constexpr int most_told = 5;  // messages for one key
 
     void bounds(const char* least, const char* most, double value) {
         const std::string found = fmt::format("{:.5e}", value);
@@ -173,7 +173,7 @@ private:
     }
 
     const Parameters& p_;
-    std::map<std::string, int> unmet_;  ///< times, by key
+    std::map<std::string, int> unmet_;  ///< number of failures, by key
     Judgement result_{};
 };
 

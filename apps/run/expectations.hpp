@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [expect]: what makes a deck a test.
+// [expect], the section that makes a deck a test.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 namespace hyperplane {
 
 struct Judgement {
-    ExitCode code;                   ///< the run's final one
-    int checked = 0;                 ///< expectations that applied
-    std::vector<std::string> unmet;  ///< a sentence each
+    ExitCode code;                   ///< the final exit code of the run
+    int checked = 0;                 ///< number of expectations that applied
+    std::vector<std::string> unmet;  ///< one sentence for each
 };
 
-/// Compares an outcome with [expect]. Unmet expectations give ExitCode::expectation; a failure that
-/// expect.exit_code, expect.stop_reason or expect.end asks for gives ok; a preempted run is not judged.
+/// Compares an outcome with [expect]. Unmet expectations give ExitCode::expectation; a failure that expect.exit_code,
+/// expect.stop_reason or expect.end expects gives ok; a preempted run is not judged.
 Judgement judge(const Parameters& parameters, const Outcome& outcome);
 
 }  // namespace hyperplane
