@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The linear solves of a run: shown while they go on, timed, recorded, broken off by a signal and gone on with.
+// The linear solves of a run: their progress is shown, they are timed and recorded, and can be stopped by a signal and
+// continued.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,7 @@ using SolverItems = std::map<std::string, std::vector<double>>;
 
 class LinearSolves {
 public:
-    /// Makes a checkpoint within the solve under way: its iterations and the method's state.
+    /// Makes a checkpoint within a solve, from its iterations and the method's state.
     using Keep = std::function<void(Index iterations, const SolverItems& state)>;
 
     LinearSolves(const Case& a_case, RecordWriter& record, Outcome& outcome, const Checkpoints& checkpoints,
@@ -28,23 +29,23 @@ public:
           progress_(std::move(progress)),
           keep_(std::move(keep)) {}
 
-    /// The next solve goes on from `state`; `so_far` is the row it left.
+    /// Continues the next solve from `state`, after `iterations` iterations.
     void resume(SolverItems state, Index iterations);
-    /// Seconds that earlier runs spent on it.
+    /// Adds the seconds that earlier runs spent on this solve.
     void add_time_before(double setup, double solve);
-    /// The timers hold what earlier runs took; what they show from now on is this one's.
+    /// Called when the timers have the times of earlier runs; what they count from now on is this run's.
     void begin_after_timers() { setup_seen_ = outcome_.timers.seconds("setup"); }
 
-    /// Solves and records, `step` and `title` telling which it is.
+    /// Solves and records. `step` and `title` say which solve it is.
     SolveReport solve(const Newton::LinearTask& task, Index step, const std::string& title);
 
-    /// Before anything else goes to stderr.
+    /// To be called before anything else is written to stderr.
     void end_line() { progress_.end_line(); }
 
-    /// Of a solve broken off, or one that is yet to go on: its iterations and the method's state.
+    /// Iterations and state of the method, of a solve that was stopped or will be continued.
     Index iterations() const { return iterations_; }
     const SolverItems& state() const { return state_; }
-    /// Seconds of the solve under way or broken off, those of earlier runs included; 0 between solves.
+    /// Seconds of the current or stopped solve, with those of earlier runs; 0 between solves.
     double setup_so_far() const { return setup_so_far_; }
     double solve_so_far() const { return solve_so_far_; }
 
@@ -59,9 +60,9 @@ private:
     Keep keep_;
     SolverItems state_;
     Index iterations_ = 0;
-    double setup_before_ = 0.0, solve_before_ = 0.0;  ///< seconds that earlier runs spent on the solve under way
+    double setup_before_ = 0.0, solve_before_ = 0.0;  ///< seconds that earlier runs spent on the current solve
     double setup_so_far_ = 0.0, solve_so_far_ = 0.0;  ///< the same with this run's
-    double setup_seen_ = 0.0;                         ///< of the timer, at the end of the last solve
+    double setup_seen_ = 0.0;                         ///< of the timer at the end of the last solve
 };
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A deck's first linear system.
+// The first linear system of a deck.
 #pragma once
 
 #include "apps/run/case.hpp"
@@ -7,16 +7,17 @@
 
 namespace hyperplane {
 
-/// All zero, in the case's layout.
+/// A system in the case's layout, all zero.
 LinearSystem make_system(const Case& a_case);
 
-/// The level of the first time step, from u; refers to it.
+/// The time level of the first time step, which begins at u and refers to it.
 TimeLevel first_level(const Case& a_case, const Vector& u);
 
-/// The first Newton step's system in the first time step, or of a steady problem; u becomes the initial state.
+/// Assembles the system of the first Newton step, in the first time step if there are any, and sets u to the initial
+/// state.
 void assemble_first(const Case& a_case, Vector& u, LinearSystem& system);
 
-/// A and M of the case as its solver sees them. Refers to both.
+/// A and M of the case as the solver takes them. The result refers to both.
 SolverOperators operators_of(const Case& a_case, const LinearOperator& a);
 
 }  // namespace hyperplane

@@ -17,7 +17,7 @@ constexpr auto terminal_interval = std::chrono::milliseconds(100);
 constexpr std::chrono::steady_clock::duration line_interval = std::chrono::seconds(10);
 constexpr std::chrono::steady_clock::duration least_interval = std::chrono::seconds(1);
 
-/// Between the lines of many solves that have taken so long.
+/// The interval between lines when many solves have taken this long.
 std::chrono::steady_clock::duration calm_interval(std::chrono::steady_clock::duration elapsed) {
     return std::clamp<std::chrono::steady_clock::duration>(elapsed / 20, least_interval, std::chrono::minutes(1));
 }
@@ -79,8 +79,8 @@ void Progress::end_line() {
     line_began_ = Clock::now();
 }
 
-/// rate = (r_k / r_0)^(1/k); ETA: iterations left at that rate, at most those allowed. Among many solves the time
-/// elapsed is that of all.
+/// With rate = (r_k / r_0)^(1/k), the remaining time is that of the iterations needed at this rate, at most those
+/// allowed. For many solves the elapsed time is that of all.
 std::string Progress::line(const HistoryEntry& entry) const {
     const double done = double(entry.iteration - first_.iteration);
     const double rate = done > 0 ? std::pow(entry.recurrence / first_.recurrence, 1.0 / done) : 1.0;

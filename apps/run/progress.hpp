@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress on stderr: one line that overwrites itself on a terminal, plain lines elsewhere.
+// Progress on stderr: one line that is overwritten on a terminal, plain lines elsewhere.
 //
-// Of many solves a terminal keeps a line of each time step, but at most one a second; elsewhere lines come ever more
-// seldom, after a twentieth of the time so far, between a second and a minute.
+// For many solves a terminal keeps one line for each time step, but at most one a second. Elsewhere the interval
+// between lines is a twentieth of the time so far, at least a second and at most a minute.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,17 @@ namespace hyperplane {
 class Progress {
 public:
     enum class Style { none, terminal, lines };
-    /// terminal where stderr is one, none when quiet.
+    /// `none` if quiet, otherwise `terminal` if stderr is one.
     static Style style_for_stderr(bool quiet);
 
     Progress(Style style, const StopCriteria& criteria) : style_(style), criteria_(criteria) {}
 
-    /// A solve of time step `step` begins; `title` tells which of many it is, e.g. "step 3 of 10".
+    /// A solve of time step `step` begins. `title` says which of many it is, for instance "step 3 of 10".
     void begin(const std::string& title, double rtol, Index step);
     void show(const HistoryEntry& entry);
-    /// The solve is over with this ||b - A x|| / ||b||: the last entry is shown with it.
+    /// The solve has ended with this ||b - A x|| / ||b||, with which the last entry is shown.
     void end(double truth);
-    /// To be called before anything else goes to stderr: a terminal's line is ended.
+    /// To be called before anything else is written to stderr; it ends the line on a terminal.
     void end_line();
 
 private:
@@ -39,10 +39,10 @@ private:
     StopCriteria criteria_;
     std::string title_;
     HistoryEntry first_{}, last_{};
-    double truth_ = 0.0;  ///< the newest known, NaN: none yet
+    double truth_ = 0.0;  ///< the newest true residual; NaN: none yet
     bool any_ = false;
     bool told_ = false;  ///< a line has been printed
-    bool open_ = false;  ///< a terminal's line has no end yet
+    bool open_ = false;  ///< the line on the terminal has not been ended
     Index step_ = 0;
     Index next_ = 0;  ///< iteration of the next plain line
     Clock::time_point began_ = Clock::now(), line_began_ = began_, printed_at_;

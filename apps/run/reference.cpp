@@ -23,7 +23,7 @@ void append(std::vector<ComponentEntry>& entries, const std::string& section, co
         entries.push_back({section, row.name, row.aliases, row.summary, row.explanation, row.parameters});
 }
 
-/// Keys that belong to no component: of any deck, then of a study.
+/// Keys that belong to no component, first those of any deck, then those of a study.
 ParameterTable keys_of_all() {
     ParameterTable keys = deck_schema().common;
     for (const ParameterTable& table : {sweep_parameters(), slurm_parameters()})

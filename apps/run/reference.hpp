@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The deck reference, written from the parameter tables: for `help`, the man page, completion and docs/deck.md.
+// The reference of the deck, made from the parameter tables, for `help`, the man page, completion and docs/deck.md.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace hyperplane {
 
-/// A registered component, whatever its kind.
+/// A registered component of any kind.
 struct ComponentEntry {
     std::string section;  ///< problem, solver or preconditioner
     std::string name;
@@ -24,17 +24,17 @@ std::string default_text(const ParameterSpec& spec);
 std::vector<ComponentEntry> registered_components();
 /// The deck's sections in the order they are explained.
 const std::vector<std::string>& deck_sections();
-/// Keys of a section that apply whatever its component.
+/// The keys of a section that apply with any component.
 ParameterTable common_keys(const std::string& section);
 
-/// All of a section: its common keys and those of its components.
+/// Explains a section: its common keys and those of its components.
 std::optional<std::string> explain_section_keys(const std::string& section);
-/// One key, "section.key" or "key" alone, wherever it stands: type, range, unit, default and whose it is.
+/// Explains a key, "section.key" or "key" in any section: type, range, unit, default and the components that have it.
 std::optional<std::string> explain_key(const std::string& name);
-/// A problem, solver or preconditioner: what it is, its source, its keys.
+/// Explains a problem, solver or preconditioner: what it is, its source, its keys.
 std::optional<std::string> explain_component(const std::string& name);
 
-/// docs/deck.md.
+/// The text of docs/deck.md.
 std::string deck_reference();
 
 }  // namespace hyperplane

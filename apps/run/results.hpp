@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run leaves of its final state: norms of the error, and fields.
+// The results of a run's final state: norms of the error, and fields.
 #pragma once
 
 #include "apps/run/case.hpp"
@@ -7,11 +7,12 @@
 
 namespace hyperplane {
 
-/// Norms of u's error go into the record, of a run that solved what it was asked to; u as VTKHDF into the file beside
-/// it, where output.fields asks for it, after a failure too: the last good state.
+/// Writes the norms of u's error to the record if the run succeeded. If output.fields is set, writes u to the VTKHDF
+/// file beside the record, also after a failure; then u is the last good state.
 void write_results(const Case& a_case, const Vector& u, double time, RecordWriter& record, Outcome& outcome);
 
-/// "step 3 of 10, Newton step 2, t = 0.3, dt = 0.1": what a progress line begins with; empty where there is one step.
+/// The beginning of a line of progress: "step 3 of 10, Newton step 2, t = 0.3, dt = 0.1"; empty if there is only one
+/// step.
 std::string step_title(const Case& a_case, const StepRow& row, Index newton);
 
 }  // namespace hyperplane

@@ -39,7 +39,7 @@ void Simulation::resume(RecordData before) {
     solves_.begin_after_timers();
     for (std::size_t s = 0; s < before.solves.size(); ++s) {
         const SolveRow& row = before.solves[s];
-        if (row.report.reason == StopReason::interrupted) {  // this run ends it, and its row will tell of all of it
+        if (row.report.reason == StopReason::interrupted) {  // this run completes it, and its row describes all of it
             if (before.state.solver.count("run/seconds") == 0)
                 solves_.add_time_before(row.setup_seconds, row.solve_seconds);
             continue;
@@ -95,7 +95,7 @@ void Simulation::march() {
     }
     end(*stepper_->ended());
     const double time = stepper_->time();
-    newton_.reset(), stepper_.reset();  // given back before the output takes its own
+    newton_.reset(), stepper_.reset();  // their memory is released before the output allocates
     write_results(case_, u_, time, record_, outcome_);
 }
 
@@ -229,7 +229,7 @@ void Simulation::end(EndReason reason) {
     outcome_.message = fmt::format("{}: {}", to_string(reason), explain(reason));
     const bool failed = outcome_.code == ExitCode::diverged;
     if (failed) outcome_.code = failure_code_;
-    if (case_.shape().linear && !case_.time.controlled()) {  // what the last linear solve came to says it all
+    if (case_.shape().linear && !case_.time.controlled()) {  // the last linear solve says how the run ended
         outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain(linear_reason_));
     } else if (failed) {
         outcome_.message = fmt::format("{} ({})", failure_, to_string(reason));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulation: a case from its initial state to its end, recorded as it goes.
+// Simulation: computes a case from its initial state to its end, and records it.
 //
 //   until the time stepper says it is enough (one step for a steady problem)
 //     begin a step from u, as long as the time stepper says
@@ -8,8 +8,8 @@
 //     accept the step, or take u back and try a shorter one
 //   norms of the error; fields
 //
-// solvers/newton.hpp and solvers/time_stepping.hpp decide; this class gives them vectors and a linear solver, records
-// what they did, and keeps what a run needs to go on from anywhere within that.
+// solvers/newton.hpp and solvers/time_stepping.hpp make the decisions. This class gives them vectors and a linear
+// solver, records what they did, and keeps what is needed to continue a run from any point.
 #pragma once
 
 #include <optional>
@@ -23,32 +23,32 @@ class Simulation {
 public:
     Simulation(const Case& a_case, RecordWriter& record, Progress progress);
 
-    /// Goes on from a preempted record or a checkpoint of the same deck.
+    /// Continues a preempted record or a checkpoint of the same deck.
     void resume(RecordData before);
-    /// Runs to the end, to a failure or to a signal. Errors end up in the outcome, and the record
-    /// holds everything known; finishing it is the caller's.
+    /// Runs to the end, to a failure or to a signal. Errors are in the outcome, and the record has everything that is
+    /// known; the caller must finish it.
     Outcome run();
 
 private:
     void march();
     void allocate();
     void start();
-    /// One attempt at a step; false where a signal broke it off.
+    /// Makes one attempt at a step; returns false if a signal stopped it.
     bool attempt();
-    /// Newton's method on the step; false where a signal broke it off.
+    /// Applies Newton's method to the step; returns false if a signal stopped it.
     bool solve_step(const TimeLevel& level, StepRow& row);
     NewtonStep newton_step(const TimeLevel& level, const StepRow& row);
-    /// Accepts the attempt, or ends it otherwise.
+    /// Accepts the attempt or rejects it.
     void conclude(StepRow& row);
-    /// Which value is to blame for a step without solution, as the end of a sentence; nothing where none is.
+    /// The value because of which a step has no solution, as the end of a sentence; empty if there is none.
     std::string culprit(NewtonReason reason);
     void fail(const StepRow& row, EndReason reason, const std::string& why);
     void add_diagnostics();
-    /// Timers and memory as they stand go into the record, which may be written at any moment.
+    /// Copies the current timers and memory to the record, which may be written at any moment.
     void keep_costs();
     void end(EndReason reason);
 
-    /// Everything needed to go on from here. `within`: within an attempt.
+    /// Everything that is needed to continue from here. `within`: in the middle of an attempt.
     RunState state(bool within, Index iterations, const SolverItems& krylov) const;
     void preempt(bool within);
 
@@ -57,13 +57,13 @@ private:
     Outcome outcome_;
     Checkpoints checkpoints_;
     LinearSolves solves_;
-    std::optional<RunState> before_;  ///< where this run begins, unless anew
-    bool within_ = false;             ///< it begins within an attempt
+    std::optional<RunState> before_;  ///< the state at which a continued run begins
+    bool within_ = false;             ///< whether that is in the middle of an attempt
     std::optional<Newton> newton_;
     std::optional<TimeStepper> stepper_;
     Vector u_;
-    StopReason linear_reason_ = StopReason::converged_rtol;  ///< of the newest linear solve
-    std::string failure_;                                    ///< of the newest attempt that failed
+    StopReason linear_reason_ = StopReason::converged_rtol;  ///< of the latest linear solve
+    std::string failure_;                                    ///< message of the latest attempt that failed
     ExitCode failure_code_ = ExitCode::diverged;
 };
 

@@ -60,7 +60,7 @@ RecordHeader header_of(const Case& a_case) {
     };
 }
 
-/// Closes the record. A file error that ended the run already is not reported a second time.
+/// Finishes the record. If a file error has already ended the run, another one is not reported.
 void finish(RecordWriter& record, const Outcome& outcome, const Judgement& judgement) {
     try {
         record.finish(status_of(judgement.code), judgement.code, outcome.message);
@@ -84,7 +84,7 @@ void announce(const Case& a_case) {
     spdlog::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }
 
-/// `labels` go into the record's environment. `lock`: of the record, where it is held already.
+/// `labels` are added to the record's environment. `lock` is the record's lock if it is held already.
 int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation,
              std::unique_ptr<OutputLock> lock) {
     check_memory(a_case);

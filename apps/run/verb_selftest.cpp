@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hyperplane selftest [DECK]
 //
-// The validity tests of HPCG (Dongarra, Heroux, Luszczek 2015, section 3.4: TestSymmetry, TestCG,
-// TestNorms) on a deck's first system, or on a small Poisson problem.
+// The validity tests of HPCG (Dongarra, Heroux, Luszczek 2015, section 3.4: TestSymmetry, TestCG, TestNorms) for a
+// deck's first system or a small Poisson problem.
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -23,10 +23,10 @@ constexpr const char* built_in_deck = "[problem]\nname = poisson\n[grid]\ncells 
 struct Check {
     std::string name;
     double value, bound;
-    bool passed() const { return value <= bound; }  // false for a NaN
+    bool passed() const { return value <= bound; }  // false for NaN
 };
 
-/// Numbers in (-1, 1) that look random and are the same everywhere.
+/// Sets x to pseudo-random numbers in (-1, 1), the same on every machine.
 void fill_scattered(Vector& x, std::uint64_t seed) {
     Vector made(Context::cpu(), x.layout(), x.dof(), "scattered");
     for (Index at = 0; at < x.size(); ++at) made.data()[at] = random_symmetric(seed, std::uint64_t(at));
@@ -90,7 +90,7 @@ private:
         return case_.solver->solve(operators.a(), operators.m(), system_.b, x_, history);
     }
 
-    /// Set-up and solve three times, once on a single thread: not one bit may change.
+    /// Sets up and solves three times, once with a single thread; all results must have the same bits.
     void repeatability() {
         std::vector<SolveReport> reports;
         for (int threads : {case_.context.threads(), case_.context.threads(), 1}) {
@@ -109,8 +109,8 @@ private:
         checks_.push_back({"spread of the iterations", spread(&SolveReport::iterations), 0.0});
     }
 
-    /// With a dominant diagonal A x = A 1 takes an iteration for each distinct factor without a
-    /// preconditioner, and next to none with one.
+    /// With a dominant diagonal, A x = A 1 takes one iteration for each distinct factor without a preconditioner, and
+    /// very few with one.
     void easy_convergence() {
         exaggerate_diagonal(system_.a);
         if (system_.p) exaggerate_diagonal(*system_.p);

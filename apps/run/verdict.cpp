@@ -26,7 +26,7 @@ Costs costs_of(const Outcome& outcome) {
     return costs_of(outcome.timers.rows(), outcome.solves, outcome.peak, outcome.parts);
 }
 
-/// GB/s of a timer's row; 0 where its bytes or time are unknown.
+/// The bandwidth of a timer in GB/s; 0 if its bytes or its time are unknown.
 double gigabytes_a_second(const TimerTree& timers, const std::string& name) {
     for (const TimerRow& row : timers.rows())
         if (row.name == name && row.seconds > 0.0) return double(row.bytes) / row.seconds * 1e-9;
@@ -42,7 +42,7 @@ std::string iterations_text(const Outcome& outcome) {
                        low->report.iterations, high->report.iterations);
 }
 
-/// Steps and Newton steps, where either is more than one; nothing else.
+/// The line with the numbers of time steps and Newton steps; empty if both are one.
 std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
     if (a_case.shape().linear && outcome.steps.size() < 2) return "";
     Index accepted = 0, newton = 0;
@@ -108,7 +108,7 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
     text += line("time", time_text(outcome));
     if (costs.parts > 1) text += line("parts", fmt::format("{}: {}", costs.parts, costs.places));
-    if (gigabytes_a_second(outcome.timers, "solve/preconditioner") > 0.0)  // a GPU's products are not timed one by one
+    if (gigabytes_a_second(outcome.timers, "solve/preconditioner") > 0.0)  // on a GPU products are not timed singly
         text += line("speed", fmt::format("SpMV {:.1f} GB/s, preconditioner {:.1f} GB/s",
                                           gigabytes_a_second(outcome.timers, "solve/spmv"),
                                           gigabytes_a_second(outcome.timers, "solve/preconditioner")));
@@ -180,7 +180,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
 
 void write_json(const std::string& path, nlohmann::json json, Overwrite overwrite) {
     if (path == "-") return fmt::print("{}", to_text(json));
-    json["_file"] = made_by_mark;  // keys are sorted, and '_' comes before letters: the guard looks at the first line
+    json["_file"] = made_by_mark;  // for the guard, in the first line: keys are sorted, '_' before letters
     write_atomically(path, to_text(json), FileKind::json, overwrite);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verdict: what came of a run, for a reader or for a script.
+// The verdict: how a run ended and what it cost, for a reader or for a script.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,19 +15,19 @@ namespace hyperplane {
 std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement);
 nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Judgement& judgement);
 
-/// "ok", "failed" or "preempted", as a record's status says it.
+/// The status in a record: "ok", "failed" or "preempted".
 std::string status_of(ExitCode code);
 
-/// Writes JSON to a file, or to standard output where `path` is `-`. Throws FileError.
+/// Writes JSON to a file, or to standard output if `path` is `-`. Throws FileError.
 void write_json(const std::string& path, nlohmann::json json, Overwrite overwrite);
-/// Throws FileError where write_json would for what lies there already.
+/// Throws FileError if write_json would because of a file that exists already.
 void guard_json(const std::string& path, Overwrite overwrite);
 
 nlohmann::json to_json(const Timing& timing);
 nlohmann::json to_json(const Costs& costs);
 nlohmann::json to_json(const std::vector<PartRow>& parts);
 
-/// JSON as text; what is not UTF-8 is replaced, NaN and infinity become null.
+/// JSON as text. Bytes that are not UTF-8 are replaced; NaN and infinity become null.
 std::string to_text(const nlohmann::json& json);
 
 }  // namespace hyperplane
