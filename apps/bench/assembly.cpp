@@ -13,7 +13,7 @@ double stored_bytes(const StructMatrix& a) {
     return double(a.stored_entries()) * a.dof() * double(a.unknowns()) * sizeof(double);
 }
 
-/// F reads u, and what a time derivative is made of beside it.
+/// The residual reads u and, with a time derivative, the earlier states.
 double residual_bytes(const TimeLevel& level, Index unknowns) {
     int vectors = 2;
     for (int state : {1, 2}) vectors += level.rate[state] != 0.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of making a linear system: F(u), and the matrices of a Newton step.
+// Times of the assembly of a linear system: F(u), and the matrices of a Newton step.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ namespace hyperplane {
 struct AssemblyPart {
     std::string name;  ///< residual, matrix, preconditioner matrix
     Timing seconds;
-    double bytes = 0.0;  ///< fewest that must move: of a matrix those written, of F also the states it reads
+    double bytes = 0.0;  ///< fewest bytes that must move: those of the matrix, or of F and the states that it reads
 };
 
 struct AssemblyBench {
     std::vector<AssemblyPart> parts;
-    /// ||(F(u + e v) - F(u - e v)) / 2e - A v|| / ||A v||, v random: rounding where A is the derivative of F, large
-    /// where the deck takes another matrix.
+    /// ||(F(u + e v) - F(u - e v)) / 2e - A v|| / ||A v|| for a random v. It is a rounding error if A is the derivative
+    /// of F, and large if the deck uses another matrix.
     double against_differences = 0.0;
 };
 
-/// The deck's first linear system, made `repeats` times after warm-ups.
+/// Assembles the deck's first linear system `repeats` times after warm-ups.
 AssemblyBench bench_assembly(const Case& a_case, int repeats);
 
 }  // namespace hyperplane

@@ -51,7 +51,7 @@ std::vector<BenchCase> table3(int divisor, int dof) {
     return cases;
 }
 
-/// The cases of a list's name; none where it is none.
+/// The cases of a named list; none if there is no such list.
 std::vector<BenchCase> named_cases(const std::string& word) {
     if (word == "table3") return table3(1, 0);
     if (word == "table3-small" || word == "quick") return table3(5, 0);
@@ -65,7 +65,7 @@ std::vector<BenchCase> named_cases(const std::string& word) {
     return cases;
 }
 
-/// Lines joined by commas, comments left out.
+/// The lines of a file without comments, joined by commas.
 std::string read_cases(const std::string& path) {
     std::ifstream file(path);
     std::string text;

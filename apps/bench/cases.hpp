@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The matrices that kernels are timed on.
+// The matrices with which kernels are timed.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace hyperplane {
 
-/// One matrix to time kernels on: n^3 points, random entries, diagonally dominant.
+/// A matrix with which kernels are timed: n^3 points, random entries, diagonally dominant.
 struct BenchCase {
     Stencil stencil = Stencil::star7();
     int dof = 1;
     int n = 64;
     bool symmetric = false;  ///< one triangle stored, incomplete Cholesky
 
-    std::string name() const;  ///< "star7:1:512", ":sym" appended
+    std::string name() const;  ///< "star7:1:512", with ":sym" if symmetric
 };
 
-/// "star7:1:96:sym, box27:4:32": stencil, dof, n; or a file of such cases, one or more a line, # for comments; throws
-/// UsageError. A name stands for several:
+/// Parses "star7:1:96:sym, box27:4:32": stencil, dof, n; or a file with such cases, one or more a line, and comments
+/// after #. Throws UsageError. Some names stand for several cases:
 ///
 ///   table3         the 25 cases of the StructILU paper's Table 3 (RTX 3090 sizes); table3:4 are those of 4 unknowns
 ///   table3-small   the same with a fifth of the points a side ("quick" is another name for it)

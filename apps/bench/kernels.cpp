@@ -18,15 +18,16 @@
 namespace hyperplane {
 namespace {
 
-/// Multiply-adds of one point count two.
+/// Flops of one point's elimination; a multiply-add counts as two.
 double factor_flops(const Stencil& stencil, int m, bool symmetric) {
     const double products = stencil.lower_size() + Eliminations(stencil, false, symmetric).count();
     return 2.0 * (products + 1.0) * m * m * m;
 }
 
-/// The fewest bytes and the flops of each kernel. Every stored value counts once, those outside the grid too, which
-/// are zeros. The lower solve counts the unit triangle E, r and y; the upper one F, D^-1, y and z, so that a pair reads
-/// the factors once. A factorisation reads the matrix and writes factors as large; with D-ILU it writes D^-1 alone.
+/// The fewest bytes and the flops of each kernel. Every stored value counts once, also the zeros of entries that lead
+/// out of the grid. The lower solve counts the unit triangle E, r and y; the upper one F, D^-1, y and z, so that both
+/// together read the factors once. A factorisation reads the matrix and writes factors of the same size; with D-ILU it
+/// writes D^-1 alone.
 std::vector<KernelResult> work_of(const StructMatrix& a) {
     const Stencil& stencil = a.stencil();
     const double m = a.dof(), points = double(a.layout().slots()), vectors = 2 * points * m * 8.0;
@@ -48,13 +49,13 @@ const KernelResult& named(const std::vector<KernelResult>& kernels, const std::s
     return *std::find_if(kernels.begin(), kernels.end(), [&](auto& k) { return k.kernel == name; });
 }
 
-/// Times calls whose errors were found small enough; a kernel that is wrong gets no time.
+/// Times calls if their errors are small enough; a kernel with wrong results gets no time.
 class Stopwatch {
 public:
     Stopwatch(const Context& context, const BenchCase& setting, const StructMatrix& a, int repeats)
         : context_(context), setting_(setting), work_(work_of(a)), repeats_(repeats) {}
 
-    /// Factors of fewer bits: their bytes are what the sweeps must read.
+    /// Counts the bytes of factors in reduced precision for the solves.
     void read_reduced(FactorStorage storage, const StructMatrix& a) {
         const double rows = double(a.unknowns()), scales = storage == FactorStorage::half_scaled ? rows : 0.0;
         const double block = rows * a.dof() * double(bytes_of(storage)), half = a.stencil().lower_size();
@@ -64,7 +65,7 @@ public:
                 kernel.bytes = kernel.own_bytes = (half + 1) * block + 2.0 * scales + 16.0 * rows;
         }
     }
-    /// Unit triangular factors: D^-1 is the upper solve's alone.
+    /// With unit triangular factors only the upper solve reads D^-1.
     void lower_reads_no_pivots() {
         for (KernelResult& kernel : work_)
             if (kernel.kernel == "lower") kernel.own_bytes = kernel.bytes;
@@ -93,7 +94,7 @@ private:
 
 constexpr double definition_bound = 1e-11, agreement_bound = 1e-10;
 
-/// Vectors every kernel works on: y = A x, z = M^-1 x.
+/// The vectors of all kernels: y = A x, z = M^-1 x.
 struct Vectors {
     Vector x, y, z;
     Vectors(const Context& context, const Layout& layout, int dof)
@@ -102,7 +103,7 @@ struct Vectors {
     }
 };
 
-/// Where struct_ilu keeps its factors.
+/// The factors of struct_ilu, where they are stored.
 FactorsAt factors_of(const IluFactors& ilu, const Context& context) {
     FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit()};
     if (context.backend() == Backend::cuda) {
@@ -112,7 +113,7 @@ FactorsAt factors_of(const IluFactors& ilu, const Context& context) {
     return factors;
 }
 
-/// SpMV and struct_ilu, checked, and those `wanted` timed; leaves z = M^-1 x and y = A x.
+/// Checks SpMV and struct_ilu and times the kernels in `wanted`; afterwards z = M^-1 x and y = A x.
 std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCase& setting, const StructMatrix& a,
                                           const IluChoice& choice, const std::vector<std::string>& wanted, int repeats,
                                           Vectors& v) {
@@ -145,7 +146,7 @@ std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCas
 }
 
 #if HYPERPLANE_CUSPARSE_BUILT
-/// v.y = A x and v.z = M^-1 x are what cuSPARSE's must agree with.
+/// Times cuSPARSE, whose results must agree with v.y = A x and v.z = M^-1 x.
 void time_cusparse(const Context& context, const BenchCase& setting, const StructMatrix& a, RowFormat format,
                    int repeats, const Vectors& v, BaselineResult& result) {
     const Stopwatch watch(context, setting, a, repeats);
@@ -189,7 +190,8 @@ BaselineResult time_baseline(const Context& context, const BenchCase& setting, c
 }
 #endif
 
-/// Sweeps from factors of fewer bits; M^-1 x must be double precision's but for the rounding of these.
+/// Times solves with factors in reduced precision. Except for the rounding of factors, M^-1 x must agree with that in
+/// double precision.
 std::vector<KernelResult> time_reduced(const Context& context, const BenchCase& setting, const StructMatrix& a,
                                        const Variant& variant, int repeats, Vectors& v) {
     Stopwatch watch(context, setting, a, repeats);
@@ -278,7 +280,7 @@ double copy_rate(const Context& context, int repeats) {
     const bool cuda = context.backend() == Backend::cuda;
     const Context own = cuda ? Context::cuda(device::properties().ordinal) : Context::cpu(context.threads());
     Grid grid;
-    grid.nx = grid.ny = grid.nz = cuda ? 640 : 288;  // 2 x 2.0 GiB, 2 x 182 MiB: beyond every cache
+    grid.nx = grid.ny = grid.nz = cuda ? 640 : 288;  // 2 x 2.0 GiB, 2 x 182 MiB: larger than any cache
     const Layout layout(LayoutKind::natural, grid, {});
     Vector from(own, layout, 1, "bench"), to(own, layout, 1, "bench");
     fill_random(from, 1);

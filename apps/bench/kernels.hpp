@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of the kernels under a solve, beside the fewest bytes they must move and beside cuSPARSE's.
+// Times of the kernels of a solve, compared with the fewest bytes that they must move and with cuSPARSE.
 #pragma once
 
 #include <functional>
@@ -17,25 +17,25 @@ namespace hyperplane {
 struct KernelResult {
     std::string kernel;  ///< spmv, lower, upper, factorise
     Timing seconds;
-    double bytes = 0.0;      ///< fewest it must move
-    double own_bytes = 0.0;  ///< fewest this implementation's factors leave, e.g. D-ILU writes D^-1 alone
+    double bytes = 0.0;      ///< fewest bytes that it must move
+    double own_bytes = 0.0;  ///< the same with this implementation's factors; D-ILU writes D^-1 alone
     double flops = 0.0;
-    double largest_error = 0.0;  ///< against rows recomputed from the definition, relative
+    double largest_error = 0.0;  ///< relative difference from rows computed by the definition
 };
 
-/// One of cuSPARSE's formats on the same matrix.
+/// cuSPARSE in one of its formats with the same matrix.
 struct BaselineResult {
     std::string format;   ///< csr, bsr
-    std::string refused;  ///< why it could not be timed; empty: it was
+    std::string refused;  ///< why it could not be timed; empty if it was
     std::vector<KernelResult> kernels;
-    double analysis = 0.0, conversion = 0.0;  ///< seconds, once: analysis, and making the compressed rows
-    double vectors = 0.0;                     ///< seconds of an apply's conversions of vectors
-    Index work_bytes = 0;                     ///< cuSPARSE's buffers
+    double analysis = 0.0, conversion = 0.0;  ///< seconds, needed once; conversion to compressed rows
+    double vectors = 0.0;                     ///< seconds that an application spends on the conversion of vectors
+    Index work_bytes = 0;                     ///< bytes of cuSPARSE's buffers
 };
 
 struct VariantResult {
     std::string name, what;
-    std::string refused;  ///< why it could not be run; empty: it was
+    std::string refused;  ///< why it could not be run; empty if it was
     std::vector<KernelResult> kernels;
 };
 
@@ -47,32 +47,32 @@ struct BenchResult {
     std::vector<BaselineResult> baselines;  ///< on a GPU
     std::vector<VariantResult> variants;    ///< with --ablate or --tunings
 
-    /// The fastest cuSPARSE time of a kernel; none without a baseline.
+    /// The fastest time of cuSPARSE for a kernel; none without a baseline.
     std::optional<double> best_baseline(const std::string& kernel) const;
 };
 
 struct BenchOptions {
     LayoutKind layout = LayoutKind::natural;
     int repeats = 9;
-    bool ablate = false;  ///< the pieces, in place of cuSPARSE
-    std::string tunings;  ///< likewise those tunings; empty: none
+    bool ablate = false;  ///< time without each of the paper's choices, instead of cuSPARSE
+    std::string tunings;  ///< time these tunings instead of cuSPARSE; empty: none
 };
 
-/// Read plus write rate of a large copy, bytes a second: the ceiling of everything here. Its memory is in no ledger of
-/// the context.
+/// The rate of a large copy, read plus written bytes a second, which limits every kernel. Its memory is not in the
+/// context's ledger.
 double copy_rate(const Context& context, int repeats);
 
-/// Builds the case where the context is, checks every kernel on rows recomputed from the definition
-/// (apps/bench/rows.hpp), then times it. cuSPARSE's product and M^-1 r must agree with ours to 1e-10 before theirs are.
-/// Throws Error(expectation) where a check fails: a wrong kernel gets no time.
+/// Builds the case on the context's backend, compares every kernel with rows computed by the definition
+/// (apps/bench/rows.hpp), then times it. cuSPARSE is timed if its product and M^-1 r agree with ours to 1e-10. Throws
+/// Error(expectation) if a check fails, so that a wrong kernel gets no time.
 BenchResult bench_kernels(const Context& context, const BenchCase& setting, const BenchOptions& options);
 
-/// Seconds of a call: by events on a GPU, by the clock on a CPU.
+/// Seconds of a call, measured by events on a GPU and by the clock on a CPU.
 double time_call(const Context& context, const std::function<void()>& call);
 
-/// Two calls; on a GPU as many as take 0.1 s: one that had little to do takes some 40 ms to reach its pace.
+/// Makes two calls; on a GPU as many as take 0.1 s, because an idle GPU takes about 40 ms to reach its full clock.
 void warm_up(const Context& context, const std::function<void()>& call);
-/// `warm_up`, then `repeats` calls. `before` precedes each, untimed.
+/// Calls `warm_up`, then times `repeats` calls. `before` is called before each, and is not timed.
 Timing time_calls(
     const Context& context, int repeats, const std::function<void()>& call,
     const std::function<void()>& before = [] {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What bench preconditioners prints and writes.
+// The table that `bench preconditioners` prints, and its JSON.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 
 namespace hyperplane {
 
-/// Rows as they come, geometric means last; the same as JSON.
+/// Prints rows as they are added and geometric means at the end, and collects the same as JSON.
 class PreconditionerTable {
 public:
-    /// `rate`: bytes a second of a copy; `print` false: JSON alone.
+    /// `rate` is that of a copy, in bytes a second. Without `print` there is only JSON.
     PreconditionerTable(double rate, bool print) : rate_(rate), print_(print) {}
 
     void head() const;
-    /// The result's last row; the first one of a system begins it.
+    /// Adds the last row of a result; the first row of a system also prints the system's name.
     void add(const PreconditionersResult& result);
-    /// The means; to be called last.
+    /// Adds the means; to be called last.
     void finish(nlohmann::json& json) const;
 
 private:

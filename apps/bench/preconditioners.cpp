@@ -75,13 +75,13 @@ bool is_baseline(const Candidate& candidate) {
     return candidate.preconditioner.name == "cusparse_ilu";
 }
 
-/// A preconditioner set up for its matrix.
+/// A preconditioner that has been set up for its matrix.
 struct Ready {
     PreconditionedSystem::Made made;
     const StructMatrix* a;
     SetupReport report;
     double seconds;  ///< of the set-up
-    Index held;      ///< bytes that it took
+    Index held;      ///< bytes that the set-up allocated
 
     Ready(PreconditionedSystem& system, const Candidate& candidate, const Parameters& parameters,
           const NamedTuning* tuning = nullptr)
@@ -99,8 +99,9 @@ struct Ready {
     }
 };
 
-/// Seconds of one sweep of the set-up: what twice as many take longer. Both are timed in turn: a GPU's clock falls
-/// under load until it draws the power that it may, and the later one of two rows of set-ups would seem slower by that.
+/// Seconds of one sweep of the set-up: the difference in time between a set-up with twice as many sweeps and this one,
+/// divided by their number. The two are timed in turn, because a GPU lowers its clock under load, which would make the
+/// later of two series seem slower.
 double seconds_of_setup_sweep(const Context& context, int repeats, Preconditioner& m, const StructMatrix& a) {
     const int sweeps = m.sweeps().setup;
     const auto seconds_with = [&](int count) {
@@ -118,8 +119,8 @@ double seconds_of_setup_sweep(const Context& context, int repeats, Preconditione
     return std::max(0.0, timing_of(std::move(found)).median) / sweeps;
 }
 
-/// Makes a preconditioner with the candidate's factors in double precision: itself, or the one its row names, with the
-/// keys that both have.
+/// Makes a preconditioner with the candidate's factors in double precision: the candidate's own or the one that its row
+/// names, with the keys that both have.
 std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, const Candidate& candidate,
                                                const StructMatrix& a) {
     const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
@@ -136,7 +137,7 @@ std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, con
     return m;
 }
 
-/// Throws Error(expectation) where z is not M^-1 r: a wrong kernel gets no time.
+/// Throws Error(expectation) if z is not M^-1 r, so that a wrong kernel gets no time.
 void check(PreconditionedSystem& system, const Candidate& candidate, const Ready& ready, const Vector& r,
            const Vector& z, PreconditionerResult& result) {
     try {

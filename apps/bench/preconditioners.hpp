@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of preconditioners alone, set-up and application, on one matrix: all that are registered, or those named.
+// Times of set-up and application of preconditioners for one matrix: of all that are registered, or of those named.
 #pragma once
 
 #include <functional>
@@ -17,19 +17,19 @@
 namespace hyperplane {
 
 struct PreconditionerResult {
-    std::string name;     ///< as the user named it: "par_ilu:sweeps=3"
-    std::string refused;  ///< why it could not be timed; empty: it was
+    std::string name;     ///< the name that the user gave: "par_ilu:sweeps=3"
+    std::string refused;  ///< why it could not be timed; empty if it was
     bool baseline = false;
     std::string layout;
-    double first_setup = 0.0;  ///< seconds, compilation of kernels and allocation of memory included
+    double first_setup = 0.0;  ///< seconds, with compilation of kernels and allocation of memory
     SetupTimes setup;
     SetupReport report;
     ApplicationCheck check;
     Timing apply;        ///< seconds
-    double bytes = 0.0;  ///< fewest that one application must move
+    double bytes = 0.0;  ///< fewest bytes that one application must move
     Index held = 0;      ///< bytes of memory besides the matrix
     SweepCounts sweeps;
-    double setup_sweep = 0.0;  ///< seconds of one sweep of the set-up, where it is made of sweeps
+    double setup_sweep = 0.0;  ///< seconds of one sweep of the set-up, if it consists of sweeps
 };
 
 struct PreconditionersResult {
@@ -38,14 +38,14 @@ struct PreconditionersResult {
     int dof = 1;
     std::vector<PreconditionerResult> rows;
 
-    /// Seconds of the fastest application by cuSPARSE; none where it was not timed.
+    /// Seconds of the fastest application by cuSPARSE; none if it was not timed.
     std::optional<double> best_baseline() const;
 };
 
-/// A matrix that preconditioners are made for, in the layout that each of them wants.
+/// A matrix for which preconditioners are made, in the layout that each of them prefers.
 class PreconditionedSystem {
 public:
-    /// A preconditioner that is not set up yet, and its matrix's layout.
+    /// A preconditioner that has not been set up, and the layout of its matrix.
     struct Made {
         std::unique_ptr<Preconditioner> m;
         Layout layout;
@@ -55,11 +55,11 @@ public:
     virtual ~PreconditionedSystem() = default;
     const std::string& name() const { return name_; }
     const Context& context() const { return context_; }
-    /// Throws UsageError, DeviceError where the preconditioner does not take such a matrix.
+    /// Throws UsageError or DeviceError if the preconditioner does not support this matrix.
     virtual Made make(const Candidate& candidate, const Parameters& parameters) = 0;
-    /// Of what was made last; the matrix before it is given up.
+    /// The matrix in a layout. The matrix returned before is released.
     virtual const StructMatrix& matrix(const Layout& layout) = 0;
-    /// What preconditioner.shift = auto stands for.
+    /// The value of preconditioner.shift = auto.
     virtual double suggested_shift() const { return 0.0; }
 
 private:
@@ -67,18 +67,18 @@ private:
     Context context_;
 };
 
-/// A bench case's random matrix.
+/// The random matrix of a bench case.
 std::unique_ptr<PreconditionedSystem> random_system(const Context& context, const BenchCase& setting);
-/// The matrix of a deck's first linear system. `parameters`: the deck's, with its own components.
+/// The matrix of a deck's first linear system. `parameters` are those of the deck with its own components.
 std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters);
 
-/// The tunings of a row whose names contain `words`; "all" stands for every one, "" for none.
+/// The tunings of a row whose names contain `words`; "all" stands for all tunings, "" for none.
 std::vector<NamedTuning> chosen_tunings(const PreconditionerRow& row, const std::string& words);
 
-/// Sets each candidate up, applies it to a random vector, which must give what its factors say
-/// (Preconditioner::check_application, else Error, expectation), and times both, cuSPARSE's first; then with each of
-/// those tunings of its row whose names contain `tunings`. A candidate that fails is a row with its reason. `done` is
-/// called after each row, the last one.
+/// Sets up each candidate, those of cuSPARSE first, applies it to a random vector, checks the result
+/// (Preconditioner::check_application; throws Error(expectation)), and times both; then once more with each tuning of
+/// its row whose name contains `tunings`. A candidate that fails becomes a row with its reason. `done` is called after
+/// each row.
 void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
                            const std::string& tunings, int repeats,
                            const std::function<void(const PreconditionersResult&)>& done);

@@ -29,7 +29,7 @@ Blocks blocks_of(const StructMatrix& a, CoefficientOrder places) {
     return {a.values(0), m * m * a.stride(), m * a.stride(), a.stride(), 1, int(m), stored};
 }
 
-/// A matrix and where its neighbours are.
+/// The rows of a matrix, with the offsets of its entries.
 struct Rows {
     Grid grid;
     Layout layout;
@@ -62,7 +62,7 @@ struct Rows {
 struct Pivots {
     Blocks a;
     int entry;
-    bool unit;  ///< the triangles are W and G
+    bool unit;  ///< whether the triangles are W and G
 
     HYPERPLANE_HD void multiply(Index slot, const double* in, double* out) const {
         for (int r = 0; r < a.dof; ++r) {
@@ -124,7 +124,7 @@ struct SpmvCheck {
     }
 };
 
-/// y - D^-1 (r - E y), or y - (r - W y)
+/// The error of y: y - D^-1 (r - E y), or y - (r - W y).
 struct LowerCheck {
     Rows rows;
     Pivots pivots;
@@ -143,7 +143,7 @@ struct LowerCheck {
     }
 };
 
-/// z - (y - D^-1 F z), or z - (D^-1 y - G z)
+/// The error of z: z - (y - D^-1 F z), or z - (D^-1 y - G z).
 struct UpperCheck {
     Rows rows;
     Pivots pivots;
@@ -166,7 +166,7 @@ struct UpperCheck {
 struct FactorCheck {
     Rows matrix, factors;
     Pivots pivots;
-    const int* partner;  ///< [e][l]: u with l + u = e, -1 where there is none
+    const int* partner;  ///< [e][l]: u with l + u = e, or -1 if there is none
     Index every;
     double* most;
 
@@ -211,7 +211,7 @@ struct FactorCheck {
     }
 };
 
-/// A matrix's rows with the offsets they refer to.
+/// The rows of a matrix, together with the memory of their offsets.
 struct HeldRows {
     Buffer<Int3> offsets;
     Rows rows;

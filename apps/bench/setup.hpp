@@ -9,20 +9,21 @@
 
 namespace hyperplane {
 
-/// What a set-up costs once it has been done before.
+/// The cost of a set-up that is repeated.
 struct SetupTimes {
-    Timing again;           ///< seconds of its numeric part (Preconditioner::numeric_setup)
-    double analysis = 0.0;  ///< seconds of the rest, once, if it is known apart; in no sum
+    Timing again;           ///< seconds of the numeric part (Preconditioner::numeric_setup)
+    double analysis = 0.0;  ///< seconds of the rest, which is done once, if measured separately; not part of any sum
     Index work_bytes = 0;   ///< bytes of a library's buffers
 };
 
-/// Sets `m` up for `p` again and again; M is whole afterwards. It must have been set up for `p` before.
+/// Sets up `m`, which must have been set up before, for `p` several times. Afterwards M can be applied.
 SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, const StructMatrix& p);
 
-/// Seconds of a call as iterations make it: on a GPU it is replayed as a graph, since launches one by one take longer.
+/// Seconds of a call as it takes place in iterations: on a GPU it is replayed as a graph, since single launches take
+/// longer.
 Timing time_in_iterations(const Context& context, int repeats, const std::function<void()>& call);
 
-/// Those of M^-1 r, without conversions of vectors.
+/// The same for z = M^-1 r, without conversions of vectors.
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z);
 
 }  // namespace hyperplane

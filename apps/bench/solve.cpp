@@ -12,7 +12,7 @@
 namespace hyperplane {
 namespace {
 
-/// A of one case: cuSPARSE's product where M is cuSPARSE's.
+/// The product with A: cuSPARSE's if the preconditioner is cuSPARSE's.
 class Product {
 public:
     Product(const Case& a_case, const LinearSystem& system) : a_(system.a) {
@@ -30,13 +30,14 @@ private:
     std::unique_ptr<LinearOperator> cusparse_;
 };
 
-/// Two lengths of a solve, within one cycle of the method, whose difference in time is that of iterations alone.
+/// Two numbers of iterations of a solve in the same cycle of the method. The difference of their times is that of
+/// iterations alone.
 struct Lengths {
     Index shorter, longer;
 
     Lengths(Index iterations, Index cycle) : shorter(iterations < 4 ? 0 : iterations / 2), longer(iterations) {
         if (cycle == 0 || iterations <= cycle) return;
-        longer = iterations / cycle * cycle;  // the cycles that are whole
+        longer = iterations / cycle * cycle;  // whole cycles
         shorter = longer - cycle + cycle / 2;
     }
     Index count() const { return longer - shorter; }
@@ -47,19 +48,19 @@ public:
     SolveTimer(const Case& a_case, const LinearSystem& system, const SolverOperators& operators, int repeats)
         : case_(a_case), system_(system), operators_(operators), repeats_(repeats), x_(a_case.make_vector("bench")) {}
 
-    /// Of one method's memory there is room for, of two perhaps not.
+    /// The solver is constructed here and released again, since the memory may not hold two.
     Timing time(const Parameters& parameters, SolveReport& report) {
         const auto solver = find_row(solvers(), "solver", case_.name("solver")).create(parameters, case_.context);
         return time_calls(case_.context, repeats_, [&] { report = run(*solver, operators_.a(), operators_.m()); });
     }
-    /// Seconds of a solve by so many iterations.
+    /// Seconds of a solve with this number of iterations.
     double of_length(Index iterations) {
         Parameters parameters = case_.parameters;
         parameters.set("solver", "max_iterations", std::to_string(iterations));
         SolveReport report;
         return time(parameters, report).median;
     }
-    /// Seconds of an iteration's products, and of its applies, x^T y included where it needs no pass of its own.
+    /// Seconds of the products and of the applications of an iteration, with x^T y if that is a by-product.
     std::pair<double, double> alone(const IterationCost& cost) {
         const Vector& b = system_.b;
         Scalars product(case_.context, "bench", 1);
@@ -74,7 +75,7 @@ public:
                                                  : seconds(a, cost.dots_of_products > 0.0);
         return {cost.products * of_product, cost.applies * seconds(operators_.m(), cost.dots_of_applies > 0.0)};
     }
-    /// With a clock in each apply; `bench` gets means.
+    /// Times the parts of a solve with a clock in each application, and writes means to `bench`.
     void share_out(SolveBench& bench) {
         TimerTree timers;
         const TimedOperator a(operators_.a(), timers, "spmv"), m(operators_.m(), timers, "preconditioner");
@@ -97,7 +98,7 @@ private:
     Vector x_;
 };
 
-/// Vectors that iterations [first, last) read and write besides A x and M^-1 r; `dots` more in each.
+/// Number of vectors that iterations [first, last) read and write besides A x and M^-1 r; each has `dots` more.
 double vectors_of(const Solver& solver, Index first, Index last, double dots) {
     double vectors = 0.0;
     for (Index at = first; at < last; ++at) vectors += solver.vectors_of(at) + dots;
@@ -109,7 +110,7 @@ void break_down(const Case& a_case, const SolverOperators& operators, SolveTimer
     const IterationCost cost = solver.iteration_cost();
     const Index iterations = bench.report.iterations;
     const bool cuda = a_case.context.backend() == Backend::cuda;
-    double dots = 0.0;  // on a CPU the clock of an apply sees them
+    double dots = 0.0;  // on a CPU they are timed with the application
     if (cuda)
         dots = cost.dots_of_products * operators.a().vectors_of_dot() +
                cost.dots_of_applies * operators.m().vectors_of_dot();
@@ -125,7 +126,7 @@ void break_down(const Case& a_case, const SolverOperators& operators, SolveTimer
     bench.ends = bench.solve.median;
     if (iterations == 0) return;
     const Lengths lengths(iterations, solver.cycle());
-    // The whole solve is none of the two: where it converges one more iteration has begun already.
+    // Neither time is that of the whole solve, in which one more iteration has begun when it converges.
     const double difference = timer.of_length(lengths.longer) - timer.of_length(lengths.shorter);
     const auto [products, applies] = timer.alone(cost);
     const double rest = difference - double(lengths.count()) * (products + applies);

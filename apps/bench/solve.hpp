@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of a whole solve, broken down as Figure 10 of the StructILU paper: factorise, triangular
-// solves, SpMV, other.
+// Times of a whole solve, divided as in Figure 10 of the StructILU paper: factorise, triangular solves, SpMV, other.
 #pragma once
 
 #include "apps/bench/setup.hpp"
@@ -13,23 +12,23 @@ struct SolveBench {
     SolveReport report;  ///< the same in every repeat
     SetupTimes factorise;
     Timing solve;                                          ///< seconds
-    double spmv = 0.0, preconditioner = 0.0, other = 0.0;  ///< seconds of one solve's iterations
-    double ends = 0.0;                                     ///< the rest: seconds before the first and after the last
-    /// Bytes of the vectors that `other` reads and writes: as its passes are, and if every x^T y fell out of the
-    /// product or apply before it.
+    double spmv = 0.0, preconditioner = 0.0, other = 0.0;  ///< seconds in the iterations of one solve
+    double ends = 0.0;                                     ///< seconds before the first and after the last of these
+    /// Bytes of the vectors that `other` reads and writes: in its present passes, and if every x^T y were a by-product
+    /// of the product or application before it.
     double other_bytes = 0.0, fewest_bytes = 0.0;
 
     double total() const { return factorise.again.median + solve.median; }
 };
 
-/// The deck's first linear system: assembled once, then factored and solved `repeats` times after warm-ups. With
-/// cusparse_ilu the products are cuSPARSE's too, and factorise is its numeric routine alone.
+/// Assembles the deck's first linear system once, then factors and solves it `repeats` times after warm-ups. With
+/// cusparse_ilu the products are cuSPARSE's, too, and factorise is its numeric routine alone.
 ///
-/// On a CPU a solve with a clock in each apply shares the time out. On a GPU an iteration is a graph that no clock sees
-/// into. There the difference of two solves of different length is the time of iterations alone. A x and M^-1 r are
-/// each timed alone and counted as often as the method does them; the rest of the difference is other, taken to the
-/// whole solve by its bytes; what all iterations leave of the whole is `ends`. Throws SetupError; a solve that does not
-/// converge is reported, not hidden.
+/// On a CPU a solve with a clock in each application divides the time. On a GPU an iteration is a graph, in which no
+/// clock can be read. There the difference in time between two solves of different length is that of iterations alone.
+/// A x and M^-1 r are timed separately and multiplied by how often the method computes them; the rest of the difference
+/// is `other`, which is scaled to the whole solve by its bytes; what remains of the whole solve's time is `ends`.
+/// Throws SetupError. A solve that does not converge is reported as such.
 SolveBench bench_solve(const Case& a_case, int repeats);
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What bench kernels prints and writes.
+// The table that `bench kernels` prints, and its JSON.
 #pragma once
 
 #include <map>
@@ -10,19 +10,19 @@
 
 namespace hyperplane {
 
-/// Rows as they come, geometric means last; the same as JSON.
+/// Prints rows as they are added and geometric means at the end, and collects the same as JSON.
 class KernelTable {
 public:
-    /// `rate`: bytes a second of a copy; `print` false: JSON alone.
+    /// `rate` is that of a copy, in bytes a second. Without `print` there is only JSON.
     KernelTable(double rate, bool print) : rate_(rate), print_(print) {}
 
     void head() const;
     void add(const BenchResult& result);
-    /// The means; to be called last.
+    /// Adds the means; to be called last.
     void finish(nlohmann::json& json) const;
 
 private:
-    /// Means of logarithms.
+    /// A geometric mean, from the sum of logarithms.
     struct Mean {
         double sum = 0.0;
         int count = 0, below_one = 0;

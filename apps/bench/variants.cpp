@@ -24,7 +24,7 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
     const Stencil& stencil = setting.stencil;
     const bool cuda = backend == Backend::cuda,
                dilu = !stencil.eliminates_off_diagonal() && (!cuda || setting.dof == 1);
-    bool older = false;  // terms of levels before the last one
+    bool older = false;  // whether there are terms of levels before the last one
     for (int e = 0; e < stencil.lower_size(); ++e) older = older || stencil.level_map().level(stencil[e]) < -1;
     const std::vector<std::string> all = all_kernels(), solves{"lower", "upper"}, factorisation{"factorise"};
     using enum Variant::Storage;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ways to run the kernels of struct_ilu that are timed beside each other.
+// The ways of running the kernels of struct_ilu that are compared.
 #pragma once
 
 #include <string>
@@ -11,33 +11,33 @@
 
 namespace hyperplane {
 
-/// spmv, lower, upper, factorise.
+/// The names spmv, lower, upper and factorise.
 std::vector<std::string> all_kernels();
 
 /// How struct_ilu is made.
 struct IluChoice {
     StructIluTuning tuning = {};
-    bool by_level = false;  ///< a launch for each level in place of the acyclic mapping of tiles (section 4.1)
-    bool may_share = true;  ///< where elimination changes the diagonal alone, E and F are the matrix's (D-ILU)
+    bool by_level = false;  ///< one launch for each level instead of the acyclic mapping of tiles (section 4.1)
+    bool may_share = true;  ///< E and F are the matrix's if elimination changes the diagonal alone (D-ILU)
 
     std::unique_ptr<IluPreconditioner> make(const Context& context, FactorStorage storage) const;
 };
 
-/// One way to run the kernels of struct_ilu, for --ablate and --tunings.
+/// One way of running the kernels of struct_ilu, for --ablate and --tunings.
 struct Variant {
-    /// As the case has it; natural where that is hyperplane, or the other way round; all of a symmetric matrix.
+    /// The case's own; the other layout; both triangles of a symmetric matrix.
     enum class Storage { own, other_layout, both_triangles };
 
     std::string name, what;
     IluChoice choice;
     Storage storage = Storage::own;                                   ///< of the matrix
-    std::vector<std::string> kernels{"lower", "upper", "factorise"};  ///< those it changes
+    std::vector<std::string> kernels{"lower", "upper", "factorise"};  ///< those that it changes
     FactorStorage factors = FactorStorage::double_precision;
 };
 
-/// The paper's pieces, each left out: those that a case has on a backend.
+/// The variants that each leave out one of the paper's choices, as far as a case has it on a backend.
 std::vector<Variant> pieces(Backend backend, const BenchCase& setting);
-/// Other shapes of the kernels on a GPU whose names hold `part`; "all": every one.
+/// Other shapes of the kernels on a GPU, whose names contain `part`; "all" stands for all shapes.
 std::vector<Variant> tunings(const std::string& part);
 
 }  // namespace hyperplane

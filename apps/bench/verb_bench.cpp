@@ -43,7 +43,7 @@ nlohmann::json heading(const std::string& kind, const Context& context) {
     return json;
 }
 
-/// Driver and clocks, as nvidia-smi sees them now: what the times belong to.
+/// Adds driver and current clocks from nvidia-smi, on which times depend.
 void add_clocks(nlohmann::json& json, const Context& context) {
     if (context.backend() != Backend::cuda) return;
     for (const auto& [name, value] : gpu_state(device::properties().ordinal)) {
@@ -66,7 +66,7 @@ Context read_device(const Invocation& invocation) {
     return Context::cpu(invocation.has("threads") ? parse_count("threads", invocation.value("threads"), 1) : 0);
 }
 
-/// Of --tunings WORDS, which `some` names hold.
+/// Throws UsageError unless some tuning's name contains the words of --tunings (`some`), and on a CPU.
 void check_tunings(const Context& context, const std::string& words, bool some) {
     if (context.backend() == Backend::cpu)
         throw UsageError("--tunings: these are of kernels on a GPU; give --device cuda, or a deck and --backend cuda");
@@ -106,7 +106,7 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     return int(ExitCode::ok);
 }
 
-/// A line of the table of solves, and its JSON; `rate`: bytes a second of a copy.
+/// Prints a line of the table of solves and returns its JSON; `rate` is that of a copy, in bytes a second.
 nlohmann::json add_solve(const std::string& deck, const Case& a_case, const SolveBench& bench, double rate,
                          bool print) {
     const SolveReport& report = bench.report;
@@ -147,7 +147,7 @@ nlohmann::json add_solve(const std::string& deck, const Case& a_case, const Solv
     return json;
 }
 
-/// Without a shift that is nothing, a key cusparse_ilu does not have.
+/// The deck without a shift of zero, since cusparse_ilu does not have that key.
 Deck without_empty_shift(Deck deck) {
     std::erase_if(deck.entries, [](const DeckEntry& entry) {
         return entry.section == "preconditioner" && entry.key == "shift" && entry.value == "0";
@@ -155,7 +155,7 @@ Deck without_empty_shift(Deck deck) {
     return deck;
 }
 
-/// The same system by cuSPARSE, in the formats that make sense; `ours` is struct_ilu's total.
+/// Adds times of cuSPARSE for the same system, in the formats that make sense; `ours` is the total time of struct_ilu.
 void add_baselines(const Invocation& invocation, const std::string& deck, int dof, double ours, int repeats,
                    double rate, bool print, nlohmann::json& solves) {
     for (const char* format : {"csr", "bsr"}) {
@@ -225,7 +225,8 @@ int bench_solves(const Invocation& invocation, int repeats) {
     return int(code);
 }
 
-/// The lines of a deck in the table of assemblies, and their JSON; `rate`: bytes a second of a copy.
+/// Prints the lines of a deck in the table of assemblies and returns their JSON; `rate` is that of a copy, in bytes a
+/// second.
 nlohmann::json add_assembly(const std::string& deck, const Case& a_case, const AssemblyBench& bench, double rate,
                             bool print) {
     const SystemShape& shape = a_case.shape();
@@ -277,7 +278,8 @@ int bench_assemblies(const Invocation& invocation, int repeats) {
     return int(ExitCode::ok);
 }
 
-/// Preconditioners by name need a deck to be resolved in; a bench case has none. The solver takes all of them.
+/// The candidates for bench cases, which have no deck: a deck is made to resolve them, with a solver that supports all
+/// preconditioners.
 Candidates candidates_of_cases(const Invocation& invocation) {
     if (invocation.has("backend"))
         throw UsageError("bench preconditioners: --backend is for decks; where cases run is said by --device");
