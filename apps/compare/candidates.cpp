@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    /// As the deck or --set gives it, else the default.
+    /// The value that the deck or --set gives, otherwise the default.
     std::string value_of(const std::string& section, const std::string& key) const {
         std::string value;
         for (const ParameterSpec& spec : schema_.common)
@@ -60,7 +60,7 @@ private:
         return value;
     }
 
-    /// A component's key; null where it has none, or is unknown.
+    /// A key of a component; null if it does not have the key, or does not exist.
     const ParameterSpec* spec_of(const std::string& section, const std::string& component,
                                  const std::string& key) const {
         const Component* found = schema_.find(section, component);
@@ -70,13 +70,14 @@ private:
         return nullptr;
     }
 
-    /// False for a key that other components of its section have, and this one has not, and for one written for
-    /// another component, or for this one in another form, that would mean nothing here.
+    /// Whether a key of the deck or of --set applies to a candidate's component. It does not if only other components
+    /// of the section have it, or if it was written for another component, or for other values of this one's keys, and
+    /// has no meaning here.
     bool applies(const DeckEntry& entry, const Choice& choice) const {
         if (has_key(schema_.common, entry.section, entry.key)) return true;
         if (const ParameterSpec* spec = spec_of(entry.section, choice.name, entry.key)) {
             const bool own = spec == spec_of(entry.section, value_of(entry.section, "name"), entry.key);
-            const bool of_deck = entry.line > 0;  // which must make sense by itself
+            const bool of_deck = entry.line > 0;  // the deck must be valid with its own components
             if (own && of_deck && !is_decided(*spec, choice)) return true;
             if (own) return holds(*spec, choice);
             const bool other_words = spec->type == ParameterType::choice && check_value(*spec, entry.value);
@@ -86,7 +87,7 @@ private:
             return other.section == entry.section && has_key(other.parameters, entry.section, entry.key);
         });
     }
-    /// Whether a candidate's own text says what a key means nothing without, at once or through others.
+    /// Whether a candidate's own text sets the key on which a key depends, directly or through other keys.
     bool is_decided(const ParameterSpec& spec, const Choice& choice) const {
         if (!spec.only_with) return false;
         const std::string& key = spec.only_with->key;
@@ -94,7 +95,7 @@ private:
                            [&](const DeckEntry& entry) { return entry.key == key; }) ||
                is_decided(*spec_of(spec.section, choice.name, key), choice);
     }
-    /// Whether a candidate has what a key means nothing without.
+    /// Whether a candidate has the values on which a key depends.
     bool holds(const ParameterSpec& spec, const Choice& choice) const {
         if (!spec.only_with) return true;
         const auto& [key, needed] = *spec.only_with;
@@ -188,7 +189,7 @@ private:
         list.push_back(std::move(candidate));
     }
 
-    /// An override that no candidate takes would be read and ignored.
+    /// Refuses overrides that no candidate takes, which would be ignored otherwise.
     void check_overrides(const CandidateLists& lists) {
         for (std::size_t at = 0; at < overrides_.size(); ++at) {
             const DeckEntry& entry = overrides_[at];
@@ -204,7 +205,7 @@ private:
         }
     }
 
-    /// The same mistake of several candidates is told once.
+    /// Adds an error. The same mistake of several candidates is reported once.
     void fail(const std::string& message) {
         if (std::find(errors_.begin(), errors_.end(), message) == errors_.end()) errors_.push_back(message);
     }
@@ -217,7 +218,7 @@ private:
     const Deck& deck_;
     DeckSchema schema_;
     std::vector<DeckEntry> overrides_;
-    std::vector<bool> applied_;  ///< which of the overrides some candidate takes
+    std::vector<bool> applied_;  ///< for each override, whether some candidate takes it
     std::vector<std::string> errors_;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a comparison compares: pairs of a solver and a preconditioner, each with parameters of its own.
+// The candidates of a comparison: pairs of a solver and a preconditioner, each with parameters of its own.
 //
 //   "struct_ilu,struct_ilu:fill_level=1,par_ilu:sweeps=10"      name[:key=value]..., separated by commas
 //
-// A candidate takes every key of the deck and of --set that its components have; keys of other components
-// are left out, so one deck serves them all. So are keys that mean nothing here: jacobi_sweeps' lower_sweeps where
-// solves are exact, or its mode = block_async where a mode is sync or async. What its own text says comes last.
+// A candidate takes every key of the deck and of --set that its components have; keys of other components are left out,
+// so one deck serves all candidates. Keys that have no meaning for a candidate are left out, too: lower_sweeps, written
+// for jacobi_sweeps, if solves are exact, or mode = block_async if the modes are sync and async. The candidate's own
+// text overrides both.
 #pragma once
 
 #include <string>
@@ -17,33 +18,33 @@ namespace hyperplane {
 
 /// One component as the user named it.
 struct Choice {
-    std::string name;                   ///< of the registry's row, aliases replaced
-    std::string text;                   ///< name, and the parameters given here: "struct_ilu:fill_level=1"
-    std::vector<DeckEntry> parameters;  ///< of its section
+    std::string name;                   ///< the name in the registry, not an alias
+    std::string text;                   ///< name and parameters as given: "struct_ilu:fill_level=1"
+    std::vector<DeckEntry> parameters;  ///< the parameters given here
 };
 
 struct Candidate {
     std::string name;  ///< "cg+struct_ilu:fill_level=1"
     Choice solver, preconditioner;
     Parameters parameters;               ///< resolved
-    std::vector<std::string> overrides;  ///< "section.key=value", those of --set that apply and its own
+    std::vector<std::string> overrides;  ///< "section.key=value": those of --set that apply, and its own
 };
 
-/// What the user asked to compare; an empty list leaves that component to the deck.
+/// The lists that the user gave. If one is empty, that component is the deck's.
 struct CandidateLists {
     std::string solvers, preconditioners;
-    bool all = false;  ///< every registered solver or preconditioner in place of an empty list
+    bool all = false;  ///< an empty list stands for all registered components instead
 };
 
 struct Candidates {
-    std::vector<Candidate> list;  ///< solvers of a preconditioner stand together
-    Parameters deck;              ///< resolved with the deck's own components
-    std::size_t own = 0;          ///< the candidate that is the deck's own pair; list.size(): there is none
+    std::vector<Candidate> list;  ///< sorted by preconditioner
+    Parameters deck;              ///< the deck resolved with its own components
+    std::size_t own = 0;          ///< number of the candidate that is the deck's own pair; list.size() if none is
 };
 
-/// Resolves the deck for every pair. Throws one UsageError with all errors: unknown components and
-/// parameters, bad values, parameters that belong to the criterion, a candidate named twice, an override that
-/// applies to none.
+/// Resolves the deck for every pair. Throws one UsageError with all errors: unknown components and parameters, wrong
+/// values, parameters that belong to the stop criterion, a candidate named twice, an override that applies to no
+/// candidate.
 Candidates read_candidates(const Deck& deck, const std::vector<std::string>& overrides, const CandidateLists& lists);
 
 }  // namespace hyperplane

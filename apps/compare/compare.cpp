@@ -94,7 +94,7 @@ void Comparison::run(const std::function<void()>& progress) {
         recordings();
         complete_ = true;
     } catch (const Stopped&) {
-        // A turn that not all have taken is of no use: what slows the machine must slow all alike.
+        // A turn that not all have taken does not count: a slow phase of the machine must affect all.
         for (Trial& trial : trials_) {
             if (!trial.converged()) continue;
             trial.setup.resize(std::min(trial.setup.size(), std::size_t(turns_done_)));
@@ -185,7 +185,7 @@ void Comparison::take_over(const ComparisonRow& row, const RecordData& record, c
             trial.setup.push_back(turn.setup);
             trial.solve.push_back(turn.solve);
         }
-    if (!trial.converged()) {  // the warm-up's times are all there are
+    if (!trial.converged()) {  // only the warm-up was timed
         trial.setup = {trial.row.setup_seconds};
         trial.solve = {trial.row.solve_seconds};
     } else {
@@ -216,7 +216,7 @@ Case Comparison::build(std::size_t at) const {
     return build_case(deck_, candidate.overrides, candidate.parameters, foundation_);
 }
 
-/// What each candidate needs is known before any memory is taken; so is whether all fit together.
+/// Builds all candidates. Before any memory is allocated, it is known what each needs, and whether all fit together.
 void Comparison::build_all() {
     entrants_.resize(candidates_.size());
     trials_.resize(candidates_.size());
@@ -239,7 +239,7 @@ void Comparison::build_all() {
                 throw OutOfMemory(fmt::format("it needs {}, {} are left", in_mib(trial.predicted), in_mib(available)));
             const bool shared = std::find(layouts.begin(), layouts.end(), a_case.layout) != layouts.end();
             if (!shared) layouts.push_back(a_case.layout);
-            most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // one is set up at a time
+            most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // only one is set up at a time
             for (const auto& [label, bytes] : plan.by_label) {
                 if (label.starts_with("set-up of ")) continue;
                 const bool own =
@@ -262,7 +262,8 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
         a_case.layout, make_system(a_case), a_case.make_vector("state"), a_case.make_vector("correction"), {}}));
     Prepared& made = *systems_.back();
     assemble_first(a_case, made.u, made.system);
-    // The mean taken from b is a sum, whose last bits depend on the order of slots: all layouts have the first one's b.
+    // The mean subtracted from b is a sum, whose last bits depend on the order of slots: all layouts get the first
+    // one's b.
     if (shape().constant_null_space) {
         if (b_.empty())
             b_ = to_natural(made.system.b);
@@ -324,7 +325,7 @@ void Comparison::warm_up(std::size_t at) {
         ledger.forget_peak();
         const double patience = std::max(least_patience, rules_.patience * best_total_);
         History history;
-        // From the first iteration on: before it kernels may be compiled, which is no fault of the candidate.
+        // Set at the first iteration: kernels may be compiled before it, which must not count.
         std::optional<Clock::time_point> begin;
         history.set_interrupt([&] {
             if (!begin) begin = Clock::now();
@@ -408,7 +409,7 @@ void Comparison::record(std::size_t at) {
     release(at);
 }
 
-/// A pass that does not converge, where others did, is the candidate's failure.
+/// If a pass does not converge although others did, the candidate has failed.
 void Comparison::check_repeated(std::size_t at, const SolveReport& report) {
     Trial& trial = trials_[at];
     const SolveReport& first = trial.row.report;
@@ -418,7 +419,7 @@ void Comparison::check_repeated(std::size_t at, const SolveReport& report) {
                                                           to_string(report.reason), explain(report.reason)));
 }
 
-/// Seconds of the candidate's fastest pass, the warm-up counted: one slow turn of the machine must not exclude it.
+/// Seconds of the candidate's fastest pass, or warm-up, so that one slow turn does not exclude it.
 double Comparison::fastest(std::size_t at) const {
     const Trial& trial = trials_[at];
     double least = trial.row.setup_seconds + trial.row.solve_seconds;
@@ -434,7 +435,7 @@ bool Comparison::in_the_field(std::size_t at) const {
     return fastest(at) <= rules_.field * best;
 }
 
-/// Gives the candidate's memory back where it cannot be kept, or is not needed again.
+/// Releases the candidate's memory if it cannot be kept or is not needed again.
 void Comparison::release(std::size_t at) {
     Entrant& entrant = entrants_[at];
     if (!entrant.a_case) return;

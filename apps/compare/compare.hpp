@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A comparison: several solvers and preconditioners on one and the same linear system.
+// A comparison: several solvers and preconditioners for the same linear system.
 //
 //   A, b, x0 = 0 and the stop criterion are fixed; every layout's copy of A and b has the same fingerprint
 //   warm-up        each candidate once, timed and recorded, not counted
@@ -7,9 +7,9 @@
 //                  time, so that a machine that slows down or speeds up does so for all
 //   recording      each candidate once more, with timers in the solve, for history and shares
 //
-// A candidate that fails ends as a row with its reason; one that did not converge in the warm-up takes no
-// turns and keeps the warm-up's times. All candidates are kept set up where memory holds them; otherwise each
-// is made anew, and warmed up again, for each of its turns.
+// A candidate that fails becomes a row with its reason; one that did not converge in the warm-up takes no turns, and
+// its times are those of the warm-up. If the memory holds all candidates, they stay set up; otherwise each is
+// constructed again, and warmed up again, for each of its turns.
 #pragma once
 
 #include <cstdint>
@@ -28,33 +28,33 @@
 
 namespace hyperplane {
 
-/// What came of a candidate.
+/// The results of a candidate.
 struct Trial {
     std::string name;
-    std::string solver, preconditioner;      ///< as the candidate's text has them
+    std::string solver, preconditioner;      ///< as in the candidate's text
     std::string layout, varies;              ///< PreconditionerTraits::varies
     std::string outcome = "converged_rtol";  ///< a stop reason, or given_up, setup_failed, refused, out_of_memory
-    std::string reason;                      ///< why it failed, a sentence; empty where it converged
+    std::string reason;                      ///< a sentence that says why it failed; empty if it converged
     ExitCode code = ExitCode::ok;
-    bool tried = false;                 ///< its warm-up is over, or it cannot begin
-    bool solved = false;                ///< a solve ended, `row` and what follows hold it
-    SolveRow row;                       ///< medians of the seconds
+    bool tried = false;                 ///< its warm-up has ended, or it cannot begin
+    bool solved = false;                ///< a solve has ended, which `row` and the next members describe
+    SolveRow row;                       ///< its times are medians
     std::vector<HistoryEntry> history;  ///< of the recording pass
     TimerTree timers;                   ///< of the recording pass: setup, solve, solve/spmv, solve/preconditioner
     std::vector<double> setup, solve;   ///< seconds of each counted turn
-    bool repeatable = true;             ///< every pass took the same iterations to the same residual
+    bool repeatable = true;             ///< every pass had the same number of iterations and the same residual
     std::map<std::string, Index> peak_by_label;
-    Index peak = 0, predicted = 0;  ///< bytes a run of this candidate alone holds
+    Index peak = 0, predicted = 0;  ///< bytes that a run of this candidate alone holds
 
     bool converged() const { return code == ExitCode::ok; }
     Timing setup_time() const { return timing_of(setup); }
     Timing solve_time() const { return timing_of(solve); }
     Timing total_time() const;
-    double per_iteration() const;         ///< seconds, 0 without iterations
-    double preconditioner_share() const;  ///< of the solve's time; NaN on a GPU, where no clock sees into a solve
+    double per_iteration() const;         ///< seconds; 0 without iterations
+    double preconditioner_share() const;  ///< of the solve's time; NaN on a GPU, where parts are not timed
 };
 
-/// What all candidates share, in 64 bits each.
+/// Fingerprints of the system that all candidates share.
 struct SystemPrint {
     std::uint64_t a = 0, p = 0, b = 0, x0 = 0, criterion = 0;
     std::uint64_t all() const;
@@ -63,22 +63,24 @@ struct SystemPrint {
 
 struct CompareRules {
     int turns = 5;
-    /// Gives up on a candidate in the warm-up after this many times the best one's time (and a second).
+    /// In the warm-up, a candidate is given up after this many times the best one's time, but not before a second.
     double patience = std::numeric_limits<double>::infinity();
-    /// From the second turn on a candidate whose fastest pass is this many times slower than the best takes none.
+    /// From the second turn on, a candidate whose fastest pass takes this many times as long as the best one's takes no
+    /// turns.
     double field = std::numeric_limits<double>::infinity();
 };
 
 class Comparison {
 public:
-    /// `parameters`: the deck's, with its own components.
+    /// `parameters` are those of the deck with its own components.
     Comparison(const Deck& deck, const Parameters& parameters, const std::vector<Candidate>& candidates,
                const CompareRules& rules, CompareProgress& progress);
 
-    /// Takes over what an earlier call of the same comparison finished, before run(). Throws UsageError where that was
-    /// of another system.
+    /// Takes over what an earlier call of the same comparison has finished; to be called before run(). Throws
+    /// UsageError if that was for another system.
     void resume(const ComparisonData& earlier);
-    /// To the end, or until a signal: then what was finished stays. `progress`: called whenever something was.
+    /// Runs to the end or until a signal; what has been finished stays. `progress` is called whenever something has
+    /// been finished.
     void run(const std::function<void()>& progress);
     bool complete() const { return complete_; }
     Index turns_done() const { return turns_done_; }
@@ -88,14 +90,14 @@ public:
     const SystemShape& shape() const { return foundation_.problem->shape(); }
     const Context& context() const { return foundation_.context; }
     std::string device() const { return describe(foundation_.context); }
-    /// Memory did not hold all candidates at once.
+    /// Whether the memory could not hold all candidates at once.
     bool one_at_a_time() const { return one_at_a_time_; }
 
 private:
-    /// A candidate at work.
+    /// A candidate that takes part.
     struct Entrant {
-        std::optional<Case> a_case;  ///< none: refused
-        bool warm = false;           ///< set up before, so that its memory is there
+        std::optional<Case> a_case;  ///< none if it was refused
+        bool warm = false;           ///< it has been set up before, and its memory is allocated
     };
     /// The system in one layout.
     struct Prepared {
@@ -111,7 +113,7 @@ private:
         double total() const { return setup_seconds + solve_seconds; }
     };
 
-    /// A signal came: nothing of the pass under way counts.
+    /// Thrown when a signal has arrived: nothing of the current pass counts.
     struct Stopped {};
     static void stop_if_told();
     void warm_ups();
@@ -126,14 +128,14 @@ private:
     void record(std::size_t at);
     double fastest(std::size_t at) const;
     bool in_the_field(std::size_t at) const;
-    /// Set-up and solve from x = 0. With `timers` the operators are timed too.
+    /// Sets up and solves from x = 0. With `timers` the operators are timed, too.
     Pass pass(std::size_t at, History& history, TimerTree* timers);
     Pass recorded_pass(std::size_t at, History& history);
     void keep(std::size_t at, const Pass& pass, const History& history);
     void check_repeated(std::size_t at, const SolveReport& report);
     void release(std::size_t at);
     Prepared& system_for(const Case& a_case);
-    /// Runs `work`; an Error becomes the trial's outcome.
+    /// Calls `work`; an Error becomes the outcome of the trial.
     template <class Work>
     void attempt(std::size_t at, const Work& work);
 
@@ -144,14 +146,14 @@ private:
     Foundation foundation_;
     std::map<std::string, Index> problem_memory_;
     SystemPrint print_;
-    std::vector<std::unique_ptr<Prepared>> systems_;  ///< one a layout
-    std::vector<double> b_;                           ///< where A is singular: b in natural order
+    std::vector<std::unique_ptr<Prepared>> systems_;  ///< one for each layout
+    std::vector<double> b_;                           ///< b in natural order, if A is singular
     std::vector<Entrant> entrants_;
     std::vector<Trial> trials_;
     bool one_at_a_time_ = false, complete_ = false;
     Index turns_done_ = 0;
     std::function<void()> progressed_;
-    double best_total_ = std::numeric_limits<double>::infinity();  ///< seconds, of the warm-ups
+    double best_total_ = std::numeric_limits<double>::infinity();  ///< smallest time of a warm-up, in seconds
 };
 
 }  // namespace hyperplane

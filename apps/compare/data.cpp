@@ -74,7 +74,7 @@ ComparisonRow row_of(const Trial& trial) {
     row.solve = trial.solve_time();
     row.total = trial.total_time();
     row.per_iteration = trial.per_iteration();
-    if (trial.converged() && trial.setup.empty()) {  // stopped before its first turn: the warm-up's
+    if (trial.converged() && trial.setup.empty()) {  // if stopped before its first turn, the warm-up's time
         row.setup = timing_of({trial.row.setup_seconds});
         row.solve = timing_of({trial.row.solve_seconds});
         row.total = timing_of({trial.row.setup_seconds + trial.row.solve_seconds});
@@ -86,7 +86,8 @@ ComparisonRow row_of(const Trial& trial) {
     return row;
 }
 
-/// Timers of the recording pass, which alone sees into a solve, on the scale of the medians that the table shows.
+/// The timers of the recording pass, the only one in which parts of a solve are timed, scaled to the medians in the
+/// table.
 std::vector<TimerRow> timers_of(const Trial& trial) {
     std::vector<TimerRow> rows = trial.timers.rows();
     for (TimerRow& row : rows) {
@@ -130,7 +131,8 @@ RecordData record_of(const Trial& trial, const Candidate& candidate, const Compa
     return record;
 }
 
-/// Turns in which `best` was faster: candidates' turns are paired, so what slowed the machine slowed both.
+/// Number of turns in which `best` was faster. Turns are compared in pairs, so that a slow phase of the machine affects
+/// both.
 Index turns_behind(const Trial& trial, const Trial& best) {
     Index behind = 0;
     for (std::size_t t = 0; t < std::min(trial.setup.size(), best.setup.size()); ++t)
@@ -138,7 +140,7 @@ Index turns_behind(const Trial& trial, const Trial& best) {
     return behind;
 }
 
-/// Converged, failed after a solve, no solve; by time within the first two.
+/// The order of rows: converged, failed after a solve, no solve; within the first two by time.
 auto rank(const Trial& trial) {
     return std::tuple(trial.tried && trial.converged() ? 0 : trial.solved ? 1 : 2, trial.total_time().median);
 }

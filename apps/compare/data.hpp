@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A comparison that has run, as the file, the table and the JSON show it.
+// The data of a comparison for the file, the table and the JSON.
 #pragma once
 
 #include "apps/compare/compare.hpp"
@@ -7,18 +7,18 @@
 
 namespace hyperplane {
 
-/// What to make of a comparison.
+/// What is written about a comparison.
 struct ComparisonSetting {
-    std::string path;      ///< of the HDF5 file
-    std::string baseline;  ///< a candidate's name
+    std::string path;      ///< path of the HDF5 file
+    std::string baseline;  ///< name of the candidate with which others are compared
     bool automatic;        ///< leave out pairs that cannot work together, and recommend one
 };
 
-/// The same for every call of the same comparison: candidates, their resolved decks, the rules.
+/// A hash of the candidates, their resolved decks and the rules, the same in every call of the same comparison.
 std::string identity_of(const std::vector<Candidate>& candidates, const CompareRules& rules, bool automatic);
 
-/// Rows are sorted: converged ones by median total time, then failed ones by the same, then those without a
-/// solve.
+/// Rows are sorted: first those that converged, by median total time, then those that failed, by the same, then those
+/// without a solve.
 ComparisonData summarise(const Comparison& comparison, const Deck& deck, const std::vector<Candidate>& candidates,
                          const CompareRules& rules, const ComparisonSetting& setting);
 

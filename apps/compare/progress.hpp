@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far a comparison has come, on stderr: one line that overwrites itself on a terminal, a line for each
-// candidate's warm-up and each turn elsewhere.
+// Progress of a comparison on stderr: one line that is overwritten on a terminal; elsewhere a line for each warm-up and
+// each turn.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,11 @@ public:
 
     /// "warm-up 3 of 15: cg+jacobi"
     void show(const std::string& text);
-    /// The solve under way, after the text shown last.
+    /// Shows the current solve after the text shown last.
     void show(const HistoryEntry& entry);
-    /// A fact worth a line of its own where stderr is no terminal.
+    /// Prints a line if stderr is not a terminal.
     void note(const std::string& text);
-    /// Takes the terminal's line away.
+    /// Clears the line on a terminal.
     void clear();
 
 private:

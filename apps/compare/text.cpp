@@ -44,7 +44,7 @@ struct Widths {
     std::size_t name = 9, outcome = 9;
 };
 
-/// Whichever criterion was met is in the JSON.
+/// The outcome in the table, which does not say which criterion was met; the JSON does.
 std::string outcome(const ComparisonRow& row) {
     return row.converged() ? "converged" : row.outcome;
 }
@@ -76,7 +76,7 @@ std::string table_row(const ComparisonRow& row, const Widths& widths, bool best)
                double(row.peak) / (1 << 20), row.ratio > 0.0 ? fmt::format("{:.2f}", row.ratio) : "--");
 }
 
-/// "label  a, b: reason", a line for each reason in the order they come.
+/// Lines "label  a, b: reason", one for each reason, in the order in which reasons are added.
 class Grouped {
 public:
     void add(const std::string& reason, const std::string& name) {

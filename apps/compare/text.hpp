@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A comparison for a reader or for a script.
+// A comparison as text.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,13 +9,13 @@
 
 namespace hyperplane {
 
-/// What was fixed, the table, and why candidates failed. The best row is marked with a star, and with `bold`
-/// printed so.
+/// What all candidates share, the table, and why candidates failed. The best row is marked with a star and, with
+/// `bold`, printed in bold.
 std::string comparison_text(const ComparisonData& comparison, bool bold);
 nlohmann::json comparison_json(const ComparisonData& comparison);
 
-/// Which candidate to take and the evidence: how much faster than the next, whether that is more than the
-/// spread of the turns, what it costs in memory.
+/// Recommends a candidate and gives the evidence: how much faster than the next it is, whether that is more than the
+/// spread of the turns, and its memory.
 std::string recommend(const ComparisonData& comparison);
 
 }  // namespace hyperplane

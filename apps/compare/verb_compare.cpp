@@ -39,7 +39,8 @@ CandidateLists lists_of(const Invocation& invocation) {
     return lists;
 }
 
-/// A candidate's full name, or the only one with that preconditioner or solver.
+/// The baseline that the user named, by a candidate's full name or by a solver or preconditioner that only one
+/// candidate has.
 std::string baseline_of(const Invocation& invocation, const Candidates& candidates) {
     if (!invocation.has("baseline"))
         return candidates.list[candidates.own < candidates.list.size() ? candidates.own : 0].name;
@@ -56,7 +57,7 @@ std::string baseline_of(const Invocation& invocation, const Candidates& candidat
                                  fmt::join(partial.empty() ? known : partial, ", ")));
 }
 
-/// Finds out now whether the file can be written.
+/// The name of the output. Throws now if it cannot be written, not after the comparison.
 std::string output_path(const Invocation& invocation, const Deck& deck) {
     const std::string path =
         invocation.value("output", std::filesystem::path(deck.file).stem().string() + "_compare.h5");
@@ -64,8 +65,8 @@ std::string output_path(const Invocation& invocation, const Deck& deck) {
     return path;
 }
 
-/// What an earlier call of this comparison left, where a signal or worse has stopped it. Throws UsageError where it was
-/// another comparison, or was made elsewhere.
+/// What a stopped earlier call of this comparison has left, if there was one. Throws UsageError if it was another
+/// comparison, or was made on another machine.
 std::optional<ComparisonData> unfinished(const std::string& path, const std::string& identity, const Comparison& now) {
     for (const std::string& file : {path, path + ".part"}) {
         if (!is_comparison(file)) continue;
@@ -89,7 +90,7 @@ std::optional<ComparisonData> unfinished(const std::string& path, const std::str
     return std::nullopt;
 }
 
-/// Keeps what is finished in FILE.part, at most every few seconds.
+/// Writes what has been finished to FILE.part, at most every few seconds.
 class Keeper {
 public:
     Keeper(std::string path, Overwrite overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
