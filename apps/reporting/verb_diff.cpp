@@ -17,7 +17,7 @@
 namespace hyperplane {
 namespace {
 
-/// Differences found, and the timings, which never count as one.
+/// The differences found, and the timings, which do not count as differences.
 struct Differences {
     double tolerance;
     std::vector<std::string> differences;
@@ -27,7 +27,7 @@ struct Differences {
         if (a != b) differences.push_back(fmt::format("{}: {} | {}", what, a, b));
     }
     void count(const std::string& what, Index a, Index b) { text(what, fmt::format("{}", a), fmt::format("{}", b)); }
-    /// Equal within the tolerance, relative to the larger; two NaNs are equal.
+    /// Whether a and b are equal within the tolerance, relative to the larger one. Two NaNs are equal.
     bool near(double a, double b) const {
         if (a == b || (std::isnan(a) && std::isnan(b))) return true;
         return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
@@ -37,7 +37,7 @@ struct Differences {
     }
 };
 
-/// All keys but those that must not change a result.
+/// All keys except those that have no effect on results.
 std::map<std::string, std::string> deck_keys(const RecordData& record) {
     std::map<std::string, std::string> keys;
     for (const DeckEntry& entry : parse_deck(record.deck_resolved, record.path).entries)

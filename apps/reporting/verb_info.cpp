@@ -79,7 +79,7 @@ Json record_json(const RecordData& record) {
     return json;
 }
 
-/// "key   value" a line; what is nested is indented, an object in a list stands on one line.
+/// Lines "key   value". Nested objects are indented; an object in a list takes one line.
 std::string outline(const Json& json, int indent) {
     std::string text;
     for (const auto& [key, value] : json.items()) {

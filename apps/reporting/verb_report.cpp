@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane report FILE.h5... [-o OUT.html] [--png OUT.png]: drawn by report.py, which fills files in memory; what
-// becomes of them is decided here, by the guard of all outputs.
+// hyperplane report FILE.h5... [-o OUT.html] [--png OUT.png]. report.py writes to files in memory; this program writes
+// them to disk, so that the guard of outputs applies.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,7 +21,7 @@
 namespace hyperplane {
 namespace {
 
-/// A Python 3 that can read records and draw.
+/// The name of a Python 3 that has the modules needed to read records and draw.
 std::string find_python() {
     for (const char* python : {"python3", "/usr/bin/python3"})
         if (capture({python, "-c", "import h5py, matplotlib"}).status == 0) return python;
@@ -29,7 +29,8 @@ std::string find_python() {
         "report needs Python 3 with h5py and matplotlib: apt-get install python3 python3-h5py python3-matplotlib");
 }
 
-/// report.py beside the program, where it was installed, or in the sources it was built from.
+/// The path of report.py: beside the program, where it was installed, or in the sources from which the program was
+/// built.
 std::string find_script() {
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     const std::vector<std::string> places = {here / "report.py", here / "../share/hyperplane/report.py",
@@ -39,7 +40,7 @@ std::string find_script() {
     throw FileError(fmt::format("report.py is missing; looked for {}", fmt::join(places, ", ")));
 }
 
-/// A file without a name, which a program started from here can open.
+/// A file in memory, which a program started from here can open.
 class MemoryFile {
 public:
     MemoryFile() : fd_(memfd_create("report", 0)) {
@@ -54,7 +55,7 @@ private:
     int fd_;
 };
 
-/// "png" of "a.png"; empty where there is none.
+/// The extension of a file's name: "png" for "a.png"; empty if there is none.
 std::string ending(const std::string& path) {
     const std::string extension = std::filesystem::path(path).extension().string();
     return extension.empty() ? "" : extension.substr(1);
@@ -73,7 +74,7 @@ int report_verb(const Invocation& invocation) {
     words.insert(words.end(), {"-o", drawn_page.name(), "--silent"});
     if (invocation.has("png")) words.insert(words.end(), {"--png", drawn_picture.name(), "--format", ending(picture)});
     std::fflush(stdout);
-    const int status = run_program(words);  // it has said what was wrong
+    const int status = run_program(words);  // report.py has printed what was wrong
     if (status > int(ExitCode::file)) throw FileError(fmt::format("{} ended with status {}", words[1], status));
     if (status != 0) return status;
     write_atomically(page, read_whole_file(drawn_page.name()), FileKind::page, overwrite);

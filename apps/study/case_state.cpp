@@ -18,7 +18,7 @@ std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
-/// The state that the record's file itself tells.
+/// The state of a case according to its record.
 CaseState judge_record(const StudyCase& a_case, RecordData record) {
     const auto differences = deck_differences(a_case.parameters, record.deck_resolved, not_of_a_case);
     if (!differences.empty()) return {CaseStatus::edited, fmt::format("{}", fmt::join(differences, "; ")), {}};
@@ -31,7 +31,7 @@ CaseState judge_record(const StudyCase& a_case, RecordData record) {
     return {CaseStatus::failed, detail, std::move(record)};
 }
 
-/// Whether the file is of this case; one that cannot be read is not.
+/// Whether the file belongs to this case; false if it cannot be read.
 bool is_of(const StudyCase& a_case, const std::string& path) {
     try {
         return deck_differences(a_case.parameters, read_record(path).deck_resolved, not_of_a_case).empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far a case is, decided by what its record holds, never by a file being there.
+// The state of a case, which is decided by the contents of its record, not by the existence of a file.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 namespace hyperplane {
 
 enum class CaseStatus {
-    done,       ///< a whole record of this very deck, status ok
-    failed,     ///< the same, status failed
-    running,    ///< a process holds its lock
-    preempted,  ///< stopped by a signal, with its state kept
-    killed,     ///< begun, but its process is gone
+    done,       ///< there is a whole record of the same deck with status ok
+    failed,     ///< the same with status failed
+    running,    ///< a process holds the case's lock
+    preempted,  ///< stopped by a signal, and its state is kept
+    killed,     ///< begun, but its process does not exist any more
     waiting,    ///< not begun
-    edited,     ///< its record is of another deck: the study was edited since
-    damaged,    ///< what has the record's name is no record
+    edited,     ///< its record is of another deck, because the study was edited
+    damaged,    ///< the file with the record's name is not a record
     refused,    ///< its deck is wrong
 };
 
@@ -26,14 +26,14 @@ std::string to_string(CaseStatus status);
 
 struct CaseState {
     CaseStatus status = CaseStatus::waiting;
-    std::string detail;                ///< why, or what differs; may be empty
-    std::optional<RecordData> record;  ///< where it is done or failed
+    std::string detail;                ///< the reason, or what differs; may be empty
+    std::optional<RecordData> record;  ///< if it is done or has failed
     bool has_result() const { return record.has_value(); }
-    /// A failure that another attempt may not meet: memory, files, device, an error of the program.
+    /// Whether the failure may not occur in another attempt: memory, files, device, an error of the program.
     bool may_pass_next_time() const;
 };
 
-/// `locked`: this process itself holds the case's lock.
+/// The state of a case. `locked`: this process holds the case's lock.
 CaseState look_at(const StudyCase& a_case, bool locked = false);
 
 }  // namespace hyperplane

@@ -20,7 +20,7 @@ namespace hyperplane {
 
 namespace {
 
-/// The log of a case, to be appended to; with --force what is no log is replaced by one.
+/// Opens the log of a case for appending. With --force a file that is not a log is replaced.
 int open_log(const std::string& name, Overwrite overwrite) {
     constexpr std::string_view heading = "hyperplane log\n";
     const std::string path = resolve_links(name);
@@ -41,7 +41,7 @@ int open_log(const std::string& name, Overwrite overwrite) {
 }  // namespace
 
 Child::Child(const std::vector<std::string>& words, int threads, const std::string& log, Overwrite overwrite) {
-    // All that allocates is done before fork: the child only makes system calls.
+    // All memory is allocated before fork; the child makes system calls only.
     std::vector<std::string> environment;
     for (char** variable = environ; *variable; ++variable)
         if (threads == 0 || std::strncmp(*variable, "OMP_NUM_THREADS=", 16) != 0) environment.push_back(*variable);
@@ -58,10 +58,10 @@ Child::Child(const std::vector<std::string>& words, int threads, const std::stri
     const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ == 0) {
-        hold_stop_signals();  // until it can keep its state
+        hold_stop_signals();  // until the program can keep its state
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != parent) _exit(1);  // it died before prctl
+        if (getppid() != parent) _exit(1);  // the parent died before prctl
         dup2(output, STDOUT_FILENO);
         dup2(output, STDERR_FILENO);
         execve("/proc/self/exe", arguments.data(), variables.data());

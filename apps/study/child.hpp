@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This program started again for one case, as a process of its own.
+// Starts this program as a new process for one case.
 #pragma once
 
 #include <sys/types.h>
@@ -15,17 +15,17 @@ namespace hyperplane {
 /// How a process ended.
 struct Ending {
     int exit_code = 0;
-    int signal = 0;  ///< that ended it; 0: none
+    int signal = 0;  ///< signal that ended it, or 0
 };
 
-/// A running process in a process group of its own, which a terminal's Ctrl-C does not reach. It gets SIGTERM when this
-/// process dies, and so keeps its state.
+/// A running process. It has a process group of its own, so that Ctrl-C on a terminal does not reach it. When this
+/// process dies, it gets SIGTERM, so that it keeps its state.
 class Child {
 public:
-    /// Starts this program with `words` and OMP_NUM_THREADS = `threads` unless that is 0; both outputs are appended to
-    /// `log`. Throws FileError, also where that file is another one's.
+    /// Starts this program with the arguments `words` and, unless `threads` is 0, with OMP_NUM_THREADS = `threads`;
+    /// both outputs are appended to `log`. Throws FileError, also if that file is not a log.
     Child(const std::vector<std::string>& words, int threads, const std::string& log, Overwrite overwrite);
-    /// How it ended; nothing while it runs.
+    /// How the process ended; nothing while it runs.
     std::optional<Ending> poll();
     void send(int signal) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane study collect STUDY: a row a case, as FOLDER.h5 and FOLDER.csv (docs/study.md lists what they hold).
+// hyperplane study collect STUDY: writes one row for each case to FOLDER.h5 and FOLDER.csv (see docs/study.md).
 
 #include <fmt/format.h>
 
@@ -21,14 +21,14 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-/// A column of the table: whole numbers, reals (NaN: none) or texts.
+/// A column of the table: integers, reals (NaN: no value) or texts.
 struct Column {
     std::string name;
     hdf5::Label label;
     enum class Kind { count, real, text } kind;
 };
 
-using Cell = std::string;  ///< as the CSV shows it; empty: none
+using Cell = std::string;  ///< as in the CSV; empty: no value
 
 struct Row {
     const StudyCase* a_case;
@@ -99,7 +99,7 @@ Cell norm_of(const CaseState& state, const std::string& name) {
     return "";
 }
 
-/// The table: what the case is, its swept keys, what came of it, error norms.
+/// The table: each case with its swept keys, its results and its error norms.
 struct Table {
     std::vector<Column> columns;
     std::vector<Row> rows;
@@ -139,7 +139,7 @@ Table make_table(const Study& study) {
     return table;
 }
 
-/// RFC 4180.
+/// A field of a CSV file, quoted as RFC 4180 requires.
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == text.npos) return text;
     std::string quoted = "\"";

@@ -33,7 +33,7 @@ std::string shown(const Value& value) {
     return fmt::format("the text '{}'", std::get<std::string>(value));
 }
 
-/// A recursive descent: one function a level of precedence, each returns the value of what it read.
+/// A recursive descent parser: a function for each level of precedence, which returns the value of what it has read.
 class Evaluator {
 public:
     Evaluator(const std::string& text, const std::map<std::string, std::string>& values)
@@ -79,7 +79,7 @@ private:
         token_ = text_.substr(begin_, next_ - begin_);
     }
 
-    /// Takes the token where it is one of these.
+    /// Takes the token if it is one of these.
     std::optional<std::string> take(const std::vector<std::string>& expected) {
         if (std::find(expected.begin(), expected.end(), token_) == expected.end()) return std::nullopt;
         const std::string taken = token_;
@@ -208,7 +208,7 @@ private:
     const std::string& text_;
     const std::map<std::string, std::string>& values_;
     std::string token_;
-    std::size_t begin_ = 0, next_ = 0;  ///< of the token, and after it
+    std::size_t begin_ = 0, next_ = 0;  ///< where the token begins, and where it ends
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conditions of a study: skip = preconditioner.name == jacobi and grid.cells > 64
+// Conditions of a study, such as skip = preconditioner.name == jacobi and grid.cells > 64
 //
 //   condition   and, or, not, parentheses; == != < <= > >=; + - * / %
 //   operands    numbers, swept keys (section.key), words (jacobi) or texts in single quotes ('a b')
 //
-// Evaluated as written and completely: a mistake in a part that does not decide is still a mistake.
+// The whole condition is always evaluated, so a mistake is found also in a part on which the result does not depend.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@
 
 namespace hyperplane {
 
-/// Whether `condition` holds for these values ("section.key" -> text). Throws UsageError with the column where
-/// it cannot be understood.
+/// Whether `condition` holds for these values ("section.key" -> text). Throws a UsageError that names the column if it
+/// cannot be understood.
 bool holds(const std::string& condition, const std::map<std::string, std::string>& values);
 
 }  // namespace hyperplane

@@ -12,7 +12,7 @@ namespace hyperplane {
 
 namespace {
 
-/// Whether there is nothing left to do; throws where the record is of an earlier version of the study.
+/// Whether there is nothing left to do. Throws if the record is of an earlier version of the study.
 bool ended(const StudyCase& found, const Invocation& invocation, bool locked, OneCase& taken) {
     if (invocation.has("fresh")) return false;
     const CaseState state = look_at(found, locked);
@@ -36,7 +36,7 @@ OneCase take_case(const Invocation& invocation) {
     if (ended(found, invocation, false, taken)) return taken;
     study.make_folder();
     taken.lock = std::make_unique<OutputLock>(lock_request(found.record, invocation));
-    if (ended(found, invocation, true, taken)) taken.lock.reset();  // somebody else has computed it in the meantime
+    if (ended(found, invocation, true, taken)) taken.lock.reset();  // another process has computed it in the meantime
     return taken;
 }
 

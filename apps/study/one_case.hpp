@@ -13,14 +13,14 @@ namespace hyperplane {
 
 struct OneCase {
     std::string study, name;
-    std::optional<int> ended;          ///< the exit code of its record, where there is nothing left to do
-    std::unique_ptr<OutputLock> lock;  ///< held while the case runs; none where it has ended
+    std::optional<int> ended;          ///< the exit code of its record, if there is nothing left to do
+    std::unique_ptr<OutputLock> lock;  ///< held while the case runs; none if it has ended
     Deck deck;
 };
 
-/// The case that --case names by hash, name or number, with its folder made and its lock held. Throws UsageError where
-/// there is none or its record is of an earlier version of the study, LockedError where another process runs it and
-/// --wait is not given; --fresh starts over whatever there is.
+/// Takes the case that --case names by hash, name or number: creates its folder and its lock. Throws UsageError if
+/// there is no such case, or its record is of an earlier version of the study, and LockedError if another process runs
+/// it and --wait is not given. With --fresh an existing record is not continued.
 OneCase take_case(const Invocation& invocation);
 
 }  // namespace hyperplane

@@ -22,7 +22,7 @@ Prediction predict(const StudyCase& a_case) {
     } catch (const FileError& error) {
         found.error = error.what();
     } catch (const OutOfMemory&) {
-        found.bytes = std::numeric_limits<Index>::max();  // what the problem itself holds is too much already
+        found.bytes = std::numeric_limits<Index>::max();  // the problem's own data is too large already
     } catch (const Error& error) {
         found.unsure = error.what();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a case of a study will need, known before it runs.
+// Predicts the memory of a study's case before it runs.
 #pragma once
 
 #include <limits>
@@ -10,20 +10,20 @@
 namespace hyperplane {
 
 struct Prediction {
-    Index bytes = -1;    ///< -1: not known; the largest number: more than this machine has
-    std::string error;   ///< why the case is refused: a contradiction that only shows when its parts are made
-    std::string unsure;  ///< why the memory is not known, e.g. a device that this machine has not
+    Index bytes = -1;    ///< -1: unknown; the largest number: more than this machine has
+    std::string error;   ///< why the case is refused: a contradiction found when its components are constructed
+    std::string unsure;  ///< why the memory is unknown, for instance a device that this machine does not have
     bool known() const { return bytes >= 0 && bytes < std::numeric_limits<Index>::max(); }
     bool fits(Index room) const { return bytes >= 0 && bytes <= room; }
 };
 
-/// Makes the components of the case, as `check` does, and gives them back. The case's own error is passed on.
+/// Constructs the components of the case, as `check` does, and destroys them. An error in the case's deck is passed on.
 Prediction predict(const StudyCase& a_case);
 
-/// Memory a case may take here: what is left, or its device.memory_limit.
+/// The memory that a case may take here: what is available, or its device.memory_limit.
 Index room_for(const StudyCase& a_case);
 
-/// Throws one UsageError with the first few refused cases, each with its reason, where there are any.
+/// If there are refused cases, throws one UsageError with the first few of them, each with its reason.
 void refuse_wrong(const std::vector<const StudyCase*>& cases, const std::vector<Prediction>& predictions);
 
 }  // namespace hyperplane

@@ -33,7 +33,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Starts cases as there is room for them, and shows how they end.
+/// Starts cases when there is memory for them, and prints how they end.
 class CaseRunner {
 public:
     CaseRunner(const Study& study, const Pending& pending, int jobs, const Invocation& invocation)
@@ -48,11 +48,11 @@ public:
             rooms_.push_back(room_for(*a_case));
         }
         refuse_wrong(pending.cases, predictions_);
-        // Each job has its share of the processors, unless the user has said how many threads.
+        // Each job gets its share of the processors, unless the user has set the number of threads.
         if (!std::getenv("OMP_NUM_THREADS")) threads_ = std::max(1, omp_get_num_procs() / jobs);
     }
 
-    /// Until all cases have ended; after a signal no more are started, and those under way keep their state.
+    /// Runs until all cases have ended. After a signal no more are started, and running ones keep their state and end.
     void run() {
         while (next_ < pending_.cases.size() || !running_.empty()) {
             if (stop_signal() && !stopping_) stop();
@@ -89,7 +89,7 @@ private:
         for (Job& job : running_) job.child.send(SIGTERM);
     }
 
-    /// False where the next case must wait until those that run have given their memory back.
+    /// Starts the next case; returns false if it must wait for the memory of running cases.
     bool start_next() {
         const StudyCase& a_case = *pending_.cases[next_];
         const Prediction& prediction = predictions_[next_];
@@ -141,7 +141,7 @@ private:
                        a_case.name, detail);
     }
 
-    /// On a terminal, a line that overwrites itself.
+    /// Shows the running cases on a terminal, as a line that is overwritten.
     void show_running() {
         if (style_ != Progress::Style::terminal || seconds_since(shown_) < 0.2) return;
         shown_ = Clock::now();
@@ -167,7 +167,7 @@ private:
     Overwrite overwrite_;
     bool wait_;
     std::vector<Prediction> predictions_;  ///< of each pending case
-    std::vector<Index> rooms_;             ///< memory left for each when this began
+    std::vector<Index> rooms_;             ///< memory that was available for each at the beginning
     std::list<Job> running_;
     std::size_t next_ = 0, ended_ = 0;
     bool stopping_ = false, line_shown_ = false;
@@ -190,7 +190,7 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
         spdlog::warn("{}: hyperplane study resume {} goes on", study.file, study.file);
         return int(ExitCode::checkpointed);
     }
-    // What another process was at work on may have ended by now, whatever this one has seen of it.
+    // The states are read again, since cases that other processes were computing may have ended.
     const auto not_done = std::count_if(study.cases.begin(), study.cases.end(), [](const StudyCase& a_case) {
         return look_at(a_case).status != CaseStatus::done;
     });

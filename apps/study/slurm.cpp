@@ -20,17 +20,17 @@ ParameterSpec key(std::string name, ParameterType type, std::string description,
             .description = std::move(description)};
 }
 
-/// A quarter more than predicted, for what is not in the ledger, and what the program itself takes.
+/// The predicted memory and a quarter more, for what is not in the ledger, and the memory of the program itself.
 Index with_room(Index bytes) {
     return bytes + bytes / 4 + (Index(256) << 20);
 }
 
-/// Whether sbatch would take no part of a log's name for a pattern: a backslash anywhere turns patterns off.
+/// Whether sbatch does not replace patterns in the log's name, because of a backslash anywhere in it.
 bool takes_no_pattern(const Study& study) {
     return std::filesystem::absolute(study.folder).string().find('\\') != std::string::npos;
 }
 
-/// The logs in the study's folder as --output names them, where '%' begins a pattern.
+/// The value of --output for logs in the study's folder; '%' begins a pattern in it.
 std::string log_pattern(const Study& study) {
     if (takes_no_pattern(study)) return "/dev/null";
     std::string pattern;
@@ -66,10 +66,10 @@ std::string directives(const Study& study, std::size_t cases, std::optional<Inde
     return text;
 }
 
-// The shell waits for the program in the background, so that it can pass Slurm's signal on. A signal that comes before
-// the program can keep its state waits for it: in the shell until there is a process, held by env (coreutils 8.31)
-// until the process has said what it does about signals. Whatever a signal ends is queued again; what it has kept it
-// goes on from.
+// The program runs in the background, so that the shell can pass on Slurm's signal. A signal that arrives before the
+// program can keep its state is delayed: by the shell until the process exists, then blocked by env (coreutils 8.31)
+// until the program handles signals. A case that a signal ends is queued again and continues from the state that it has
+// kept.
 constexpr const char* body = R"(
 hold=(env --block-signal=USR1 --block-signal=TERM --block-signal=HUP)
 "${{hold[@]}}" true 2>/dev/null || hold=()
@@ -126,7 +126,7 @@ std::string slurm_script(const Study& study, const std::vector<const StudyCase*>
     text += fmt::format("\n# Cases of {} by the hashes of their decks.\ncases=(\n", one_line(study.file));
     for (const StudyCase* a_case : cases) text += fmt::format("    {}  # {}\n", a_case->hash, one_line(a_case->name));
     text += ")\n";
-    if (takes_no_pattern(study))  // but bash can name the log all the same
+    if (takes_no_pattern(study))  // bash can open the log all the same
         text +=
             fmt::format("mkdir -p {0}\nexec >>{0}/\"slurm-${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID.log\" 2>&1\n",
                         shell_word(std::filesystem::absolute(study.folder).string()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Section [slurm] of a study, and the job script made of it.
+// Section [slurm] of a study, and the job script made from it.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ struct StudyCase;
 /// The keys of [slurm].
 ParameterTable slurm_parameters();
 
-/// A batch script whose array task i runs the i-th of `cases`; `memory` in bytes is what the largest is predicted to
-/// need, where that is known. The script refers to cases by the hashes of their decks, so that a study edited in the
-/// meantime is noticed.
+/// A batch script whose array task i runs the i-th of `cases`. `memory` is the largest predicted memory of a case in
+/// bytes, if known. The script names cases by the hashes of their decks, so that it is noticed if the study is edited
+/// in the meantime.
 std::string slurm_script(const Study& study, const std::vector<const StudyCase*>& cases, std::optional<Index> memory);
 
 }  // namespace hyperplane

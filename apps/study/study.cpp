@@ -14,9 +14,9 @@
 namespace hyperplane {
 namespace {
 
-constexpr std::size_t max_name = 120;  // bytes; file names may have 255
+constexpr std::size_t max_name = 120;  // bytes; file names can have 255
 
-/// The key as a name shows it: short where that is clear.
+/// The key in names of cases, shortened if that is unambiguous.
 std::string label_of(const SweepAxis& axis, const Sweep& sweep) {
     if (axis.key == "name") return axis.section;
     const auto shared = std::count_if(sweep.axes.begin(), sweep.axes.end(),
@@ -24,7 +24,7 @@ std::string label_of(const SweepAxis& axis, const Sweep& sweep) {
     return shared > 1 ? axis.name() : axis.key;
 }
 
-/// The value as a file name may hold it: 32 32 16 becomes 32x32x16, a file its stem.
+/// The value in names of cases, which are file names: 32 32 16 becomes 32x32x16, and a file's name its stem.
 std::string label_of(const std::string& value) {
     std::string text = value.find('/') == value.npos ? value : std::filesystem::path(value).stem().string();
     for (char& c : text) {
@@ -54,7 +54,7 @@ public:
             if (axis.key == "name") swept_[axis.section] = axis.values;
     }
 
-    /// Whether the key belongs to another component of its section that the sweep also names, and not to this one.
+    /// Whether the key belongs only to other components of its section that the sweep names, and not to this one.
     bool left_out(const std::string& section, const std::string& key,
                   const std::map<std::string, std::string>& values) const {
         const auto names = swept_.find(section);
@@ -106,7 +106,7 @@ Parameters slurm_keys(const Deck& study) {
     return resolve(deck, {}, {slurm_parameters(), {}});
 }
 
-/// Cases that are not equal have different names.
+/// Makes the names of different cases different.
 void tell_apart(std::vector<StudyCase>& cases) {
     std::map<std::string, int> uses;
     for (const StudyCase& a_case : cases) ++uses[a_case.name];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A study: a deck with a section [sweep], and the cases it makes.
+// A study: a deck with a section [sweep], and its cases.
 //
-// A case is the deck with one value of each swept key. Its record is FOLDER/NAME.h5, its log FOLDER/NAME.log.
-// A case is the same case as long as its resolved deck, [output] apart, is the same: whoever looks at a record compares
-// that, so that a study which was edited after some of its cases ran is noticed.
+// A case is the deck with one value for each swept key. Its record is FOLDER/NAME.h5, its log FOLDER/NAME.log. A record
+// belongs to a case if their resolved decks are the same except for [output]. This is checked whenever a record is
+// read, so that it is noticed if the study was edited after some cases had run.
 #pragma once
 
 #include <map>
@@ -17,16 +17,16 @@
 namespace hyperplane {
 
 struct StudyCase {
-    int number = 0;                             ///< from 0, in the order of the sweep
+    int number = 0;                             ///< counted from 0 in the order of the sweep
     std::string name;                           ///< "cells=32,solver=cg"
-    std::map<std::string, std::string> values;  ///< of the swept keys that apply, "section.key" -> text
+    std::map<std::string, std::string> values;  ///< "section.key" -> text, for the swept keys that apply
     Deck deck;
     Parameters parameters;
-    std::string hash;   ///< of the resolved deck; empty where the case is refused
-    std::string error;  ///< why the case cannot be: its deck is wrong
+    std::string hash;   ///< hash of the resolved deck; empty if the case is refused
+    std::string error;  ///< why the case is refused, if its deck is wrong
     std::string record;
 
-    /// FOLDER/NAME with another extension than the record's.
+    /// The file beside the record, FOLDER/NAME with this extension.
     std::string beside(const std::string& extension) const;
     /// Throws UsageError, DeviceError, FileError, OutOfMemory.
     Case build() const { return build_case(deck, {}); }
@@ -38,20 +38,20 @@ struct Study {
     Parameters slurm;  ///< section [slurm]
     std::vector<StudyCase> cases;
 
-    /// Makes its folder where there is none. Throws FileError.
+    /// Creates the study's folder if it does not exist. Throws FileError.
     void make_folder() const;
-    /// What its launcher's lock is named after; a name that no case has.
+    /// The name of the launcher's lock, which is no case's name.
     std::string launcher() const { return folder + "/study"; }
-    /// By hash, name or number; throws UsageError that says which there are.
+    /// The case with this hash, name or number. Throws a UsageError that lists what there is.
     const StudyCase& find(const std::string& word) const;
 };
 
-/// What of a deck does not make it another case.
+/// Sections of a deck that do not distinguish cases.
 inline const Sections not_of_a_case = {"output"};
 
-/// Reads a study and resolves the deck of each case. In a case, keys of a component that the sweep replaced by another
-/// one are left out, and cases that become equal by it are one. Throws UsageError where [sweep] or [slurm] are wrong
-/// or the file has no [sweep]; a case whose deck is wrong keeps its error.
+/// Reads a study and resolves the deck of each case. If the sweep replaces a component by another one, the keys of the
+/// former are left out, and cases that become equal are one case. Throws UsageError if [sweep] or [slurm] is wrong, or
+/// if the file has no [sweep]. A case whose deck is wrong keeps its error.
 Study read_study(const std::string& file);
 
 }  // namespace hyperplane

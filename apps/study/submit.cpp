@@ -18,7 +18,7 @@
 namespace hyperplane {
 namespace {
 
-/// Bytes of the case that needs most; nothing where that is not known of some case on this machine.
+/// The largest predicted memory of a case in bytes; nothing if that of some case cannot be predicted on this machine.
 std::optional<Index> largest(const std::vector<Prediction>& predictions) {
     Index most = 0;
     for (const Prediction& prediction : predictions) {

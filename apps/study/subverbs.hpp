@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane study SUBVERB STUDY: each in a file of its own.
+// hyperplane study SUBVERB STUDY. Each subverb is in a file of its own.
 #pragma once
 
 #include "apps/command_line.hpp"
@@ -7,16 +7,16 @@
 
 namespace hyperplane {
 
-/// Lists the cases with the memory each needs. Returns 0, 2 where a case is refused, 6 where one does not fit.
+/// Lists the cases with their predicted memory. Returns 0, or 2 if a case is refused, or 6 if one does not fit.
 int study_plan(const Study& study, const Invocation& invocation);
-/// Runs what is not done, --jobs cases at a time. Returns 0 when all cases are done, 8 where one is not, 75 when it
-/// was stopped by a signal. `retry`: also cases whose failure another attempt may not meet.
+/// Runs the cases that are not done, --jobs at a time. Returns 0 if all cases are done, 8 if one is not, 75 if a signal
+/// stopped it. `retry`: also cases whose failure may not repeat.
 int study_run(const Study& study, const Invocation& invocation, bool retry);
-/// Submits what is not done as a Slurm job array. Returns 0.
+/// Submits the cases that are not done as a Slurm job array. Returns 0.
 int study_submit(const Study& study, const Invocation& invocation);
-/// Says how far each case is. Returns 0 when all are done, 8 otherwise.
+/// Prints the state of each case. Returns 0 if all are done, otherwise 8.
 int study_status(const Study& study, const Invocation& invocation);
-/// Writes FOLDER.h5 and FOLDER.csv, a row a case. Returns 0.
+/// Writes FOLDER.h5 and FOLDER.csv with one row for each case. Returns 0.
 int study_collect(const Study& study, const Invocation& invocation);
 
 }  // namespace hyperplane

@@ -25,18 +25,18 @@ std::optional<double> number_in(std::string_view text) {
     return value;
 }
 
-/// first, first + step, ... or first, first * factor, ..., as far as last.
+/// The values first, first + step, ... or first, first * factor, ..., up to last.
 struct Range {
     double first = 0.0, last = 0.0, by = 1.0;
     bool factor = false;
 
     double at(std::size_t i) const { return factor ? first * std::pow(by, double(i)) : first + double(i) * by; }
-    /// Rounding must not lose the last value.
+    /// Whether a value is in the range; a tolerance keeps the last value in spite of rounding.
     bool holds(double value) const {
         const double slack = 1e-9 * (factor ? std::abs(last) : std::abs(by));
         return last >= first ? value <= last + slack : value >= last - slack;
     }
-    /// Why it would never end, or nothing.
+    /// Why the range would not end; empty if it ends.
     std::string wrong() const {
         if (factor && (first * last <= 0.0 || by <= 0.0)) return "a factor needs ends of one sign and must be positive";
         const bool grows = factor ? (by > 1.0) == (first > 0.0) : by > 0.0;
@@ -130,7 +130,7 @@ std::string lengths(const Sweep& sweep) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// How many combinations there are before any is skipped.
+/// The number of combinations before any is skipped.
 std::size_t count(const Sweep& sweep, const std::string& file) {
     std::size_t total = 1;
     for (const SweepAxis& axis : sweep.axes) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a study varies: section [sweep] of its file.
+// Section [sweep] of a study, which says what the study varies.
 //
 //   section.key = VALUE, VALUE, ...    commas separate values; blanks belong to a value (16 16 8)
 //   a VALUE may be a range             0..3   1..2 step 0.25   1e-8..1e-2 factor 100
-//   combine = product | zip            all combinations, the last key fastest; or the i-th values together
+//   combine = product | zip            all combinations, the last key fastest; or the i-th values of all keys
 //   skip = CONDITION                   leaves combinations out (apps/study/expression.hpp)
-//   folder = NAME                      where the records go
+//   folder = NAME                      the folder of the records
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@
 
 namespace hyperplane {
 
-/// A key and the values it takes.
+/// A key and its values.
 struct SweepAxis {
     std::string section, key;
-    int line = 0;  ///< of the study file
+    int line = 0;  ///< line in the study file
     std::vector<std::string> values;
 
     std::string name() const { return section + "." + key; }
@@ -30,21 +30,21 @@ struct Sweep {
     bool zip = false;
     std::string skip;
     int skip_line = 0;
-    std::string folder;  ///< empty: not set
-    int line = 0;        ///< of the section
+    std::string folder;  ///< empty if not set
+    int line = 0;        ///< line of the section
 };
 
-/// The keys of [sweep] that are not keys of the deck: combine, skip, folder.
+/// The keys of [sweep] that are not names of the deck's keys: combine, skip, folder.
 ParameterTable sweep_parameters();
 
 /// Whether a deck has a section [sweep].
 bool is_study(const Deck& deck);
 
-/// Reads [sweep]; throws one UsageError with all that is wrong, a line each.
+/// Reads [sweep]. Throws one UsageError with all mistakes, one a line.
 Sweep read_sweep(const Deck& deck);
 
-/// Values of all axes ("section.key" -> text), a row each combination that is not skipped, in the order of the cases.
-/// Throws UsageError where `skip` cannot be understood or there are too many.
+/// The values of all axes ("section.key" -> text) for each combination that is not skipped, in the order of the cases.
+/// Throws UsageError if `skip` cannot be understood or there are too many combinations.
 std::vector<std::map<std::string, std::string>> combinations(const Sweep& sweep, const std::string& file);
 
 }  // namespace hyperplane

@@ -16,9 +16,9 @@ namespace {
 
 struct Subverb {
     std::string name;
-    std::vector<std::string> options;  ///< that it takes
+    std::vector<std::string> options;  ///< options that it takes
     int (*run)(const Study&, const Invocation&);
-    bool stops_well = false;  ///< as of a verb
+    bool stops_well = false;  ///< as in Verb
 };
 
 const std::vector<Subverb>& subverbs() {
