@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws what hyperplane recorded as one self-contained HTML page, and as a picture for papers.
+"""Draws records of hyperplane as one self-contained HTML page, and as a picture for papers.
 
     report.py [-o report.html] [--png OUT.png] FILE.h5 [FILE.h5 ...]
 
-It fills new files and empty ones alone; `hyperplane report` knows which others may be written over. It takes records of runs, comparisons and collected studies; all are drawn into the same plots. Needs h5py and
-matplotlib (Debian: python3-h5py, python3-matplotlib); with Chart.js (libjs-chart.js) the plots answer to mouse and
-keyboard. Exit codes as the program's: 0, 2 usage, 7 a file; 1 where a package is missing.
+It writes new and empty files only; `hyperplane report` decides which other files may be replaced. It takes records of
+runs, comparisons and collected studies, and draws all into the same plots. It needs h5py and matplotlib (Debian:
+python3-h5py, python3-matplotlib); with Chart.js (libjs-chart.js) the plots react to mouse and keyboard. Exit codes are
+those of the program: 0, 2 usage, 7 a file; 1 if a package is missing.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import stat
 import sys
 from pathlib import Path
 
-# The module `hyperplane` lies beside this script where the program was installed, and in the source tree.
+# The module `hyperplane` is beside this script if the program was installed, otherwise in the source tree.
 sys.path[:0] = [str(path) for path in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1] / "python")]
 
 EXIT_INTERNAL, EXIT_FILE = 1, 7
@@ -28,7 +29,7 @@ def fail(code, message):
 
 
 def open_new(path):
-    """A file to fill that holds nothing yet; FileExistsError for any other."""
+    """Opens a new or empty file for writing; raises FileExistsError for any other."""
     file = open(path, "ab")
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_size > 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several runs as rows: what was swept, and what each came to."""
+"""Several runs as rows of a table: the swept keys and the results."""
 
 import math
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ ASIDE = ("output.", "expect.")
 
 @dataclass
 class Column:
-    """A column of the table of cases; numbers where all its cells are numbers or empty (None)."""
+    """A column of the table of cases. It is numeric if all its cells are numbers or empty (None)."""
 
     title: str
     values: list
@@ -28,7 +28,7 @@ class Column:
 
 
 def as_number(text):
-    """An integer or a real where the text is one, else the text itself."""
+    """The text as an integer or a real if it is one, otherwise the text itself."""
     for kind in (int, float):
         try:
             value = kind(text)
@@ -43,14 +43,14 @@ def finite(value):
 
 
 def swept_keys(records):
-    """Keys with several values among the runs they apply to; those that name a component first."""
+    """Keys with several values among the runs to which they apply; first those that name a component."""
     keys = dict.fromkeys(key for record in records for key in record.deck if not key.startswith(ASIDE))
     keys = [key for key in keys if len({record.value(key) for record in records if key in record.deck}) > 1]
     return sorted(keys, key=lambda key: not key.endswith(".name"))
 
 
 def titles(keys):
-    """{"solver.name": "solver", "grid.cells": "cells"}: as short as keeps them apart."""
+    """{"solver.name": "solver", "grid.cells": "cells"}: keys shortened as far as they stay distinct."""
     short = {key: key.split(".")[0] if key.endswith(".name") else key.split(".", 1)[-1] for key in keys}
     taken = list(short.values())
     return {key: name if taken.count(name) == 1 else key for key, name in short.items()}
@@ -58,18 +58,18 @@ def titles(keys):
 
 @dataclass
 class Sheet:
-    """The table of cases of a page: a row each, and which of the page's records it tells of."""
+    """The table of cases of a page: one row for each case, and the number of its record."""
 
     columns: list
     good: list  # whether the row's run ended well
     runs: list  # number of the row's record; None: it has none
-    names: list  # as a plot calls the rows
-    best: int = None  # row
+    names: list  # of the rows in plots
+    best: int = None  # row of the best candidate
     caption: str = "The runs"
 
 
 def results(records):
-    """What each record came to, as columns; empty for None."""
+    """The results of each record as columns; cells are empty for records that are None."""
     def each(form):
         return [None if record is None else form(record) for record in records]
 
@@ -91,7 +91,7 @@ def results(records):
 
 
 def of_records(records):
-    """Runs that were recorded one by one: what differs between their decks is what was swept."""
+    """Runs that were recorded one by one; keys in which their decks differ count as swept."""
     columns = [Column("run", [record.label for record in records])]
     for key, title in titles(swept_keys(records)).items():
         values = [as_number(record.value(key)) if key in record.deck else None for record in records]
@@ -108,7 +108,7 @@ def short_name(name):
 
 
 def of_study(study):
-    """The cases of a study, those without a record too."""
+    """The cases of a study, including those without a record."""
     places = {name: run for run, name in enumerate(study.records)}
     runs = [places.get(name) for name in study.cases.name]
     found = [study.records.get(name) for name in study.cases.name]
@@ -124,7 +124,7 @@ def of_study(study):
 
 
 def of_comparison(comparison):
-    """The candidates of a comparison as it sorted them; times are medians of the turns."""
+    """The candidates of a comparison in its order; times are medians of the turns."""
     rows = comparison.table
 
     def scaled(name, factor):
@@ -152,7 +152,7 @@ def of_comparison(comparison):
 
 
 def relate(columns):
-    """Fills `leads`: which swept columns are known where a column's value is."""
+    """Sets `leads`: the swept columns whose values follow from a column's value."""
     for column in columns:
         column.leads = [at for at, other in enumerate(columns)
                         if other.swept and other is not column
@@ -161,19 +161,19 @@ def relate(columns):
 
 
 def horizontal(columns):
-    """Columns a result can be drawn over: numbers that vary, swept or unknowns."""
+    """Columns for the horizontal axis: numbers that vary, either swept or the number of unknowns."""
     return [at for at, column in enumerate(columns)
             if column.numeric and column.varies and (column.swept or column.title == "unknowns")]
 
 
 def vertical(columns):
-    """Columns that can be drawn: results that are numbers."""
+    """Columns for the vertical axis: results that are numbers."""
     return [at for at, column in enumerate(columns)
             if column.numeric and not column.swept and column.title not in ("case", "unknowns")]
 
 
 def preferred(columns, places, *titles):
-    """The first of `places` with one of these titles, else the first place."""
+    """The first of `places` whose column has one of these titles, otherwise the first place."""
     for title in titles:
         for at in places:
             if columns[at].title == title:
@@ -182,20 +182,20 @@ def preferred(columns, places, *titles):
 
 
 def others(columns, x):
-    """The swept columns that tell curves over column x apart."""
+    """The swept columns by which curves over column x are distinguished."""
     return [at for at, column in enumerate(columns)
             if column.swept and column.varies and at != x and at not in columns[x].leads]
 
 
 def group_name(columns, places, row):
-    """"struct_ilu, cells = 32": words for themselves, numbers with their column's name."""
+    """"struct_ilu, cells = 32": words alone, numbers with their column's title."""
     told = [str(row[at]) if isinstance(row[at], str) else f"{columns[at].title} = {row[at]}"
             for at in places if row[at] is not None]
     return ", ".join(told)
 
 
 def groups(sheet, x, y):
-    """{name: [(x, y), ...]} of the good runs: a curve for each combination of what was swept besides x."""
+    """{name: [(x, y), ...]} of the good runs, with a curve for each combination of the other swept columns."""
     columns = sheet.columns
     places, found = others(columns, x), {}
     for fine, *row in zip(sheet.good, *(column.values for column in columns)):

@@ -8,7 +8,7 @@ from html import escape
 
 from . import plots
 
-# Debian's libjs-chart.js; beside the program where it was installed.
+# Where Debian's libjs-chart.js installs it.
 CHART_JS = ("/usr/share/javascript/chart.js/chart.min.js", "/usr/share/nodejs/chart.js/dist/chart.min.js")
 
 # Chart.js's names, and rotations, of matplotlib's markers.
@@ -20,7 +20,7 @@ SWATCHES = {"circle": '<circle cx="21" cy="6" r="4"/>', "rect": '<path d="M17 2h
 
 
 def chart_js():
-    """The text of Chart.js 3; empty where it is not installed."""
+    """The text of Chart.js 3; empty if it is not installed."""
     for path in CHART_JS:
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
@@ -29,13 +29,13 @@ def chart_js():
 
 
 def look(number):
-    """[colour, point style, its rotation, dashes] of a record, as Chart.js wants them."""
+    """[colour, point style, its rotation, dashes] of a record for Chart.js."""
     colour, marker, line = plots.look(number)
     return [colour, *SHAPES[marker], [2 * dash for dash in line[1]] if isinstance(line, tuple) else []]
 
 
 def plain(value):
-    """A number JSON knows, five digits."""
+    """A number for JSON, with five digits; None unless it is finite."""
     value = float(value)
     return None if not math.isfinite(value) else float(f"{value:.5g}")
 
@@ -67,7 +67,7 @@ def data(records, sheet):
 
 
 def legend(records):
-    """A button each record that shows and hides its curves."""
+    """A button for each record, which shows and hides its curves."""
     items = [f'<li><button type="button" data-run="{number}" aria-pressed="true">{swatch(number)}'
              f"{escape(record.label)}</button></li>" for number, record in enumerate(records)]
     if len(records) > 3:
@@ -84,7 +84,7 @@ def swatch(number):
 
 
 def canvas(name, words):
-    """A place for a live plot that the keyboard can walk, and where its points are spoken."""
+    """The canvas of a live plot that can be used by keyboard, and an element in which its points are spoken."""
     return (f'<div class="plot"><canvas id="{name}" tabindex="0" role="img" aria-label="{escape(words, quote=True)}. '
             f'Arrow keys walk along its points."></canvas><p class="spoken" id="{name}-spoken" aria-live="polite"></p>'
             "</div>")

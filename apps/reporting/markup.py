@@ -39,7 +39,7 @@ def cell(tag, content, numeric, attributes=""):
 
 
 def figure(drawing, description, caption, kind=""):
-    """A matplotlib figure, described for who cannot see it; nothing where there is none."""
+    """A matplotlib figure with a description for screen readers; empty if there is no figure."""
     if drawing is None:
         return ""
     svg = plots.to_svg(drawing, escape(description, quote=True))

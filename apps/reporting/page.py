@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page: one HTML file that needs nothing else, readable aloud, in print, and by light or dark."""
+"""The page: one self-contained HTML file, for screen readers and print, in light and dark colours."""
 
 from html import escape
 from pathlib import Path
@@ -9,8 +9,8 @@ import hyperplane
 from . import cases, live, plots
 from .markup import figure, mebibytes, number, table, table_head, table_row
 
-MOST_COLUMNS = 4  # runs side by side; more take a row each
-MOST_BARS = 16  # runs; more make bars that no one reads
+MOST_COLUMNS = 4  # runs side by side; more runs have a row each
+MOST_BARS = 16  # runs; with more the bars are too small to read
 
 EXIT_CODES = {
     0: "valid and converged",
@@ -39,7 +39,7 @@ def verdict(record):
 
 
 def verdicts(records):
-    """A paragraph each run; where there are many, one for all that went well and one for each that did not."""
+    """A paragraph for each run; if there are many, one for all that ended well and one for each of the others."""
     told = [(record, *verdict(record)) for record in records]
     parts = []
     if len(records) > MOST_COLUMNS and any(good for _, good, _ in told):
@@ -53,7 +53,7 @@ def verdicts(records):
 
 
 def summary(records):
-    """What the runs were and came to; residuals are the last solve's."""
+    """What was run, and the results; residuals are those of the last solve."""
 
     def milliseconds(record):
         return number(1e3 * record.seconds_per_iteration) if record.iterations else "none"
@@ -99,7 +99,7 @@ def summary(records):
 
 
 def cases_table(sheet):
-    """A row each run; page.js lets its columns be sorted and its rows filtered."""
+    """A row for each run; page.js sorts by columns and filters rows."""
     columns = sheet.columns
     numeric = [at for at, column in enumerate(columns) if column.numeric]
 
@@ -129,7 +129,7 @@ def solves(record):
 
 
 def steps(record):
-    """Attempts at time steps, where there is more than one or Newton's method has something to tell."""
+    """Attempts at time steps, if there are several or the problem is nonlinear."""
     if "attempt" not in record.steps or (len(record.steps) < 2 and not record.newton):
         return ""
     rows = [[s.step, s.attempt, "yes" if s.accepted else "no", number(s.time), number(s.dt), number(s.cfl),
@@ -141,7 +141,7 @@ def steps(record):
 
 
 def parts_table(record):
-    """Where and when the parts of a run ran; nothing where nothing stopped it."""
+    """Where and when the parts of a run ran; empty if it has only one part."""
     rows = [[row.started, row.host, row.device, row.threads, row.step, number(row.seconds), row.ended]
             for row in record.parts.rows()]
     head = ["began", "host", "device", "threads", "after step", "seconds", "ended"]
@@ -166,7 +166,7 @@ def timers(record):
 
 
 def convergence_words(records):
-    """The convergence plot for who cannot see it."""
+    """The convergence plot in words, for screen readers."""
     told = [f"{record.label} ends at {number(record.relative_residual)} after {record.iterations} iterations"
             for record in records if record.solves]
     return "Relative residual on a logarithmic axis over iterations and over time: " + "; ".join(told) + "."
@@ -195,7 +195,7 @@ def convergence(records):
 
 
 def scaling(sheet):
-    """How the results depend on a swept number; nothing where no number was swept."""
+    """How the results depend on a swept number; empty if no number was swept."""
     columns = sheet.columns
     across, up = cases.horizontal(columns), cases.vertical(columns)
     if not across or not up:
@@ -253,7 +253,7 @@ def beside(name):
 
 
 def comparison_head(comparison):
-    """What was compared, which candidate is the best, and why others failed."""
+    """Which candidate is the best, and why others failed."""
     rows = list(comparison.table.rows())
     parts = []
     if not comparison.complete:
@@ -284,7 +284,7 @@ def comparison_tail(comparison):
 
 
 def study_head(study, sheet):
-    """How many cases ended well, and those that did not."""
+    """How many cases ended well, and how the others ended."""
     well = sum(sheet.good)
     kind = "" if well == len(sheet.good) else " bad"
     parts = [f'<p class="verdict{kind}"><strong>{well} of {len(sheet.good)} cases</strong> of '
@@ -297,7 +297,7 @@ def study_head(study, sheet):
 
 
 def particular_parts(records):
-    """Everything else that was recorded; many records are folded into one."""
+    """Everything else that was recorded; many records share one fold."""
     found = "".join(particulars(record) for record in records)
     if len(records) <= MOST_BARS:
         return "<h2>Particulars</h2>" + found
@@ -305,7 +305,7 @@ def particular_parts(records):
 
 
 def beginning(files, records):
-    """(title, head, sheet) of what was read."""
+    """(title, head, sheet) of the files."""
     problems = ", ".join(dict.fromkeys(record.problem for record in records))
     if len(files) == 1 and isinstance(files[0], hyperplane.Comparison):
         sheet = cases.of_comparison(files[0])

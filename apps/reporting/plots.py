@@ -57,17 +57,17 @@ def drawn(function):
 
 
 def look(number):
-    """Colour, marker and line style of the record of that number."""
+    """Colour, marker and line style of a record by its number."""
     return COLOURS[number % 6], MARKERS[(number + number // 6) % 6], LINES[(number + number // 6) % 4]
 
 
 def bar_look(number):
-    """Colour and hatch of the record of that number: colours begin again after six, hatches tell them apart."""
+    """Colour and hatch of a record by its number: after six, colours repeat with another hatch."""
     return {"facecolor": look(number)[0], "hatch": ("", "//", "..")[number // 6 % 3]}
 
 
 def curve(record, axis):
-    """x, recurrence and truth over all solves of a record, a gap (NaN) between solves.
+    """x, recurrence and true residual over all solves of a record, with a gap (NaN) between solves.
 
     axis 'iteration' counts on from solve to solve, 'seconds' adds up the solves' times.
     """
@@ -83,13 +83,13 @@ def curve(record, axis):
 
 
 def marked(truth):
-    """The points of a curve that get a marker: where the true residual is known, at most 16."""
+    """The points of a curve with a marker: at most 16 of those whose true residual is known."""
     known = np.flatnonzero(truth > 0.0)
     return known if len(known) <= 16 else known[np.unique(np.linspace(0, len(known) - 1, 16).astype(int))]
 
 
 def second_unit(seconds):
-    """A unit fit for such a time, and how many of it make a second."""
+    """A suitable unit for a time, and how many of it are a second."""
     if seconds < 1e-3:
         return "µs", 1e6
     return ("ms", 1e3) if seconds < 1.0 else ("s", 1.0)
@@ -112,18 +112,18 @@ def draw_curves(axes, records, axis, scale):
 
 
 def tolerances(records):
-    """The relative residuals asked for, each once."""
+    """The tolerances of the records, each once."""
     return sorted({record.tolerance for record in records if record.tolerance > 0.0})
 
 
 def longest(records):
-    """Seconds of the longest curve."""
+    """The time of the longest curve in seconds."""
     return max((np.nanmax(curve(record, "seconds")[0], initial=0.0) for record in records), default=0.0)
 
 
 @drawn
 def convergence(records):
-    """Relative residual over iterations and over time: lines the recurrence, open markers the true residual."""
+    """Relative residual over iterations and over time: the recurrence as lines, the true residual as markers."""
     figure = Figure(figsize=(9.0, 3.8), constrained_layout=True)
     left, right = figure.subplots(1, 2, sharey=True)
     unit, scale = second_unit(longest(records))
@@ -154,7 +154,7 @@ def convergence(records):
 
 
 def legend_below(figure, handles):
-    """A legend under the figure, in rows as long as it is wide, which saving with a tight box takes in."""
+    """A legend under the figure, in rows as wide as the figure; a tight box includes it."""
     longest_label = max(len(handle.get_label()) for handle in handles)
     rows = math.ceil(len(handles) / max(1, min(6, 100 // (longest_label + 6))))
     figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=math.ceil(len(handles) / rows),
@@ -175,7 +175,7 @@ FILLS = (("#56B4E9", ""), ("#E69F00", "//"), ("#0072B2", ""), ("#D55E00", ""), (
 
 
 def times(record):
-    """{words: seconds} of a run's parts; on a GPU no clock sees into a solve."""
+    """{words: seconds} of the parts of a run's time; on a GPU those of a solve are not timed."""
     inside = record.seconds("solve/spmv") + record.seconds("solve/preconditioner")
     rest = max(0.0, record.seconds("solve") - inside)
     remainders = {"vectors": rest if inside > 0.0 else 0.0, "untimed": rest if inside == 0.0 else 0.0}
@@ -183,7 +183,7 @@ def times(record):
 
 
 def sizes(record):
-    """{words: MiB} at the peak; labels such as "krylov: p" count as one, "krylov"."""
+    """{words: MiB} at the peak; labels such as "krylov: p" are added up as "krylov"."""
     found = {}
     for row in record.memory.rows():
         name = row.label.split(":")[0]
@@ -192,14 +192,14 @@ def sizes(record):
 
 
 def speeds(record):
-    """{words: GB/s} of the timers whose bytes are known."""
+    """{words: GB/s} for the timers whose bytes are known."""
     words = dict(PARTS)
     return {words.get(row.name, row.name): row.bandwidth for row in record.timers.rows() if row.bandwidth > 0.0}
 
 
 @drawn
 def breakdown(records):
-    """Where the time went: a stacked bar each record; None where no time was kept."""
+    """The time by parts, as a stacked bar for each record; None if no time was recorded."""
     tables = [times(record) for record in records]
     unit, scale = second_unit(max(sum(table.values()) for table in tables))
     return stacked_bars(tables, records, "Where the time went", "time", unit, scale)
@@ -207,7 +207,7 @@ def breakdown(records):
 
 @drawn
 def memory(records):
-    """Where the memory went: a stacked bar each record; None where no record holds a ledger."""
+    """The memory by labels, as a stacked bar for each record; None if no record has a ledger."""
     return stacked_bars([sizes(record) for record in records], records, "Memory at its peak", "memory", "MiB", 1.0)
 
 
@@ -253,14 +253,14 @@ def finish_bars(axes, names, unit, title, end):
 
 @drawn
 def bandwidth(records):
-    """GB/s achieved, fewest bytes over measured time, and the limit where it was measured; None without bytes."""
+    """The bandwidth, fewest bytes divided by time, with the limit if it was measured; None without bytes."""
     limits = [record.limit if record.limit > 0.0 else None for record in records]
     title = "Memory bandwidth achieved" + (", of what the memory delivers" if any(limits) else "")
     return grouped_bars([speeds(record) for record in records], records, "GB/s", title, limits)
 
 
 def grouped_bars(tables, records, unit, title, limits):
-    """A group of bars each name, a bar each record; where a record has a limit, a hollow bar up to it and a share."""
+    """A group of bars for each name, a bar for each record; a hollow bar and a percentage show its limit, if any."""
     names = list(dict.fromkeys(name for table in tables for name in table))
     if not names:
         return None
@@ -310,7 +310,7 @@ def scaling(curves, across, up):
 
 
 def to_svg(figure, description):
-    """The figure as SVG to stand inside HTML, in the page's text colour, described for screen readers."""
+    """The figure as SVG for HTML, in the page's text colour, with a description for screen readers."""
     stream = io.StringIO()
     with matplotlib.rc_context(STYLE):
         figure.savefig(stream, format="svg", transparent=True, bbox_inches="tight", pad_inches=0.06,
@@ -326,7 +326,7 @@ def to_svg(figure, description):
 
 
 def write_picture(figure, file, kind):
-    """`kind`: png, pdf or svg. The picture says who drew it, so that `hyperplane report` knows its own again."""
+    """`kind`: png, pdf or svg. The picture names its maker, by which `hyperplane report` recognises it."""
     maker = {"Software" if kind == "png" else "Creator": "hyperplane report"}
     with matplotlib.rc_context(STYLE):
         figure.savefig(file, format=kind, dpi=200, facecolor="white", bbox_inches="tight", pad_inches=0.1, metadata=maker)

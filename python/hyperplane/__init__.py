@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what hyperplane recorded.
+"""Reads the records of hyperplane.
 
     import hyperplane
     run = hyperplane.load("run.h5")

@@ -11,34 +11,34 @@ STUDY_SCHEMA_VERSION = 1
 
 @dataclass
 class Comparison:
-    """What `hyperplane compare` wrote (docs/compare.md): one linear system, solved by several candidates."""
+    """The file of `hyperplane compare` (docs/compare.md): one linear system, solved by several candidates."""
 
     path: str
     deck: str  # as the user named it
     exit_code: int
     baseline: str  # the candidate that ratios refer to
-    best: str  # the fastest that converged; empty where none did
+    best: str  # the fastest that converged; empty if none did
     recommendation: str
     system: dict  # text by name: problem, criterion, fingerprints, device, ...
-    table: Table = None  # a row a candidate, fastest first: name, outcome, iterations, total_seconds, ratio, ...
-    complete: bool = True  # False: it was stopped, and the same command goes on
+    table: Table = None  # a row for each candidate, fastest first: name, outcome, iterations, total_seconds, ratio, ...
+    complete: bool = True  # False: it was stopped, and the same command continues it
     left_out: Table = None  # name and reason of pairs that cannot work together
     records: dict = field(default_factory=dict)  # name -> Record
 
 
 @dataclass
 class Study:
-    """What `hyperplane study collect` wrote (docs/study.md): the cases of a sweep and the records they have."""
+    """The file of `hyperplane study collect` (docs/study.md): the cases of a study and their records."""
 
     path: str
-    study: str  # its name
-    source: str  # its file, as it was read
-    cases: Table = None  # a row a case: name, status, the swept keys, results; a missing count is -1, a real NaN
+    study: str  # name of the study
+    source: str  # text of its file
+    cases: Table = None  # a row for each case: name, status, swept keys, results; a missing count is -1, a real is NaN
     records: dict = field(default_factory=dict)  # name -> Record; cases without a result have none
 
     @property
     def swept(self):
-        """Keys of the sweep, "section.key"."""
+        """The swept keys, "section.key"."""
         return [name for name in self.cases if "." in name]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens a file, finds out what it holds, and says what is wrong with it."""
+"""Opens a file and finds out what it contains, or what is wrong with it."""
 
 import os
 
@@ -21,7 +21,7 @@ def read_any(path, file):
 
 
 def load(path):
-    """Reads a Record, a Comparison or a Study; raises RecordError naming the file and what is wrong with it."""
+    """Reads a Record, a Comparison or a Study; raises a RecordError that names the file and what is wrong with it."""
     path = os.fspath(path)
     if not os.path.isfile(path):
         raise RecordError(f"{path}: no such file")
@@ -36,7 +36,7 @@ def load(path):
 
 
 def load_all(paths):
-    """The records of all these files, those within comparisons and studies included, each with a label of its own."""
+    """The records of all these files, also those within comparisons and studies, each with a label of its own."""
     return with_labels([load(path) for path in paths])
 
 

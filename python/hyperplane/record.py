@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A record of a run read back: schema 1, docs/record.md."""
+"""The record of a run, schema 1 (docs/record.md)."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ SCHEMA_VERSION = 1
 
 
 class RecordError(Exception):
-    """The file is no record, or not a whole one; the message says which file and why."""
+    """The file is not a record or is incomplete; the message says which file and why."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Record:
 
     path: str
     status: str  # running, ok, failed or preempted
-    exit_code: int  # -1 while the run goes on
+    exit_code: int  # -1 until the run has ended
     message: str
     code_version: str
     git_sha: str
@@ -43,22 +43,22 @@ class Record:
     dof: int
     stencil: str
     layout: str
-    steps: Table = None  # a row each attempt at a time step, the columns of /steps
-    newton: Table = None  # a row each Newton step of nonlinear problems, the columns of /newton; else empty
-    diagnostics: Table = None  # step (0: initial state), time and one column a diagnostic; else empty
-    solves: Table = None  # a row each linear solve, the columns of /solves; rel_res_true, rel_res_recurrence
+    steps: Table = None  # a row for each attempt at a time step, with the columns of /steps
+    newton: Table = None  # a row for each Newton step, with the columns of /newton; empty for linear problems
+    diagnostics: Table = None  # step (0: initial state), time and a column for each diagnostic; may be empty
+    solves: Table = None  # a row for each linear solve, with the columns of /solves; rel_res_true, rel_res_recurrence
     history: Table = None  # solve (from 0), iteration, rel_res_recurrence, rel_res_true (NaN: not computed), seconds
     timers: Table = None  # name (nests by '/'), seconds, calls, bytes (0: not known), bandwidth [GB/s]
     memory: Table = None  # label, peak [B]
-    parts: Table = None  # a row each part the run was made in: started, host, device, threads, git_sha, step, seconds, ended
+    parts: Table = None  # a row for each part of the run: started, host, device, threads, git_sha, step, seconds, ended
     verification: dict = field(default_factory=dict)  # error norms by name
     peak_total: int = 0  # bytes
     predicted_total: int = 0
-    limit: float = float("nan")  # GB/s the memory delivers, NaN where it was not measured
+    limit: float = float("nan")  # bandwidth of the memory in GB/s, NaN if it was not measured
     label: str = ""  # short; unique among records that were loaded together
 
     def value(self, key, default=""):
-        """The text of a deck's key, `default` where it does not apply."""
+        """The text of a deck's key, or `default` if it does not apply."""
         return self.deck[key].text if key in self.deck else default
 
     @property
@@ -83,43 +83,43 @@ class Record:
 
     @property
     def iterations(self):
-        """Of all solves together."""
+        """The iterations of all solves together."""
         return int(np.sum(self.solves.iterations))
 
     @property
     def stop_reason(self):
-        """Of the last solve; empty where there is none."""
+        """The stop reason of the last solve; empty if there is none."""
         return str(self.solves.stop_reason[-1]) if self.solves else ""
 
     @property
     def relative_residual(self):
-        """||b - A x|| / ||b|| at the end of the last solve; NaN where there is none."""
+        """||b - A x|| / ||b|| at the end of the last solve; NaN if there is none."""
         return float(self.solves.rel_res_true[-1]) if self.solves else float("nan")
 
     @property
     def tolerance(self):
-        """The relative residual asked for, NaN where the deck does not say."""
+        """The relative tolerance of the deck; NaN if it has none."""
         try:
             return float(self.value("solver.rtol", "nan"))
         except ValueError:
             return float("nan")
 
     def seconds(self, timer):
-        """Wall time of a timer, all parts of the run together: "assemble", "setup", "solve", "solve/spmv", ...; 0 where
-        there is none. Records of programs before 0.2.0 have timers of the last part alone: there the rows of /solves
-        count."""
+        """Wall time of a timer in all parts of the run: "assemble", "setup", "solve", "solve/spmv", ...; 0 if there is
+        none. Records of programs before 0.2.0 have the timers of the last part alone; for these the rows of /solves are
+        added up."""
         timed = float(np.sum(self.timers.seconds[self.timers.name == timer]))
         column = {"setup": "setup_seconds", "solve": "solve_seconds"}.get(timer)
         return max(timed, float(np.sum(self.solves[column]))) if column in self.solves else timed
 
     @property
     def seconds_per_iteration(self):
-        """Of the Krylov method; NaN where there was no iteration."""
+        """The time of an iteration of the Krylov method; NaN if there was none."""
         return self.seconds("solve") / self.iterations if self.iterations else float("nan")
 
     @property
     def places(self):
-        """Host and device; where another one took over, that one after "; then"."""
+        """Host and device; if the run was continued on another one, that one after "; then"."""
         found = []
         for part in self.parts.rows():
             place = ", ".join(filter(None, (str(part.host), str(part.device))))
@@ -128,7 +128,7 @@ class Record:
         return "; then ".join(found)
 
     def history_of(self, solve):
-        """The history's rows of one solve, counted from 0."""
+        """The rows of the history of one solve, counted from 0."""
         return self.history.where(self.history.solve == solve)
 
 
@@ -196,7 +196,7 @@ def read_performance(group, record):
 
 
 def read_parts(node, record):
-    """The parts; of records before 0.2.0, which have none, what the environment says of the newest."""
+    """The parts; for records of programs before 0.2.0, the newest part according to the environment."""
     if "parts" in node:
         return read_table(node["parts"])
     known = {name: record.environment.get(name, "") for name in ("started", "host", "device")}
@@ -212,7 +212,7 @@ def read_diagnostics(group):
 
 
 def read_run(path, node):
-    """The record of a run, from an open file or from the group of one that holds several."""
+    """The record of a run, from an open file or from a group of a file with several records."""
     attributes, grid = node.attrs, node["grid"].attrs
     record = Record(
         path=path,

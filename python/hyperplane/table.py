@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A table of columns: what h5py gives, with names, rows and a way to pandas."""
+"""A table of columns as h5py reads them, with names, rows and a conversion to pandas."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -54,7 +54,7 @@ class Table(Mapping):
         return Table({name: values[rows] for name, values in self._columns.items()})
 
     def to_pandas(self):
-        """The same as a pandas.DataFrame; ImportError where pandas is missing."""
+        """The same as a pandas.DataFrame; raises ImportError if pandas is missing."""
         import pandas
 
         return pandas.DataFrame(self._columns)
