@@ -163,7 +163,7 @@ struct Consumer : Lane {
             x[e] = g;
         }
         if (!active) return;
-        const long long to = (long long)at * block_size + r * DOF + c;
+        const unsigned to = unsigned(at) * block_size + r * DOF + c;  // 64 bits would take registers that are not there
 #pragma unroll
         for (int e = 0; e < entries; ++e) {
             if (DOF % 2 == 0) {
