@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/chebyshev/largest_eigenvalue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
-#include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
-#include "core/matrix/views.hpp"
-#include "core/random.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/walks/random_vector.hpp"
 
 namespace hyperplane::chebyshev {
 namespace {
-
-/// Values that depend on point and component alone, not on the layout.
-struct RandomStart {
-    Grid grid;
-    VectorView x;
-    int dof;
-
-    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        for (int c = 0; c < dof; ++c) x.at(slot, c) = random_symmetric(2022, std::uint64_t(grid.row(p) * dof + c));
-    }
-};
 
 /// Number of eigenvalues below x: that of the negative pivots of T - x I (Sturm).
 int eigenvalues_below(double x, const std::vector<double>& diagonal, const std::vector<double>& off) {
@@ -55,15 +43,14 @@ double largest_of_tridiagonal(const std::vector<double>& diagonal, const std::ve
 double largest_eigenvalue(const LinearOperator& a, const LinearOperator& m, int steps, Vector& r, Vector& p, Vector& q,
                           const std::string& name) {
     const auto require_positive = [&](double product, const char* what) {
-        if (product > 0.0 && std::isfinite(product)) return;
-        char value[32];  // fmt cannot be compiled by nvcc
-        std::snprintf(value, sizeof value, "%g", product);
-        throw SetupError(name + ": " + what + " is not positive definite: a vector x was found with x^T " + what +
-                         " x = " + value +
-                         ". The bound of the eigenvalues needs a positive definite matrix; use struct_ilu with "
-                         "pivot_policy = shift, or jacobi with gmres.");
+        if (!(product > 0.0) || !std::isfinite(product))
+            throw SetupError(fmt::format(
+                "{}: {} is not positive definite: a vector x was found with x^T {} x = {:g}. The bound of the "
+                "eigenvalues needs a positive definite matrix; use struct_ilu with pivot_policy = shift, or jacobi "
+                "with gmres.",
+                name, what, what, product));
     };
-    for_each_point(r.backend(), r.layout(), "random vector", RandomStart{r.layout().grid(), view(r), r.dof()});
+    set_random(r, 2022, -1.0);
     Vector& z = q;
     std::vector<double> diagonal, off;
     double first = 0.0, rho = 0.0, alpha = 0.0;

@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "core/device/for_each_point.hpp"
-#include "core/matrix/views.hpp"
-#include "core/random.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/triangular/jacobi/sweeps_cpu.hpp"
+#include "precond/walks/random_vector.hpp"
 
 namespace hyperplane {
 namespace {
@@ -187,16 +186,6 @@ void run_loop(const TriangleFactors& factors, Direction direction, const Loop& s
         factors);
 }
 
-/// Sets x to random numbers in (0, 1), which depend on point and component alone.
-struct Probe {
-    VectorView x;
-    int dof;
-
-    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        for (int c = 0; c < dof; ++c) x.at(slot, c) = random_uniform(1, x.layout.grid().row(p) * dof + c);
-    }
-};
-
 }  // namespace
 
 TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options)
@@ -285,7 +274,7 @@ void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vect
 std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Direction direction, double most) {
     const int sweeps = direction == Direction::lower ? options_.lower : options_.upper;
     Vector* room[] = {&lower_, &other_};
-    for_each_point(lower_.backend(), shape_.layout, "probe of sweeps", Probe{view(lower_), lower_.dof()});
+    set_random(lower_, 1, 0.0);
     const double first = norm2(lower_);
     std::vector<double> ratios;
     for (int n = 1; n <= sweeps; ++n) {
