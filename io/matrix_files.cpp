@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/matrix_files.hpp"
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -9,6 +11,7 @@
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/matrix_market.hpp"
+#include "io/petsc_binary.hpp"
 #include "io/whole_file.hpp"
 
 namespace hyperplane {
@@ -52,6 +55,19 @@ void for_each_entry(const CsrMatrix& matrix, bool lower_only, const Body& body) 
 }
 
 }  // namespace
+
+InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry, int threads) {
+    const std::string bytes = read_text_file(path, is_petsc_binary);
+    if (!is_petsc_binary(bytes)) return parse_matrix_market(bytes, path, symmetry, threads);
+    if (symmetry != FileSymmetry::by_file)
+        throw FileError(path + ": a PETSc file holds all entries of its matrix; leave problem.symmetry out");
+    return parse_petsc_matrix(bytes, path);
+}
+
+std::vector<double> read_vector(const std::string& path) {
+    const std::string bytes = read_text_file(path, is_petsc_binary);
+    return is_petsc_binary(bytes) ? parse_petsc_vector(bytes, path) : parse_matrix_market_vector(bytes, path);
+}
 
 std::vector<double> read_doubles(const std::string& path, Index count) {
     static_assert(std::endian::native == std::endian::little);

@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "core/error.hpp"
+#include "io/gzip.hpp"
 
 namespace hyperplane {
 namespace {
@@ -77,8 +78,20 @@ std::string read_whole_file(const std::string& path) {
     return read_checked(path, [](std::string_view) {});
 }
 
-std::string read_text_file(const std::string& path) {
-    return read_checked(path, TextCheck(path));
+std::string read_text_file(const std::string& path, IsBinary is_binary) {
+    TextCheck check(path);
+    bool first = true, gzip = false, binary = false;
+    const auto see_text = [&](std::string_view piece) {
+        if (first) binary = is_binary && is_binary(piece);
+        first = false;
+        if (!binary) check(piece);
+    };
+    std::string bytes = read_checked(path, [&](std::string_view piece) {
+        if (first) gzip = is_gzip(piece);
+        gzip ? void(first = false) : see_text(piece);
+    });
+    first = true;
+    return gzip ? expand_gzip(bytes, path, see_text) : bytes;
 }
 
 }  // namespace hyperplane

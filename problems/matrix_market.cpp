@@ -125,14 +125,17 @@ ParameterTable matrix_market_parameters() {
          .type = ParameterType::path,
          .default_value = "",
          .description =
-             "Matrix Market coordinate file of the matrix, rows point by point with x fastest; grid.cells says "
-             "how many points it has",
+             "file of the matrix, rows point by point with x fastest; grid.cells says how many points it has. Matrix "
+             "Market coordinate format (real, integer or pattern; general, symmetric or skew-symmetric) or PETSc "
+             "binary (AIJ or BAIJ), also compressed by gzip",
          .required = true},
         {.section = "problem",
          .key = "right_hand_side",
          .type = ParameterType::path,
          .default_value = "",
-         .description = "Matrix Market array file of b; where none is given b = A 1, whose solution is 1"},
+         .description =
+             "file of b, a Matrix Market array or the first vector of a PETSc binary file; where none is given "
+             "b = A 1, whose solution is 1"},
         {.section = "problem",
          .key = "symmetry",
          .type = ParameterType::choice,

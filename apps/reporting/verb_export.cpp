@@ -8,7 +8,7 @@
 
 #include "apps/run/linear_system.hpp"
 #include "apps/verbs.hpp"
-#include "io/matrix_market.hpp"
+#include "io/matrix_files.hpp"
 
 namespace hyperplane {
 namespace {

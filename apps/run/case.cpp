@@ -12,7 +12,7 @@
 
 #include "apps/deck/schema.hpp"
 #include "io/checkpoint.hpp"
-#include "io/matrix_market.hpp"
+#include "io/matrix_files.hpp"
 #include "io/record.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
@@ -41,13 +41,13 @@ private:
 };
 
 /// The files of a deck, whose names are relative to the deck's folder.
-InputFiles files_of(const Deck& deck) {
+InputFiles files_of(const Deck& deck, int threads) {
     const std::filesystem::path folder = folder_of(deck);
     const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
     return {
-        .matrix = [resolve](const std::string& path,
-                            FileSymmetry symmetry) { return read_matrix_market(resolve(path), symmetry); },
-        .vector = [resolve](const std::string& path) { return read_matrix_market_vector(resolve(path)); },
+        .matrix = [resolve, threads](const std::string& path,
+                                     FileSymmetry symmetry) { return read_matrix(resolve(path), symmetry, threads); },
+        .vector = [resolve](const std::string& path) { return read_vector(resolve(path)); },
         .doubles = [resolve](const std::string& path, Index count) { return read_doubles(resolve(path), count); },
     };
 }
@@ -81,7 +81,7 @@ void check_checkpoints(const Parameters& p, const Problem& problem) {
 
 std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
     return find_row(problems(), "problem", parameters.text("problem", "name"))
-        .create(parameters, context, files_of(deck));
+        .create(parameters, context, files_of(deck, context.threads()));
 }
 
 /// Makes solver and preconditioner; the preconditioner only if there is a problem. Throws the contradictions found.

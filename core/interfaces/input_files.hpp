@@ -26,8 +26,8 @@ enum class FileSymmetry {
 
 /// Each function throws FileError naming file and line.
 struct InputFiles {
-    std::function<InputMatrix(const std::string& path, FileSymmetry symmetry)> matrix;  ///< Matrix Market coordinate
-    std::function<std::vector<double>(const std::string& path)> vector;                 ///< Matrix Market array
+    std::function<InputMatrix(const std::string& path, FileSymmetry symmetry)> matrix;  ///< Matrix Market or PETSc
+    std::function<std::vector<double>(const std::string& path)> vector;                 ///< Matrix Market or PETSc
     std::function<std::vector<double>(const std::string& path, Index count)> doubles;  ///< raw float64, `count` of them
 };
 

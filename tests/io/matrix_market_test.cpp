@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "io/bad_luck.hpp"
 #include "io/file_error.hpp"
@@ -48,6 +47,79 @@ TEST(MatrixMarket, IntegerFieldAndAnyCase) {
     const InputMatrix m =
         parse_matrix_market("%%matrixmarket MATRIX Coordinate INTEGER General\n1 1 1\n1 1 7\n", "a.mtx");
     EXPECT_EQ(m.csr.value, Values{7});
+}
+
+TEST(MatrixMarket, PatternsHaveOnes) {
+    const std::string pattern = "%%MatrixMarket matrix coordinate pattern symmetric\n";
+    const InputMatrix m = parse_matrix_market(pattern + "2 2 3\n1 1\n2 1\n2 2\n", "a.mtx");
+    EXPECT_TRUE(m.declared_symmetric);
+    EXPECT_EQ(m.csr.column, (Indices{0, 1, 0, 1}));
+    EXPECT_EQ(m.csr.value, (Values{1, 1, 1, 1}));
+    EXPECT_EQ(matrix_error(pattern + "1 1 1\n1 1 1\n"), "a.mtx:3: expected row and column, got 3 words");
+}
+
+TEST(MatrixMarket, SkewSymmetricHasTheOppositeSignAboveTheDiagonal) {
+    const std::string skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n";
+    const InputMatrix m = parse_matrix_market(skew + "3 3 2\n2 1 4\n3 2 -5\n", "a.mtx");
+    EXPECT_FALSE(m.declared_symmetric);
+    EXPECT_EQ(m.csr.row_begin, (Indices{0, 1, 3, 4}));
+    EXPECT_EQ(m.csr.column, (Indices{1, 0, 2, 1}));
+    EXPECT_EQ(m.csr.value, (Values{-4, 4, 5, -5}));
+    EXPECT_EQ(matrix_error(skew + "2 2 1\n2 2 4\n"),
+              "a.mtx:3: an entry on the diagonal, which is zero in a skew-symmetric matrix; leave it out");
+    EXPECT_EQ(matrix_error(skew + "2 2 1\n1 2 4\n"),
+              "a.mtx:3: an entry above the diagonal; a skew-symmetric file holds the lower triangle only");
+    EXPECT_EQ(error_of([&] { parse_matrix_market(skew + "2 2 1\n2 1 4\n", "a.mtx", FileSymmetry::general); }),
+              "a.mtx:1: the banner says skew-symmetric, the deck problem.symmetry = general");
+}
+
+/// A text that is long enough for several threads: `rows` rows of three entries, the last row first.
+std::string long_text(int rows, const std::string& banner) {
+    std::string text =
+        banner + std::to_string(rows) + " " + std::to_string(rows) + " " + std::to_string(3 * rows) + "\n";
+    for (int row = rows; row > 0; --row)
+        for (const int column : {row % rows + 1, row, row})  // the diagonal in two parts
+            text += std::to_string(row) + " " + std::to_string(column) + " " + std::to_string(0.1 * row) + "\n";
+    return text;
+}
+
+TEST(MatrixMarket, EveryNumberOfThreadsReadsTheSame) {
+    const std::string text = long_text(40000, general);
+    ASSERT_GT(text.size(), 4u << 18);
+    const InputMatrix one = parse_matrix_market(text, "a.mtx");
+    EXPECT_EQ(one.csr.row_begin.back(), 80000);
+    for (const int threads : {2, 3, 4}) {
+        const InputMatrix m = parse_matrix_market(text, "a.mtx", FileSymmetry::by_file, threads);
+        EXPECT_EQ(m.csr.row_begin, one.csr.row_begin);
+        EXPECT_EQ(m.csr.column, one.csr.column);
+        EXPECT_EQ(m.csr.value, one.csr.value);
+    }
+}
+
+TEST(MatrixMarket, EveryNumberOfThreadsFindsTheFirstError) {
+    const std::string good = long_text(40000, general);
+    const auto error = [](const std::string& text, int threads) {
+        return error_of([&] { parse_matrix_market(text, "a.mtx", FileSymmetry::by_file, threads); });
+    };
+    const auto with_line = [&](int line, const std::string& words) {  // in place of a line of `good`
+        std::string text = good;
+        std::size_t at = 0;
+        for (int before = 1; before < line; ++before) at = text.find('\n', at) + 1;
+        return text.replace(at, text.find('\n', at) - at, words);
+    };
+    const std::string two_bad = [&] {
+        std::string text = with_line(100000, "1 1 x");
+        return text.replace(text.find("\n39000 39000 "), 7, "\n3900x ");
+    }();
+    for (const int threads : {1, 2, 3, 4}) {
+        EXPECT_EQ(error(with_line(100000, "1 1 x"), threads), "a.mtx:100000: expected a finite number, got 'x'");
+        EXPECT_EQ(error(two_bad, threads), "a.mtx:3004: expected an integer, got '3900x'");
+        EXPECT_EQ(error(good + "1 1 1\n", threads), "a.mtx:120003: there are more than the 120000 entries announced");
+        EXPECT_EQ(error(good + "\n% end\n1 x 1\n", threads),
+                  "a.mtx:120005: there are more than the 120000 entries announced");
+        EXPECT_EQ(error(with_line(60000, "% none"), threads),
+                  "a.mtx:120002: the file ends after 119999 of 120000 entries; is it truncated?");
+    }
 }
 
 TEST(MatrixMarket, WithoutBannerOneTriangleMayMeanTwoThings) {
@@ -107,24 +179,6 @@ TEST(MatrixMarket, NoLineIsEndless) {
     const std::string many(70000, '1');
     EXPECT_EQ(matrix_error(general + many), "a.mtx:2: the line has more than 65536 bytes");
     EXPECT_EQ(matrix_error(general + "1 1 1\n%" + many), "a.mtx:3: the line has more than 65536 bytes");
-    const Scratch scratch;
-    const std::string path = scratch.write("a.mtx", general + std::string(3, '\0'));
-    EXPECT_EQ(error_of([&] { read_matrix_market(path); }), path + ":2: byte 1 is zero; this is no text file");
-    const std::string big = scratch.write("b.mtx", "1 1\n" + many);
-    EXPECT_EQ(error_of([&] { read_matrix_market_vector(big); }), big + ":2: the line has more than 65536 bytes");
-}
-
-TEST(MatrixMarket, DevicesAndFifosAreNotRead) {
-    const Scratch scratch;
-    const std::string fifo = scratch.path("fifo");
-    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-    for (const std::string& path : {std::string("/dev/zero"), fifo}) {
-        const std::string refused =
-            path + ": is a device, FIFO or socket, which may never end; copy what it gives to a file";
-        EXPECT_EQ(error_of([&] { read_matrix_market(path); }), refused);
-        EXPECT_EQ(error_of([&] { read_matrix_market_vector(path); }), refused);
-        EXPECT_EQ(error_of([&] { read_doubles(path, 3); }), refused);
-    }
 }
 
 TEST(MatrixMarket, EntriesGivenTwiceAreAddedUp) {
@@ -145,16 +199,15 @@ TEST(MatrixMarket, WrongBanners) {
     EXPECT_EQ(banner("matrix coordinate"), "a.mtx:1: expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY");
     EXPECT_EQ(banner("vector coordinate real general"),
               "a.mtx:1: expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY");
-    EXPECT_EQ(banner("matrix coordinate pattern general"),
-              "a.mtx:1: a pattern matrix has no values; only real and integer ones can be solved with");
+    EXPECT_EQ(banner("matrix array pattern general"), "a.mtx:1: an array has values; its field cannot be pattern");
+    EXPECT_EQ(banner("matrix coordinate pattern skew-symmetric"),
+              "a.mtx:1: a pattern has no signs, so it cannot be skew-symmetric");
     EXPECT_EQ(banner("matrix coordinate complex general"),
-              "a.mtx:1: the matrix is complex; only real and integer ones can be solved with");
+              "a.mtx:1: the matrix is complex; only real, integer and pattern ones can be solved with");
     EXPECT_EQ(banner("matrix coordinate quaternion general"), "a.mtx:1: unknown field 'quaternion'");
     EXPECT_EQ(banner("matrix list real general"), "a.mtx:1: unknown format 'list'");
-    EXPECT_EQ(banner("matrix coordinate real skew-symmetric"),
-              "a.mtx:1: a skew-symmetric matrix has no diagonal to factor; only general and symmetric ones are read");
     EXPECT_EQ(banner("matrix coordinate real hermitian"),
-              "a.mtx:1: symmetry 'hermitian' is neither general nor symmetric");
+              "a.mtx:1: symmetry 'hermitian' is none of general, symmetric and skew-symmetric");
     EXPECT_EQ(banner("matrix array real general"),
               "a.mtx:1: a dense array; a sparse matrix is needed, in coordinate format");
 }
@@ -225,84 +278,6 @@ TEST(MatrixMarketVector, Wrong) {
     EXPECT_EQ(vector_error("2 1\n1\n2\n3\n"), "b.mtx:4: the file holds 3 numbers, 2 are announced");
     EXPECT_EQ(vector_error("1\nx\n"), "b.mtx:2: expected a finite number, got 'x'");
     EXPECT_EQ(vector_error("1 2 3 4\n"), "b.mtx:1: expected 'rows columns', got 4 words");
-}
-
-TEST(MatrixMarketFiles, WhatIsWrittenReadsBackBitForBit) {
-    const Scratch scratch;
-    const CsrMatrix csr{2, {0, 2, 4}, {0, 1, 0, 1}, {0.1, -1.0 / 3.0, -1.0 / 3.0, 5e-324}};
-    for (const bool as_symmetric : {false, true}) {
-        write_matrix_market(scratch.path("a.mtx"), csr, as_symmetric);
-        const InputMatrix m = read_matrix_market(scratch.path("a.mtx"));
-        EXPECT_EQ(m.declared_symmetric, as_symmetric);
-        EXPECT_EQ(m.csr.row_begin, csr.row_begin);
-        EXPECT_EQ(m.csr.column, csr.column);
-        EXPECT_EQ(m.csr.value, csr.value);
-    }
-    EXPECT_EQ(scratch.read("a.mtx").substr(0, 87),
-              "%%MatrixMarket matrix coordinate real symmetric\n% made by hyperplane\n2 2 3\n1 1 0.1\n2 1 ");
-    const Values b{1.0, 1e-300, -0.1, 1.7976931348623157e308};
-    write_matrix_market(scratch.path("b.mtx"), b);
-    EXPECT_EQ(read_matrix_market_vector(scratch.path("b.mtx")), b);
-    EXPECT_EQ(scratch.names().size(), 2u);
-}
-
-TEST(MatrixMarketFiles, FullDisk) {
-    const Scratch scratch;
-    const std::string error =
-        error_with_full_disk(10, [&] { write_matrix_market(scratch.path("b.mtx"), Values(100, 1.0)); });
-    EXPECT_EQ(error,
-              scratch.path("b.mtx") +
-                  ": cannot write 268 bytes, stopped after 10: File too large; the file size limit (ulimit -f) is "
-                  "too low; any earlier file of that name is intact");
-    EXPECT_TRUE(scratch.names().empty());
-}
-
-TEST(MatrixMarketFiles, Missing) {
-    EXPECT_EQ(error_of([] { read_matrix_market("none.mtx"); }), "none.mtx: cannot read: No such file or directory");
-    EXPECT_EQ(error_of([] { read_matrix_market_vector("/tmp"); }), "/tmp: cannot read: Is a directory");
-}
-
-TEST(Doubles, ExactlyAsManyAsAsked) {
-    const Scratch scratch;
-    const Values values{1.5, -0.0, 1e300};
-    const std::string path =
-        scratch.write("k.bin", std::string(reinterpret_cast<const char*>(values.data()), 3 * sizeof(double)));
-    EXPECT_EQ(read_doubles(path, 3), values);
-    EXPECT_EQ(error_of([&] { read_doubles(path, 4); }),
-              path + ": 4 float64 values are needed, 32 bytes; the file has 24");
-    EXPECT_EQ(error_of([&] { read_doubles(path, 2); }),
-              path + ": 2 float64 values are needed, 16 bytes; the file has 24");
-    EXPECT_EQ(error_of([&] { read_doubles("none.bin", 2); }), "none.bin: cannot read: No such file or directory");
-    EXPECT_TRUE(read_doubles(scratch.write("empty.bin", ""), 0).empty());
-}
-
-class RealMatrix : public testing::Test {
-protected:
-    /// Path of a real matrix, "" (and the test is skipped) where there is none.
-    std::string path(const std::string& name) {
-        const char* folder = std::getenv("HYPERPLANE_SHARED_DATA");
-        const std::string file = std::string(folder ? folder : "") + "/" + name;
-        return folder && std::filesystem::exists(file) ? file : "";
-    }
-};
-
-TEST_F(RealMatrix, Orsreg1) {
-    const std::string file = path("orsreg_1.mtx");
-    if (file.empty()) GTEST_SKIP() << "orsreg_1.mtx is not in HYPERPLANE_SHARED_DATA";
-    const InputMatrix m = read_matrix_market(file);
-    EXPECT_FALSE(m.declared_symmetric);
-    EXPECT_EQ(m.csr.rows, 2205);
-    EXPECT_EQ(m.csr.row_begin.back(), 14133);
-    EXPECT_EQ(m.csr.value[0], -1.66883333e+04);
-}
-
-TEST_F(RealMatrix, Nos7) {
-    const std::string file = path("nos7.mtx");
-    if (file.empty()) GTEST_SKIP() << "nos7.mtx is not in HYPERPLANE_SHARED_DATA";
-    const InputMatrix m = read_matrix_market(file, FileSymmetry::symmetric);
-    EXPECT_TRUE(m.declared_symmetric);
-    EXPECT_EQ(m.csr.rows, 729);
-    EXPECT_EQ(m.csr.row_begin.back(), 2 * 2673 - 729);
 }
 
 }  // namespace

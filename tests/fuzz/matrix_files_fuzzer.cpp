@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// No bytes crash the Matrix Market reader, and what it accepts is a sound matrix.
+// No bytes crash the readers of matrix files, and what they accept is a sound matrix.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 
 #include "core/error.hpp"
+#include "io/gzip.hpp"
 #include "io/matrix_market.hpp"
+#include "io/petsc_binary.hpp"
 
 using namespace hyperplane;
 
@@ -38,6 +40,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     try {
         for (double value : parse_matrix_market_vector(text, "b.mtx")) require(std::isfinite(value));
+    } catch (const FileError& error) {
+        require(*error.what() != '\0');
+    }
+    try {
+        require_sound(parse_petsc_matrix(text, "a.petsc").csr);
+    } catch (const FileError& error) {
+        require(*error.what() != '\0');
+    }
+    try {
+        for (double value : parse_petsc_vector(text, "b.petsc")) require(std::isfinite(value));
+    } catch (const FileError& error) {
+        require(*error.what() != '\0');
+    }
+    try {
+        expand_gzip(text, "a.gz", [](std::string_view) {});
     } catch (const FileError& error) {
         require(*error.what() != '\0');
     }

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/coordinates.hpp"
+
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace hyperplane::matrix_market {
+namespace {
+
+constexpr Index smallest_piece = 1 << 18;  // bytes of text, or entries, for which another thread is worth its start
+
+/// Calls body(i) for i in [0, count), each in a thread of its own but the last one. The bodies must not throw.
+template <class Body>
+void for_each_thread(int count, const Body& body) {
+    std::vector<std::thread> others;
+    for (int i = 0; i + 1 < count; ++i) others.emplace_back([&body, i] { body(i); });
+    body(count - 1);
+    for (std::thread& other : others) other.join();
+}
+
+int pieces_of(Index size, int threads) {
+    return int(std::clamp<Index>(size / smallest_piece, 1, std::max(threads, 1)));
+}
+
+/// Cuts a text into `count` pieces that end with the end of a line.
+std::vector<std::string_view> cut(std::string_view text, int count) {
+    std::vector<std::string_view> pieces;
+    for (int left = count; left > 0; --left) {
+        std::size_t size = text.size() / std::size_t(left);
+        if (left > 1) size = std::min(text.find('\n', size), text.size() - 1) + 1;
+        if (text.empty()) size = 0;
+        pieces.push_back(text.substr(0, size));
+        text.remove_prefix(size);
+    }
+    return pieces;
+}
+
+/// Reads lines "row column value" as most files have them. Whatever else a line may be is left to Lines, which accepts
+/// it or says what is wrong.
+class EntryReader {
+public:
+    EntryReader(const Coordinates& matrix, EntryFormat format, const std::string& file)
+        : matrix_(matrix), format_(format), file_(file) {}
+
+    /// Reads entries from a text that `lines` lines precede, at most `limit` of them. Throws FileError.
+    void read(std::string_view text, Index line, Index limit, std::vector<Entry>& entries) {
+        while (!text.empty()) {
+            ++line;
+            const std::size_t end = std::min(text.find('\n'), text.size());
+            const std::string_view one = text.substr(0, end);
+            text.remove_prefix(std::min(end + 1, text.size()));
+            Entry entry;
+            const bool plain = parse(one, entry);
+            if (!plain) {
+                Lines careful(one, file_, line - 1);
+                const auto words = careful.next();
+                if (!words) continue;  // blank, or a comment
+                if (Index(entries.size()) == limit) too_many(careful);
+                entry = entry_of(careful, *words);
+            } else if (Index(entries.size()) == limit) {
+                too_many(Lines(one, file_, line));
+            }
+            if (entry.column > entry.row && above == 0) above = line;
+            if (entry.column < entry.row && below == 0) below = line;
+            entries.push_back(entry);
+        }
+    }
+
+    Index announced = 0;
+    Index above = 0, below = 0;
+
+private:
+    [[noreturn]] void too_many(const Lines& lines) const {
+        lines.fail(fmt::format("there are more than the {} entries announced", announced));
+    }
+    static bool number(const char*& at, const char* end, Index& value) {
+        while (at < end && is_space(*at)) ++at;
+        const char* const begin = at;
+        for (value = 0; at < end && *at >= '0' && *at <= '9' && at - begin < 18; ++at) value = 10 * value + (*at - '0');
+        return at > begin && at < end && is_space(*at);
+    }
+    bool parse(std::string_view line, Entry& entry) const {
+        if (format_.pattern || line.size() > 256) return false;
+        const char *at = line.data(), *const end = at + line.size();
+        if (!number(at, end, entry.row) || !number(at, end, entry.column)) return false;
+        while (at < end && is_space(*at)) ++at;
+        const auto [after, error] = std::from_chars(at, end, entry.value);
+        if (error != std::errc{} || !std::isfinite(entry.value)) return false;
+        for (at = after; at < end; ++at)
+            if (!is_space(*at)) return false;
+        --entry.row, --entry.column;
+        return entry.row >= 0 && entry.row < matrix_.rows && entry.column >= 0 && entry.column < matrix_.columns &&
+               allowed(entry);
+    }
+    bool allowed(const Entry& entry) const {
+        if (format_.symmetry == Symmetry::general) return true;
+        return format_.symmetry == Symmetry::symmetric ? entry.column <= entry.row : entry.column < entry.row;
+    }
+    Entry entry_of(const Lines& lines, const std::vector<std::string_view>& words) const {
+        const std::size_t expected = format_.pattern ? 2 : 3;
+        if (words.size() != expected)
+            lines.fail(fmt::format("expected row{} {}, got {} words", format_.pattern ? " and" : ",",
+                                   format_.pattern ? "column" : "column and value", words.size()));
+        const Entry entry{lines.index(words[0], "row", matrix_.rows), lines.index(words[1], "column", matrix_.columns),
+                          format_.pattern ? 1.0 : lines.real(words[2])};
+        if (allowed(entry)) return entry;
+        if (entry.column == entry.row)
+            lines.fail("an entry on the diagonal, which is zero in a skew-symmetric matrix; leave it out");
+        lines.fail(fmt::format("an entry above the diagonal; a {} file holds the lower triangle only",
+                               format_.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric"));
+    }
+
+    const Coordinates& matrix_;
+    EntryFormat format_;
+    const std::string& file_;
+};
+
+/// A piece of the text, what was read from it, and what ended the reading.
+struct Piece {
+    std::string_view text;
+    Index lines_before = 0, lines = 0;
+    std::vector<Entry> entries;
+    Index above = 0, below = 0;
+    std::exception_ptr error;
+};
+
+void read_piece(Piece& piece, EntryReader reader, Index limit) {
+    try {
+        piece.entries.clear();
+        reader.read(piece.text, piece.lines_before, limit, piece.entries);
+    } catch (...) {
+        piece.error = std::current_exception();
+    }
+    piece.above = reader.above, piece.below = reader.below;
+}
+
+/// Sorts one row, in which entries with the same column keep their order; returns whether a column is there twice.
+bool sort_row(Index* column, double* value, Index size, std::vector<std::pair<Index, double>>& scratch) {
+    if (!std::is_sorted(column, column + size)) {
+        scratch.clear();
+        for (Index at = 0; at < size; ++at) scratch.emplace_back(column[at], value[at]);
+        std::stable_sort(scratch.begin(), scratch.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (Index at = 0; at < size; ++at) std::tie(column[at], value[at]) = scratch[std::size_t(at)];
+    }
+    return std::adjacent_find(column, column + size) != column + size;
+}
+
+/// Adds up entries that are side by side and have the same column.
+void add_up(CsrMatrix& csr) {
+    Index to = 0, begin = 0;
+    for (Index row = 0; row < csr.rows; ++row) {
+        const Index end = csr.row_begin[std::size_t(row) + 1], first = to;
+        for (Index at = begin; at < end; ++at) {
+            if (to > first && csr.column[std::size_t(to - 1)] == csr.column[std::size_t(at)]) {
+                csr.value[std::size_t(to - 1)] += csr.value[std::size_t(at)];
+                continue;
+            }
+            csr.column[std::size_t(to)] = csr.column[std::size_t(at)];
+            csr.value[std::size_t(to++)] = csr.value[std::size_t(at)];
+        }
+        begin = end;
+        csr.row_begin[std::size_t(row) + 1] = to;
+    }
+    csr.column.resize(std::size_t(to));
+    csr.value.resize(std::size_t(to));
+}
+
+}  // namespace
+
+void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, Coordinates& matrix) {
+    const Index shortest = format.pattern ? 4 : 6;  // "1 1\n", "1 1 1\n"
+    lines.check_room(announced, shortest);
+    const std::string_view text = lines.rest();
+    const int count = pieces_of(Index(text.size()), threads);
+    std::vector<Piece> pieces(static_cast<std::size_t>(count));
+    const std::vector<std::string_view> texts = cut(text, count);
+    EntryReader reader(matrix, format, lines.file());
+    reader.announced = announced;
+    for_each_thread(count, [&](int i) {
+        Piece& piece = pieces[std::size_t(i)];
+        piece.text = texts[std::size_t(i)];
+        piece.lines = std::count(piece.text.begin(), piece.text.end(), '\n') +
+                      Index(!piece.text.empty() && piece.text.back() != '\n');
+    });
+    Index line = lines.number();
+    for (Piece& piece : pieces) {
+        piece.lines_before = line;
+        line += piece.lines;
+    }
+    for_each_thread(count, [&](int i) { read_piece(pieces[std::size_t(i)], reader, announced); });
+    Index left = announced;
+    for (Piece& piece : pieces) {
+        const Index read = Index(piece.entries.size());
+        if (read > left || (piece.error && read >= left)) read_piece(piece, reader, left);  // may find one too many
+        if (piece.error) std::rethrow_exception(piece.error);
+        left -= Index(piece.entries.size());
+        if (matrix.above == 0) matrix.above = piece.above;
+        if (matrix.below == 0) matrix.below = piece.below;
+        matrix.pieces.push_back(std::move(piece.entries));
+    }
+    if (left > 0)
+        Lines({}, lines.file(), line)
+            .fail(fmt::format("the file ends after {} of {} entries; is it truncated?", announced - left, announced));
+}
+
+CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file) {
+    const bool mirrored = symmetry != Symmetry::general;
+    const double sign = symmetry == Symmetry::skew_symmetric ? -1.0 : 1.0;
+    CsrMatrix csr;
+    csr.rows = matrix.rows;
+    csr.row_begin.assign(std::size_t(matrix.rows) + 1, 0);
+    for (const auto& piece : matrix.pieces)
+        for (const Entry& entry : piece) {
+            ++csr.row_begin[std::size_t(entry.row) + 1];
+            if (mirrored && entry.row != entry.column) ++csr.row_begin[std::size_t(entry.column) + 1];
+        }
+    for (std::size_t row = 1; row < csr.row_begin.size(); ++row) csr.row_begin[row] += csr.row_begin[row - 1];
+    csr.column.resize(std::size_t(csr.row_begin.back()));
+    csr.value.resize(std::size_t(csr.row_begin.back()));
+    std::vector<Index> next(csr.row_begin.begin(), csr.row_begin.end() - 1);
+    const auto put = [&](Index row, Index column, double value) {
+        const std::size_t at = std::size_t(next[std::size_t(row)]++);
+        csr.column[at] = column;
+        csr.value[at] = value;
+    };
+    for (const auto& piece : matrix.pieces)
+        for (const Entry& entry : piece) put(entry.row, entry.column, entry.value);
+    for (const auto& piece : matrix.pieces)
+        for (const Entry& entry : piece)
+            if (mirrored && entry.row != entry.column) put(entry.column, entry.row, sign * entry.value);
+
+    const int count = pieces_of(csr.row_begin.back(), threads);
+    std::vector<char> twice(static_cast<std::size_t>(count), 0);
+    for_each_thread(count, [&](int i) {
+        std::vector<std::pair<Index, double>> scratch;
+        for (Index row = csr.rows * i / count; row < csr.rows * (i + 1) / count; ++row) {
+            const std::size_t begin = std::size_t(csr.row_begin[std::size_t(row)]);
+            const Index size = csr.row_begin[std::size_t(row) + 1] - Index(begin);
+            if (sort_row(csr.column.data() + begin, csr.value.data() + begin, size, scratch)) twice[std::size_t(i)] = 1;
+        }
+    });
+    if (std::find(twice.begin(), twice.end(), 1) == twice.end()) return csr;
+    add_up(csr);
+    for (Index row = 0; row < csr.rows; ++row)
+        for (Index at = csr.row_begin[std::size_t(row)]; at < csr.row_begin[std::size_t(row) + 1]; ++at)
+            if (!std::isfinite(csr.value[std::size_t(at)]))
+                throw FileError(fmt::format("{}: the entries of row {}, column {} add up to more than a double holds",
+                                            file, row + 1, csr.column[std::size_t(at)] + 1));
+    return csr;
+}
+
+}  // namespace hyperplane::matrix_market

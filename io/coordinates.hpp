@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Entries of a sparse matrix in any order, read from the lines of a Matrix Market file by several threads.
+//
+// The text is cut into pieces at ends of lines. The lines of each piece are counted first, so that an error names its
+// line. Of several errors the first in the file is reported, and entries keep the file's order: the result does not
+// depend on the number of threads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/matrix/struct_matrix.hpp"
+#include "io/matrix_lines.hpp"
+
+namespace hyperplane::matrix_market {
+
+struct Entry {
+    Index row, column;
+    double value;
+};
+
+/// Which entries a file holds of its matrix.
+enum class Symmetry {
+    general,
+    symmetric,       ///< the lower triangle; the upper one equals its mirror image
+    skew_symmetric,  ///< the entries below the diagonal; those above have the opposite sign
+};
+
+struct EntryFormat {
+    Symmetry symmetry = Symmetry::general;
+    bool pattern = false;  ///< lines "row column"; each value is 1
+};
+
+struct Coordinates {
+    Index rows = 0, columns = 0;
+    std::vector<std::vector<Entry>> pieces;  ///< in the order of the file
+    Index above = 0, below = 0;              ///< lines of the first entries above and below the diagonal; 0: none
+};
+
+/// Reads the `announced` entries that follow in `lines` to the end of the text. Throws FileError with the line.
+void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, Coordinates& matrix);
+
+/// Sorts the entries by row and column and fills in the other triangle of `symmetry`. Entries with the same row and
+/// column are added in the order of the file. Throws FileError if a sum is not finite.
+CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file);
+
+}  // namespace hyperplane::matrix_market

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Expands gzip files (RFC 1952), of one member or of several, as gzip, pigz and bgzip write them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace hyperplane {
+
+/// Whether a file that begins with these bytes is a gzip file.
+bool is_gzip(std::string_view head);
+
+/// The expanded bytes. `check` sees each new piece of them and may throw. Throws FileError, with the name of the file,
+/// if the bytes are damaged or end too early, or if they expand to more than 200 times their size and 64 MiB: matrices
+/// do not, but files that are made to fill the memory do.
+std::string expand_gzip(std::string_view bytes, const std::string& path,
+                        const std::function<void(std::string_view)>& check);
+
+}  // namespace hyperplane

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files of matrices and vectors: Matrix Market or PETSc binary when read, recognised from their first bytes and
+// expanded if they are gzip files; Matrix Market when written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/interfaces/input_files.hpp"
+#include "io/output_guard.hpp"
+
+namespace hyperplane {
+
+/// Reads a square matrix. The result is the same for any number of threads. Throws FileError, as parse_matrix_market
+/// and parse_petsc_matrix do; also if `symmetry` is given for a PETSc file, which always holds all entries.
+InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry = FileSymmetry::by_file, int threads = 1);
+/// Reads a vector; of a PETSc file its first one. Throws FileError.
+std::vector<double> read_vector(const std::string& path);
+
+/// Reads `count` raw little-endian float64 values. Throws FileError if the file has another number of values.
+std::vector<double> read_doubles(const std::string& path, Index count);
+
+/// Writes the whole file or none, with as many digits as give the same numbers when they are read; of a symmetric
+/// matrix it writes the lower triangle. Throws FileError.
+void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric,
+                         Overwrite overwrite = Overwrite::own);
+void write_matrix_market(const std::string& path, const std::vector<double>& vector,
+                         Overwrite overwrite = Overwrite::own);
+
+}  // namespace hyperplane

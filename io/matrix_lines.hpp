@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lines of a Matrix Market file and the numbers in them; each error names file and line.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/types.hpp"
+
+namespace hyperplane::matrix_market {
+
+inline bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+inline std::vector<std::string_view> words_of(std::string_view line) {
+    std::vector<std::string_view> words;
+    for (std::size_t at = 0; at < line.size();) {
+        if (is_space(line[at])) {
+            ++at;
+            continue;
+        }
+        std::size_t end = at;
+        while (end < line.size() && !is_space(line[end])) ++end;
+        words.push_back(line.substr(at, end - at));
+        at = end;
+    }
+    return words;
+}
+
+inline std::string quoted(std::string_view text) {
+    std::string result;
+    for (char c : text.substr(0, 40)) result += c >= ' ' && c <= '~' ? c : '?';
+    return text.size() > 40 ? result + "..." : result;
+}
+
+/// Lines of a file, without comments and blank lines.
+class Lines {
+public:
+    /// `number` lines of the file precede the text, among them, if there are any, its banner and sizes.
+    Lines(std::string_view text, const std::string& file, Index number = 0)
+        : size_(text.size()), rest_(text), file_(file), number_(number), size_seen_(number > 0) {}
+
+    /// The words of the next line; nothing at the end.
+    std::optional<std::vector<std::string_view>> next() {
+        while (!rest_.empty()) {
+            const std::string_view line = take();
+            if (line.size() > longest_line) fail(fmt::format("the line has more than {} bytes", longest_line));
+            if (!line.empty() && line[0] == '%') {
+                if (!banner_seen_ && !size_seen_) refuse_misspelt(line);
+                continue;
+            }
+            size_seen_ = true;
+            if (auto words = words_of(line); !words.empty()) return words;
+        }
+        return std::nullopt;
+    }
+    /// The words of the banner in lower case. If there is no banner, returns none and reads no line.
+    std::vector<std::string> banner() {
+        constexpr std::string_view mark = "%%matrixmarket";
+        std::string head(rest_.substr(0, mark.size()));
+        for (char& c : head) c = lower(c);
+        if (head != mark) return {};
+        banner_seen_ = true;
+        std::vector<std::string> words;
+        for (std::string_view word : words_of(take())) {
+            words.emplace_back(word);
+            for (char& c : words.back()) c = lower(c);
+        }
+        return words;
+    }
+    /// Throws unless the file is large enough for `count` lines of at least `bytes` bytes, of which the last one need
+    /// not have a line end. Thus no memory is allocated for entries that cannot exist.
+    void check_room(Index count, Index bytes) const {
+        if (count > Index(size_ + 1) / bytes)
+            fail(fmt::format("{} entries are announced, but the file has only {} bytes; is it truncated?", count,
+                             size_));
+    }
+    [[noreturn]] void fail(const std::string& what) const {
+        throw FileError(fmt::format("{}:{}: {}", file_, std::max<Index>(number_, 1), what));
+    }
+
+    Index integer(std::string_view word) const {
+        Index value = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+        if (error != std::errc{} || end != word.data() + word.size())
+            fail(fmt::format("expected an integer, got '{}'", quoted(word)));
+        return value;
+    }
+    double real(std::string_view word) const {
+        double value = 0.0;
+        const char* begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
+        const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value);
+        if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
+            fail(fmt::format("expected a finite number, got '{}'", quoted(word)));
+        return value;
+    }
+    /// Parses a number of rows, columns or entries.
+    Index count(std::string_view word) const {
+        const Index value = integer(word);
+        if (value < 0) fail(fmt::format("{} is no count", value));
+        return value;
+    }
+    /// Parses an index from 1 to `last`; the result counts from 0.
+    Index index(std::string_view word, const char* what, Index last) const {
+        const Index value = integer(word);
+        if (value < 1 || value > last) fail(fmt::format("{} {} is outside 1..{}", what, value, last));
+        return value - 1;
+    }
+
+    /// Of the line that was read last.
+    Index number() const { return number_; }
+    const std::string& file() const { return file_; }
+    /// What has not been read.
+    std::string_view rest() const { return rest_; }
+
+private:
+    static constexpr std::size_t longest_line = 65536;
+    static char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
+
+    /// Refuses a comment before the sizes that was probably meant as the banner: it begins with two '%', or has the
+    /// words of one.
+    void refuse_misspelt(std::string_view line) const {
+        std::string text(line);
+        for (char& c : text) c = lower(c);
+        const auto holds = [&](const char* word) { return text.find(word) != text.npos; };
+        const bool meant = text.rfind("%%", 0) == 0 || holds("matrixmarket") ||
+                           (holds("matrix") && (holds("coordinate") || holds("array")));
+        if (!meant) return;
+        if (holds("%%matrixmarket")) fail("the banner must be the first line of the file, and begin it");
+        fail(fmt::format(
+            "'{}' is no banner, and is not taken for a comment either; expected %%MatrixMarket matrix FORMAT "
+            "FIELD SYMMETRY, or no such line",
+            quoted(line)));
+    }
+    std::string_view take() {
+        ++number_;
+        const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+        const std::string_view line = rest_.substr(0, end);
+        rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        return line;
+    }
+
+    std::size_t size_;
+    std::string_view rest_;
+    const std::string& file_;
+    Index number_;
+    bool banner_seen_ = false, size_seen_;
+};
+
+}  // namespace hyperplane::matrix_market

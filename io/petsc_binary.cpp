@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/petsc_binary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr Index matrix_class = 1211216, vector_class = 1211214;
+
+/// The value of big-endian bytes.
+template <class Value, class Bits>
+Value big_endian(const char* at) {
+    static_assert(std::endian::native == std::endian::little && sizeof(Value) == sizeof(Bits));
+    Bits bits;
+    std::memcpy(&bits, at, sizeof bits);
+    if constexpr (sizeof bits == 4)
+        bits = __builtin_bswap32(bits);
+    else
+        bits = __builtin_bswap64(bits);
+    return std::bit_cast<Value>(bits);
+}
+
+/// The bytes of an integer: 4 or 8, or 0 if the bytes do not begin with `id`.
+int integer_bytes(std::string_view bytes, Index id) {
+    if (bytes.size() >= 4 && big_endian<std::int32_t, std::uint32_t>(bytes.data()) == id) return 4;
+    return bytes.size() >= 8 && big_endian<std::int64_t, std::uint64_t>(bytes.data()) == id ? 8 : 0;
+}
+
+/// Takes numbers from the beginning of the bytes that are left.
+class Reader {
+public:
+    Reader(std::string_view bytes, const std::string& file) : size_(bytes.size()), rest_(bytes), file_(file) {}
+
+    [[noreturn]] void fail(const std::string& what) const { throw FileError(file_ + ": PETSc binary file: " + what); }
+    std::string_view rest() const { return rest_; }
+
+    /// Throws unless `count` numbers of `bytes` bytes are left.
+    void check_room(Index count, int bytes, const char* what) const {
+        if (count > Index(rest_.size()) / bytes)
+            fail(fmt::format("{} {} are announced, but the file has only {} bytes; is it truncated?", count, what,
+                             size_));
+    }
+    Index integer(int bytes, const char* what) {
+        check_room(1, bytes, what);
+        const Index value = bytes == 4 ? big_endian<std::int32_t, std::uint32_t>(rest_.data())
+                                       : big_endian<std::int64_t, std::uint64_t>(rest_.data());
+        rest_.remove_prefix(std::size_t(bytes));
+        return value;
+    }
+    double real() {
+        const double value = big_endian<double, std::uint64_t>(rest_.data());
+        rest_.remove_prefix(8);
+        return value;
+    }
+    void skip(Index count, int bytes) { rest_.remove_prefix(std::size_t(count) * std::size_t(bytes)); }
+
+private:
+    std::size_t size_;
+    std::string_view rest_;
+    const std::string& file_;
+};
+
+/// The head of a matrix: what follows its class.
+struct Head {
+    int integers;  ///< bytes of an integer
+    Index rows, columns, nonzeros;
+};
+
+Head matrix_head(Reader& reader) {
+    Head head{integer_bytes(reader.rest(), matrix_class), 0, 0, 0};
+    if (head.integers == 0)
+        reader.fail(integer_bytes(reader.rest(), vector_class) > 0 ? "it begins with a vector, not with a matrix"
+                                                                   : "it does not begin with a matrix");
+    reader.integer(head.integers, "numbers");
+    head.rows = reader.integer(head.integers, "rows");
+    head.columns = reader.integer(head.integers, "columns");
+    head.nonzeros = reader.integer(head.integers, "nonzeros");
+    if (head.nonzeros == -1) reader.fail("the matrix is dense; a sparse one is needed (MATAIJ)");
+    if (head.rows < 0 || head.columns < 0 || head.nonzeros < 0)
+        reader.fail(fmt::format("{} x {} with {} nonzeros is no matrix", head.rows, head.columns, head.nonzeros));
+    reader.check_room(head.rows, head.integers, "rows");
+    return head;
+}
+
+/// Sorts the entries of a row by column; throws if a column is there twice.
+void sort_row(const Reader& reader, CsrMatrix& csr, Index row, std::vector<std::pair<Index, double>>& scratch) {
+    const auto begin = std::size_t(csr.row_begin[std::size_t(row)]),
+               end = std::size_t(csr.row_begin[std::size_t(row) + 1]);
+    const auto columns = csr.column.begin();
+    if (!std::is_sorted(columns + Index(begin), columns + Index(end))) {
+        scratch.clear();
+        for (std::size_t at = begin; at < end; ++at) scratch.emplace_back(csr.column[at], csr.value[at]);
+        std::sort(scratch.begin(), scratch.end());
+        for (std::size_t at = begin; at < end; ++at) std::tie(csr.column[at], csr.value[at]) = scratch[at - begin];
+    }
+    const auto twice = std::adjacent_find(columns + Index(begin), columns + Index(end));
+    if (twice != columns + Index(end)) reader.fail(fmt::format("row {} has column {} twice", row + 1, *twice + 1));
+}
+
+}  // namespace
+
+bool is_petsc_binary(std::string_view head) {
+    return integer_bytes(head, matrix_class) > 0 || integer_bytes(head, vector_class) > 0;
+}
+
+InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file) {
+    Reader reader(bytes, file);
+    const Head head = matrix_head(reader);
+    if (head.rows != head.columns || head.rows == 0)
+        reader.fail(fmt::format("the matrix is {} x {}; a square one is needed", head.rows, head.columns));
+    CsrMatrix csr;
+    csr.rows = head.rows;
+    csr.row_begin.assign(std::size_t(head.rows) + 1, 0);
+    for (Index row = 0; row < head.rows; ++row) {
+        const Index length = reader.integer(head.integers, "rows");
+        if (length < 0 || length > head.columns)
+            reader.fail(fmt::format("row {} has {} nonzeros, of {} columns", row + 1, length, head.columns));
+        csr.row_begin[std::size_t(row) + 1] = csr.row_begin[std::size_t(row)] + length;
+    }
+    if (csr.row_begin.back() != head.nonzeros)
+        reader.fail(
+            fmt::format("its rows have {} nonzeros, but {} are announced", csr.row_begin.back(), head.nonzeros));
+    reader.check_room(head.nonzeros, head.integers + 8, "nonzeros");
+    csr.column.resize(std::size_t(head.nonzeros));
+    csr.value.resize(std::size_t(head.nonzeros));
+    for (Index row = 0; row < head.rows; ++row)
+        for (Index at = csr.row_begin[std::size_t(row)]; at < csr.row_begin[std::size_t(row) + 1]; ++at) {
+            const Index column = csr.column[std::size_t(at)] = reader.integer(head.integers, "columns");
+            if (column < 0 || column >= head.columns)
+                reader.fail(fmt::format("row {}: column {} is outside 1..{}", row + 1, column + 1, head.columns));
+        }
+    for (Index row = 0; row < head.rows; ++row)
+        for (Index at = csr.row_begin[std::size_t(row)]; at < csr.row_begin[std::size_t(row) + 1]; ++at)
+            if (!std::isfinite(csr.value[std::size_t(at)] = reader.real()))
+                reader.fail(fmt::format("row {}, column {}: the value is not finite", row + 1,
+                                        csr.column[std::size_t(at)] + 1));
+    std::vector<std::pair<Index, double>> scratch;
+    for (Index row = 0; row < head.rows; ++row) sort_row(reader, csr, row, scratch);
+    return {std::move(csr), false};
+}
+
+std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string& file) {
+    Reader reader(bytes, file);
+    while (integer_bytes(reader.rest(), matrix_class) > 0) {  // a matrix may precede its right-hand side
+        const Head head = matrix_head(reader);
+        reader.skip(head.rows, head.integers);
+        reader.check_room(head.nonzeros, head.integers + 8, "nonzeros");
+        reader.skip(head.nonzeros, head.integers + 8);
+    }
+    const int integers = integer_bytes(reader.rest(), vector_class);
+    if (integers == 0) reader.fail("it holds no vector, or not where one would begin");
+    reader.integer(integers, "numbers");
+    const Index size = reader.integer(integers, "values");
+    if (size < 0) reader.fail(fmt::format("{} is no size of a vector", size));
+    reader.check_room(size, 8, "values");
+    std::vector<double> values(static_cast<std::size_t>(size));
+    for (std::size_t at = 0; at < values.size(); ++at)
+        if (!std::isfinite(values[at] = reader.real())) reader.fail(fmt::format("value {} is not finite", at + 1));
+    return values;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matrices and vectors as PETSc's MatView and VecView write them to a binary viewer (manual pages of MatLoad and
+// VecLoad).
+//
+// All numbers are big-endian. A matrix of kind AIJ or BAIJ is
+//
+//     1211216  rows  columns  nonzeros  (nonzeros of each row)  (columns, counted from 0)  (values, float64)
+//
+// and a vector is 1211214, its size, and its values. Integers have 4 bytes; a PETSc configured with 64-bit indices
+// writes 8. A file may hold several objects, one after another.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/interfaces/input_files.hpp"
+
+namespace hyperplane {
+
+/// Whether a file that begins with these bytes is such a file.
+bool is_petsc_binary(std::string_view head);
+
+/// The first matrix of a file. Columns of a row may be in any order. Throws FileError that names row and entry if the
+/// matrix is not square, if the file is too short, or if a column is out of range or given twice, or a value not
+/// finite.
+InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file);
+/// The first vector of a file. Throws FileError.
+std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string& file);
+
+}  // namespace hyperplane

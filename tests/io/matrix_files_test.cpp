@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files of matrices and vectors: Matrix Market, plain and compressed, PETSc binary, raw numbers; and real matrices.
+#include "io/matrix_files.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "io/bad_luck.hpp"
+#include "io/file_error.hpp"
+#include "io/matrix_market.hpp"
+#include "io/petsc_binary.hpp"
+#include "io/scratch.hpp"
+
+namespace hyperplane {
+namespace {
+
+using Indices = std::vector<Index>;
+using Values = std::vector<double>;
+const std::string general_banner = "%%MatrixMarket matrix coordinate real general\n";
+
+TEST(MatrixFiles, TextIsText) {
+    const Scratch scratch;
+    const std::string path = scratch.write("a.mtx", general_banner + std::string(3, '\0'));
+    EXPECT_EQ(error_of([&] { read_matrix(path); }), path + ":2: byte 1 is zero; this is no text file");
+    const std::string big = scratch.write("b.mtx", "1 1\n" + std::string(70000, '1'));
+    EXPECT_EQ(error_of([&] { read_vector(big); }), big + ":2: the line has more than 65536 bytes");
+}
+
+TEST(MatrixFiles, DevicesAndFifosAreNotRead) {
+    const Scratch scratch;
+    const std::string fifo = scratch.path("fifo");
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+    for (const std::string& path : {std::string("/dev/zero"), fifo}) {
+        const std::string refused =
+            path + ": is a device, FIFO or socket, which may never end; copy what it gives to a file";
+        EXPECT_EQ(error_of([&] { read_matrix(path); }), refused);
+        EXPECT_EQ(error_of([&] { read_vector(path); }), refused);
+        EXPECT_EQ(error_of([&] { read_doubles(path, 3); }), refused);
+    }
+}
+
+/// What gzip makes of a text.
+std::string gzip(const std::string& text) {
+    z_stream stream{};
+    deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
+    std::string packed(deflateBound(&stream, text.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = uInt(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = uInt(packed.size());
+    deflate(&stream, Z_FINISH);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+    return packed;
+}
+
+TEST(GzipFiles, AreExpanded) {
+    const Scratch scratch;
+    const std::string head = general_banner + "2 2 2\n", entries = "1 1 4\n2 2 5\n";
+    for (const std::string& bytes : {gzip(head + entries), gzip(head) + gzip(entries)})  // one member, two
+        EXPECT_EQ(read_matrix(scratch.write("a.mtx.gz", bytes)).csr.value, (Values{4, 5}));
+    EXPECT_EQ(read_vector(scratch.write("b.mtx.gz", gzip("1\n2\n"))), (Values{1, 2}));
+}
+
+TEST(GzipFiles, DamageIsNamed) {
+    const Scratch scratch;
+    const std::string whole = gzip(general_banner + "2 2 2\n1 1 4\n2 2 5\n");
+    const auto error = [&](const std::string& bytes) {
+        const std::string path = scratch.write("a.mtx.gz", bytes);
+        return error_of([&] { read_matrix(path); }).substr(path.size());
+    };
+    EXPECT_EQ(error(whole.substr(0, whole.size() / 2)), ": gzip file: it ends too early; is it truncated?");
+    EXPECT_EQ(error(whole.substr(0, 2)), ": gzip file: it ends too early; is it truncated?");
+    EXPECT_EQ(error(whole + "x"), ": gzip file: 1 bytes follow its end");
+    std::string flipped = whole;
+    flipped[flipped.size() - 5] = char(flipped[flipped.size() - 5] ^ 1);  // of the checksum
+    EXPECT_EQ(error(flipped),
+              ": gzip file: damaged near byte " + std::to_string(whole.size() - 4) + ": incorrect data check");
+    EXPECT_EQ(error(gzip(general_banner + "2 2 1\n1 1 x\n")), ":3: expected a finite number, got 'x'");
+    const std::string lines(1 << 20, '\n');
+    std::string bomb = general_banner;
+    for (int i = 0; i < 100; ++i) bomb += lines;
+    const std::string packed = gzip(bomb);
+    EXPECT_EQ(error(packed), ": gzip file: it expands to more than 200 times its " + std::to_string(packed.size()) +
+                                 " bytes, which no matrix does; expand it yourself if it is one");
+}
+
+/// Writes numbers as PETSc does: big-endian, integers of 4 or 8 bytes.
+class PetscBytes {
+public:
+    explicit PetscBytes(int integer_bytes) : integer_bytes_(integer_bytes) {}
+    PetscBytes& integers(const Indices& values) {
+        for (const Index value : values)
+            for (int byte = integer_bytes_; byte-- > 0;) bytes += char(std::uint64_t(value) >> (8 * byte) & 255);
+        return *this;
+    }
+    PetscBytes& reals(const Values& values) {
+        for (const double value : values) {
+            std::uint64_t bits;
+            std::memcpy(&bits, &value, 8);
+            for (int byte = 8; byte-- > 0;) bytes += char(bits >> (8 * byte) & 255);
+        }
+        return *this;
+    }
+    std::string bytes;
+
+private:
+    int integer_bytes_;
+};
+
+TEST(PetscFiles, MatrixAndVectorOfEitherIntegers) {
+    const Scratch scratch;
+    for (const int integers : {4, 8}) {
+        PetscBytes file(integers);
+        file.integers({1211216, 3, 3, 4, 2, 0, 2, 2, 0, 1, 2}).reals({0.5, -1, 1e-300, 7});
+        file.integers({1211214, 3}).reals({1, 2, -3});
+        const std::string path = scratch.write("system.petsc", file.bytes);
+        const InputMatrix m = read_matrix(path);
+        EXPECT_FALSE(m.declared_symmetric);
+        EXPECT_EQ(m.csr.rows, 3);
+        EXPECT_EQ(m.csr.row_begin, (Indices{0, 2, 2, 4}));
+        EXPECT_EQ(m.csr.column, (Indices{0, 2, 1, 2}));  // sorted
+        EXPECT_EQ(m.csr.value, (Values{-1, 0.5, 1e-300, 7}));
+        EXPECT_EQ(read_vector(path), (Values{1, 2, -3}));
+        EXPECT_EQ(error_of([&] { read_matrix(path, FileSymmetry::symmetric); }),
+                  path + ": a PETSc file holds all entries of its matrix; leave problem.symmetry out");
+        EXPECT_EQ(read_matrix(scratch.write("system.petsc.gz", gzip(file.bytes))).csr.value, m.csr.value);
+    }
+}
+
+TEST(PetscFiles, WrongMatrices) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto error = [](const Indices& integers, const Values& reals) {
+        const std::string bytes = PetscBytes(4).integers(integers).reals(reals).bytes;
+        return error_of([&] { parse_petsc_matrix(bytes, "a"); });
+    };
+    const std::string a = "a: PETSc binary file: ";
+    EXPECT_EQ(error({1211214, 1}, {1}), a + "it begins with a vector, not with a matrix");
+    EXPECT_EQ(error({1211216, 2, 3, 0, 0, 0}, {}), a + "the matrix is 2 x 3; a square one is needed");
+    EXPECT_EQ(error({1211216, 0, 0, 0}, {}), a + "the matrix is 0 x 0; a square one is needed");
+    EXPECT_EQ(error({1211216, 1, 1, -1}, {1}), a + "the matrix is dense; a sparse one is needed (MATAIJ)");
+    EXPECT_EQ(error({1211216, -1, 1, 0}, {1}), a + "-1 x 1 with 0 nonzeros is no matrix");
+    EXPECT_EQ(error({1211216, 1000000, 1000000, 1, 1, 0}, {1}),
+              a + "1000000 rows are announced, but the file has only 32 bytes; is it truncated?");
+    EXPECT_EQ(error({1211216, 1, 1, 2000000000, 2000000000, 0}, {1}),
+              a + "row 1 has 2000000000 nonzeros, of 1 columns");
+    EXPECT_EQ(error({1211216, 2, 2, 3, 1, 1, 0, 1, 0}, {1, 1, 1}), a + "its rows have 2 nonzeros, but 3 are announced");
+    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1}),
+              a + "2 nonzeros are announced, but the file has only 40 bytes; is it truncated?");
+    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 2}, {1, 1}), a + "row 2: column 3 is outside 1..2");
+    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, nan}), a + "row 2, column 2: the value is not finite");
+    EXPECT_EQ(error({1211216, 2, 2, 2, 2, 0, 1, 1}, {1, 1}), a + "row 1 has column 2 twice");
+}
+
+TEST(PetscFiles, WrongVectors) {
+    const auto error = [](const Indices& integers, const Values& reals) {
+        const std::string bytes = PetscBytes(4).integers(integers).reals(reals).bytes;
+        return error_of([&] { parse_petsc_vector(bytes, "b"); });
+    };
+    const std::string b = "b: PETSc binary file: ";
+    EXPECT_EQ(error({1211214, 3}, {1, 2}),
+              b + "3 values are announced, but the file has only 24 bytes; is it truncated?");
+    EXPECT_EQ(error({1211214, -3}, {1, 2}), b + "-3 is no size of a vector");
+    EXPECT_EQ(error({1211216, 1, 1, 1, 1, 0}, {1}), b + "it holds no vector, or not where one would begin");
+    EXPECT_EQ(error({1211214, 2}, {1, std::numeric_limits<double>::infinity()}), b + "value 2 is not finite");
+}
+
+TEST(MatrixFiles, WhatIsWrittenReadsBackBitForBit) {
+    const Scratch scratch;
+    const CsrMatrix csr{2, {0, 2, 4}, {0, 1, 0, 1}, {0.1, -1.0 / 3.0, -1.0 / 3.0, 5e-324}};
+    for (const bool as_symmetric : {false, true}) {
+        write_matrix_market(scratch.path("a.mtx"), csr, as_symmetric);
+        const InputMatrix m = read_matrix(scratch.path("a.mtx"));
+        EXPECT_EQ(m.declared_symmetric, as_symmetric);
+        EXPECT_EQ(m.csr.row_begin, csr.row_begin);
+        EXPECT_EQ(m.csr.column, csr.column);
+        EXPECT_EQ(m.csr.value, csr.value);
+    }
+    EXPECT_EQ(scratch.read("a.mtx").substr(0, 87),
+              "%%MatrixMarket matrix coordinate real symmetric\n% made by hyperplane\n2 2 3\n1 1 0.1\n2 1 ");
+    const Values b{1.0, 1e-300, -0.1, 1.7976931348623157e308};
+    write_matrix_market(scratch.path("b.mtx"), b);
+    EXPECT_EQ(read_vector(scratch.path("b.mtx")), b);
+    EXPECT_EQ(scratch.names().size(), 2u);
+}
+
+TEST(MatrixFiles, FullDisk) {
+    const Scratch scratch;
+    const std::string error =
+        error_with_full_disk(10, [&] { write_matrix_market(scratch.path("b.mtx"), Values(100, 1.0)); });
+    EXPECT_EQ(error,
+              scratch.path("b.mtx") +
+                  ": cannot write 268 bytes, stopped after 10: File too large; the file size limit (ulimit -f) is "
+                  "too low; any earlier file of that name is intact");
+    EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(MatrixFiles, Missing) {
+    EXPECT_EQ(error_of([] { read_matrix("none.mtx"); }), "none.mtx: cannot read: No such file or directory");
+    EXPECT_EQ(error_of([] { read_vector("/tmp"); }), "/tmp: cannot read: Is a directory");
+}
+
+TEST(Doubles, ExactlyAsManyAsAsked) {
+    const Scratch scratch;
+    const Values values{1.5, -0.0, 1e300};
+    const std::string path =
+        scratch.write("k.bin", std::string(reinterpret_cast<const char*>(values.data()), 3 * sizeof(double)));
+    EXPECT_EQ(read_doubles(path, 3), values);
+    EXPECT_EQ(error_of([&] { read_doubles(path, 4); }),
+              path + ": 4 float64 values are needed, 32 bytes; the file has 24");
+    EXPECT_EQ(error_of([&] { read_doubles(path, 2); }),
+              path + ": 2 float64 values are needed, 16 bytes; the file has 24");
+    EXPECT_EQ(error_of([&] { read_doubles("none.bin", 2); }), "none.bin: cannot read: No such file or directory");
+    EXPECT_TRUE(read_doubles(scratch.write("empty.bin", ""), 0).empty());
+}
+
+class RealMatrix : public testing::Test {
+protected:
+    /// Path of a real matrix, "" (and the test is skipped) where there is none.
+    std::string path(const std::string& name) {
+        const char* folder = std::getenv("HYPERPLANE_SHARED_DATA");
+        const std::string file = std::string(folder ? folder : "") + "/" + name;
+        return folder && std::filesystem::exists(file) ? file : "";
+    }
+};
+
+TEST_F(RealMatrix, Orsreg1) {
+    const std::string file = path("orsreg_1.mtx");
+    if (file.empty()) GTEST_SKIP() << "orsreg_1.mtx is not in HYPERPLANE_SHARED_DATA";
+    const InputMatrix m = read_matrix(file);
+    EXPECT_FALSE(m.declared_symmetric);
+    EXPECT_EQ(m.csr.rows, 2205);
+    EXPECT_EQ(m.csr.row_begin.back(), 14133);
+    EXPECT_EQ(m.csr.value[0], -1.66883333e+04);
+}
+
+TEST_F(RealMatrix, Nos7) {
+    const std::string file = path("nos7.mtx");
+    if (file.empty()) GTEST_SKIP() << "nos7.mtx is not in HYPERPLANE_SHARED_DATA";
+    const InputMatrix m = read_matrix(file, FileSymmetry::symmetric);
+    EXPECT_TRUE(m.declared_symmetric);
+    EXPECT_EQ(m.csr.rows, 729);
+    EXPECT_EQ(m.csr.row_begin.back(), 2 * 2673 - 729);
+}
+
+}  // namespace
+}  // namespace hyperplane
