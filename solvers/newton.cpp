@@ -24,17 +24,17 @@ Newton::Vectors Newton::vectors(const SystemShape& shape, const NewtonOptions& o
 }
 
 Newton::Newton(const Problem& problem, const NewtonOptions& options, Preconditioner& preconditioner,
-               const Context& context, const Layout& layout, TimerTree& timers)
+               const Context& context, const IndexSpace& space, TimerTree& timers)
     : problem_(problem),
       options_(options),
       preconditioner_(preconditioner),
       context_(context),
       timers_(timers),
-      system_(make_system(problem.shape(), context, layout)) {
+      system_(make_system(problem.shape(), context, space.layout())) {
     const SystemShape& shape = problem.shape();
     options_.judged = options.judged && !shape.linear;
     const Vectors held = vectors(shape, options_);
-    const auto make = [&](const char* label) { return Vector(context, layout, shape.dof, label); };
+    const auto make = [&](const char* label) { return Vector(context, space, shape.dof, label); };
     du_ = make("correction");
     if (held.trial > 0) trial_ = make("trial state");
     if (held.setup > 0) setup_.u = make("state of the set-up");

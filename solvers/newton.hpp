@@ -76,7 +76,7 @@ public:
 
     /// Keeps references to all arguments but the options; `timers` receives the scopes assemble and setup.
     Newton(const Problem& problem, const NewtonOptions& options, Preconditioner& preconditioner, const Context& context,
-           const Layout& layout, TimerTree& timers);
+           const IndexSpace& space, TimerTree& timers);
 
     /// Begins a nonlinear solve from u.
     void begin(const Vector& u, const TimeLevel& level);

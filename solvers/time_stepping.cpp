@@ -37,10 +37,10 @@ Index TimeOptions::vectors() const {
 }
 
 TimeStepper::TimeStepper(const Problem& problem, const TimeOptions& options, const Context& context,
-                         const Layout& layout)
+                         const IndexSpace& space)
     : problem_(problem), options_(options) {
     for (Index at = 0; at < options.vectors(); ++at)
-        before_[at] = Vector(context, layout, problem.shape().dof, "states before");
+        before_[at] = Vector(context, space, problem.shape().dof, "states before");
 }
 
 void TimeStepper::begin(double norm) {

@@ -58,7 +58,7 @@ struct TimeOptions {
 
 class TimeStepper {
 public:
-    TimeStepper(const Problem& problem, const TimeOptions& options, const Context& context, const Layout& layout);
+    TimeStepper(const Problem& problem, const TimeOptions& options, const Context& context, const IndexSpace& space);
 
     /// Begins the time stepping. With pseudo-transient steps, `norm` is ||F|| of the initial state.
     void begin(double norm = 0.0);

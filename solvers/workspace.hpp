@@ -24,13 +24,14 @@ public:
         for (const Group& group : groups_) total += group.count;
         return total;
     }
-    /// Allocates vectors of b's layout and dof, unless they exist already. If it throws OutOfMemory, it holds none.
+    /// Allocates vectors of b's index space and dof, unless they exist already. If it throws OutOfMemory, it holds
+    /// none.
     void shape_like(const Vector& b) {
-        if (!vectors_.empty() && vectors_[0].layout() == b.layout() && vectors_[0].dof() == b.dof()) return;
+        if (!vectors_.empty() && vectors_[0].space() == b.space() && vectors_[0].dof() == b.dof()) return;
         vectors_.clear();
         std::vector<Vector> fresh;
         for (const Group& group : groups_)
-            for (Index at = 0; at < group.count; ++at) fresh.emplace_back(context_, b.layout(), b.dof(), group.label);
+            for (Index at = 0; at < group.count; ++at) fresh.emplace_back(context_, b.space(), b.dof(), group.label);
         vectors_ = std::move(fresh);
     }
     /// Vector number `at`, in the order of the groups.

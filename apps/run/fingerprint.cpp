@@ -38,11 +38,12 @@ std::uint64_t fingerprint(const StructMatrix& matrix) {
 std::uint64_t fingerprint(const Vector& x) {
     Vector copy;
     const Vector& host = on_host(x, copy);
-    const Grid& grid = x.layout().grid();
     std::uint64_t sum = 0;
 #pragma omp parallel for schedule(static) num_threads(threads_for(x.size())) reduction(+ : sum)
-    for (Index row = 0; row < grid.points(); ++row)
-        for (int c = 0; c < x.dof(); ++c) sum += term(row * x.dof() + c, host(grid.point(row), c));
+    for (Index row = 0; row < x.space().block_rows(); ++row) {
+        const Index at = x.space().slot(row) * x.step();
+        for (int c = 0; c < x.dof(); ++c) sum += term(row * x.dof() + c, host.data()[x.first(c) + at]);
+    }
     return sum;
 }
 

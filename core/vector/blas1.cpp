@@ -85,6 +85,14 @@ double sum_block(const double* x, Index count) {
     return total;
 }
 
+/// The sum of every step-th value.
+double sum_block(const double* x, Index step, Index count) {
+    if (step == 1) return sum_block(x, count);
+    double total = 0.0;
+    for (Index at = 0; at < count; ++at) total += x[at * step];
+    return total;
+}
+
 void scale_block(double a, double* x, Index count) {
 #pragma omp simd
     for (Index at = 0; at < count; ++at) x[at] *= a;
@@ -158,7 +166,11 @@ void pipelined_block(const PipelinedVectors& of, const PipelinedCoefficients& by
     std::copy_n(sums, pipelined_sums, sum);
 }
 
-void add_constant_block(double value, double* x, Index count) {
+void add_constant_block(double value, double* x, Index step, Index count) {
+    if (step > 1) {
+        for (Index at = 0; at < count; ++at) x[at * step] += value;
+        return;
+    }
 #pragma omp simd
     for (Index at = 0; at < count; ++at) x[at] += value;
 }
@@ -360,8 +372,9 @@ void add_combination_dots(double sign, const double* c, Columns v, Vector& w, do
 void sum(const Vector& x, int component, double* total) {
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::sum(x, component, total);
-    *total = sum_blocks(x.layout().slots(), Walk::up,
-                        [&](Index at, Index count) { return sum_block(x.component(component) + at, count); });
+    const double* const first = x.data() + x.first(component);
+    *total = sum_blocks(x.space().block_rows(), Walk::up,
+                        [&](Index at, Index count) { return sum_block(first + at * x.step(), x.step(), count); });
 }
 
 double sum(const Vector& x, int component) {
@@ -372,8 +385,9 @@ void add_constant(Vector& x, int component, const Ratio& value) {
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::add_constant(x, component, value);
     const double constant = value.value();
-    update_blocks(x.layout().slots(),
-                  [&](Index at, Index count) { add_constant_block(constant, x.component(component) + at, count); });
+    double* const first = x.data() + x.first(component);
+    update_blocks(x.space().block_rows(),
+                  [&](Index at, Index count) { add_constant_block(constant, first + at * x.step(), x.step(), count); });
 }
 
 void pipelined_step(const double* before, double* now, const PipelinedVectors& of) {

@@ -19,19 +19,22 @@ template <int arrays_, int sums_, unsigned read_, unsigned written_>
 struct Operation {
     static constexpr int arrays = arrays_, sums = sums_;
     static constexpr unsigned read = read_, written = written_;
+    static constexpr int widest = 2;  ///< neighbouring values that one instruction may load
 
     const double* array[arrays];
     double* result[sums + 1];
 
     /// Evaluates the coefficients; returns false if there is nothing to do.
     __device__ bool prepare() { return true; }
+    /// The place of element `at` in the arrays.
+    __device__ Index place(Index at) const { return at; }
 };
 
 template <int width, class Op>
 __device__ void load(const Op& op, Index at, Values<width> (&values)[Op::arrays]) {
 #pragma unroll
     for (int k = 0; k < Op::arrays; ++k)
-        if (Op::read >> k & 1) values[k] = reinterpret_cast<const Values<width>*>(op.array[k])[at];
+        if (Op::read >> k & 1) values[k] = reinterpret_cast<const Values<width>*>(op.array[k])[op.place(at)];
 }
 
 template <int width, class Op>
@@ -47,7 +50,8 @@ __device__ void apply(const Op& op, Index at, Values<width> (&values)[Op::arrays
     }
 #pragma unroll
     for (int k = 0; k < Op::arrays; ++k)
-        if (Op::written >> k & 1) reinterpret_cast<Values<width>*>(const_cast<double*>(op.array[k]))[at] = values[k];
+        if (Op::written >> k & 1)
+            reinterpret_cast<Values<width>*>(const_cast<double*>(op.array[k]))[op.place(at)] = values[k];
 }
 
 template <class Op>
@@ -102,14 +106,14 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>) 
 
 template <class Op>
 void run(const char* name, const Op& op, Index size) {
-    bool aligned = true;
+    bool aligned = Op::widest == 2;
     for (const double* address : op.array) aligned = aligned && reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
     const Index work = (size + (aligned ? 1 : 0)) / (aligned ? 2 : 1);
     Index blocks = std::max<Index>(1, (work + block_threads * unroll<Op> - 1) / (block_threads * unroll<Op>));
     if (Op::sums > 0)
         blocks = std::min<Index>({blocks, Index(multiprocessors()) * blocks_per_multiprocessor<Op>, max_blocks});
     if (aligned)
-        pass<2><<<unsigned(blocks), block_threads, 0, stream()>>>(op, size);
+        pass<Op::widest><<<unsigned(blocks), block_threads, 0, stream()>>>(op, size);
     else
         pass<1><<<unsigned(blocks), block_threads, 0, stream()>>>(op, size);
     launched(name);
@@ -265,6 +269,14 @@ struct AddConstant : WithRatio<1, 0, 1, 1, true> {
     __device__ void operator()(double* v, double*) const { v[0] += a; }
 };
 
+/// The same operation on elements that are `step` values apart, a component of plain rows.
+template <class Op>
+struct WithStep : Op {
+    static constexpr int widest = 1;
+    Index step;
+    __device__ Index place(Index at) const { return at * step; }
+};
+
 struct CountNotFinite : Operation<1, 1, 1, 0> {
     __device__ void operator()(double* v, double* sum) const { sum[0] += isfinite(v[0]) ? 0.0 : 1.0; }
 };
@@ -348,11 +360,15 @@ void pipelined_step(const double* before, double* now, const PipelinedVectors& o
 }
 
 void sum(const Vector& x, int component, double* total) {
-    run("sum", Sum{{{x.component(component)}, {total}}}, x.layout().slots());
+    const Sum sum{{{x.data() + x.first(component)}, {total}}};
+    if (x.step() == 1) return run("sum", sum, x.space().block_rows());
+    run("sum", WithStep<Sum>{sum, x.step()}, x.space().block_rows());
 }
 
 void add_constant(Vector& x, int component, const Ratio& value) {
-    run("add_constant", AddConstant{{{{x.component(component)}, {}}, value, 0.0}}, x.layout().slots());
+    const AddConstant add{{{{x.data() + x.first(component)}, {}}, value, 0.0}};
+    if (x.step() == 1) return run("add_constant", add, x.space().block_rows());
+    run("add_constant", WithStep<AddConstant>{add, x.step()}, x.space().block_rows());
 }
 
 void count_not_finite(const Vector& x, double* count) {

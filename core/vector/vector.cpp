@@ -19,7 +19,7 @@ void transfer(const Vector& from, Vector& to) {
 
 const Vector& on_host(const Vector& x, Vector& copy) {
     if (x.backend() == Backend::cpu) return x;
-    copy = Vector(Context::cpu(), x.layout(), x.dof(), "host copy");
+    copy = Vector(Context::cpu(), x.space(), x.dof(), "host copy");
     transfer(x, copy);
     return copy;
 }
@@ -27,11 +27,12 @@ const Vector& on_host(const Vector& x, Vector& copy) {
 std::vector<double> to_natural(const Vector& x) {
     Vector copy;
     const Vector& readable = on_host(x, copy);
-    const Grid& grid = x.layout().grid();
     std::vector<double> values;
     values.reserve(x.size());
-    for (Index row = 0; row < grid.points(); ++row)
-        for (int c = 0; c < x.dof(); ++c) values.push_back(readable(grid.point(row), c));
+    for (Index row = 0; row < x.space().block_rows(); ++row) {
+        const Index at = x.space().slot(row) * x.step();
+        for (int c = 0; c < x.dof(); ++c) values.push_back(readable.data()[x.first(c) + at]);
+    }
     return values;
 }
 
@@ -39,11 +40,12 @@ void from_natural(std::span<const double> values, Vector& x) {
     if (Index(values.size()) != x.size())
         throw FileError(fmt::format("a saved vector has {} values, this system's have {}", values.size(), x.size()));
     Vector copy;
-    if (x.backend() == Backend::cuda) copy = Vector(Context::cpu(), x.layout(), x.dof(), "host copy");
+    if (x.backend() == Backend::cuda) copy = Vector(Context::cpu(), x.space(), x.dof(), "host copy");
     Vector& writable = x.backend() == Backend::cuda ? copy : x;
-    const Grid& grid = x.layout().grid();
-    for (Index row = 0; row < grid.points(); ++row)
-        for (int c = 0; c < x.dof(); ++c) writable(grid.point(row), c) = values[row * x.dof() + c];
+    for (Index row = 0; row < x.space().block_rows(); ++row) {
+        const Index at = x.space().slot(row) * x.step();
+        for (int c = 0; c < x.dof(); ++c) writable.data()[x.first(c) + at] = values[row * x.dof() + c];
+    }
     if (&writable != &x) transfer(copy, x);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vector: the values of a grid function, component by component, slots fastest.
+// Vector: dof values for each block row of an index space.
 #pragma once
 
 #include <span>
@@ -8,40 +8,47 @@
 #include <vector>
 
 #include "core/device/context.hpp"
-#include "core/grid/layout.hpp"
+#include "core/grid/index_space.hpp"
 
 namespace hyperplane {
 
-/// values[component][slot], `dof` components of layout.slots() values each; initially zero.
+/// values[component][slot] on a grid, values[slot][component] on plain rows; initially zero.
 class Vector {
 public:
     Vector() = default;
-    Vector(const Context& context, const Layout& layout, int dof, std::string label)
-        : layout_(layout), dof_(dof), values_(context, std::move(label), layout.slots() * dof) {}
+    Vector(const Context& context, const IndexSpace& space, int dof, std::string label)
+        : space_(space), dof_(dof), values_(context, std::move(label), space.block_rows() * dof) {}
 
-    const Layout& layout() const { return layout_; }
+    const IndexSpace& space() const { return space_; }
+    /// Throws Error (internal) if there is no grid.
+    const Layout& layout() const { return space_.layout(); }
     int dof() const { return dof_; }
     Index size() const { return values_.size(); }
     Backend backend() const { return values_.backend(); }
     double* data() { return values_.data(); }
     const double* data() const { return values_.data(); }
-    double* component(int c) { return values_.data() + c * layout_.slots(); }
-    const double* component(int c) const { return values_.data() + c * layout_.slots(); }
-    double& operator()(Int3 point, int c = 0) { return component(c)[layout_.slot(point)]; }
-    double operator()(Int3 point, int c = 0) const { return component(c)[layout_.slot(point)]; }
+    /// The distance in data() between the values of one component at consecutive slots.
+    Index step() const { return space_.has_grid() ? 1 : dof_; }
+    /// The place in data() of component c at slot 0.
+    Index first(int c) const { return space_.has_grid() ? c * space_.block_rows() : c; }
+    /// On a grid: the values of a component by slot, and the value at a point.
+    double* component(int c) { return values_.data() + c * space_.block_rows(); }
+    const double* component(int c) const { return values_.data() + c * space_.block_rows(); }
+    double& operator()(Int3 point, int c = 0) { return component(c)[layout().slot(point)]; }
+    double operator()(Int3 point, int c = 0) const { return component(c)[layout().slot(point)]; }
 
 private:
-    Layout layout_;
+    IndexSpace space_;
     int dof_ = 0;
     Buffer<double> values_;
 };
 
-/// to = from, between any two backends; layouts and dof must be equal.
+/// to = from, between any two backends; index spaces and dof must be equal.
 void transfer(const Vector& from, Vector& to);
 /// The vector itself if the host can read it, otherwise a copy that is stored in `copy`.
 const Vector& on_host(const Vector& x, Vector& copy);
 
-/// The values in natural order, dof fastest, from either backend.
+/// The values by block row, which on a grid is natural order, dof fastest; from either backend.
 std::vector<double> to_natural(const Vector& x);
 /// The inverse of to_natural; throws FileError if the sizes differ.
 void from_natural(std::span<const double> values, Vector& x);

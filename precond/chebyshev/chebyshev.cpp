@@ -111,7 +111,7 @@ std::vector<double> chebyshev::zeros(const ChebyshevOptions& options, double bou
 SetupReport Chebyshev::setup(const StructMatrix& a) {
     if (!a.symmetric()) throw UsageError("chebyshev: the matrix must be symmetric and store one triangle");
     a_ = &a;
-    if (!(t_.layout() == a.layout()) || t_.dof() != a.dof() || t_.size() == 0)  // t is allocated last
+    if (!(t_.space() == a.layout()) || t_.dof() != a.dof())  // t is allocated last
         for (Vector* vector : {&e_, &w_, &t_}) *vector = Vector(context_, a.layout(), a.dof(), "preconditioner: work");
     const SetupReport report = diagonal_->setup(a);
     bound_ = options_.safety * chebyshev::largest_eigenvalue(a, *diagonal_, options_.steps, w_, e_, t_, "chebyshev");

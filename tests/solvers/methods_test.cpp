@@ -41,6 +41,26 @@ TEST_P(NonsymmetricMethod, SolvesANonsymmetricSystem) {
     EXPECT_LT(max_difference(outcome.x, reference::solve(matrix, right)), 1e-12);
 }
 
+/// The operators read vectors in the order of their memory, so that both solves are the same computation.
+TEST_P(EveryMethod, SolvesOnPlainRowsWithTheSameBits) {
+    auto matrix = spd_matrix(12, 11);
+    for (int i = 0; i < 12; ++i) matrix(i, i) += 40.0;
+    const auto a = dense(matrix), m = diagonal(inverse_diagonal(matrix));
+    const auto right = random_values(12, 12);
+    const auto on_a_line = solve(*make_solver(GetParam()), a, m, vector_of(right));
+    Vector b(Context::cpu(), IndexSpace::plain(4), 3, "test");
+    from_natural(right, b);
+    int calls = 0;
+    SolverState state;
+    const auto solver = make_solver(GetParam());
+    const auto broken_off = solve(*solver, a, m, b, {}, [&] { return ++calls > 2; }, {.save = &state});
+    EXPECT_EQ(broken_off.reason(), StopReason::interrupted);
+    const auto outcome = solve(*solver, a, m, b, {}, {}, {.from = &state});
+    EXPECT_EQ(outcome.reason(), StopReason::converged_rtol);
+    EXPECT_EQ(outcome.x, on_a_line.x);
+    EXPECT_EQ(outcome.report.iterations, on_a_line.report.iterations);
+}
+
 TEST_P(EveryMethod, StartsFromTheGivenX) {
     const auto matrix = spd_matrix(10, 5);
     const auto right = random_values(10, 6);

@@ -157,7 +157,7 @@ struct Outcome {
 inline Outcome solve(Solver& solver, const LinearOperator& a, const LinearOperator& m, const Vector& b,
                      const std::vector<double>& x0 = {}, std::function<bool()> interrupted = {},
                      const Continuation& continuation = {}) {
-    Vector x(Context::cpu(), b.layout(), b.dof(), "test");
+    Vector x(Context::cpu(), b.space(), b.dof(), "test");
     std::copy(x0.begin(), x0.end(), x.data());
     History history;
     if (interrupted) history.set_interrupt(std::move(interrupted));
@@ -170,7 +170,7 @@ inline Outcome solve(Solver& solver, const LinearOperator& a, const LinearOperat
 
 /// ||b - A x||
 inline double residual_norm(const LinearOperator& a, const Vector& b, const std::vector<double>& x) {
-    Vector at(Context::cpu(), b.layout(), b.dof(), "test"), r(Context::cpu(), b.layout(), b.dof(), "test");
+    Vector at(Context::cpu(), b.space(), b.dof(), "test"), r(Context::cpu(), b.space(), b.dof(), "test");
     std::copy(x.begin(), x.end(), at.data());
     a.apply(at, r);
     xpby(b, -1.0, r);

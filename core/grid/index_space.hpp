@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// IndexSpace: the block rows of matrices and vectors, of dof rows each, and where they lie in memory.
+//
+//   a grid        the block rows are its points in natural order, the slots those of a Layout;
+//                 a vector is values[component][slot]
+//   plain rows    block rows 0, 1, ... without a grid, each at the slot of the same number;
+//                 a vector is values[slot][component], so that what one block needs lies together
+//
+// Whatever treats vectors as a whole takes either: core/vector/blas1.hpp, Krylov methods, Newton's method, checkpoints.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/grid/layout.hpp"
+
+namespace hyperplane {
+
+class IndexSpace {
+public:
+    /// No block rows.
+    IndexSpace() = default;
+    IndexSpace(const Layout& layout) : layout_(layout), block_rows_(layout.slots()) {}  // NOLINT: a layout is one
+    static IndexSpace plain(Index block_rows) {
+        IndexSpace space;
+        space.block_rows_ = block_rows;
+        return space;
+    }
+
+    /// Number of block rows, and of slots.
+    Index block_rows() const { return block_rows_; }
+    bool has_grid() const { return layout_.has_value(); }
+    /// Throws Error (internal) if there is no grid.
+    const Layout& layout() const {
+        if (!layout_) refuse();
+        return *layout_;
+    }
+    Index slot(Index block_row) const { return layout_ ? layout_->slot(layout_->grid().point(block_row)) : block_row; }
+    /// The layout, "natural" or "hyperplane"; "rows" if there is no grid.
+    std::string name() const { return layout_ ? to_string(layout_->kind()) : "rows"; }
+
+    friend bool operator==(const IndexSpace& a, const IndexSpace& b) {
+        return a.block_rows_ == b.block_rows_ && a.layout_ == b.layout_;
+    }
+
+private:
+    [[noreturn]] static void refuse();
+
+    std::optional<Layout> layout_;
+    Index block_rows_ = 0;
+};
+
+}  // namespace hyperplane
