@@ -57,7 +57,7 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
 }
 
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting) {
-    if (!row.needs_symmetry || setting.symmetric) return;
+    if (!row.needs_symmetry || setting.matrix.symmetric()) return;
     std::vector<std::string> others;
     for (const PreconditionerRow& other : preconditioners())
         if (!other.needs_symmetry) others.push_back(other.name);

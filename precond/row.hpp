@@ -19,10 +19,7 @@ namespace hyperplane {
 /// What is known about the matrix when a preconditioner is constructed or planned.
 struct PreconditionerSetting {
     Context context;
-    Grid grid;
-    Stencil stencil;  ///< of the matrix that will be factored
-    int dof;
-    bool symmetric;
+    MatrixShape matrix;
 };
 
 /// Makes a preconditioner. Throws UsageError for parameters that it does not support.
@@ -31,7 +28,7 @@ using CreatePreconditioner =
 
 /// What is known about a preconditioner before anything is allocated.
 struct PreconditionerPlan {
-    Layout layout;              ///< the preferred layout of matrix and vectors
+    IndexSpace space;           ///< of matrix and vectors, in the preferred layout
     Index bytes = 0;            ///< held after a set-up, besides the matrix
     Index setup_bytes = 0;      ///< held in addition during a set-up
     Index bytes_per_apply = 0;  ///< fewest that one application moves; 0 stands for `bytes` and two vectors

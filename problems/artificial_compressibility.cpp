@@ -38,8 +38,8 @@ public:
         cavity_residual(flow_, q, f);
         if (flow_.coupled) cavity_reflect(flow_, f);
     }
-    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
-        cavity_jacobian(flow_, uncoupled(u), level.rate[0], a);
+    void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const override {
+        cavity_jacobian(flow_, uncoupled(u), level.rate[0], structured(a));
     }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override {
         cavity_kinetic_energy(flow_, u.backend(), uncoupled(u), energy_.view(u.layout()));

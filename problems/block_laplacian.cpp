@@ -21,7 +21,9 @@ public:
     const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override { residual_rows(formula_, u, f); }
-    void jacobian(const Vector&, const TimeLevel&, StructMatrix& a) const override { assemble_rows(formula_, a); }
+    void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
+        assemble_rows(formula_, structured(a));
+    }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (formula_.source != SourceKind::row_sum) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });

@@ -45,8 +45,8 @@ public:
         if (row.rows.averaged) row.source_time -= level.dt / 2;
         visit(u, "residual", row);
     }
-    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
-        visit(u, "matrix", MixtureMatrix<fields>{rows_at(u, level), offsets_, view(a)});
+    void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const override {
+        visit(u, "matrix", MixtureMatrix<fields>{rows_at(u, level), offsets_, view(structured(a))});
     }
     /// With rho = theta dt eps^2 / (tau h^4), pivots of ILU(0) become negative at rho of about 1.5, and at 0.9 on grids
     /// with h = eps. A shift costs no iterations for rho of 0.01 or more and saves some from 0.03 on.

@@ -29,11 +29,11 @@ public:
         if (level.older) step.before[1] = view(*level.older);
         residual_rows(step, u, f);
     }
-    void jacobian(const Vector&, const TimeLevel& level, StructMatrix& a) const override {
-        assemble_rows(rows_of(keys_.scheme, level), a);
+    void jacobian(const Vector&, const TimeLevel& level, SystemMatrix& a) const override {
+        assemble_rows(rows_of(keys_.scheme, level), structured(a));
     }
-    void preconditioner_jacobian(const Vector&, const TimeLevel& level, StructMatrix& p) const override {
-        assemble_rows(rows_of(keys_.preconditioner_scheme, level), p);
+    void preconditioner_jacobian(const Vector&, const TimeLevel& level, SystemMatrix& p) const override {
+        assemble_rows(rows_of(keys_.preconditioner_scheme, level), structured(p));
     }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (keys_.source == SourceKind::row_sum) return error_norms(u, keys_.domain.grid, [](Int3) { return 1.0; });

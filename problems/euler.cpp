@@ -36,11 +36,11 @@ public:
         else
             visit(u, "residual", GasResidual<FluxKind::rusanov>{rows, view(f)});
     }
-    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
-        assemble(keys_.jacobian, u, level, a);
+    void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const override {
+        assemble(keys_.jacobian, u, level, structured(a));
     }
-    void preconditioner_jacobian(const Vector& u, const TimeLevel& level, StructMatrix& p) const override {
-        assemble(keys_.preconditioner_jacobian, u, level, p);
+    void preconditioner_jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& p) const override {
+        assemble(keys_.preconditioner_jacobian, u, level, structured(p));
     }
     double admissible_step(const Vector& u, const Vector& du) const override {
         visit(u, "admissible step", GasBound{keys_.flow.gas, view(u), view(du), values_.view(u.layout())});

@@ -16,6 +16,7 @@
 #include <array>
 
 #include "core/interfaces/problem.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "problems/domain.hpp"
 
 namespace hyperplane {

@@ -103,7 +103,9 @@ public:
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override {
         residual_of_rows(matrix_, rhs_.data(), u, f);
     }
-    void jacobian(const Vector&, const TimeLevel&, StructMatrix& a) const override { copy_rows(matrix_, a); }
+    void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
+        copy_rows(matrix_, structured(a));
+    }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (!solution_is_one_) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });

@@ -52,8 +52,8 @@ public:
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
         flow_residual(step_of(u, level), f);
     }
-    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
-        flow_jacobian(step_of(u, level), a);
+    void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const override {
+        flow_jacobian(step_of(u, level), structured(a));
     }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override {
         flow_kinetic_energy(flow_, u, energy_.view(u.layout()));

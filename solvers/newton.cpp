@@ -30,7 +30,7 @@ Newton::Newton(const Problem& problem, const NewtonOptions& options, Preconditio
       preconditioner_(preconditioner),
       context_(context),
       timers_(timers),
-      system_(make_system(problem.shape(), context, space.layout())) {
+      system_(make_system(problem.shape(), context, space)) {
     const SystemShape& shape = problem.shape();
     options_.judged = options.judged && !shape.linear;
     const Vectors held = vectors(shape, options_);
@@ -114,7 +114,7 @@ void Newton::refresh(const Vector& u, const TimeLevel& level, NewtonStep& done) 
 }
 
 SolveReport Newton::solve_linear(NewtonStep& done, const SolveLinear& solve) {
-    const SolverOperators operators(problem_.shape(), context_, system_.a, preconditioner_);
+    const SolverOperators operators(problem_.shape(), context_, *system_.a, preconditioner_);
     set_zero(du_);
     solving_ = true;
     const SolveReport report = solve({operators.a(), operators.m(), system_, du_, done.row.forcing, setup_.report,

@@ -22,11 +22,11 @@ public:
         grid_.nx = grid_.ny = grid_.nz = setting.n;
     }
     Made make(const Candidate& candidate, const Parameters& parameters) override {
-        const PreconditionerSetting setting{context(), grid_, setting_.stencil, setting_.dof, setting_.symmetric};
+        const PreconditionerSetting setting{context(), {grid_, setting_.stencil, setting_.dof, setting_.symmetric}};
         const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
         check_storage(row, parameters);
         check_matrix(row, setting);
-        const Layout layout = row.plan(parameters, setting).layout;
+        const Layout layout = row.plan(parameters, setting).space.layout();
         return {row.create(parameters, setting), layout};
     }
     const StructMatrix& matrix(const Layout& layout) override {
@@ -51,16 +51,16 @@ public:
         : PreconditionedSystem(deck.file, foundation.context), deck_(deck), foundation_(foundation) {}
     Made make(const Candidate& candidate, const Parameters& parameters) override {
         case_.emplace(build_case(deck_, candidate.overrides, parameters, foundation_));
-        return {std::move(case_->preconditioner), case_->layout};
+        return {std::move(case_->preconditioner), case_->space.layout()};
     }
     const StructMatrix& matrix(const Layout& layout) override {
-        if (!system_ || !(system_->a.layout() == layout)) {
+        if (!system_ || !(system_->a->space() == layout)) {
             system_.reset();
             system_.emplace(make_system(*case_));
             Vector u = case_->make_vector("state: u");
             assemble_first(*case_, u, *system_);
         }
-        return system_->preconditioned();
+        return structured(system_->preconditioned());
     }
     double suggested_shift() const override { return system_->suggested_shift; }
 
@@ -102,7 +102,7 @@ struct Ready {
 /// Seconds of one sweep of the set-up: the difference in time between a set-up with twice as many sweeps and this one,
 /// divided by their number. The two are timed in turn, because a GPU lowers its clock under load, which would make the
 /// later of two series seem slower.
-double seconds_of_setup_sweep(const Context& context, int repeats, Preconditioner& m, const StructMatrix& a) {
+double seconds_of_setup_sweep(const Context& context, int repeats, Preconditioner& m, const SystemMatrix& a) {
     const int sweeps = m.sweeps().setup;
     const auto seconds_with = [&](int count) {
         m.set_setup_sweeps(count);
@@ -132,7 +132,7 @@ std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, con
         if (candidate.parameters.has(section, spec.key))
             parameters.set(section, spec.key, candidate.parameters.value(section, spec.key).text);
     if (parameters.has(section, "storage")) parameters.set(section, "storage", "double");
-    auto m = same.create(parameters, {system.context(), a.grid(), a.stencil(), a.dof(), a.symmetric()});
+    auto m = same.create(parameters, {system.context(), {a.grid(), a.stencil(), a.dof(), a.symmetric()}});
     m->suggest_shift(system.suggested_shift());
     return m;
 }

@@ -13,6 +13,7 @@
 #include "apps/compare/candidates.hpp"
 #include "apps/run/case.hpp"
 #include "apps/run/linear_system.hpp"
+#include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {
 

@@ -6,7 +6,7 @@
 
 namespace hyperplane {
 
-SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, const StructMatrix& p) {
+SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, const SystemMatrix& p) {
     const NumericSetup numeric = m.numeric_setup(p);
     const Timing again = time_calls(context, repeats, numeric.run, numeric.prepare);
     m.setup(p);

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/system_matrix.hpp"
 #include "core/timer.hpp"
 
 namespace hyperplane {
@@ -17,7 +17,7 @@ struct SetupTimes {
 };
 
 /// Sets up `m`, which must have been set up before, for `p` several times. Afterwards M can be applied.
-SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, const StructMatrix& p);
+SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, const SystemMatrix& p);
 
 /// Seconds of a call as it takes place in iterations: on a GPU it is replayed as a graph, since single launches take
 /// longer.

@@ -15,10 +15,10 @@ namespace {
 /// The product with A: cuSPARSE's if the preconditioner is cuSPARSE's.
 class Product {
 public:
-    Product(const Case& a_case, const LinearSystem& system) : a_(system.a) {
+    Product(const Case& a_case, const LinearSystem& system) : a_(*system.a) {
 #if HYPERPLANE_CUSPARSE_BUILT
         if (a_case.name("preconditioner") == "cusparse_ilu")
-            cusparse_ = std::make_unique<CusparseProduct>(a_case.context, system.a, RowFormat::csr);
+            cusparse_ = std::make_unique<CusparseProduct>(a_case.context, structured(*system.a), RowFormat::csr);
 #endif
     }
     const LinearOperator& a() const {
@@ -114,7 +114,7 @@ void break_down(const Case& a_case, const SolverOperators& operators, SolveTimer
     if (cuda)
         dots = cost.dots_of_products * operators.a().vectors_of_dot() +
                cost.dots_of_applies * operators.m().vectors_of_dot();
-    const double vector = double(a_case.layout.slots()) * a_case.shape().dof * sizeof(double);
+    const double vector = double(a_case.space.block_rows()) * a_case.shape().dof * sizeof(double);
     bench.fewest_bytes = vectors_of(solver, 0, iterations, 0.0) * vector;
     bench.other_bytes = vectors_of(solver, 0, iterations, dots) * vector;
 

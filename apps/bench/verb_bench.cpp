@@ -235,7 +235,7 @@ nlohmann::json add_assembly(const std::string& deck, const Case& a_case, const A
                         {"stencil", shape.stencil.name()},
                         {"dof", shape.dof},
                         {"points", shape.grid.points()},
-                        {"layout", to_string(a_case.layout.kind())},
+                        {"layout", a_case.space.name()},
                         {"against_differences", bench.against_differences}};
     for (const AssemblyPart& part : bench.parts) {
         const double seconds = part.seconds.median, over = seconds * rate / part.bytes;

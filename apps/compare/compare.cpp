@@ -221,7 +221,7 @@ void Comparison::build_all() {
     entrants_.resize(candidates_.size());
     trials_.resize(candidates_.size());
     const Index available = available_memory(candidates_.front().parameters);
-    std::vector<Layout> layouts;
+    std::vector<IndexSpace> spaces;
     Index together = foundation_.context.ledger().held(), most_of_setups = 0;
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
         const Candidate& candidate = candidates_[at];
@@ -231,14 +231,14 @@ void Comparison::build_all() {
         trial.preconditioner = candidate.preconditioner.text;
         attempt(at, [&] {
             Case a_case = build(at);
-            trial.layout = to_string(a_case.layout.kind());
+            trial.layout = a_case.space.name();
             trial.varies = a_case.plan.traits.varies;
             const MemoryPlan plan = a_case.memory_plan(true);
             trial.predicted = plan.total();
             if (trial.predicted > available)
                 throw OutOfMemory(fmt::format("it needs {}, {} are left", in_mib(trial.predicted), in_mib(available)));
-            const bool shared = std::find(layouts.begin(), layouts.end(), a_case.layout) != layouts.end();
-            if (!shared) layouts.push_back(a_case.layout);
+            const bool shared = std::find(spaces.begin(), spaces.end(), a_case.space) != spaces.end();
+            if (!shared) spaces.push_back(a_case.space);
             most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // only one is set up at a time
             for (const auto& [label, bytes] : plan.by_label) {
                 if (label.starts_with("set-up of ")) continue;
@@ -254,15 +254,15 @@ void Comparison::build_all() {
 
 Comparison::Prepared& Comparison::system_for(const Case& a_case) {
     for (const auto& there : systems_)
-        if (there->layout == a_case.layout) return *there;
+        if (there->space == a_case.space) return *there;
     if (one_at_a_time_) systems_.clear();
     const MemoryLedger& ledger = foundation_.context.ledger();
     const Bytes before = ledger.by_label();
     systems_.push_back(std::make_unique<Prepared>(Prepared{
-        a_case.layout, make_system(a_case), a_case.make_vector("state"), a_case.make_vector("correction"), {}}));
+        a_case.space, make_system(a_case), a_case.make_vector("state"), a_case.make_vector("correction"), {}}));
     Prepared& made = *systems_.back();
     assemble_first(a_case, made.u, made.system);
-    // The mean subtracted from b is a sum, whose last bits depend on the order of slots: all layouts get the first
+    // The mean subtracted from b is a sum, whose last bits depend on the order of slots: all index spaces get the first
     // one's b.
     if (shape().constant_null_space) {
         if (b_.empty())
@@ -271,7 +271,7 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
             from_natural(b_, made.system.b);
     }
     made.memory = beyond(ledger.by_label(), before);
-    const SystemPrint print{fingerprint(made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
+    const SystemPrint print{fingerprint(*made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
                             fingerprint(made.system.b), fingerprint(made.du), fingerprint(a_case.criteria)};
     if (print_ == SystemPrint{}) print_ = print;
     if (!(print == print_))
@@ -282,7 +282,7 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
 Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* timers) {
     const Case& a_case = *entrants_[at].a_case;
     Prepared& prepared = system_for(a_case);
-    const SolverOperators operators = operators_of(a_case, prepared.system.a);
+    const SolverOperators operators = operators_of(a_case, *prepared.system.a);
     std::optional<TimedOperator> a, m;
     if (timers) {
         a.emplace(operators.a(), *timers, "solve/spmv");
@@ -360,7 +360,7 @@ void Comparison::warm_up(std::size_t at) {
 
 void Comparison::keep(std::size_t at, const Pass& pass, const History& history) {
     Trial& trial = trials_[at];
-    const StructMatrix& a = system_for(*entrants_[at].a_case).system.a;
+    const SystemMatrix& a = *system_for(*entrants_[at].a_case).system.a;
     trial.solved = true;
     trial.history = history.entries();
     trial.row.step = 1;

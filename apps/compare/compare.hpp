@@ -99,9 +99,9 @@ private:
         std::optional<Case> a_case;  ///< none if it was refused
         bool warm = false;           ///< it has been set up before, and its memory is allocated
     };
-    /// The system in one layout.
+    /// The system in one index space.
     struct Prepared {
-        Layout layout;
+        IndexSpace space;
         LinearSystem system;
         Vector u, du;
         std::map<std::string, Index> memory;  ///< bytes by label

@@ -8,6 +8,7 @@
 
 #include "apps/run/linear_system.hpp"
 #include "apps/verbs.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "io/matrix_files.hpp"
 
 namespace hyperplane {
@@ -32,16 +33,17 @@ int export_verb(const Invocation& invocation) {
     LinearSystem system = make_system(a_case);
     assemble_first(a_case, u, system);
     set_up(*a_case.preconditioner, system);
-    const SolverOperators operators = operators_of(a_case, system.a);
+    const SolverOperators operators = operators_of(a_case, *system.a);
     History history;
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 
     std::optional<StructMatrix> copy;
-    write_matrix_market(folder / "A.mtx", on_host(system.a, copy).to_csr(), a_case.shape().symmetric, a_case.overwrite);
+    write_matrix_market(folder / "A.mtx", on_host(structured(*system.a), copy).to_csr(), a_case.shape().symmetric,
+                        a_case.overwrite);
     write_matrix_market(folder / "b.mtx", to_natural(system.b), a_case.overwrite);
     write_matrix_market(folder / "x.mtx", to_natural(x), a_case.overwrite);
     fmt::print("{}, b.mtx and x.mtx: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
-               (folder / "A.mtx").string(), system.a.unknowns(), system.a.nonzeros(), report.iterations,
+               (folder / "A.mtx").string(), system.a->unknowns(), system.a->nonzeros(), report.iterations,
                to_string(report.reason));
     if (!converged(report.reason)) spdlog::error("x is not the solution: {}", explain(report.reason));
     return int(exit_code(report.reason));

@@ -83,7 +83,7 @@ void announce(const Case& a_case, const RecordData& from, Restart restart) {
     const auto backend = from.environment.find("backend");
     const bool other_device =
         backend != from.environment.end() && backend->second != to_string(a_case.context.backend());
-    if (other_device || from.layout != to_string(a_case.layout.kind()))
+    if (other_device || from.layout != a_case.space.name())
         spdlog::warn("{} is of another device or layout ({}, {}): the result will be the same but for rounding",
                      from.path, other_device ? backend->second : a_case.device, from.layout);
 }

@@ -52,11 +52,11 @@ InputFiles files_of(const Deck& deck, int threads) {
     };
 }
 
-Layout choose_layout(const Parameters& parameters, const PreconditionerPlan& plan) {
+IndexSpace choose_space(const Parameters& parameters, const PreconditionerPlan& plan) {
     const std::string& asked = parameters.text("device", "layout");
-    if (asked == "auto" || asked == to_string(plan.layout.kind())) return plan.layout;
-    return {asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, plan.layout.grid(),
-            plan.layout.levels()};
+    if (asked == "auto" || asked == plan.space.name()) return plan.space;
+    const Layout& layout = plan.space.layout();
+    return Layout(asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, layout.grid(), layout.levels());
 }
 
 void check_expectations(const Parameters& p, Contradictions& found) {
@@ -101,8 +101,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
         found.collect([&] { newton = newton_options(parameters, problem->shape()); });
         found.collect([&] { time = time_options(parameters, problem->shape()); });
         found.collect([&] {
-            const SystemShape& shape = problem->shape();
-            const PreconditionerSetting setting{context, shape.grid, shape.stencil, shape.dof, shape.symmetric};
+            const PreconditionerSetting setting{context, problem->shape().matrix()};
             check_storage(row, parameters);
             check_matrix(row, setting);
             plan = row.plan(parameters, setting);
@@ -116,7 +115,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
         });
     found.report();
 
-    Layout layout = choose_layout(parameters, plan);
+    IndexSpace space = choose_space(parameters, plan);
     const StopCriteria criteria = stop_criteria(parameters);
     return {std::move(deck),
             overrides,
@@ -124,7 +123,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             context,
             describe(context),
             problem,
-            layout,
+            space,
             plan,
             std::move(preconditioner),
             std::move(solver),
@@ -183,9 +182,8 @@ std::optional<Index> Case::steps() const {
 }
 
 MemoryPlan Case::memory_plan(bool solved_before) const {
-    const Index vector = layout.slots() * shape().dof * Index(sizeof(double));
-    const Index blocks = shape().symmetric ? shape().stencil.diagonal() + 1 : shape().stencil.size();
-    const Index matrix = StructMatrix::bytes(blocks * shape().dof * shape().dof, layout.slots());
+    const Index vector = space.block_rows() * shape().dof * Index(sizeof(double));
+    const Index matrix = bytes_of(shape().matrix());
     MemoryPlan memory;
     memory.by_label["matrix"] = matrix;
     if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;

@@ -32,7 +32,7 @@ struct Case {
     Context context;
     std::string device;  ///< device of the run: "cpu, 2 threads" or "cuda, NVIDIA H200"
     std::shared_ptr<const Problem> problem;
-    Layout layout;  ///< of all matrices and vectors of the run
+    IndexSpace space;  ///< of all matrices and vectors of the run
     PreconditionerPlan plan;
     std::unique_ptr<Preconditioner> preconditioner;
     std::unique_ptr<Solver> solver;
@@ -46,7 +46,7 @@ struct Case {
     /// Number of time steps: 1 for a steady problem, the largest allowed number for a pseudo-transient one; nothing if
     /// it follows only from the run.
     std::optional<Index> steps() const;
-    Vector make_vector(const std::string& label) const { return {context, layout, shape().dof, label}; }
+    Vector make_vector(const std::string& label) const { return {context, space, shape().dof, label}; }
     /// The memory that the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds
     /// already. `solved_before`: the solver has its vectors already when the first set-up takes place.
     MemoryPlan memory_plan(bool solved_before = false) const;

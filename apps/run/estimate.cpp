@@ -33,7 +33,7 @@ double memory_rate(const Context& context, Index bytes) {
 }
 
 Estimate estimate(const Case& a_case) {
-    const Index unknowns = a_case.layout.slots() * a_case.shape().dof;
+    const Index unknowns = a_case.space.block_rows() * a_case.shape().dof;
     const double vector = double(unknowns) * sizeof(double);
     const MemoryPlan memory = a_case.memory_plan();
     const double product = double(memory.by_label.at("matrix")) + 2.0 * vector;

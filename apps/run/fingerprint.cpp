@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/device/threads.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "core/random.hpp"
 
 namespace hyperplane {
@@ -18,9 +19,9 @@ std::uint64_t term(Index k, double value) {
 
 }  // namespace
 
-std::uint64_t fingerprint(const StructMatrix& matrix) {
+std::uint64_t fingerprint(const SystemMatrix& matrix) {
     std::optional<StructMatrix> copy;
-    const StructMatrix& a = on_host(matrix, copy);
+    const StructMatrix& a = on_host(structured(matrix), copy);
     const Grid& grid = a.grid();
     const int entries = a.stencil().size(), dof = a.dof();
     std::uint64_t sum = 0;

@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <string>
 
-#include "core/matrix/struct_matrix.hpp"
+#include "core/matrix/system_matrix.hpp"
 
 namespace hyperplane {
 
 /// The fingerprint of every coefficient of the stencil at every point: stored, mirrored, or zero outside the grid.
-std::uint64_t fingerprint(const StructMatrix& matrix);
+std::uint64_t fingerprint(const SystemMatrix& matrix);
 std::uint64_t fingerprint(const Vector& x);
 
 /// `bits` as sixteen hexadecimal digits.

@@ -40,8 +40,8 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
     History history;
     SolveRow row{.step = step,
                  .newton = task.newton,
-                 .unknowns = system.a.unknowns(),
-                 .stored_entries = system.a.bytes() / Index(sizeof(double)),
+                 .unknowns = system.a->unknowns(),
+                 .stored_entries = system.a->bytes() / Index(sizeof(double)),
                  .report = run(task, step, title, history),
                  .setup = task.setup};
     row.setup_seconds = setup_so_far_;

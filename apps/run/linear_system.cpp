@@ -4,7 +4,7 @@
 namespace hyperplane {
 
 LinearSystem make_system(const Case& a_case) {
-    return make_system(a_case.shape(), a_case.context, a_case.layout);
+    return make_system(a_case.shape(), a_case.context, a_case.space);
 }
 
 TimeLevel first_level(const Case& a_case, const Vector& u) {

@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 
-/// A system in the case's layout, all zero.
+/// A system in the case's index space, all zero.
 LinearSystem make_system(const Case& a_case);
 
 /// The time level of the first time step, which begins at u and refers to it.

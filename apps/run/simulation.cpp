@@ -100,9 +100,9 @@ void Simulation::march() {
 }
 
 void Simulation::allocate() {
-    newton_.emplace(*case_.problem, case_.newton, *case_.preconditioner, case_.context, case_.layout, outcome_.timers);
+    newton_.emplace(*case_.problem, case_.newton, *case_.preconditioner, case_.context, case_.space, outcome_.timers);
     u_ = case_.make_vector("state");
-    stepper_.emplace(*case_.problem, case_.time, case_.context, case_.layout);
+    stepper_.emplace(*case_.problem, case_.time, case_.context, case_.space);
 }
 
 void Simulation::start() {

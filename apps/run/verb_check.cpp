@@ -49,7 +49,7 @@ int check_verb(const Invocation& invocation) {
         nlohmann::json json = {{"problem", a_case.name("problem")},
                                {"solver", a_case.name("solver")},
                                {"preconditioner", a_case.name("preconditioner")},
-                               {"layout", to_string(a_case.layout.kind())},
+                               {"layout", a_case.space.name()},
                                {"device", a_case.device},
                                {"unknowns", unknowns},
                                {"record", a_case.record_path()},
@@ -68,7 +68,7 @@ int check_verb(const Invocation& invocation) {
         fmt::print("{} is valid: {} on {} x {} x {}, {} unknowns, {}\n", a_case.deck.file, a_case.name("problem"),
                    shape.grid.nx, shape.grid.ny, shape.grid.nz, unknowns, steps_text(a_case));
         fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
-                   to_string(a_case.layout.kind()), a_case.device, a_case.record_path());
+                   a_case.space.name(), a_case.device, a_case.record_path());
         fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), fits ? "fits" : "does not fit",
                    in_mib(room));
         if (time) fmt::print("{}", estimate_text(a_case, *time));

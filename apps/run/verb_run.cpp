@@ -54,7 +54,7 @@ RecordHeader header_of(const Case& a_case) {
         .overrides = a_case.overrides,
         .environment = environment(a_case.context, a_case.device, a_case.plan.traits.varies),
         .grid = shape.grid,
-        .layout = to_string(a_case.layout.kind()),
+        .layout = a_case.space.name(),
         .stencil = shape.stencil.name(),
         .dof = shape.dof,
     };

@@ -13,6 +13,7 @@
 #include "apps/run/linear_system.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "core/random.hpp"
 
 namespace hyperplane {
@@ -28,7 +29,7 @@ struct Check {
 
 /// Sets x to pseudo-random numbers in (-1, 1), the same on every machine.
 void fill_scattered(Vector& x, std::uint64_t seed) {
-    Vector made(Context::cpu(), x.layout(), x.dof(), "scattered");
+    Vector made(Context::cpu(), x.space(), x.dof(), "scattered");
     for (Index at = 0; at < x.size(); ++at) made.data()[at] = random_symmetric(seed, std::uint64_t(at));
     transfer(made, x);
 }
@@ -43,7 +44,8 @@ double asymmetry(const LinearOperator& o, const Vector& x, const Vector& y, Vect
 }
 
 /// HPCG's TestCG: diagonal blocks times 1e6, those of the first nine points times 2e6 .. 10e6.
-void exaggerate_diagonal(StructMatrix& matrix) {
+void exaggerate_diagonal(SystemMatrix& of_any_kind) {
+    StructMatrix& matrix = structured(of_any_kind);
     StructMatrix a(Context::cpu(), matrix.layout(), matrix.stencil(), matrix.dof(), matrix.storage(), "exaggerated");
     a.assign(matrix);
     for (Index row = 0; row < a.grid().points(); ++row) {
@@ -78,7 +80,7 @@ private:
     void symmetry() {
         fill_scattered(x_, 1);
         fill_scattered(y_, 2);
-        if (case_.shape().symmetric) checks_.push_back({"asymmetry of A", asymmetry(system_.a, x_, y_, work_), 1e-13});
+        if (case_.shape().symmetric) checks_.push_back({"asymmetry of A", asymmetry(*system_.a, x_, y_, work_), 1e-13});
         if (case_.plan.traits.symmetric)
             checks_.push_back({"asymmetry of M^-1", asymmetry(*case_.preconditioner, x_, y_, work_), 1e-12});
     }
@@ -86,7 +88,7 @@ private:
     SolveReport solve() {
         set_zero(x_);
         History history;
-        const SolverOperators operators = operators_of(case_, system_.a);
+        const SolverOperators operators = operators_of(case_, *system_.a);
         return case_.solver->solve(operators.a(), operators.m(), system_.b, x_, history);
     }
 
@@ -112,14 +114,14 @@ private:
     /// With a dominant diagonal, A x = A 1 takes one iteration for each distinct factor without a preconditioner, and
     /// very few with one.
     void easy_convergence() {
-        exaggerate_diagonal(system_.a);
+        exaggerate_diagonal(*system_.a);
         if (system_.p) exaggerate_diagonal(*system_.p);
         set_up(*case_.preconditioner, system_);
         fill(y_, 1.0);
-        system_.a.apply(y_, system_.b);
+        system_.a->apply(y_, system_.b);
         set_zero(x_);
         History history;
-        const SolveReport report = case_.solver->solve(system_.a, *case_.preconditioner, system_.b, x_, history);
+        const SolveReport report = case_.solver->solve(*system_.a, *case_.preconditioner, system_.b, x_, history);
         const bool preconditioned = case_.name("preconditioner") != "none";
         checks_.push_back({"iterations with an exaggerated diagonal",
                            converged(report.reason) ? double(report.iterations) : double(case_.criteria.max_iterations),

@@ -94,11 +94,10 @@ std::string status_of(ExitCode code) {
 std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
     const char* varies = a_case.plan.traits.varies;
     const Costs costs = costs_of(outcome);
-    std::string text =
-        line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
-        line("method", fmt::format("{} with {}, {} layout, {}{}", a_case.name("solver"), a_case.name("preconditioner"),
-                                   to_string(a_case.layout.kind()), a_case.device,
-                                   *varies ? fmt::format("; not deterministic: {}", varies) : ""));
+    std::string text = line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
+                       line("method", fmt::format("{} with {}, {} layout, {}{}", a_case.name("solver"),
+                                                  a_case.name("preconditioner"), a_case.space.name(), a_case.device,
+                                                  *varies ? fmt::format("; not deterministic: {}", varies) : ""));
     text += line("ended", outcome.message);
     if (!outcome.solves.empty()) {
         text += line("iterations", iterations_text(outcome));
@@ -134,7 +133,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
         {"stencil", shape.stencil.name()},
         {"solver", a_case.name("solver")},
         {"preconditioner", a_case.name("preconditioner")},
-        {"layout", to_string(a_case.layout.kind())},
+        {"layout", a_case.space.name()},
         {"device", a_case.device},
         {"record", a_case.record_path()},
         {"fields", outcome.fields_file},

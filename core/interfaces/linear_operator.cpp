@@ -10,14 +10,14 @@ void LinearOperator::apply_dot(const Vector& x, Vector& y, double* product) cons
     dot(x, y, product);
 }
 
-ApplicationCheck Preconditioner::check_application(const StructMatrix& /*a*/, const Vector& /*r*/, const Vector& /*z*/,
+ApplicationCheck Preconditioner::check_application(const SystemMatrix& /*a*/, const Vector& /*r*/, const Vector& /*z*/,
                                                    const MakeInDouble& /*in_double*/) const {
     ApplicationCheck none;
     none.unchecked = "this preconditioner has no check";
     return none;
 }
 
-NumericSetup Preconditioner::numeric_setup(const StructMatrix& a) {
+NumericSetup Preconditioner::numeric_setup(const SystemMatrix& a) {
     NumericSetup whole;
     whole.run = [this, &a] { setup(a); };
     return whole;

@@ -11,13 +11,13 @@
 
 namespace hyperplane {
 
-class StructMatrix;
+class SystemMatrix;
 
 /// y = A x.
 class LinearOperator {
 public:
     virtual ~LinearOperator() = default;
-    /// x and y are distinct and have the operator's layout and dof.
+    /// x and y are distinct and have the operator's index space and dof.
     virtual void apply(const Vector& x, Vector& y) const = 0;
     /// y = A x and *product = x^T y; `product` lies in the memory of the vectors' backend. Some operators compute the
     /// product without another pass over x and y.
@@ -86,8 +86,9 @@ public:
 
     /// Builds M from `a`, which must exist until the next setup or the end of this object: M may keep references to
     /// coefficients of `a`, and these parts of M change if `a` is assembled anew without a setup. `a` need not be the
-    /// operator of the system (PETSc: Amat and Pmat). Throws SetupError that names the cell if a pivot cannot be used.
-    virtual SetupReport setup(const StructMatrix& a) = 0;
+    /// operator of the system (PETSc: Amat and Pmat). Its kind is one that the preconditioner takes. Throws SetupError
+    /// that names the cell if a pivot cannot be used.
+    virtual SetupReport setup(const SystemMatrix& a) = 0;
     /// Sets the shift that preconditioner.shift = auto means from the next setup on; ignored if the deck gives a shift.
     virtual void suggest_shift(double /*alpha*/) {}
     virtual PreconditionerTraits traits() const = 0;
@@ -100,10 +101,10 @@ public:
 
     /// Compares z = M^-1 r with the definition of M, by loops over points that share no code with apply
     /// (precond/checks/applications.hpp).
-    virtual ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+    virtual ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                                const MakeInDouble& in_double) const;
     /// By default the whole set-up. M is valid again only after the next setup.
-    virtual NumericSetup numeric_setup(const StructMatrix& a);
+    virtual NumericSetup numeric_setup(const SystemMatrix& a);
     /// apply without conversions of vectors, if it has any; z may then keep other values.
     virtual void apply_unconverted(const Vector& r, Vector& z) const { apply(r, z); }
 };

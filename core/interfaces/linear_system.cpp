@@ -3,17 +3,15 @@
 
 namespace hyperplane {
 
-LinearSystem make_system(const SystemShape& shape, const Context& context, const Layout& layout) {
-    const auto matrix = [&](const char* label) {
-        return StructMatrix(context, layout, shape.stencil, shape.dof, storage_of(shape), label);
-    };
-    LinearSystem system{matrix("matrix"), std::nullopt, Vector(context, layout, shape.dof, "right-hand side")};
-    if (shape.separate_preconditioner_matrix) system.p.emplace(matrix("preconditioner matrix"));
+LinearSystem make_system(const SystemShape& shape, const Context& context, const IndexSpace& space) {
+    const auto matrix = [&](const char* label) { return make_matrix(context, space, shape.matrix(), label); };
+    LinearSystem system{matrix("matrix"), nullptr, Vector(context, space, shape.dof, "right-hand side")};
+    if (shape.separate_preconditioner_matrix) system.p = matrix("preconditioner matrix");
     return system;
 }
 
 void assemble_operator(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system) {
-    problem.jacobian(u, level, system.a);
+    problem.jacobian(u, level, *system.a);
 }
 
 void assemble_preconditioned(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system) {

@@ -2,6 +2,7 @@
 // The linear system of one Newton step: A du = b = -F(u), and the matrix to precondition with.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "core/interfaces/null_space.hpp"
@@ -10,22 +11,16 @@
 namespace hyperplane {
 
 struct LinearSystem {
-    StructMatrix a;
-    std::optional<StructMatrix> p;  ///< the matrix to precondition with, if the problem has one other than A
+    std::unique_ptr<SystemMatrix> a;
+    std::unique_ptr<SystemMatrix> p;  ///< the matrix to precondition with; null if it is A
     Vector b;
     double suggested_shift = 0.0;  ///< Problem::suggested_shift
 
-    const StructMatrix& preconditioned() const { return p ? *p : a; }
-    StructMatrix& preconditioned() { return p ? *p : a; }
+    const SystemMatrix& preconditioned() const { return p ? *p : *a; }
 };
 
-/// Of a symmetric matrix only the lower triangle is stored.
-inline MatrixStorage storage_of(const SystemShape& shape) {
-    return shape.symmetric ? MatrixStorage::lower : MatrixStorage::full;
-}
-
 /// Allocates the matrices and the right-hand side, all zero.
-LinearSystem make_system(const SystemShape& shape, const Context& context, const Layout& layout);
+LinearSystem make_system(const SystemShape& shape, const Context& context, const IndexSpace& space);
 
 /// A = F'(u)
 void assemble_operator(const Problem& problem, const Vector& u, const TimeLevel& level, LinearSystem& system);

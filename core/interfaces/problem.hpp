@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/matrix/struct_matrix.hpp"
+#include "core/matrix/system_matrix.hpp"
 
 namespace hyperplane {
 
@@ -30,6 +30,8 @@ struct SystemShape {
     bool linear = true;                           ///< one Newton step solves the problem
     Regime regime = Regime::steady;
     std::vector<std::string> components = {};  ///< the names of the dof unknowns
+
+    MatrixShape matrix() const { return {grid, stencil, dof, symmetric}; }
 };
 
 /// The time step that is being solved. A default-constructed one stands for a steady problem.
@@ -106,10 +108,10 @@ public:
     virtual CflRange cfl_range() const { return {}; }
     /// f = F(u). u may be *level.old itself.
     virtual void residual(const Vector& u, const TimeLevel& level, Vector& f) const = 0;
-    /// a = dF/du at u, in a's layout and storage; it may depend on level.old and level.older.
-    virtual void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const = 0;
+    /// a = dF/du at u, in the form that `a` has; it may depend on level.old and level.older.
+    virtual void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const = 0;
     /// The matrix that the preconditioner is built from, if shape().separate_preconditioner_matrix.
-    virtual void preconditioner_jacobian(const Vector& u, const TimeLevel& level, StructMatrix& p) const {
+    virtual void preconditioner_jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& p) const {
         jacobian(u, level, p);
     }
     /// The shift that preconditioner.shift = auto means in this step.

@@ -33,14 +33,12 @@ void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
 
 StructMatrix::StructMatrix(const Context& context, const Layout& layout, Stencil stencil, int dof,
                            MatrixStorage storage, std::string label)
-    : context_(context),
-      layout_(layout),
+    : SystemMatrix(context, layout, dof, storage == MatrixStorage::lower),
       stencil_(std::move(stencil)),
-      dof_(dof),
       storage_(storage),
       stride_(stride(layout.slots())) {
-    check_shape(layout_.grid(), stencil_, dof_);
-    values_ = Buffer<double>(context_, std::move(label), Index(stored_entries()) * dof_ * dof_ * stride_);
+    check_shape(layout.grid(), stencil_, dof);
+    values_ = Buffer<double>(context, std::move(label), Index(stored_entries()) * dof * dof * stride_);
 }
 
 Index StructMatrix::nonzeros() const {
@@ -52,11 +50,11 @@ Index StructMatrix::nonzeros() const {
         const Index z = g.periodic[2] ? g.nz : std::max(0, g.nz - std::abs(o.z));
         blocks += x * y * z;
     }
-    return blocks * dof_ * dof_;
+    return blocks * dof() * dof();
 }
 
 void StructMatrix::set_zero(int entry) {
-    const Index size = Index(dof_) * dof_ * stride_;
+    const Index size = Index(dof()) * dof() * stride_;
     if (backend() == Backend::cuda)
         device::zero(values(entry), size * Index(sizeof(double)));
     else
@@ -73,8 +71,8 @@ void StructMatrix::assign(const StructMatrix& other) {
 double StructMatrix::at(Int3 point, int entry, int row, int col) const {
     const Int3 neighbour = grid().wrapped(point + stencil_[entry]);
     if (!grid().contains(neighbour)) return 0.0;
-    return stores(entry) ? values(entry, row, col)[layout_.slot(point)]
-                         : values(stencil_.mirror(entry), col, row)[layout_.slot(neighbour)];
+    return stores(entry) ? values(entry, row, col)[layout().slot(point)]
+                         : values(stencil_.mirror(entry), col, row)[layout().slot(neighbour)];
 }
 
 Index StructMatrix::bytes_per_apply() const {
@@ -97,27 +95,27 @@ void StructMatrix::apply(const Vector& x, Vector& y) const {
 
 void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const {
     if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y, product);
-    std::vector<double> partial(std::size_t(layout_.slots() / piece + 1));
+    std::vector<double> partial(std::size_t(layout().slots() / piece + 1));
     apply_flat(x, y, [&](Index at, Index first, int count) {
-        for (int c = 0; c < dof_; ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
+        for (int c = 0; c < dof(); ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
     });
     *product = std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
-    const Index slots = layout_.slots();
+    const Index slots = layout().slots();
 #pragma omp parallel for schedule(static, 1) num_threads(threads_for(unknowns()))
     for (Index first = 0; first < slots; first += piece) {
         const int count = int(std::min(piece, slots - first));
         thread_local std::vector<RunTerm> terms;
-        for (int row = 0; row < dof_; ++row) {
+        for (int row = 0; row < dof(); ++row) {
             terms.clear();
             for (int e = 0; e < stencil_.size(); ++e) {
-                const RunNeighbours near{0, 0, first + layout_.slot(stencil_[e])};
+                const RunNeighbours near{0, 0, first + layout().slot(stencil_[e])};
                 const int begin = int(std::clamp<Index>(-near.slot, 0, count));
                 const int end = int(std::clamp<Index>(slots - near.slot, begin, count));
-                for (int col = 0; col < dof_; ++col)
+                for (int col = 0; col < dof(); ++col)
                     terms.push_back(
                         {along({{}, count, first}, near, e, row, col), x.component(col) + near.slot, begin, end});
             }
@@ -128,16 +126,16 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
 }
 
 void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
-    for_each_run(layout_, dof_, [&](const Run& run) {
+    for_each_run(layout(), dof(), [&](const Run& run) {
         thread_local std::vector<RunNeighbours> near;  // reused, since an allocation costs more than a short run
         thread_local std::vector<RunTerm> terms;
         near.resize(stencil_.size());
-        for (int e = 0; e < stencil_.size(); ++e) near[e] = layout_.neighbours(run, stencil_[e]);
-        for (int row = 0; row < dof_; ++row) {
+        for (int e = 0; e < stencil_.size(); ++e) near[e] = layout().neighbours(run, stencil_[e]);
+        for (int row = 0; row < dof(); ++row) {
             terms.clear();
             for (int e = 0; e < stencil_.size(); ++e) {
                 if (near[e].begin >= near[e].end) continue;
-                for (int col = 0; col < dof_; ++col)
+                for (int col = 0; col < dof(); ++col)
                     terms.push_back({along(run, near[e], e, row, col), x.component(col) + near[e].slot, near[e].begin,
                                      near[e].end});
             }
@@ -149,9 +147,9 @@ void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
 /// Calls body(t, entry, neighbour) for every position of a run whose neighbour lies across a periodic boundary.
 template <class Body>
 void StructMatrix::for_wrapped(const Run& run, const Body& body) const {
-    const Int3 step = layout_.step();
+    const Int3 step = layout().step();
     for (int e = 0; e < stencil_.size(); ++e) {
-        const RunNeighbours inside = layout_.neighbours(run, stencil_[e]);
+        const RunNeighbours inside = layout().neighbours(run, stencil_[e]);
         for (int t = 0; t < run.count; ++t) {
             if (t == inside.begin && inside.begin < inside.end) t = inside.end;
             if (t >= run.count) break;
@@ -163,11 +161,11 @@ void StructMatrix::for_wrapped(const Run& run, const Body& body) const {
 }
 
 void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
-    for_each_run(layout_, dof_, [&](const Run& run) {
+    for_each_run(layout(), dof(), [&](const Run& run) {
         for_wrapped(run, [&](int t, int e, Int3 neighbour) {
-            const RunNeighbours near{t, t + 1, layout_.slot(neighbour) - t};
-            for (int row = 0; row < dof_; ++row)
-                for (int col = 0; col < dof_; ++col)
+            const RunNeighbours near{t, t + 1, layout().slot(neighbour) - t};
+            for (int row = 0; row < dof(); ++row)
+                for (int col = 0; col < dof(); ++col)
                     y.component(row)[run.slot + t] +=
                         along(run, near, e, row, col)[t] * x.component(col)[near.slot + t];
         });
@@ -177,22 +175,22 @@ void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
 void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
-    for_each_run(layout_, dof_, [&](const Run& run) {
+    for_each_run(layout(), dof(), [&](const Run& run) {
         thread_local std::vector<RunTerm> terms;
         thread_local std::vector<double> low;
         low.resize(run.count);
-        for (int row = 0; row < dof_; ++row) {
+        for (int row = 0; row < dof(); ++row) {
             terms.clear();
             const auto add = [&](int e, const RunNeighbours& near) {
-                for (int col = 0; col < dof_; ++col)
+                for (int col = 0; col < dof(); ++col)
                     terms.push_back(
                         {along(run, near, e, row, col), x.component(col) + near.slot, near.begin, near.end});
             };
             for (int e = 0; e < stencil_.size(); ++e)
-                if (const auto near = layout_.neighbours(run, stencil_[e]); near.begin < near.end) add(e, near);
+                if (const auto near = layout().neighbours(run, stencil_[e]); near.begin < near.end) add(e, near);
             if (grid().any_periodic())
                 for_wrapped(run, [&](int t, int e, Int3 neighbour) {
-                    add(e, {t, t + 1, layout_.slot(neighbour) - t});
+                    add(e, {t, t + 1, layout().slot(neighbour) - t});
                 });
             subtract_exactly(terms, b.component(row) + run.slot, r.component(row) + run.slot, low.data(), run.count);
         }
@@ -210,12 +208,12 @@ CsrMatrix StructMatrix::to_csr() const {
         columns.clear();
         for (int e = 0; e < stencil_.size(); ++e) {
             const Int3 neighbour = grid().wrapped(point + stencil_[e]);
-            if (grid().contains(neighbour)) columns.emplace_back(grid().row(neighbour) * dof_, e);
+            if (grid().contains(neighbour)) columns.emplace_back(grid().row(neighbour) * dof(), e);
         }
         std::sort(columns.begin(), columns.end());
-        for (int row = 0; row < dof_; ++row) {
+        for (int row = 0; row < dof(); ++row) {
             for (const auto& [column, e] : columns)
-                for (int col = 0; col < dof_; ++col) {
+                for (int col = 0; col < dof(); ++col) {
                     csr.column.push_back(column + col);
                     csr.value.push_back(at(point, e, row, col));
                 }
@@ -228,12 +226,12 @@ CsrMatrix StructMatrix::to_csr() const {
 void StructMatrix::assign(const CsrMatrix& csr) {
     if (csr.rows != unknowns())
         throw UsageError(fmt::format("a matrix of {} rows does not fit {} x {} x {} points with {} unknowns each",
-                                     csr.rows, grid().nx, grid().ny, grid().nz, dof_));
+                                     csr.rows, grid().nx, grid().ny, grid().nz, dof()));
     std::fill(values_.begin(), values_.end(), 0.0);
     for (Index row = 0; row < csr.rows; ++row) {
-        const Int3 point = grid().point(row / dof_);
+        const Int3 point = grid().point(row / dof());
         for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
-            const Int3 neighbour = grid().point(csr.column[at] / dof_);
+            const Int3 neighbour = grid().point(csr.column[at] / dof());
             int entry = stencil_.find(neighbour + -point);
             for (int e = 0; entry < 0 && grid().any_periodic() && e < stencil_.size(); ++e)
                 if (grid().wrapped(point + stencil_[e]) == neighbour) entry = e;
@@ -241,9 +239,19 @@ void StructMatrix::assign(const CsrMatrix& csr) {
                 throw UsageError(fmt::format("entry at row {}, column {} does not fit stencil {}", row + 1,
                                              csr.column[at] + 1, stencil_.name()));
             if (stores(entry))
-                values(entry, int(row % dof_), int(csr.column[at] % dof_))[layout_.slot(point)] += csr.value[at];
+                values(entry, int(row % dof()), int(csr.column[at] % dof()))[layout().slot(point)] += csr.value[at];
         }
     }
+}
+
+StructMatrix& structured(SystemMatrix& a) {
+    auto* const found = dynamic_cast<StructMatrix*>(&a);
+    if (!found) throw Error(ExitCode::internal, "a matrix on a grid was asked for, and this one is of another kind");
+    return *found;
+}
+
+const StructMatrix& structured(const SystemMatrix& a) {
+    return structured(const_cast<SystemMatrix&>(a));
 }
 
 const StructMatrix& on_host(const StructMatrix& a, std::optional<StructMatrix>& copy) {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/system_matrix.hpp"
 
 namespace hyperplane {
 
@@ -31,28 +31,23 @@ struct CsrMatrix {
 
 class StructMatrixCuda;
 
-class StructMatrix : public LinearOperator {
+class StructMatrix final : public SystemMatrix {
 public:
     /// A matrix of zeros. Throws UsageError if dof is outside 1..32, or if a periodic axis is shorter than the
     /// stencil's diameter 2 radius + 1, so that two offsets would lead to the same neighbour.
     StructMatrix(const Context& context, const Layout& layout, Stencil stencil, int dof,
                  MatrixStorage storage = MatrixStorage::full, std::string label = "matrix");
 
-    const Context& context() const { return context_; }
-    const Layout& layout() const { return layout_; }
-    const Grid& grid() const { return layout_.grid(); }
+    const Layout& layout() const { return space().layout(); }
+    const Grid& grid() const { return layout().grid(); }
     const Stencil& stencil() const { return stencil_; }
-    int dof() const { return dof_; }
-    bool symmetric() const { return storage_ == MatrixStorage::lower; }
     MatrixStorage storage() const { return storage_; }
     /// Number of entries stored: all of the stencil's, or those up to the diagonal.
     int stored_entries() const { return symmetric() ? stencil_.diagonal() + 1 : stencil_.size(); }
     bool stores(int entry) const { return entry < stored_entries(); }
-    Index unknowns() const { return layout_.slots() * dof_; }
     /// Number of coefficients whose neighbour exists, including those that are not stored.
-    Index nonzeros() const;
-    Backend backend() const { return values_.backend(); }
-    Index bytes() const { return values_.size() * Index(sizeof(double)); }
+    Index nonzeros() const override;
+    Index bytes() const override { return values_.size() * Index(sizeof(double)); }
 
     /// Distance from one coefficient's first value to the next one's: the slots and up to 15 unused values, so
     /// that the coefficients of a block do not all map to one set of a cache.
@@ -60,7 +55,7 @@ public:
         const Index lines = (slots + 7) / 8;
         return 8 * (lines % 2 == 0 ? lines + 1 : lines);
     }
-    /// Bytes that `coefficients` coefficients on `slots` slots need.
+    /// Bytes that `coefficients` coefficients on `slots` slots take.
     static Index bytes(Index coefficients, Index slots) { return coefficients * stride(slots) * Index(sizeof(double)); }
 
     /// The values of one stored coefficient, by slot.
@@ -96,13 +91,13 @@ public:
     void assign(const CsrMatrix& csr);
 
 private:
-    Index plane(int entry, int row, int col) const { return (Index(entry * dof_ + row) * dof_ + col) * stride_; }
+    Index plane(int entry, int row, int col) const { return (Index(entry * dof() + row) * dof() + col) * stride_; }
     /// y = A x in natural layout without periodic axes, in pieces of consecutive slots that extend over many lines.
     /// Where a neighbour lies outside the grid, some other value of x is multiplied by the zero stored there.
     /// Calls done(piece, first slot, number of points) after each piece.
     template <class Done>
     void apply_flat(const Vector& x, Vector& y, const Done& done) const;
-    bool is_flat() const { return layout_.kind() == LayoutKind::natural && !grid().any_periodic(); }
+    bool is_flat() const { return layout().kind() == LayoutKind::natural && !grid().any_periodic(); }
     /// y = A x in any layout, without the wrapped couplings.
     void apply_runs(const Vector& x, Vector& y) const;
     template <class Body>
@@ -113,15 +108,16 @@ private:
     /// The GPU's kernels for this shape, loaded at first use.
     const StructMatrixCuda& cuda() const;
 
-    Context context_;
     mutable std::shared_ptr<const StructMatrixCuda> cuda_;
-    Layout layout_;
     Stencil stencil_;
-    int dof_;
     MatrixStorage storage_;
     Index stride_;
     Buffer<double> values_;
 };
+
+/// The structured matrix that `a` is. Throws Error (internal) if it is of another kind.
+StructMatrix& structured(SystemMatrix& a);
+const StructMatrix& structured(const SystemMatrix& a);
 
 /// The matrix itself if the host can read it, otherwise a copy that is stored in `copy`.
 const StructMatrix& on_host(const StructMatrix& a, std::optional<StructMatrix>& copy);

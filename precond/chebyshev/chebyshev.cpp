@@ -108,11 +108,12 @@ std::vector<double> chebyshev::zeros(const ChebyshevOptions& options, double bou
     return list;
 }
 
-SetupReport Chebyshev::setup(const StructMatrix& a) {
+SetupReport Chebyshev::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
     if (!a.symmetric()) throw UsageError("chebyshev: the matrix must be symmetric and store one triangle");
     a_ = &a;
-    if (!(t_.space() == a.layout()) || t_.dof() != a.dof())  // t is allocated last
-        for (Vector* vector : {&e_, &w_, &t_}) *vector = Vector(context_, a.layout(), a.dof(), "preconditioner: work");
+    if (!(t_.space() == a.space()) || t_.dof() != a.dof())  // t is allocated last
+        for (Vector* vector : {&e_, &w_, &t_}) *vector = Vector(context_, a.space(), a.dof(), "preconditioner: work");
     const SetupReport report = diagonal_->setup(a);
     bound_ = options_.safety * chebyshev::largest_eigenvalue(a, *diagonal_, options_.steps, w_, e_, t_, "chebyshev");
     polynomial_ = chebyshev::Polynomial(options_, bound_);
@@ -145,9 +146,10 @@ Index Chebyshev::bytes_per_apply() const {
     return bytes_per_apply(options_.degree, a_->bytes_per_apply(), diagonal_->bytes_per_apply(), a_->unknowns());
 }
 
-ApplicationCheck Chebyshev::check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+ApplicationCheck Chebyshev::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                               const MakeInDouble& /*in_double*/) const {
-    return {polynomial_error(a, chebyshev::zeros(options_, bound_), r, z), bound_of_rounding(options_.storage), ""};
+    return {polynomial_error(structured(a), chebyshev::zeros(options_, bound_), r, z),
+            bound_of_rounding(options_.storage), ""};
 }
 
 PreconditionerRow chebyshev_row(const PreconditionerRow& diagonal) {
@@ -173,10 +175,12 @@ PreconditionerRow chebyshev_row(const PreconditionerRow& diagonal) {
     };
     row.plan = [plan = diagonal.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
         PreconditionerPlan made = plan(parameters, setting);
-        const Index points = setting.grid.points(), unknowns = points * setting.dof;
+        const Index points = setting.matrix.block_rows(), unknowns = setting.matrix.unknowns();
         const Index vector = unknowns * Index(sizeof(double));
-        const int entries = setting.symmetric ? setting.stencil.diagonal() + 1 : setting.stencil.size();
-        const Index a = StructMatrix::bytes(Index(entries) * setting.dof * setting.dof, points) + 2 * vector;
+        const int entries =
+            setting.matrix.symmetric() ? setting.matrix.stencil().diagonal() + 1 : setting.matrix.stencil().size();
+        const Index a =
+            StructMatrix::bytes(Index(entries) * setting.matrix.dof() * setting.matrix.dof(), points) + 2 * vector;
         const Index d = made.bytes_per_apply > 0 ? made.bytes_per_apply : made.bytes + 2 * vector;
         made.bytes_per_apply = Chebyshev::bytes_per_apply(int(parameters.integer(section, "degree")), a, d, unknowns);
         made.bytes += 3 * vector;

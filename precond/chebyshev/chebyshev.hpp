@@ -64,12 +64,12 @@ public:
     Chebyshev(const Context& context, const ChebyshevOptions& options, std::unique_ptr<Preconditioner> diagonal)
         : context_(context), options_(options), diagonal_(std::move(diagonal)) {}
 
-    SetupReport setup(const StructMatrix& a) override;
+    SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = true}; }
     Index bytes_per_apply() const override;
     /// Computes M^-1 r with factors of degree 1, one for each zero of e(x), in loops over points.
-    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 
     /// The upper bound b of the eigenvalues of D^-1 A, after a set-up.

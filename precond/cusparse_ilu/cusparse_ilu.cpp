@@ -44,19 +44,22 @@ void require_cusparse(const Context& context) {
 PreconditionerPlan plan_cusparse(const Parameters& parameters, const PreconditionerSetting& setting) {
     require_cusparse(setting.context);
     const CusparseOptions options = read_options(parameters);
-    const Stencil pattern = setting.stencil.filled(options.fill_level);
+    const Stencil pattern = setting.matrix.stencil().filled(options.fill_level);
     PreconditionerPlan plan;
-    plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    const RowPart part = options.part(setting.symmetric);
-    const Index unknowns = setting.grid.points() * setting.dof, value = bytes_of(options.storage);
+    plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
+    const RowPart part = options.part(setting.matrix.symmetric());
+    const Index unknowns = setting.matrix.unknowns(), value = bytes_of(options.storage);
     plan.bytes =
-        CompressedRows::bytes(setting.grid, pattern, setting.dof, options.format, part, value) + 3 * unknowns * value;
+        CompressedRows::bytes(setting.matrix.grid(), pattern, setting.matrix.dof(), options.format, part, value) +
+        3 * unknowns * value;
     if (is_reduced(options.storage)) {
         plan.bytes += Index(sizeof(double));  // the norm of the right-hand side
-        plan.setup_bytes = CompressedRows::scalars(setting.grid, pattern, setting.dof, part) * Index(sizeof(double));
+        plan.setup_bytes =
+            CompressedRows::scalars(setting.matrix.grid(), pattern, setting.matrix.dof(), part) * Index(sizeof(double));
     }
-    plan.bytes_per_apply = CusparseIlu::fewest_bytes(pattern, setting.dof, setting.grid.points(), options.storage);
-    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+    plan.bytes_per_apply =
+        CusparseIlu::fewest_bytes(pattern, setting.matrix.dof(), setting.matrix.block_rows(), options.storage);
+    plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
     return plan;
 }
 

@@ -48,18 +48,19 @@ public:
     CusparseIlu(const Context& context, const CusparseOptions& options);
     ~CusparseIlu() override;
 
-    SetupReport setup(const StructMatrix& a) override;
+    SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override;
     Index bytes_per_apply() const override;
     /// By the factors of struct_ilu, which `in_double` makes.
-    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override {
-        return check_by_another(a, options_.storage, r, z, in_double);
+        return check_by_another(structured(a), options_.storage, r, z, in_double);
     }
     /// The factorisation alone, without the analysis and without copying the matrix.
-    NumericSetup numeric_setup(const StructMatrix& a) override {
-        return {[this] { factorise(); }, [this, &a] { restore(a); }, costs().analysis, costs().work_bytes};
+    NumericSetup numeric_setup(const SystemMatrix& matrix) override {
+        return {[this] { factorise(); }, [this, &a = structured(matrix)] { restore(a); }, costs().analysis,
+                costs().work_bytes};
     }
     /// The two solves alone, with the vector that the last apply loaded.
     void apply_unconverted(const Vector& /*r*/, Vector& /*z*/) const override {

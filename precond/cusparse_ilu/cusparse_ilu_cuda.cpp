@@ -92,7 +92,8 @@ CusparseIlu::CusparseIlu(const Context& context, const CusparseOptions& options)
     : context_(context), options_(options) {}
 CusparseIlu::~CusparseIlu() = default;
 
-SetupReport CusparseIlu::setup(const StructMatrix& a) {
+SetupReport CusparseIlu::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
     if (!device_ || !device_->serves(a)) {
         device_.reset();
         const double seconds = seconds_of([&] { device_ = std::make_unique<Device>(context_, a, options_); });

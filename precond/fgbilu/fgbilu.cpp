@@ -86,25 +86,28 @@ CoefficientOrder places_of(const FgBiluOptions& options, const FgBiluSystem& sys
 }  // namespace
 
 PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const PreconditionerSetting& setting) {
-    const Stencil& stencil = setting.stencil;
+    const Stencil& stencil = setting.matrix.stencil();
     const bool shares = !stencil.eliminates_off_diagonal();
-    const int entries = shares ? 1 : setting.symmetric ? stencil.diagonal() + 1 : stencil.size();
-    const Index points = setting.grid.points(), block = Index(setting.dof) * setting.dof;
+    const int entries = shares ? 1 : setting.matrix.symmetric() ? stencil.diagonal() + 1 : stencil.size();
+    const Index points = setting.matrix.block_rows(), block = Index(setting.matrix.dof()) * setting.matrix.dof();
     PreconditionerPlan plan;
-    plan.layout = Layout(LayoutKind::hyperplane, setting.grid, stencil.level_map());
+    const Layout layout(LayoutKind::hyperplane, setting.matrix.grid(), stencil.level_map());
+    plan.space = layout;
     const Index factors = StructMatrix::bytes(entries * block, points);
-    plan.bytes = factors + FgBiluScratch::bytes(levels_of(plan.layout, stencil), stencil, setting.dof,
-                                                setting.symmetric, shares, options.style == FgBiluStyle::kernels);
+    plan.bytes =
+        factors + FgBiluScratch::bytes(levels_of(layout, stencil), stencil, setting.matrix.dof(),
+                                       setting.matrix.symmetric(), shares, options.style == FgBiluStyle::kernels);
     if (is_reduced(options.storage)) {
         plan.setup_bytes = factors;
-        const FgBiluSystem system{plan.layout, stencil, setting.dof, setting.symmetric, shares, options.storage};
+        const FgBiluSystem system{layout, stencil,        setting.matrix.dof(), setting.matrix.symmetric(),
+                                  shares, options.storage};
         const CoefficientOrder places = places_of(options, system, setting.context.backend());
-        plan.bytes +=
-            ReducedFactors::bytes(options.storage, places, points, stencil.size(), setting.dof, setting.symmetric) -
-            factors;
+        plan.bytes += ReducedFactors::bytes(options.storage, places, points, stencil.size(), setting.matrix.dof(),
+                                            setting.matrix.symmetric()) -
+                      factors;
     }
-    plan.bytes_per_apply = fewest_bytes(stencil, setting.dof, points, options.storage);
-    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+    plan.bytes_per_apply = fewest_bytes(stencil, setting.matrix.dof(), points, options.storage);
+    plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
     return plan;
 }
 
@@ -175,7 +178,8 @@ void FgBilu::build(double alpha, PivotInverter& inverter) {
     scratch_->report(inverter);
 }
 
-SetupReport FgBilu::setup(const StructMatrix& a) {
+SetupReport FgBilu::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
     prepare(a);
     SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "fgbilu",
                                             [&](double alpha, PivotInverter& inverter) { build(alpha, inverter); });
@@ -220,12 +224,15 @@ Index FgBilu::bytes_per_apply() const {
 std::vector<KernelSet> FgBilu::kernels(const FgBiluOptions& options, const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
         if (options.style == FgBiluStyle::kernels) return {};  // style kernels consists of loops over points
-        const Layout layout = plan(options, setting).layout;
-        const FgBiluSystem system{
-            layout,         setting.stencil, setting.dof, setting.symmetric, !setting.stencil.eliminates_off_diagonal(),
-            options.storage};
-        return {{"fgbilu", layout, setting.stencil, setting.dof, setting.symmetric, options.storage,
-                 [system, tuning = options.tuning](const std::string& architecture) {
+        const Layout layout = plan(options, setting).space.layout();
+        const FgBiluSystem system{layout,
+                                  setting.matrix.stencil(),
+                                  setting.matrix.dof(),
+                                  setting.matrix.symmetric(),
+                                  !setting.matrix.stencil().eliminates_off_diagonal(),
+                                  options.storage};
+        return {{"fgbilu", layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
+                 options.storage, [system, tuning = options.tuning](const std::string& architecture) {
                      return FgBiluCuda::compile(system, tuning, architecture);
                  }}};
     }

@@ -55,7 +55,8 @@ void IluPreconditioner::check(const StructMatrix& a) const {
                         options_.name, options_.fill_level, a.stencil().name(), need.y, need.z, have.y, have.z));
 }
 
-SetupReport IluPreconditioner::setup(const StructMatrix& a) {
+SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
     check(a);
     factors_.allocate(a, pattern(a.layout(), a.stencil(), a.dof(), a.symmetric(), a.backend()));
     solve_->analyse(factors_);
@@ -77,10 +78,12 @@ SetupReport IluPreconditioner::setup(const StructMatrix& a) {
 
 PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting) const {
     const Backend backend = setting.context.backend();
-    const LevelMap levels = setting.stencil.filled(options_.fill_level).level_map();
+    const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
     PreconditionerPlan plan;
-    plan.layout = Layout(solve_->layout(backend), setting.grid, levels);
-    const IluPattern p = pattern(plan.layout, setting.stencil, setting.dof, setting.symmetric, backend);
+    const Layout layout(solve_->layout(backend), setting.matrix.grid(), levels);
+    plan.space = layout;
+    const IluPattern p =
+        pattern(layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(), backend);
     const FactorisationMemory memory = factorisation_->memory(p, backend);
     plan.bytes = IluFactors::bytes(p, backend) + memory.kept + solve_->bytes(p, backend);
     if (is_reduced(p.storage))
@@ -88,14 +91,15 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
     else
         plan.bytes += memory.scratch;
     plan.bytes_per_apply = solve_->bytes_per_apply(p, backend);
-    plan.traits = traits(setting.symmetric);
+    plan.traits = traits(setting.matrix.symmetric());
     return plan;
 }
 
 std::vector<KernelSet> IluPreconditioner::kernels(const PreconditionerSetting& setting) const {
-    const LevelMap levels = setting.stencil.filled(options_.fill_level).level_map();
-    const Layout layout(solve_->layout(Backend::cuda), setting.grid, levels);
-    const IluPattern p = pattern(layout, setting.stencil, setting.dof, setting.symmetric, Backend::cuda);
+    const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
+    const Layout layout(solve_->layout(Backend::cuda), setting.matrix.grid(), levels);
+    const IluPattern p =
+        pattern(layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(), Backend::cuda);
     std::vector<KernelSet> sets = factorisation_->kernels(p), solves = solve_->kernels(p);
     sets.insert(sets.end(), solves.begin(), solves.end());
     return sets;
@@ -111,7 +115,7 @@ Index IluPreconditioner::bytes_per_apply() const {
     return solve_->bytes_per_apply(factors_.pattern(), factors_.matrix().backend());
 }
 
-ApplicationCheck IluPreconditioner::check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+ApplicationCheck IluPreconditioner::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                                       const MakeInDouble& /*in_double*/) const {
     const Buffer<Int3> offsets = copied_to(a.context(), "check", factors_.stencil().offsets());
     return solve_->check(a.context(), factors_.triangle_factors(offsets.data()), r, z);

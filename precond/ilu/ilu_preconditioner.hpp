@@ -36,7 +36,7 @@ public:
     IluPreconditioner(const Context& context, const IluOptions& options, std::unique_ptr<Factorisation> factorisation,
                       std::unique_ptr<TriangularSolve> solve);
 
-    SetupReport setup(const StructMatrix& a) override;
+    SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override { solve_->apply(factors_, r, z); }
     /// For a symmetric matrix r^T z is a by-product of most exact solves.
@@ -48,7 +48,7 @@ public:
         return traits(factors_.allocated() && factors_.matrix().symmetric());
     }
     Index bytes_per_apply() const override;
-    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 
     PreconditionerPlan plan(const PreconditionerSetting& setting) const;

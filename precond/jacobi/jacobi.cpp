@@ -39,7 +39,8 @@ void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRu
 
 }  // namespace
 
-SetupReport Jacobi::setup(const StructMatrix& a) {
+SetupReport Jacobi::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
     symmetric_ = a.symmetric();
     if (!inverse_ || !(inverse_->layout() == a.layout()) || inverse_->dof() != a.dof()) {
         inverse_.reset();
@@ -76,8 +77,8 @@ Index Jacobi::bytes_per_apply() const {
     return reduced_ ? reduced_->bytes_of_apply_inverse() : inverse_->bytes_per_apply();
 }
 
-SetupReport NoPreconditioner::setup(const StructMatrix& a) {
-    unknowns_ = a.unknowns();
+SetupReport NoPreconditioner::setup(const SystemMatrix& matrix) {
+    unknowns_ = matrix.unknowns();
     return {};
 }
 
@@ -97,22 +98,25 @@ PreconditionerRow jacobi_row() {
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         PreconditionerPlan plan;
-        plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-        plan.bytes = StructMatrix::bytes(Index(setting.dof) * setting.dof, setting.grid.points());
+        plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
+        plan.bytes =
+            StructMatrix::bytes(Index(setting.matrix.dof()) * setting.matrix.dof(), setting.matrix.block_rows());
         if (const FactorStorage storage = factor_storage(parameters); is_reduced(storage)) {
             plan.setup_bytes = plan.bytes;
-            plan.bytes =
-                ReducedFactors::bytes(storage, CoefficientOrder::apart, setting.grid.points(), 1, setting.dof, false);
-            plan.bytes_per_apply = ReducedFactors::bytes_of_apply_inverse(storage, setting.grid.points(), setting.dof);
+            plan.bytes = ReducedFactors::bytes(storage, CoefficientOrder::apart, setting.matrix.block_rows(), 1,
+                                               setting.matrix.dof(), false);
+            plan.bytes_per_apply =
+                ReducedFactors::bytes_of_apply_inverse(storage, setting.matrix.block_rows(), setting.matrix.dof());
         }
-        plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+        plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
         return plan;
     };
     row.kernels = [](const Parameters&, const PreconditionerSetting& setting) -> std::vector<KernelSet> {
         if constexpr (cuda_built)
-            return {{"invert_diagonal", Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map()),
-                     point_stencil(), setting.dof, false, FactorStorage::double_precision,
-                     [dof = setting.dof](const std::string& architecture) {
+            return {{"invert_diagonal",
+                     Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map()),
+                     point_stencil(), setting.matrix.dof(), false, FactorStorage::double_precision,
+                     [dof = setting.matrix.dof()](const std::string& architecture) {
                          return std::vector{compile_invert_diagonal(dof, architecture)};
                      }}};
         return {};
@@ -131,7 +135,7 @@ PreconditionerRow none_row() {
     };
     row.plan = [](const Parameters&, const PreconditionerSetting& setting) {
         PreconditionerPlan plan;
-        plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+        plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
         plan.traits = {.fixed = true, .symmetric = true};
         return plan;
     };

@@ -18,13 +18,13 @@ class Jacobi : public Preconditioner {
 public:
     explicit Jacobi(const Context& context, FactorStorage storage = FactorStorage::double_precision)
         : context_(context), storage_(storage) {}
-    SetupReport setup(const StructMatrix& a) override;
+    SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
-    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& /*in_double*/) const override {
-        return {diagonal_error(a, r, z), bound_of_rounding(storage_), ""};
+        return {diagonal_error(structured(a), r, z), bound_of_rounding(storage_), ""};
     }
 
 private:
@@ -40,11 +40,11 @@ private:
 /// z = r.
 class NoPreconditioner : public Preconditioner {
 public:
-    SetupReport setup(const StructMatrix& a) override;
+    SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = true}; }
     Index bytes_per_apply() const override { return 2 * unknowns_ * Index(sizeof(double)); }
-    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& /*in_double*/) const override {
         return {largest_difference(a.context(), z, r), 0.0, ""};
     }

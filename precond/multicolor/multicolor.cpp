@@ -92,17 +92,18 @@ void copy_to_host(const Buffer<double>& from, std::vector<double>& to) {
 }  // namespace
 
 PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const PreconditionerSetting& setting) {
-    const ColouredShape shape(setting.grid, setting.stencil, options.colours);
+    const ColouredShape shape(setting.matrix.grid(), setting.matrix.stencil(), options.colours);
     PreconditionerPlan plan;
-    plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    const Index told = by_point(shape, setting.context.backend()) ? 2 * setting.grid.points() : 0;
-    const Index doubles = 2 * vector_size(shape, setting.dof) + told;
-    plan.bytes = factor_bytes(shape, setting.dof, setting.symmetric, options.storage) +
+    plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
+    const Index told = by_point(shape, setting.context.backend()) ? 2 * setting.matrix.block_rows() : 0;
+    const Index doubles = 2 * vector_size(shape, setting.matrix.dof()) + told;
+    plan.bytes = factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), options.storage) +
                  doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index));
     if (is_reduced(options.storage))
-        plan.setup_bytes = factor_bytes(shape, setting.dof, setting.symmetric, FactorStorage::double_precision);
-    plan.bytes_per_apply = fewest_bytes(shape, setting.dof, options.storage);
-    plan.traits = {.fixed = true, .symmetric = setting.symmetric};
+        plan.setup_bytes =
+            factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), FactorStorage::double_precision);
+    plan.bytes_per_apply = fewest_bytes(shape, setting.matrix.dof(), options.storage);
+    plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
     return plan;
 }
 
@@ -143,7 +144,8 @@ void Multicolor::prepare(const StructMatrix& a) {
     points_ = std::move(points);  // last: it shows that everything is allocated
 }
 
-SetupReport Multicolor::setup(const StructMatrix& a) {
+SetupReport Multicolor::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
     prepare(a);
     SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "multicolor",
                                             [&](double alpha, PivotInverter& inverter) { factor(a, alpha, inverter); });
@@ -256,10 +258,11 @@ Index Multicolor::bytes_per_apply() const {
 std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
         if (options.colours != ColourRule::stencil) return {};  // the others are loops over points
-        const Layout layout = plan(options, setting).layout;
-        return {{"multicolor", layout, setting.stencil, setting.dof, setting.symmetric, options.storage,
-                 [layout, stencil = setting.stencil, dof = setting.dof, symmetric = setting.symmetric,
-                  storage = options.storage](const std::string& architecture) {
+        const Layout layout = plan(options, setting).space.layout();
+        return {{"multicolor", layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
+                 options.storage,
+                 [layout, stencil = setting.matrix.stencil(), dof = setting.matrix.dof(),
+                  symmetric = setting.matrix.symmetric(), storage = options.storage](const std::string& architecture) {
                      return MulticolorCuda::compile(layout, stencil, dof, symmetric, storage, architecture);
                  }}};
     }

@@ -50,14 +50,14 @@ class Multicolor : public Preconditioner, public ExportsFactors {
 public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 
-    SetupReport setup(const StructMatrix& a) override;
+    SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
-    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override {
-        return check_exported(a, options_.storage, r, z, in_double);
+        return check_exported(structured(a), options_.storage, r, z, in_double);
     }
 
     /// In this shape each coupling is an entry of both triangles; at every point one of the two blocks is zero.

@@ -65,32 +65,32 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
     SubdomainOptions options;
     if (parameters.text(section, "subdomain") != "auto") {
         const std::vector<Index> size = parameters.integers(section, "subdomain");
-        const Grid& g = setting.grid;
+        const Grid& g = setting.matrix.grid();
         options.size = Int3{int(std::min<Index>(size[0], g.nx)), int(std::min<Index>(size[1], g.ny)),
                             int(std::min<Index>(size[2], g.nz))};
-        const Index values = Index(options.size->x) * options.size->y * options.size->z * setting.dof;
+        const Index values = Index(options.size->x) * options.size->y * options.size->z * setting.matrix.dof();
         if (values > most_values)
             throw UsageError(
                 fmt::format("{}: {} x {} x {} points of {} unknowns are {} values, and a subdomain's vector has at "
                             "most {}, as many "
                             "as fit a GPU's shared memory; make subdomains smaller",
                             parameters.where(section, "subdomain"), options.size->x, options.size->y, options.size->z,
-                            setting.dof, values, most_values));
+                            setting.matrix.dof(), values, most_values));
     }
     const std::string& variant = parameters.text(section, "variant");
     for (const auto& [name, value] : variants)
         if (variant == name) options.variant = value;
     if (options.size) {
         constexpr Index most_held = 227 * 1024 / Index(sizeof(double));
-        const Partition partition{setting.grid, *options.size};
-        const SubdomainCells cells(partition, partition.within(setting.stencil));
+        const Partition partition{setting.matrix.grid(), *options.size};
+        const SubdomainCells cells(partition, partition.within(setting.matrix.stencil()));
         const Index flags = options.variant == SubdomainVariant::spin ? partition.points() / 2 + 1 : 0;
-        const Index held = Index(setting.dof) * cells.cells + 2 * cells.margin + 1 + flags;
+        const Index held = Index(setting.matrix.dof()) * cells.cells + 2 * cells.margin + 1 + flags;
         if (held > most_held)
             throw UsageError(
                 fmt::format("{}: with what stencil {} refers to around it, a vector of {} x {} x {} points takes {} "
                             "values of a GPU's shared memory, which holds {}; make subdomains smaller along x and y",
-                            parameters.where(section, "subdomain"), setting.stencil.name(), options.size->x,
+                            parameters.where(section, "subdomain"), setting.matrix.stencil().name(), options.size->x,
                             options.size->y, options.size->z, held, most_held));
     }
     options.pivots = pivot_options(parameters);
@@ -121,26 +121,29 @@ SubdomainIldu0::SubdomainIldu0(const Context& context, const SubdomainOptions& o
 }
 
 PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const PreconditionerSetting& setting) {
-    const Partition partition = options.partition(setting.grid, setting.dof);
+    const Partition partition = options.partition(setting.matrix.grid(), setting.matrix.dof());
     const SubdomainOrder::Rows rows = rows_of(setting.context.backend(), options.variant);
     PreconditionerPlan plan;
     // Subdomains consist of parts of lines along x, which are contiguous in the natural layout.
-    plan.layout = Layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
-    plan.bytes = SubdomainFactors::bytes(partition, setting.stencil, setting.dof, rows, options.storage);
+    plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
+    plan.bytes =
+        SubdomainFactors::bytes(partition, setting.matrix.stencil(), setting.matrix.dof(), rows, options.storage);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
-            plan.bytes += SubdomainSolveCuda::bytes(partition, partition.within(setting.stencil), setting.dof,
-                                                    options.variant, options.storage);
-    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), partition, setting.stencil, setting.dof,
-                                                     rows, options.storage);
-    plan.bytes_per_apply =
-        fewest_bytes(partition.within(setting.stencil), setting.dof, setting.grid.points(), options.storage);
+            plan.bytes += SubdomainSolveCuda::bytes(partition, partition.within(setting.matrix.stencil()),
+                                                    setting.matrix.dof(), options.variant, options.storage);
+    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), partition, setting.matrix.stencil(),
+                                                     setting.matrix.dof(), rows, options.storage);
+    plan.bytes_per_apply = fewest_bytes(partition.within(setting.matrix.stencil()), setting.matrix.dof(),
+                                        setting.matrix.block_rows(), options.storage);
     const bool varies = options.variant == SubdomainVariant::dag_edge;
-    plan.traits = {.fixed = true, .symmetric = setting.symmetric, .varies = varies ? "variant = dag_edge" : ""};
+    plan.traits = {
+        .fixed = true, .symmetric = setting.matrix.symmetric(), .varies = varies ? "variant = dag_edge" : ""};
     return plan;
 }
 
-SetupReport SubdomainIldu0::setup(const StructMatrix& a) {
+SetupReport SubdomainIldu0::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
     const Partition partition = options_.partition(a.grid(), a.dof());
     layout_ = a.layout();
     symmetric_ = a.symmetric();
@@ -179,12 +182,13 @@ Index SubdomainIldu0::bytes_per_apply() const {
 
 std::vector<KernelSet> SubdomainIldu0::kernels(const SubdomainOptions& options, const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
-        const Partition partition = options.partition(setting.grid, setting.dof);
-        const Layout layout(LayoutKind::natural, setting.grid, setting.stencil.level_map());
+        const Partition partition = options.partition(setting.matrix.grid(), setting.matrix.dof());
+        const Layout layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
         const std::string family = fmt::format("subdomain_{}_{}x{}x{}", name_of(options.variant), partition.size.x,
                                                partition.size.y, partition.size.z);
-        return {{family, layout, setting.stencil, setting.dof, setting.symmetric, options.storage,
-                 [partition, within = partition.within(setting.stencil), dof = setting.dof,
+        return {{family, layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
+                 options.storage,
+                 [partition, within = partition.within(setting.matrix.stencil()), dof = setting.matrix.dof(),
                   options](const std::string& architecture) {
                      return SubdomainSolveCuda::compile(partition, within, dof, options.variant, options.storage,
                                                         architecture, options.tuning);

@@ -52,14 +52,14 @@ public:
     /// Throws UsageError for a variant that the context's backend does not have.
     SubdomainIldu0(const Context& context, const SubdomainOptions& options);
 
-    SetupReport setup(const StructMatrix& a) override;
+    SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
-    ApplicationCheck check_application(const StructMatrix& a, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override {
-        return check_exported(a, options_.storage, r, z, in_double);
+        return check_exported(structured(a), options_.storage, r, z, in_double);
     }
 
     TriangleShape exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const override;

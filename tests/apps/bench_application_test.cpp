@@ -38,7 +38,7 @@ void spoil(Vector& z, double part) {
 
 void expect_checked(const Context& context, const PreconditionerRow& row, const Stencil& stencil, int dof,
                     bool symmetric) {
-    const PreconditionerSetting setting{context, {7, 5, 4}, stencil, dof, symmetric};
+    const PreconditionerSetting setting{context, {{7, 5, 4}, stencil, dof, symmetric}};
     int made = 0;
     bool served = true;  // by this context, with default parameters
     for (const KeyChoice& choice : choices_of(row)) {
@@ -50,7 +50,7 @@ void expect_checked(const Context& context, const PreconditionerRow& row, const 
         try {
             check_storage(row, parameters);
             check_matrix(row, setting);
-            layout = row.plan(parameters, setting).layout;
+            layout = row.plan(parameters, setting).space.layout();
             m = row.create(parameters, setting);
         } catch (const Error& error) {
             const bool unsuitable = row.needs_symmetry && !symmetric;

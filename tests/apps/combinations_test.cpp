@@ -155,7 +155,7 @@ double norm(const std::vector<double>& x) {
 
 Reference reference_of(const Case& a_case, const LinearSystem& system) {
     std::optional<StructMatrix> copy;
-    Reference result{on_host(system.a, copy).to_csr(), testing_support::from_vector(system.b), {}};
+    Reference result{on_host(structured(*system.a), copy).to_csr(), testing_support::from_vector(system.b), {}};
     reference::Dense dense(int(result.a.rows), int(result.a.rows));
     for (Index row = 0; row < result.a.rows; ++row)
         for (Index at = result.a.row_begin[row]; at < result.a.row_begin[row + 1]; ++at)
@@ -201,7 +201,7 @@ void expect_solved(const Combination& c, const std::string& solver, const Case& 
     }
     EXPECT_EQ(a_case.preconditioner->traits().symmetric, a_case.plan.traits.symmetric);
     EXPECT_EQ(a_case.preconditioner->traits().fixed, a_case.plan.traits.fixed);
-    const SolverOperators operators = operators_of(a_case, system.a);
+    const SolverOperators operators = operators_of(a_case, *system.a);
     set_zero(du);
     History history;
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, du, history);

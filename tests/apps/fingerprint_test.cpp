@@ -27,10 +27,10 @@ struct First {
 
 TEST(Fingerprint, DependsOnValuesAlone) {
     const First natural(make_case({})), skewed(make_case({"device.layout=hyperplane"}));
-    EXPECT_EQ(fingerprint(natural.system.a), fingerprint(skewed.system.a));
+    EXPECT_EQ(fingerprint(*natural.system.a), fingerprint(*skewed.system.a));
     EXPECT_EQ(fingerprint(natural.system.b), fingerprint(skewed.system.b));
     const SeveralThreads several(3);
-    EXPECT_EQ(fingerprint(natural.system.a), fingerprint(skewed.system.a));
+    EXPECT_EQ(fingerprint(*natural.system.a), fingerprint(*skewed.system.a));
 }
 
 TEST(Fingerprint, NoticesTheLastBitAnywhere) {
@@ -43,7 +43,7 @@ TEST(Fingerprint, NoticesTheLastBitAnywhere) {
         EXPECT_TRUE(seen.insert(fingerprint(b)).second) << at;
         b.data()[at] = before;
     }
-    StructMatrix& a = first.system.a;
+    StructMatrix& a = structured(*first.system.a);
     const std::uint64_t whole = fingerprint(a);
     double& value = a.values(a.stencil().diagonal(), 1, 1)[4];
     value = std::nextafter(value, 100.0);

@@ -38,8 +38,8 @@ struct Demand {
     }
     /// Products and preconditioner of a system, in each storage that the preconditioner has.
     void add(const PreconditionerRow& row, Parameters parameters, const PreconditionerSetting& setting) {
-        const Layout layout = row.plan(parameters, setting).layout;
-        add_product(setting, layout.levels());
+        const Layout layout = row.plan(parameters, setting).space.layout();
+        add_product(setting.matrix, layout.levels());
         if (!row.kernels) return;
         for (const KernelSet& set : row.kernels(parameters, setting)) add(set);
         for (const FactorStorage storage : row.storages) {
@@ -51,22 +51,21 @@ struct Demand {
         }
     }
     /// Products in the hyperplane layout, whose levels a fill level may change.
-    void add_product(const PreconditionerSetting& s, LevelMap levels) {
-        const bool own = levels == s.stencil.level_map();
-        const Layout planes(LayoutKind::hyperplane, s.grid, levels);
-        const MatrixStorage triangles = s.symmetric ? MatrixStorage::lower : MatrixStorage::full;
-        add({own ? "spmv" : fmt::format("spmv_levels_{}_{}", levels.y, levels.z), planes, s.stencil, s.dof, s.symmetric,
-             FactorStorage::double_precision,
-             [planes, stencil = s.stencil, dof = s.dof, triangles](const std::string& architecture) {
+    void add_product(const MatrixShape& s, LevelMap levels) {
+        const bool own = levels == s.stencil().level_map();
+        const Layout planes(LayoutKind::hyperplane, s.grid(), levels);
+        const MatrixStorage triangles = s.symmetric() ? MatrixStorage::lower : MatrixStorage::full;
+        add({own ? "spmv" : fmt::format("spmv_levels_{}_{}", levels.y, levels.z), planes, s.stencil(), s.dof(),
+             s.symmetric(), FactorStorage::double_precision,
+             [planes, stencil = s.stencil(), dof = s.dof(), triangles](const std::string& architecture) {
                  return StructMatrixCuda::compile(planes, stencil, dof, triangles, architecture);
              }});
     }
     void add_deck(const std::string& file, const Deck& deck) {
         try {
             const Case a_case = build_case(deck, {"device.backend=cpu"});
-            const SystemShape& shape = a_case.shape();
             add(find_preconditioner(a_case.name("preconditioner")), a_case.parameters,
-                {a_case.context, shape.grid, shape.stencil, shape.dof, shape.symmetric});
+                {a_case.context, a_case.shape().matrix()});
         } catch (const std::exception& error) {
             unread.push_back(file + ": " + error.what());
         }
@@ -85,9 +84,9 @@ Demand make_demand() {
     for (const BenchCase& one : parse_bench_cases("table3")) {
         Grid grid;
         grid.nx = grid.ny = grid.nz = one.n;
-        const PreconditionerSetting setting{Context::cpu(1), grid, one.stencil, one.dof, one.symmetric};
+        const PreconditionerSetting setting{Context::cpu(1), {grid, one.stencil, one.dof, one.symmetric}};
         for (const PreconditionerRow& row : preconditioners())
-            if (row.kernels && (setting.symmetric || !row.needs_symmetry)) demand.add(row, parameters_of(row), setting);
+            if (row.kernels && (one.symmetric || !row.needs_symmetry)) demand.add(row, parameters_of(row), setting);
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
         if (const std::string file = entry.path().string(); entry.path().extension() == ".ini") {

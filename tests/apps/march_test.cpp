@@ -118,9 +118,10 @@ public:
             if (level.time > poisoned_ && p == Int3{1, 2, 0}) f(p) = std::nan("");
         }
     }
-    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
+    void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const override {
+        double* const diagonal = structured(a).values(shape_.stencil.diagonal());
         for (Index row = 0; row < shape_.grid.points(); ++row)
-            a.values(shape_.stencil.diagonal())[u.layout().slot(shape_.grid.point(row))] = level.rate[0];
+            diagonal[u.layout().slot(shape_.grid.point(row))] = level.rate[0];
     }
     std::optional<BadState> bad_state(const Vector& u) const override {
         for (Index row = 0; row < shape_.grid.points(); ++row)

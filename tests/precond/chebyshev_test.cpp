@@ -201,11 +201,10 @@ TEST(ChebyshevBound, OfATridiagonalMatrixByHand) {
 
 TEST(Chebyshev, TakesSymmetricMatricesAlone) {
     const PreconditionerRow& row = find_preconditioner("chebyshev");
-    const PreconditionerSetting nonsymmetric{Context::cpu(1), {3, 3, 3}, Stencil::star7(), 1, false};
+    const PreconditionerSetting nonsymmetric{Context::cpu(1), {{3, 3, 3}, Stencil::star7(), 1, false}};
     expect_error<UsageError>([&] { check_matrix(row, nonsymmetric); },
                              "preconditioner.name = chebyshev needs a symmetric matrix, and this one is not; use ");
-    PreconditionerSetting symmetric = nonsymmetric;
-    symmetric.symmetric = true;
+    const PreconditionerSetting symmetric{Context::cpu(1), {{3, 3, 3}, Stencil::star7(), 1, true}};
     EXPECT_NO_THROW(check_matrix(row, symmetric));
 }
 

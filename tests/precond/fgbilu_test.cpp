@@ -312,7 +312,7 @@ void expect_memory_predicted(const Context& context) {
                         const Settings settings{{"style", style}, {"storage", to_string(factors)}};
                         const PreconditionerPlan plan =
                             find_preconditioner("fgbilu").plan(parameters_of("fgbilu", settings), setting_of(system.a));
-                        EXPECT_TRUE(plan.layout == system.a.layout());
+                        EXPECT_TRUE(plan.space == system.a.layout());
                         const Index before = context.ledger().held();
                         context.ledger().forget_peak();
                         const auto m = make("fgbilu", system.a, settings);

@@ -255,7 +255,7 @@ void expect_memory_predicted(const Context& context, const std::string& storage 
                 const Settings settings{{"mode", mode}, {"storage", storage}};
                 SCOPED_TRACE(std::string(stencil) + " " + mode);
                 const PreconditionerPlan plan = expect_held_as_planned("jacobi_sweeps", system.a, settings);
-                EXPECT_EQ(plan.layout.kind(), LayoutKind::natural);
+                EXPECT_EQ(plan.space.layout().kind(), LayoutKind::natural);
             }
 }
 

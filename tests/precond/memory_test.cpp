@@ -24,7 +24,7 @@ Settings settings_for(const std::string& name, int fill_level) {
 
 /// The preconditioners that can be made here, on a CPU.
 std::vector<PreconditionerRow> rows_here() {
-    const PreconditionerSetting setting{Context::cpu(1), {7, 5, 3}, Stencil::star7(), 1, true};
+    const PreconditionerSetting setting{Context::cpu(1), {{7, 5, 3}, Stencil::star7(), 1, true}};
     std::vector<PreconditionerRow> rows;
     for (const PreconditionerRow& row : preconditioners()) try {
             row.create(parameters_of(row.name, {}), setting);

@@ -187,10 +187,12 @@ TEST(StructIlu, WorksInTheLayoutItPlans) {
                 const Context context = Context::cpu(1);
                 const StencilMatrix data = matrix_for(storage, {7, 5, 3}, stencil.name, 2, 51);
                 const Parameters parameters = parameters_of("struct_ilu", {{"fill_level", std::to_string(k)}});
-                const PreconditionerSetting setting{context, reference::to_grid(data.box),
-                                                    reference::to_stencil(stencil), 2, storage == MatrixStorage::lower};
+                const PreconditionerSetting setting{
+                    context,
+                    {reference::to_grid(data.box), reference::to_stencil(stencil), 2, storage == MatrixStorage::lower}};
                 const PreconditionerPlan plan = find_preconditioner("struct_ilu").plan(parameters, setting);
-                const StructMatrix a = reference::to_struct_matrix(context, plan.layout, data, storage, stencil.name);
+                const StructMatrix a =
+                    reference::to_struct_matrix(context, plan.space.layout(), data, storage, stencil.name);
                 const Index before = context.ledger().held();
                 const auto m = find_preconditioner("struct_ilu").create(parameters, setting);
                 const SetupReport report = m->setup(a);

@@ -39,7 +39,7 @@ inline Parameters parameters_of(const std::string& name, const Settings& setting
 }
 
 inline PreconditionerSetting setting_of(const StructMatrix& a) {
-    return {a.context(), a.grid(), a.stencil(), a.dof(), a.symmetric()};
+    return {a.context(), {a.grid(), a.stencil(), a.dof(), a.symmetric()}};
 }
 
 /// A preconditioner for matrices of a's shape, before its set-up.

@@ -169,7 +169,7 @@ void expect_memory_predicted(const Context& context) {
                 Settings settings{{"triangular_solve", "jacobi"}, {"storage", to_string(factors)}};
                 settings.insert(settings.end(), setting.begin(), setting.end());
                 const PreconditionerPlan plan = expect_held_as_planned(name, system.a, settings);
-                EXPECT_EQ(plan.layout.kind(), LayoutKind::natural);
+                EXPECT_EQ(plan.space.layout().kind(), LayoutKind::natural);
             }
 }
 

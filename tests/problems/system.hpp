@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "problems/registry.hpp"
 
 namespace hyperplane::test {

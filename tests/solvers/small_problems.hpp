@@ -32,7 +32,8 @@ public:
                 if (const Int3 q = p + shape_.stencil[e]; e != 3 && shape_.grid.contains(q)) f(p) += coupling() * u(q);
         });
     }
-    void jacobian(const Vector& u, const TimeLevel& level, StructMatrix& a) const override {
+    void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& matrix) const override {
+        StructMatrix& a = structured(matrix);
         each([&](Int3 p) {
             const Index slot = u.layout().slot(p);
             for (int e = 0; e < 7; ++e)
@@ -123,7 +124,8 @@ private:
 /// M is the diagonal of the matrix it was set up from. Counts its set-ups, and a test can make it useless.
 class CountingDiagonal : public Preconditioner {
 public:
-    SetupReport setup(const StructMatrix& a) override {
+    SetupReport setup(const SystemMatrix& matrix) override {
+        const StructMatrix& a = structured(matrix);
         ++setups;
         inverse_.assign(a.layout().slots(), 0.0);
         for (Index s = 0; s < a.layout().slots(); ++s) inverse_[s] = 1.0 / a.values(a.stencil().diagonal())[s];

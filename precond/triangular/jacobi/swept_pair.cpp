@@ -5,7 +5,8 @@
 
 namespace hyperplane {
 
-SetupReport SweptPair::setup(const StructMatrix& a) {
+SetupReport SweptPair::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
     SetupReport report = pair_->setup(a);
     symmetric_ = a.symmetric();
     copy_.fill(exports_, a, name_, report);
@@ -18,15 +19,16 @@ SetupReport SweptPair::setup(const StructMatrix& a) {
 }
 
 PreconditionerPlan SweptPair::plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const {
-    TriangleShape shape = exports_.exported_shape(setting.grid, setting.stencil, setting.dof, setting.symmetric);
+    TriangleShape shape = exports_.exported_shape(setting.matrix.grid(), setting.matrix.stencil(), setting.matrix.dof(),
+                                                  setting.matrix.symmetric());
     shape.storage = copy_.storage();
-    plan.layout = shape.layout;
+    plan.space = shape.layout;
     plan.bytes +=
         FactorCopy::bytes(shape, setting.context.backend()) + TriangleSweeps::bytes(shape.layout.slots() * shape.dof);
     plan.setup_bytes = std::max(plan.setup_bytes, FactorCopy::setup_bytes(shape));
     plan.bytes_per_apply = TriangleSweeps::bytes_per_apply(shape, options_);
     const char* const varies = plan.traits.varies;
-    plan.traits = jacobi_traits(options_, setting.symmetric);
+    plan.traits = jacobi_traits(options_, setting.matrix.symmetric());
     if (options_.mode == SweepMode::sync) plan.traits.varies = varies;
     return plan;
 }

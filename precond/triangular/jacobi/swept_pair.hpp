@@ -21,13 +21,13 @@ public:
               const std::string& name)
         : context_(context), options_(sweeps), name_(name), exports_(*pair), pair_(std::move(pair)), copy_(storage) {}
 
-    SetupReport setup(const StructMatrix& a) override;
+    SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { pair_->suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override { sweeps_->apply(copy_.factors(), r, z); }
     PreconditionerTraits traits() const override { return jacobi_traits(options_, symmetric_); }
     Index bytes_per_apply() const override { return TriangleSweeps::bytes_per_apply(copy_.shape(), options_); }
     SweepCounts sweeps() const override { return {.apply = options_.lower + options_.upper}; }
-    ApplicationCheck check_application(const StructMatrix& /*a*/, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
                                        const MakeInDouble& /*in_double*/) const override {
         return check_sweeps(context_, copy_.factors(), options_, r, z);
     }
@@ -79,8 +79,9 @@ std::vector<KernelSet> kernels_fused(const Options& options, const Parameters& p
     Options in_double = options;
     in_double.storage = FactorStorage::double_precision;
     std::vector<KernelSet> sets = Pair::kernels(in_double, setting);
-    TriangleShape shape =
-        Pair(setting.context, in_double).exported_shape(setting.grid, setting.stencil, setting.dof, setting.symmetric);
+    TriangleShape shape = Pair(setting.context, in_double)
+                              .exported_shape(setting.matrix.grid(), setting.matrix.stencil(), setting.matrix.dof(),
+                                              setting.matrix.symmetric());
     shape.storage = options.storage;
     for (KernelSet& set : jacobi_kernels(shape, triangular_solve_options(parameters))) sets.push_back(std::move(set));
     return sets;

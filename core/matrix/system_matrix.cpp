@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/matrix/system_matrix.hpp"
+
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane {
+
+std::unique_ptr<SystemMatrix> make_matrix(const Context& context, const IndexSpace& space, const MatrixShape& shape,
+                                          const std::string& label) {
+    const MatrixStorage storage = shape.symmetric() ? MatrixStorage::lower : MatrixStorage::full;
+    return std::make_unique<StructMatrix>(context, space.layout(), shape.stencil(), shape.dof(), storage, label);
+}
+
+Index bytes_of(const MatrixShape& shape) {
+    const int entries = shape.symmetric() ? shape.stencil().diagonal() + 1 : shape.stencil().size();
+    return StructMatrix::bytes(Index(entries) * shape.dof() * shape.dof(), shape.block_rows());
+}
+
+}  // namespace hyperplane
