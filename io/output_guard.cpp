@@ -23,15 +23,16 @@ constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 std::string head_of(const std::string& path, std::size_t most) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return "";
-    std::string bytes(most, '\0');
-    std::size_t size = 0;
+    constexpr std::size_t piece = 1 << 16;
+    std::string bytes;
     ssize_t got = 1;
-    while (size < most && got > 0) {
-        got = read(fd, bytes.data() + size, most - size);
-        if (got > 0) size += std::size_t(got);
+    while (bytes.size() < most && got > 0) {
+        const std::size_t size = bytes.size(), more = std::min(piece, most - size);
+        bytes.resize(size + more);
+        got = read(fd, bytes.data() + size, more);
+        bytes.resize(size + std::size_t(got < 0 ? 0 : got));
     }
     close(fd);
-    bytes.resize(size);
     return bytes;
 }
 
