@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 
 namespace hyperplane {
 namespace {
@@ -10,6 +11,10 @@ namespace {
 constexpr int stops[] = {SIGTERM, SIGUSR1, SIGHUP, SIGINT};
 std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch only lock-free atomics");
+
+/// How often stop_signal is yet to be called until it sends `at_look` itself; 0: never.
+long looks_left = 0;
+int at_look = SIGTERM;
 
 void note(int signal) {
     noted.store(signal, std::memory_order_relaxed);
@@ -20,6 +25,15 @@ void mask(int how) {
     sigemptyset(&set);
     for (int signal : stops) sigaddset(&set, signal);
     pthread_sigmask(how, &set, nullptr);
+}
+
+/// HYPERPLANE_STOP_AT = LOOKS or LOOKS:SIGNAL.
+void read_stop_at() {
+    const char* value = std::getenv("HYPERPLANE_STOP_AT");
+    if (!value) return;
+    char* end = nullptr;
+    looks_left = std::strtol(value, &end, 10);
+    if (*end == ':') at_look = std::atoi(end + 1);
 }
 
 bool is_ignored(int signal) {
@@ -41,6 +55,7 @@ void catch_stop_signals() {
         action.sa_flags = signal == SIGINT ? SA_RESTART | SA_RESETHAND : SA_RESTART;
         sigaction(signal, &action, nullptr);
     }
+    read_stop_at();
     mask(SIG_UNBLOCK);
 }
 
@@ -49,6 +64,7 @@ void release_stop_signals() {
 }
 
 int stop_signal() {
+    if (looks_left > 0 && --looks_left == 0) std::raise(at_look);
     return noted.load(std::memory_order_relaxed);
 }
 

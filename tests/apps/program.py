@@ -58,10 +58,12 @@ class ProgramTest(unittest.TestCase):
         (self.folder / name).write_text(text)
         return name
 
-    def run_program(self, *words, limit=None, stdout=subprocess.PIPE):
-        """The finished process; `limit` is called in the child before it starts."""
+    def run_program(self, *words, limit=None, stdout=subprocess.PIPE, stop_at=None):
+        """The finished process; `limit` is called in the child before it starts. With `stop_at`, "LOOKS" or
+        "LOOKS:SIGNAL", it sends itself a signal when it looks for the LOOKS-th time whether one has come."""
+        environment = {**os.environ, "HYPERPLANE_STOP_AT": str(stop_at)} if stop_at else None
         return subprocess.run([PROGRAM, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE,
-                              text=True, timeout=300, preexec_fn=limit)
+                              text=True, timeout=300, preexec_fn=limit, env=environment)
 
     def start(self, *words):
         """The running process."""
