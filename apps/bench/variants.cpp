@@ -43,7 +43,7 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
             {"not pipelined", "no terms summed ahead (4.2.1)", {.tuning = {.pipelined = false}}, own, solves});
     if (setting.dof <= 2 && (dilu || stencil.lower_size() >= 6))
         list.push_back({"no factor ring",
-                        "neighbours' factors from memory, not from shared memory (4.2.2)",
+                        "neighbours' factors from memory, not from shared memory",
                         {.tuning = {.factor_ring = false}},
                         own,
                         factorisation});

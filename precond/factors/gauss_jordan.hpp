@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inverse of a small dense block by Gauss-Jordan elimination without row exchanges (FGBILU paper, Algorithm 8). Step p
+// Inverse of a small dense block by Gauss-Jordan elimination without row exchanges (FGBILU paper, Algorithm 5). Step p
 // replaces, with i = 1 / x_pp,
 //
 //     x_pc <- x_pc i        x_pp <- i        x_rc <- x_rc - x_rp x_pc i        x_rp <- -x_rp i        r, c != p

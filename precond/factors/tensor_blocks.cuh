@@ -106,7 +106,7 @@ struct Lane {
         for (int h = 0; h < steps; ++h) multiply_add(sign * left.v[h], right.v[h], sum);
     }
 
-    /// Step p of the Gauss-Jordan elimination of x (FGBILU paper, Algorithm 8). `row` is the row of the result that has
+    /// Step p of the Gauss-Jordan elimination of x (FGBILU paper, Algorithm 5). `row` is the row of the result that has
     /// p, and `here` is column p of this lane's row.
     __device__ __forceinline__ void eliminate(Block& x, int p, int row, double here, double inverse) const {
 #pragma unroll

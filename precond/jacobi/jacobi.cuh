@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inverts a matrix's diagonal blocks on a GPU by Gauss-Jordan elimination (FGBILU paper, Algorithm 8) under the rule
+// Inverts a matrix's diagonal blocks on a GPU by Gauss-Jordan elimination (FGBILU paper, Algorithm 5) under the rule
 // of precond/factors/pivot_rule.hpp without boosts.
 //
 // Each row of a point is in the registers of one lane, all in the same warp; neighbouring warps have neighbouring

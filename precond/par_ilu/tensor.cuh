@@ -128,7 +128,7 @@ struct PointOfWarp : Lane {
     }
 
     /// Replaces X_0 by D^-1, or by zero if a pivot cannot be used; `own` is A's block (Gauss-Jordan elimination, FGBILU
-    /// paper, Algorithm 8).
+    /// paper, Algorithm 5).
     template <bool last>
     __device__ __forceinline__ void invert(Block& x, const Block& own, Pivots<last>& pivots) const {
         double scale = 0.0;

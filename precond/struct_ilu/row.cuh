@@ -34,7 +34,7 @@ struct RowOfPoint {
         if (const double mine = judge(a).ratio(pivot, own); mine < ratio) ratio = mine, ratio_x = i;
     }
 
-    /// Gauss-Jordan elimination (FGBILU paper, Algorithm 8) over the rows of a point, which are lanes of a warp. `x` is
+    /// Gauss-Jordan elimination (FGBILU paper, Algorithm 5) over the rows of a point, which are lanes of a warp. `x` is
     /// replaced by this row of the inverse, or by zero if a pivot cannot be used. The ratio of the row's pivot is
     /// computed after the loop (keep_ratio), where no other lane waits for it.
     __device__ void invert(double* x, const double* own, int i, bool active) {

@@ -74,7 +74,7 @@ struct Consumer : Lane {
     }
 
     /// Replaces x by its inverse, or by zero if a pivot cannot be used (Gauss-Jordan elimination, FGBILU paper,
-    /// Algorithm 8). The ratios of pivots are computed later (keep_ratio), when no other thread waits for them.
+    /// Algorithm 5). The ratios of pivots are computed later (keep_ratio), when no other thread waits for them.
     __device__ void invert(Block& x, const Block& own, int i, bool active) {
         u64 most = 0;
 #pragma unroll
