@@ -46,7 +46,7 @@ Header read_header(const std::string& path) {
     Header header{};
     file.read(reinterpret_cast<char*>(&header), sizeof header);
     if (!file || std::memcmp(header.magic, magic, sizeof magic) != 0 || header.header_crc != crc_of(header))
-        throw FileError(path + ": its header is torn, or it is no checkpoint");
+        throw FileError(path + ": its header is incomplete, or it is not a checkpoint");
 
     file.seekg(header_bytes);
     boost::crc_32_type crc;

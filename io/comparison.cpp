@@ -40,11 +40,11 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
         g.column(name, {units, text}, rows, member);
     };
     column("name", "1", "candidate, SOLVER+PRECONDITIONER; its record is /candidates/NAME", &Row::name);
-    column("solver", "1", "as it was asked for", &Row::solver);
-    column("preconditioner", "1", "as it was asked for", &Row::preconditioner);
+    column("solver", "1", "as the user named it", &Row::solver);
+    column("preconditioner", "1", "as the user named it", &Row::preconditioner);
     column("outcome", "1", "stop reason, or refused, setup_failed, out_of_memory, given_up, not_tried", &Row::outcome);
-    column("reason", "1", "why it failed, empty where it converged", &Row::reason);
-    column("exit_code", "1", "what a run of it alone would return", &Row::exit_code);
+    column("reason", "1", "why it failed, empty if it converged", &Row::reason);
+    column("exit_code", "1", "exit code of a run with it alone", &Row::exit_code);
     column("iterations", "1", "iterations of the Krylov method", &Row::iterations);
     column("relative_residual", "1", "||b - A x|| / ||b|| at the end", &Row::relative_residual);
     column("turns", "1", "turns counted; 0: it did not converge in the warm-up, whose times are given", &Row::turns);
@@ -56,7 +56,7 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
            &Row::preconditioner_share);
     column("peak", "B", "most memory a run of it alone holds, measured", &Row::peak);
     column("predicted", "B", "the same, as `hyperplane check` predicts it", &Row::predicted);
-    column("ratio", "1", "median of the total / the baseline's, 0 where either failed", &Row::ratio);
+    column("ratio", "1", "median of the total / the baseline's, 0 if either failed", &Row::ratio);
     column("beaten", "1", "turns in which the best was faster", &Row::beaten);
     column("repeatable", "1", "0: passes differed in iterations or residual", &Row::repeatable);
 }
@@ -69,7 +69,7 @@ void transfer_progress(const Group& root, ComparisonData& data) {
     data.complete = complete != 0;
     root.attribute("identity", data.identity);
     const Group g = root.group("turns");
-    g.scalar("done", {"1", "turns that all candidates have taken that take any"}, data.turns_done);
+    g.scalar("done", {"1", "turns completed by all candidates that take turns"}, data.turns_done);
     g.column("name", {"1", "candidate"}, data.turns, &TurnRow::name);
     g.column("turn", {"1", "its turn, from 0"}, data.turns, &TurnRow::turn);
     g.column("setup_seconds", {"s", "set-up"}, data.turns, &TurnRow::setup);

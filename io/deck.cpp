@@ -167,7 +167,8 @@ private:
         const std::size_t end = line.find(']');
         if (end == line.npos) return fail(fmt::format("the ']' of section {} is missing", shown(line)));
         const std::string_view name = trim(line.substr(1, end - 1)), rest = trim(line.substr(end + 1));
-        if (!is_word(name)) return fail(fmt::format("[{}] is no section; names are lower-case words", shown(name)));
+        if (!is_word(name))
+            return fail(fmt::format("[{}] is not the name of a section; names are lower-case words", shown(name)));
         if (!rest.empty() && !begins_comment(rest[0]))
             return fail(fmt::format("'{}' follows [{}]; a key stands on its own line", shown(rest), name));
         section_ = name;
@@ -181,7 +182,7 @@ private:
         std::string_view key = trim(line.substr(0, equals));
         const bool is_default = !key.empty() && key.back() == '?';
         if (is_default) key = trim(key.substr(0, key.size() - 1));
-        if (!is_key(key)) return fail(fmt::format("'{}' is no key; keys are lower-case words", shown(key)));
+        if (!is_key(key)) return fail(fmt::format("'{}' is not a key; keys are lower-case words", shown(key)));
         if (section_state_ == SectionState::none)
             return fail(fmt::format("key {} stands outside a section; put a line [section] above it", shown(key)));
         ParsedValue parsed = parse_value(line.substr(equals + 1));

@@ -114,7 +114,7 @@ std::string resolve_links(const std::string& path) {
         const std::size_t slash = resolved.rfind('/');
         resolved = named[0] == '/' || slash == resolved.npos ? named : resolved.substr(0, slash + 1) + named;
     }
-    throw FileError(path + ": too many symbolic links, one after the other");
+    throw FileError(path + ": too many symbolic links, or links that lead back to themselves");
 }
 
 bool is_own(const std::string& path, FileKind kind) {

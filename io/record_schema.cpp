@@ -107,7 +107,7 @@ void transfer_newton(const Group& g, std::vector<NewtonRow>& rows) {
     count("attempt", "attempt at it", &NewtonRow::attempt);
     count("newton", "Newton step of the attempt, from 0", &NewtonRow::newton);
     transfer_flag(g, "refreshed", "1 where the preconditioner was set up for this step", rows, &NewtonRow::refreshed);
-    count("forcing", "relative residual that was asked of the linear solve", &NewtonRow::forcing);
+    count("forcing", "relative tolerance of the linear solve", &NewtonRow::forcing);
     count("residual_before", "||F|| before the step", &NewtonRow::before);
     count("residual_after", "||F|| after it", &NewtonRow::after);
     count("step_length", "s in u + s du; 0: no step could be taken", &NewtonRow::length);
@@ -117,7 +117,7 @@ void transfer_newton(const Group& g, std::vector<NewtonRow>& rows) {
 void transfer_diagnostics(const Group& g, DiagnosticTable& table) {
     std::vector<std::string> names;
     for (const DiagnosticSeries& series : table.series) names.push_back(series.name);
-    g.dataset("name", {"1", "the datasets of this group, in their order"}, names);
+    g.dataset("name", {"1", "names of the datasets of this group, in their order"}, names);
     g.dataset("step", {"1", "time steps completed, 0 for the initial state"}, table.step);
     g.dataset("time", {"1", "time of the state"}, table.time);
     if (!g.writing()) table.series.resize(names.size());
@@ -160,7 +160,7 @@ void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
     g.column("factor_bytes", {"B", "memory of the factors, beyond the matrix"}, solves,
              [](SolveRow& s) -> Index& { return s.setup.factor_bytes; });
     if (g.writing() || g.has("values_flushed"))
-        count("values_flushed", "values of the factors that became zero in storage of fewer bits",
+        count("values_flushed", "values of the factors that became zero in reduced precision",
               [](SolveRow& s) -> Index& { return s.setup.values_flushed; });
 }
 

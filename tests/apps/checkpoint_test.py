@@ -73,10 +73,10 @@ class Checkpoint(ProgramTest):
         whole = self.reference()
         size = lambda slot: slot.stat().st_size
         damages = {
-            "header": (lambda slot: self.flip(slot, 30), "header is torn"),
+            "header": (lambda slot: self.flip(slot, 30), "header is incomplete"),
             "image": (lambda slot: self.flip(slot, size(slot) - 5000), "CRC-32"),
             "torn": (lambda slot: slot.write_bytes(slot.read_bytes()[: size(slot) // 2]), "too early"),
-            "empty": (lambda slot: slot.write_bytes(b""), "header is torn"),
+            "empty": (lambda slot: slot.write_bytes(b""), "header is incomplete"),
         }
         for name, (damage, message) in damages.items():
             with self.subTest(name):

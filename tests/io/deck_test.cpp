@@ -89,12 +89,13 @@ TEST(DeckSyntax, EveryWrongLineIsReported) {
     EXPECT_EQ(
         lines_of(deck.errors),
         (Lines{"1: key rtol stands outside a section; put a line [section] above it",
-               "2: [Solver] is no section; names are lower-case words", "4: the ']' of section [solver is missing",
+               "2: [Solver] is not the name of a section; names are lower-case words",
+               "4: the ']' of section [solver is missing",
                "5: 'rtol = 2' follows [solver]; a key stands on its own line",
-               "7: 'rtol 3' has no '='; expected key = value", "8: 'RTol' is no key; keys are lower-case words",
+               "7: 'rtol 3' has no '='; expected key = value", "8: 'RTol' is not a key; keys are lower-case words",
                "9: solver.rtol: the value is missing (\"\" is an empty one)",
                "10: solver.rtol: the value is missing (\"\" is an empty one)",
-               "11: '' is no key; keys are lower-case words", "13: solver.rtol is given twice, first in line 12"}));
+               "11: '' is not a key; keys are lower-case words", "13: solver.rtol is given twice, first in line 12"}));
 }
 
 TEST(DeckSyntax, DuplicatesAreFoundAcrossRepeatedSections) {
