@@ -22,7 +22,7 @@ Backend choose_backend(const Parameters& parameters) {
         return Backend::cuda;
     } catch (const DeviceError& error) {
         if (asked == "auto" && !parameters.is_given("device", "gpu")) return Backend::cpu;
-        throw DeviceError(fmt::format("{}: {}; set device.backend = cpu to run without one (hyperplane list devices)",
+        throw DeviceError(fmt::format("{}: {}; set device.backend = cpu to run without a GPU (hyperplane list devices)",
                                       parameters.where("device", asked == "cuda" ? "backend" : "gpu"), error.what()));
     }
 }

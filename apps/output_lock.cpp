@@ -86,7 +86,7 @@ bool lives(const std::string& path, std::chrono::milliseconds patience) {
 }  // namespace
 
 std::string OutputLock::Holder::text() const {
-    if (host.empty()) return "a process that has not said its name yet";
+    if (host.empty()) return "a process that has not written its name yet";
     return fmt::format("process {} on {} (hyperplane {}), since {}", process, one_line(host), one_line(command),
                        one_line(since));
 }

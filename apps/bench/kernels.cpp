@@ -155,14 +155,14 @@ void time_cusparse(const Context& context, const BenchCase& setting, const Struc
         const CusparseProduct product(context, a, format);
         product.apply(v.x, found);
         const double error = largest_difference(context, found, v.y);
-        watch.require("our SpMV beside cuSPARSE's " + result.format, error, agreement_bound);
+        watch.require("our SpMV compared with cuSPARSE's " + result.format, error, agreement_bound);
         result.kernels.push_back(watch.time("spmv", error, [&] { product.multiply(); }));
     }
     CusparseIlu ilu(context, {format});
     ilu.setup(a);
     ilu.apply(v.x, found);
     const double error = largest_difference(context, found, v.z);
-    watch.require("our M^-1 r beside cuSPARSE's " + result.format, error, agreement_bound);
+    watch.require("our M^-1 r compared with cuSPARSE's " + result.format, error, agreement_bound);
     result.kernels.push_back(watch.time("lower", error, [&] { ilu.lower_solve(); }));
     result.kernels.push_back(watch.time("upper", error, [&] { ilu.upper_solve(); }));
     result.vectors = time_calls(context, repeats, [&] {

@@ -144,7 +144,7 @@ void check(PreconditionedSystem& system, const Candidate& candidate, const Ready
         result.check = ready.made.m->check_application(*ready.a, r, z,
                                                        [&] { return make_in_double(system, candidate, *ready.a); });
     } catch (const OutOfMemory&) {
-        result.check.unchecked = "no memory for what is compared with";
+        result.check.unchecked = "there is no memory for the factors that it is compared with";
     }
     const bool compared = result.check.unchecked.empty();
     if (compared ? result.check.passed() : all_finite(z)) return;

@@ -28,31 +28,38 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
     for (int e = 0; e < stencil.lower_size(); ++e) older = older || stencil.level_map().level(stencil[e]) < -1;
     const std::vector<std::string> all = all_kernels(), solves{"lower", "upper"}, factorisation{"factorise"};
     using enum Variant::Storage;
-    std::vector<Variant> list{{"other layout",
-                               "natural in place of hyperplane, or the other way round (StructILU paper, 4.4)",
-                               {},
-                               other_layout,
-                               all}};
-    if (setting.symmetric) list.push_back({"both triangles", "all of a symmetric matrix", {}, both_triangles, all});
-    if (dilu) list.push_back({"no D-ILU", "factors of its own, not the matrix's E and F", {.may_share = false}});
+    std::vector<Variant> list{
+        {"other layout",
+         "the natural layout in place of hyperplane, or the other way round (StructILU paper, 4.4)",
+         {},
+         other_layout,
+         all}};
+    if (setting.symmetric)
+        list.push_back({"both triangles", "both stored, of a symmetric matrix", {}, both_triangles, all});
+    if (dilu)
+        list.push_back({"no D-ILU", "E and F are stored as factors, not read from the matrix", {.may_share = false}});
     if (!cuda) return list;
     list.push_back(
-        {"by level", "a launch for each level, no tiles that wait for each other (4.1)", {.by_level = true}});
+        {"by level", "a launch for each level instead of tiles that wait for each other (4.1)", {.by_level = true}});
     if (older && !dilu)
-        list.push_back(
-            {"not pipelined", "no terms summed ahead (4.2.1)", {.tuning = {.pipelined = false}}, own, solves});
+        list.push_back({"not pipelined",
+                        "no terms are summed a level ahead (4.2.1)",
+                        {.tuning = {.pipelined = false}},
+                        own,
+                        solves});
     if (setting.dof <= 2 && (dilu || stencil.lower_size() >= 6))
         list.push_back({"no factor ring",
-                        "neighbours' factors from memory, not from shared memory",
+                        "neighbours' factors are read from global memory, not from shared memory",
                         {.tuning = {.factor_ring = false}},
                         own,
                         factorisation});
     if (setting.dof <= 8)
-        list.push_back({setting.dof > 2 ? "no tensor cores" : "not in registers",
-                        "points factored by rows, not in registers; from 3 unknowns on these are on tensor cores (4.3)",
-                        {.tuning = {.in_registers = false}},
-                        own,
-                        factorisation});
+        list.push_back(
+            {setting.dof > 2 ? "no tensor cores" : "not in registers",
+             "points are factored by rows, not in registers, nor, with 3 unknowns or more, on tensor cores (4.3)",
+             {.tuning = {.in_registers = false}},
+             own,
+             factorisation});
     return list;
 }
 
@@ -68,28 +75,28 @@ std::vector<Variant> tunings(const std::string& part) {
                         factorises ? std::vector<std::string>{"factorise"} : std::vector<std::string>{"lower", "upper"},
                         factors});
     };
-    add("no stages", "coefficients read when needed", {.stages = 0});
+    add("no stages", "coefficients are read when they are needed", {.stages = 0});
     add("2 stages", "levels of coefficients in shared memory", {.stages = 2});
     add("4 stages", "levels of coefficients in shared memory", {.stages = 4});
     add("6 stages", "levels of coefficients in shared memory", {.stages = 6});
     add("8 stages", "levels of coefficients in shared memory", {.stages = 8});
     for (const int ahead : {1, 2, 4})
-        add(fmt::format("lookahead {}", ahead), "levels whose edges are asked for at once", {.lookahead = ahead});
-    add("no loaders", "no warps that only fetch coefficients", {.loaders = 0});
-    add("1 loader", "groups of warps that only fetch coefficients", {.loaders = 1});
-    add("2 lines a loader", "lines that a thread of theirs fetches for", {.loader_lines = 2});
-    add("4 lines a loader", "lines that a thread of theirs fetches for", {.loader_lines = 4});
-    add("1 block", "of the solves resident on a multiprocessor", {.blocks = 1});
-    add("2 blocks", "of the solves resident on a multiprocessor", {.blocks = 2});
-    add("1 factor block", "of the factorisation resident on a multiprocessor", {.factor_blocks = 1});
-    add("2 factor blocks", "of the factorisation resident on a multiprocessor", {.factor_blocks = 2});
+        add(fmt::format("lookahead {}", ahead), "levels whose edges are polled at the same time", {.lookahead = ahead});
+    add("no loaders", "no producer warps", {.loaders = 0});
+    add("1 loader", "groups of producer warps", {.loaders = 1});
+    add("2 lines a loader", "lines for which a thread of a producer warp copies", {.loader_lines = 2});
+    add("4 lines a loader", "lines for which a thread of a producer warp copies", {.loader_lines = 4});
+    add("1 block", "of threads, resident on a multiprocessor in the solves", {.blocks = 1});
+    add("2 blocks", "of threads, resident on a multiprocessor in the solves", {.blocks = 2});
+    add("1 factor block", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 1});
+    add("2 factor blocks", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 2});
     add("factor tiles 7 x 1", "lines of a tile of the factorisation", {.factor_j = 7, .factor_k = 1});
     add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
     add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
     add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
     const auto add_reduced = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
         for (const FactorStorage storage : reduced_factor_storages)
-            add("storage " + to_string(storage) + name, "factors of fewer bits" + what, tuning, storage);
+            add("storage " + to_string(storage) + name, "factors in reduced precision" + what, tuning, storage);
     };
     add_reduced("", "", {});
     add_reduced(", 1 block", ", one block on a multiprocessor", {.blocks = 1});

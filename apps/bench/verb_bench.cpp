@@ -69,9 +69,10 @@ Context read_device(const Invocation& invocation) {
 /// Throws UsageError unless some tuning's name contains the words of --tunings (`some`), and on a CPU.
 void check_tunings(const Context& context, const std::string& words, bool some) {
     if (context.backend() == Backend::cpu)
-        throw UsageError("--tunings: these are of kernels on a GPU; give --device cuda, or a deck and --backend cuda");
+        throw UsageError(
+            "--tunings: only kernels on a GPU have tunings; give --device cuda, or a deck and --backend cuda");
     if (words.empty() || !some)
-        throw UsageError(fmt::format("--tunings: no tuning's name holds '{}'; all stands for every one", words));
+        throw UsageError(fmt::format("--tunings: no tuning has '{}' in its name; all stands for every tuning", words));
 }
 
 int bench_kernel_cases(const Invocation& invocation, int repeats) {
@@ -185,7 +186,7 @@ void add_baselines(const Invocation& invocation, const std::string& deck, int do
 
 void refuse_device(const Invocation& invocation, const char* kind) {
     if (invocation.has("device"))
-        throw UsageError(fmt::format("bench {}: --device is for cases; where a deck runs is said by --backend", kind));
+        throw UsageError(fmt::format("bench {}: --device is for cases; give --backend for decks", kind));
 }
 
 int bench_solves(const Invocation& invocation, int repeats) {
@@ -282,11 +283,12 @@ int bench_assemblies(const Invocation& invocation, int repeats) {
 /// preconditioners.
 Candidates candidates_of_cases(const Invocation& invocation) {
     if (invocation.has("backend"))
-        throw UsageError("bench preconditioners: --backend is for decks; where cases run is said by --device");
+        throw UsageError("bench preconditioners: --backend is for decks; give --device for cases");
     for (const std::string& text : invocation.values("set"))
         if (const DeckEntry entry = parse_override(text); entry.section != "preconditioner")
-            throw UsageError(fmt::format("--set {}: cases have preconditioners alone, no [{}]; name a deck instead",
-                                         text, entry.section));
+            throw UsageError(
+                fmt::format("--set {}: cases have keys of [preconditioner] alone, none of [{}]; name a deck instead",
+                            text, entry.section));
     const Deck deck = parse_deck("[problem]\nname = poisson\n[grid]\ncells = 8\n[solver]\nname = fgmres\n", "bench");
     const std::string names = invocation.value("preconditioners");
     return read_candidates(deck, invocation.values("set"), {"fgmres", names, names.empty()});

@@ -153,11 +153,9 @@ private:
             if (equals == std::string::npos || key.empty()) {
                 fail(fmt::format("{}: '{}' is no key=value; write NAME:KEY=VALUE:KEY=VALUE", option, parts[at]));
             } else if (has_key(schema_.common, section, key)) {
-                fail(key == "name"
-                         ? fmt::format("{}: the name stands first: NAME:KEY=VALUE", option)
-                         : fmt::format("{}: {}.{} is the same for all candidates, or they could not be compared; give "
-                                       "it with --set",
-                                       option, section, key));
+                fail(key == "name" ? fmt::format("{}: the name comes first: NAME:KEY=VALUE", option)
+                                   : fmt::format("{}: {}.{} must be the same for all candidates; give it with --set",
+                                                 option, section, key));
             } else {
                 made.parameters.push_back({section, key, std::string(trim(parts[at].substr(equals + 1))), 0, option});
                 made.text += fmt::format(":{}={}", key, made.parameters.back().value);
@@ -199,9 +197,10 @@ private:
                 fail(fmt::format("--set {}.name={}: the candidates are named by --{}s or --auto; leave one of them out",
                                  entry.section, entry.value, entry.section));
             else if (!applied_[at])
-                fail(fmt::format(
-                    "--set {}={}: no candidate has this key, or what it means nothing without (hyperplane help {})",
-                    entry.name(), entry.value, entry.name()));
+                fail(
+                    fmt::format("--set {}={}: no candidate has this key, or the value of another key without which it "
+                                "means nothing (hyperplane help {})",
+                                entry.name(), entry.value, entry.name()));
         }
     }
 

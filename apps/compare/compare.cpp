@@ -160,10 +160,9 @@ void Comparison::resume(const ComparisonData& earlier) {
         }
     const auto known = earlier.system.find("fingerprint");
     if (known != earlier.system.end() && !(print_ == SystemPrint{}) && known->second != in_hex(print_.all()))
-        throw UsageError(
-            fmt::format("{} holds an unfinished comparison on another linear system than this deck gives now; "
-                        "--fresh starts over",
-                        earlier.path));
+        throw UsageError(fmt::format(
+            "{} holds an unfinished comparison on another linear system than that of this deck; --fresh starts over",
+            earlier.path));
 }
 
 void Comparison::take_over(const ComparisonRow& row, const RecordData& record, const std::vector<TurnRow>& turns,
@@ -351,8 +350,8 @@ void Comparison::warm_up(std::size_t at) {
         if (reason == StopReason::interrupted) {
             trial.outcome = "given_up";
             trial.code = ExitCode::not_converged;
-            trial.reason =
-                fmt::format("it took more than {:.3g} s, {:g} times the best before it", patience, rules_.patience);
+            trial.reason = fmt::format("it took more than {:.3g} s, {:g} times as long as the best candidate before it",
+                                       patience, rules_.patience);
         }
     });
     release(at);

@@ -62,7 +62,7 @@ ComparisonRow row_of(const Trial& trial) {
     row.predicted = trial.predicted;
     if (!trial.tried) {
         row.outcome = "not_tried";
-        row.reason = "the comparison was stopped before it came to it";
+        row.reason = "the comparison was stopped before this candidate was tried";
         row.exit_code = int(ExitCode::checkpointed);
     }
     if (!trial.solved) return row;

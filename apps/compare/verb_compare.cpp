@@ -53,7 +53,7 @@ std::string baseline_of(const Invocation& invocation, const Candidates& candidat
     }
     if (partial.size() == 1) return partial.front();
     throw UsageError(fmt::format("--baseline {}: {} {}", asked,
-                                 partial.empty() ? "no candidate is called so; there are" : "that could be any of",
+                                 partial.empty() ? "there is no such candidate; there are" : "that may be any of",
                                  fmt::join(partial.empty() ? known : partial, ", ")));
 }
 
@@ -73,10 +73,10 @@ std::optional<ComparisonData> unfinished(const std::string& path, const std::str
         ComparisonData earlier = read_comparison(file);
         if (earlier.complete) continue;
         if (earlier.identity != identity)
-            throw UsageError(
-                fmt::format("{} holds an unfinished comparison of other candidates, or of another deck; the same "
-                            "command goes on with it, --fresh starts over, -o names another file",
-                            file));
+            throw UsageError(fmt::format(
+                "{} holds an unfinished comparison of other candidates, or of another deck; repeat the command that "
+                "began it to go on with it, give --fresh to start over, or -o to name another file",
+                file));
         const auto is = [&](const char* key, const std::string& value) {
             const auto at = earlier.system.find(key);
             return at != earlier.system.end() && at->second == value;

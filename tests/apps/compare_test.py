@@ -195,14 +195,14 @@ class Failures(CompareTest):
             for name, outcome in names(exact, "--preconditioners", candidates, *three).items():
                 self.assertEqual(outcome, "converged_rtol", name)
         self.expect(2, "compare", exact, "--preconditioners", "multicolor", *three,
-                    says="no candidate has this key, or what it means nothing without")
+                    says="no candidate has this key, or the value of another key without which it means nothing")
         boxes = self.write("c.ini", POISSON.format(cells=12) +
                            "[preconditioner]\nname = subdomain_ildu0\nvariant = unfused\n")
         for name, outcome in names(boxes, "--preconditioners",
                                    "subdomain_ildu0,subdomain_ildu0:triangular_solve=jacobi").items():
             self.assertEqual(outcome, "converged_rtol", name)
         self.expect(2, "compare", self.poisson(), "--preconditioners", "fgbilu", "--set",
-                    "preconditioner.lower_sweeps=3", says="no candidate has this key, or what it means nothing without")
+                    "preconditioner.lower_sweeps=3", says="no candidate has this key, or the value of another key without which it means nothing")
 
     def test_a_pivot(self):
         self.write("z.mtx", ZERO_PIVOT)
@@ -272,7 +272,7 @@ class Auto(CompareTest):
                               "--reps", "1", "--set", "solver.max_iterations=1e6")
         self.assertEqual([(row["name"], row["outcome"], row["turns"]) for row in answer["candidates"]],
                          [("cg+jacobi", "converged_rtol", 1), ("richardson+jacobi", "given_up", 0)])
-        self.assertIn("times the best before it", answer["candidates"][1]["reason"])
+        self.assertIn("times as long as the best candidate before it", answer["candidates"][1]["reason"])
         self.assertIn("of the 1 pair that converged, of 2 tried", answer["recommendation"])
 
 
@@ -303,11 +303,11 @@ class BadInput(CompareTest):
     def test_no_parameter(self):
         self.refused("--preconditioners", "struct_ilu:fill_level", says="'fill_level' is no key=value")
         self.refused("--preconditioners", "struct_ilu:", says="struct_ilu:: a ':' must be followed by KEY=VALUE")
-        self.refused("--preconditioners", "struct_ilu:name=jacobi", says="the name stands first")
+        self.refused("--preconditioners", "struct_ilu:name=jacobi", says="the name comes first")
 
     def test_the_criterion_is_shared(self):
         self.refused("--solvers", "gmres,cg:rtol=1e-2",
-                     says="--solvers cg:rtol=1e-2: solver.rtol is the same for all candidates")
+                     says="--solvers cg:rtol=1e-2: solver.rtol must be the same for all candidates")
 
     def test_overrides_that_nobody_takes(self):
         self.refused("--preconditioners", "jacobi", "--set", "preconditioner.fill_level=1",
@@ -317,8 +317,8 @@ class BadInput(CompareTest):
 
     def test_baseline(self):
         self.refused("--preconditioners", "jacobi,none", "--baseline", "ilu",
-                     says="no candidate is called so; there are cg+jacobi, cg+none")
-        self.refused("--preconditioners", "jacobi,none", "--baseline", "cg", says="that could be any of cg+jacobi, cg+none")
+                     says="there is no such candidate; there are cg+jacobi, cg+none")
+        self.refused("--preconditioners", "jacobi,none", "--baseline", "cg", says="that may be any of cg+jacobi, cg+none")
 
     def test_counts_and_decks(self):
         self.refused("--auto", "--reps", "0", says="--reps")

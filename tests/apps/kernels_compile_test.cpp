@@ -131,9 +131,9 @@ std::set<std::string> representatives() {
     return chosen;
 }
 
-/// What CI compiles: for sm_90 all in double precision, and representatives in fewer bits; representatives for sm_80,
-/// where some lines are others; and, since sm_100 has those of sm_90, of each family the first one in double precision
-/// for it. Or the remaining ones.
+/// What CI compiles: for sm_90 all in double precision, and representatives in reduced precision; representatives for
+/// sm_80, where some lines are others; and, since sm_100 has those of sm_90, of each family the first one in double
+/// precision for it. Or the remaining ones.
 std::vector<Job> jobs(bool remaining) {
     const std::set<std::string> chosen = representatives();
     std::set<std::string> on_sm_100;
@@ -222,7 +222,7 @@ struct SubdomainJob {
     SubdomainTuning tuning = {};
 };
 
-/// What CI compiles: Table 3, in fewer bits with its smallest and its largest stencil, and variants in double
+/// What CI compiles: Table 3, in reduced precision with its smallest and its largest stencil, and variants in double
 /// precision, for sm_100 the default one alone. Or what is left, and the tunings of `bench --tunings`.
 std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
     using enum SubdomainVariant;
