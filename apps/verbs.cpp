@@ -15,7 +15,7 @@ const Option set{"set", "KEY=VALUE", "override a key of the deck, as section.key
 const Option threads{"threads", "N", "OpenMP threads, short for --set device.threads=N", 't'};
 const Option backend{"backend", "NAME", "auto, cpu or cuda, short for --set device.backend=NAME", 'b'};
 const Option force{"force", "", "write over files that this program did not write, too"};
-const Option wait{"wait", "", "where another process is at work on the same output, wait until it has ended"};
+const Option wait{"wait", "", "if another process is at work on the same output, wait until it has ended"};
 const Option json{"json", "", "print one JSON object instead of text"};
 const Option quiet{"quiet", "", "no progress, warnings and errors only", 'q'};
 const Option verbose{"verbose", "", "say more", 'v'};
@@ -32,7 +32,7 @@ const std::vector<Verb>& verbs() {
          {set,
           threads,
           backend,
-          {"fresh", "", "start over where a preempted record of this deck exists"},
+          {"fresh", "", "start over even if a preempted record of this deck exists"},
           {"case", "CASE", "run this case of a study, by name, number or hash; one that has ended is left alone"},
           {"restart", "", "go on from the newest checkpoint (output.checkpoint_every)"},
           wait,
@@ -56,11 +56,11 @@ const std::vector<Verb>& verbs() {
          "Solve a deck's first linear system with several preconditioners and solvers, in turns",
          {{"preconditioners", "LIST",
            "NAME[:KEY=VALUE]...,...: struct_ilu,struct_ilu:fill_level=1 (default: the deck's)"},
-          {"solvers", "LIST", "the same of solvers; each is tried with each preconditioner (default: the deck's)"},
-          {"auto", "", "try every pair that can work together, lists permitting, and recommend one"},
+          {"solvers", "LIST", "the same for solvers; each is tried with each preconditioner (default: the deck's)"},
+          {"auto", "", "try every pair that can work together, or those of the lists, and recommend one"},
           {"reps", "N", "timed turns after a warm-up; the median counts (default 5)"},
-          {"fresh", "", "start over where an unfinished comparison of this kind exists"},
-          {"baseline", "NAME", "what ratios refer to (default: the deck's own pair, else the first)"},
+          {"fresh", "", "start over even if an unfinished comparison of this kind exists"},
+          {"baseline", "NAME", "candidate that ratios refer to (default: the deck's own pair, else the first)"},
           {"output", "FILE.h5", "the file of all records (default: the deck's name with _compare.h5)", 'o'},
           {"json", "FILE", "also write the table as JSON; - for standard output, alone"},
           wait,
@@ -79,10 +79,10 @@ const std::vector<Verb>& verbs() {
          "Run the cases of a deck with a section [sweep], here or as a Slurm job array",
          {{"jobs", "N", "run, resume: cases at a time, each a process with its share of the processors (default 1)",
            'j'},
-          {"failed", "", "run, resume, submit: failed cases again"},
-          {"edited", "", "run, resume, submit: cases that ran before the study was edited again"},
+          {"failed", "", "run, resume, submit: compute failed cases again"},
+          {"edited", "", "run, resume, submit: compute again the cases that ran before the study was edited"},
           {"print", "", "submit: only show the job script"},
-          {"wait", "", "run, resume, submit: where another process runs or submits the study, wait until it has ended"},
+          {"wait", "", "run, resume, submit: if another process runs or submits the study, wait until it has ended"},
           {"output", "NAME", "collect: write NAME.h5 and NAME.csv (default: the study's folder)", 'o'},
           {"force", "", "run, resume, submit, collect: write over files that this program did not write, too"},
           {"json", "", "plan, status: print one JSON object instead of text"},
@@ -117,7 +117,7 @@ const std::vector<Verb>& verbs() {
          "A.h5 B.h5",
          2,
          2,
-         "Compare two records; exit 8 where they differ, timings apart",
+         "Compare two records; exit 8 if they differ in more than timings",
          {{"tolerance", "T", "relative difference of residuals and errors that counts as equal (default 1e-6)"}, json},
          diff_verb},
         {"report",
@@ -148,15 +148,15 @@ const std::vector<Verb>& verbs() {
          -1,
          "Time kernels, preconditioners or assembly against the memory's limit, or whole solves",
          {{"cases", "LIST",
-           "STENCIL:DOF:N[:sym],... or a file of such, or table3[:DOF], table3-small, levels, ablation"},
-          {"device", "cpu|cuda", "where cases run (default cpu); on a GPU beside cuSPARSE"},
+           "STENCIL:DOF:N[:sym],..., a file with such cases, table3[:DOF], table3-small, levels or ablation"},
+          {"device", "cpu|cuda", "where cases run (default cpu); on a GPU they are compared with cuSPARSE"},
           {"preconditioners", "LIST", "preconditioners: NAME[:KEY=VALUE]... separated by commas (default: all)"},
           {"layout", "natural|hyperplane",
-           "kernels: how matrix and vectors lie (default natural; hyperplane on a GPU)"},
-          {"ablate", "", "kernels: time struct_ilu without each piece of its paper, too, in place of cuSPARSE"},
+           "kernels: layout of matrix and vectors (default natural; hyperplane on a GPU)"},
+          {"ablate", "", "kernels: also time struct_ilu without each technique of its paper, in place of cuSPARSE"},
           {"tunings", "WORDS",
-           "kernels: time struct_ilu on a GPU, too, with the tiles, stages, blocks so called, or all; preconditioners: "
-           "subdomain_ildu0 with workers and rings"},
+           "kernels: also time struct_ilu on a GPU with tunings that have this in their names (tiles, stages, blocks, "
+           "...), or with all; preconditioners: subdomain_ildu0 (workers, rings)"},
           {"repeats", "N", "timed calls after a warm-up; the median counts (default 9)"},
           {"json", "FILE", "also write what was measured; - for standard output, alone"},
           force,

@@ -34,7 +34,8 @@ std::vector<std::string> deck_differences(const Parameters& parameters, const st
                                               known.empty() ? "unset" : known));
         if (at != before.end()) before.erase(at);
     }
-    for (const auto& [name, value] : before) differences.push_back(fmt::format("{} was {}, is gone", name, value));
+    for (const auto& [name, value] : before)
+        differences.push_back(fmt::format("{} was {}, is not a key any more", name, value));
     return differences;
 }
 

@@ -17,37 +17,35 @@ ParameterTable device_parameters() {
          .key = "backend",
          .type = ParameterType::choice,
          .default_value = "auto",
-         .description =
-             "where the run takes place, assembly and solve: cpu; cuda, an NVIDIA GPU, and where there is none "
-             "the run ends with exit code 9; auto, a GPU where there is one, and the run says what it took",
+         .description = "where assembly and solve run: cpu; cuda, an NVIDIA GPU (without one the run ends with exit "
+                        "code 9); auto, a GPU if there is one, and the run says what it chose",
          .choices = {"auto", "cpu", "cuda"}},
         {.section = "device",
          .key = "gpu",
          .type = ParameterType::integer,
          .default_value = "0",
-         .description = "which GPU, as hyperplane list devices numbers them",
+         .description = "number of the GPU, as hyperplane list devices shows it",
          .minimum = Bound{0}},
         {.section = "device",
          .key = "threads",
          .type = ParameterType::integer,
          .default_value = "0",
-         .description =
-             "OpenMP threads; 0 leaves it to OpenMP (OMP_NUM_THREADS, else one a core). Results do not depend on it",
+         .description = "number of OpenMP threads; 0: OpenMP's default (OMP_NUM_THREADS, else one for each core). "
+                        "Results do not depend on it",
          .minimum = Bound{0},
          .maximum = Bound{4096}},
         {.section = "device",
          .key = "layout",
          .type = ParameterType::choice,
          .default_value = "auto",
-         .description = "how points are ordered in memory; auto takes what the preconditioner asks for",
+         .description = "how points are ordered in memory; auto: as the preconditioner prefers",
          .choices = {"auto", "natural", "hyperplane"}},
         {.section = "device",
          .key = "memory_limit",
          .type = ParameterType::real,
          .default_value = "",
-         .description = "most memory the run may hold, on a GPU of the GPU's; beyond it the run ends with exit code 6. "
-                        "Unset: what "
-                        "there is",
+         .description = "the most memory that the run may hold, on a GPU the GPU's memory; a run that needs more ends "
+                        "with exit code 6. Unset: what is available",
          .unit = "MiB",
          .minimum = Bound{0, true}},
     };
@@ -69,15 +67,15 @@ ParameterTable output_parameters() {
          .key = "measure_limit",
          .type = ParameterType::boolean,
          .default_value = "false",
-         .description = "after the run, measure what the memory delivers to a copy as large as the run, so that the "
-                        "report can set the achieved bandwidth against it; takes some 50 ms"},
+         .description = "after the run, measure the bandwidth of a copy as large as the run, so that the report can "
+                        "compare the achieved bandwidth with it; takes about 50 ms"},
         {.section = "output",
          .key = "checkpoint_every",
          .type = ParameterType::integer,
          .default_value = "0",
-         .description = "time steps between checkpoints, which are kept in two slots beside the record with "
-                        ".0.checkpoint and .1.checkpoint until the run has ended well; run --restart goes on from "
-                        "them. 0: none",
+         .description =
+             "time steps between checkpoints, which are kept in two files beside the record, NAME.0.checkpoint and "
+             "NAME.1.checkpoint, until the run has ended well; run --restart goes on from them. 0: none",
          .minimum = Bound{0}},
         {.section = "output",
          .key = "checkpoint_minutes",
@@ -108,14 +106,14 @@ ParameterTable expect_parameters() {
          .key = "error_norm",
          .type = ParameterType::text,
          .default_value = "max",
-         .description = "the error norm that max_error and min_error are about"},
+         .description = "the error norm that max_error and min_error bound"},
         expected("max_error", ParameterType::real, "the error norm is at most this", 0),
         expected("min_error", ParameterType::real, "the error norm is at least this", 0),
         {.section = "expect",
          .key = "diagnostic",
          .type = ParameterType::text,
          .default_value = "",
-         .description = "the diagnostic that max_diagnostic and min_diagnostic are about, e.g. energy"},
+         .description = "the diagnostic that max_diagnostic and min_diagnostic bound, for example energy"},
         {.section = "expect",
          .key = "max_diagnostic",
          .type = ParameterType::real,
@@ -135,33 +133,32 @@ ParameterTable expect_parameters() {
          .key = "max_drift",
          .type = ParameterType::text,
          .default_value = "",
-         .description =
-             "NAME BOUND, NAME BOUND, ...: at no step a diagnostic lies further from what it began with than "
-             "its bound times the largest of its values"},
+         .description = "NAME BOUND, NAME BOUND, ...: at every step each of these diagnostics differs from its initial "
+                        "value by at most its bound times the largest of its absolute values"},
         {.section = "expect",
          .key = "never_rising",
          .type = ParameterType::text,
          .default_value = "",
-         .description = "NAME, NAME, ...: diagnostics that no step raises, but for 1e-9 of their value"},
+         .description = "NAME, NAME, ...: diagnostics that no step increases by more than 1e-9 of their value"},
         {.section = "expect",
          .key = "end",
          .type = ParameterType::choice,
          .default_value = "",
-         .description = "how the run ends; where it is a failure that happens, the run exits with 0",
+         .description = "how the run ends; if this is a failure and it occurs, the run exits with 0",
          .choices = {"solved", "steps_taken", "end_time_reached", "steady_state", "steps_used_up", "step_not_solved",
                      "forbidden_state", "too_many_rejections", "step_too_small"}},
         {.section = "expect",
          .key = "stop_reason",
          .type = ParameterType::choice,
          .default_value = "",
-         .description = "the last solve ends for this reason; where it is a failure that happens, the run exits with 0",
+         .description = "the last solve ends for this reason; if this is a failure and it occurs, the run exits with 0",
          .choices = {"converged_rtol", "converged_atol", "max_iterations", "diverged", "breakdown",
                      "indefinite_operator", "indefinite_preconditioner", "not_finite", "false_convergence"}},
         {.section = "expect",
          .key = "exit_code",
          .type = ParameterType::choice,
          .default_value = "",
-         .description = "the run would end with this exit code; where it does, it exits with 0",
+         .description = "the exit code with which the run would end; if it does, it exits with 0",
          .choices = {"0", "3", "4", "5", "6", "7"}},
     };
 }
@@ -205,10 +202,10 @@ std::string explain_section(const std::string& section) {
         {"time", "Time steps, of transient problems and towards steady states."},
         {"newton", "Newton's method, for nonlinear problems."},
         {"solver", "The Krylov method and when it stops: ||b - A x|| <= max(rtol ||b||, atol), the true residual."},
-        {"preconditioner", "What the Krylov method is preconditioned with."},
-        {"device", "Where the work is done, in which memory layout and how much memory it may take."},
+        {"preconditioner", "The preconditioner of the Krylov method."},
+        {"device", "The device of the run, the memory layout, and how much memory it may hold."},
         {"output", "What is written."},
-        {"expect", "What the run must show; anything else ends with exit code 8. This makes a deck a test."},
+        {"expect", "What must hold at the end of the run, or else its exit code is 8. This makes a deck a test."},
         {"sweep",
          "What a study varies: section.key = VALUE, VALUE, ..., where a value may also be a range: 0..3, 1..2 step "
          "0.25, "

@@ -114,7 +114,7 @@ public:
         for (const auto& [key, count] : unmet_)
             if (count > most_told)
                 result_.unmet.push_back(
-                    fmt::format("{}: not met {} times more", p_.where("expect", key), count - most_told));
+                    fmt::format("{}: not met {} more times", p_.where("expect", key), count - most_told));
         const bool failure_asked_for = given("exit_code") || given("stop_reason") || given("end");
         if (!result_.unmet.empty() && (code == ExitCode::ok || failure_asked_for)) result_.code = ExitCode::expectation;
         if (result_.unmet.empty() && failure_asked_for) result_.code = ExitCode::ok;

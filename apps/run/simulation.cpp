@@ -206,7 +206,7 @@ std::string Simulation::culprit(NewtonReason reason) {
     }
     if (linear || !judged) return "";
     const auto bad = find_bad_state(problem, newton_->uncut_state(u_));
-    return bad ? "; Newton's whole correction leads to where " + describe(*bad, problem.shape().grid) : "";
+    return bad ? "; after Newton's whole correction " + describe(*bad, problem.shape().grid) : "";
 }
 
 void Simulation::fail(const StepRow& row, EndReason reason, const std::string& why) {

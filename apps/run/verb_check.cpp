@@ -23,10 +23,9 @@ std::string steps_text(const Case& a_case) {
 std::string estimate_text(const Case& a_case, const Estimate& time) {
     const Index steps = a_case.steps().value_or(1);
     return fmt::format(
-        "time it will take, from the memory it moves:\n"
-        "  an iteration     {} or more: {:.3g} MiB at the {:.3g} GB/s of a copy as large as this run, just now\n"
-        "  {}{} iterations  {} or more; solver.max_iterations allows no more, how many it needs the run will tell\n"
-        "  assembly and set-up come on top\n",
+        "time it will take, from the memory it moves:\n  an iteration     {} or more: {:.3g} MiB at the {:.3g} GB/s of "
+        "a copy as large as this run, measured now\n  {}{} iterations  {} or more; this is solver.max_iterations, the "
+        "run may need fewer\n  assembly and set-up are not included\n",
         in_words(time.iteration_seconds), time.iteration_bytes / (1 << 20), time.rate * 1e-9,
         steps > 1 ? fmt::format("{} steps of ", steps) : "", a_case.criteria.max_iterations,
         in_words(time.most_seconds));

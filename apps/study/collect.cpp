@@ -54,8 +54,8 @@ std::vector<Column> result_columns() {
          K::real},
         {"solve_seconds", {"s", "wall time of all solves, all parts of the run together"}, K::real},
         {"seconds_per_iteration", {"s", "solve_seconds / iterations"}, K::real},
-        {"parts", {"1", "parts the run was made in: 1 where nothing stopped it"}, K::count},
-        {"places", {"1", "host and device; where another one took over, that one after '; then'"}, K::text},
+        {"parts", {"1", "number of parts of the run: 1 if nothing stopped it"}, K::count},
+        {"places", {"1", "host and device; if the run went on elsewhere, that place after '; then'"}, K::text},
         {"pivots_modified", {"1", "pivots that the pivot policy changed"}, K::count},
         {"memory_peak", {"B", "most memory held at once"}, K::count},
     };
@@ -114,9 +114,9 @@ Table make_table(const Study& study) {
                      {"name", {"1", "name of the case"}, K::text},
                      {"hash", {"1", "of its resolved deck"}, K::text},
                      {"status", {"1", "done, failed, or why there is no result"}, K::text},
-                     {"exit_code", {"1", "of the run; none where it has not ended"}, K::count}};
+                     {"exit_code", {"1", "of the run; none if it has not ended"}, K::count}};
     for (const SweepAxis& axis : study.sweep.axes)
-        table.columns.push_back({axis.name(), {"1", "value of this key; empty where it does not apply"}, K::text});
+        table.columns.push_back({axis.name(), {"1", "value of this key; empty if it does not apply"}, K::text});
     const std::vector<Column> results = result_columns();
     table.columns.insert(table.columns.end(), results.begin(), results.end());
     for (const std::string& norm : norms) table.columns.push_back({"error_" + norm, {"1", "error norm"}, K::real});

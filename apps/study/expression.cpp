@@ -44,7 +44,8 @@ public:
     bool evaluate() {
         const Value value = disjunction();
         if (!token_.empty())
-            fail(fmt::format("'{}' is not expected here; and, or and comparisons join values", token_));
+            fail(fmt::format("'{}' is not expected here; values are joined by and, or, comparisons and + - * / %",
+                             token_));
         return truth(value, 0);
     }
 
@@ -191,8 +192,7 @@ private:
         if (word == "true" || word == "false") return word == "true";
         if (word.find('.') == std::string::npos) return word;
         const auto at = values_.find(word);
-        if (at == values_.end())
-            fail(fmt::format("{} is not swept{}; texts stand in single quotes", word, known(word)));
+        if (at == values_.end()) fail(fmt::format("{} is not swept{}; put texts in single quotes", word, known(word)));
         if (const auto value = number_in(at->second)) return *value;
         if (at->second == "true" || at->second == "false") return at->second == "true";
         return at->second;

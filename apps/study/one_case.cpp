@@ -28,7 +28,8 @@ bool ended(const StudyCase& found, const Invocation& invocation, bool locked, On
 OneCase take_case(const Invocation& invocation) {
     for (const char* option : {"set", "threads"})
         if (invocation.has(option))
-            throw UsageError(fmt::format("--{} would make it another case than --case names; edit the study", option));
+            throw UsageError(fmt::format(
+                "--{} would make it another case than the one that --case names; edit the study instead", option));
     const Study study = read_study(invocation.arguments.at(0));
     const StudyCase& found = study.find(invocation.value("case"));
     if (!found.error.empty()) throw UsageError(found.error);

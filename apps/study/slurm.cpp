@@ -109,9 +109,10 @@ ParameterTable slurm_parameters() {
         key("memory", T::text,
             "memory of a case, as Slurm writes it (4G); unset: what the largest case is predicted to "
             "need and a quarter more"),
-        key("max_running", T::integer, "cases that may run at once; unset: as many as the cluster takes"),
-        key("seconds_to_stop", T::integer, "seconds before its time limit at which a case is told to keep its state",
-            "120"),
+        key("max_running", T::integer,
+            "largest number of cases that run at the same time; unset: as many as the cluster allows"),
+        key("seconds_to_stop", T::integer,
+            "seconds before its time limit at which a case is signalled to keep its state", "120"),
         key("setup", T::text, "shell command before each case, such as module load cuda"),
         key("options", T::text, "further options of sbatch, on one line"),
     };

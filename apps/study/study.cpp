@@ -142,8 +142,9 @@ const StudyCase& Study::find(const std::string& word) const {
     std::vector<std::string> names;
     for (const StudyCase& a_case : cases) names.push_back(a_case.name);
     const std::string near = nearest(word, names);
-    throw UsageError(fmt::format("{} has no case '{}'{}; either it was edited since, or see hyperplane study plan {}",
-                                 file, word, near.empty() ? "" : fmt::format("; did you mean {}?", near), file));
+    throw UsageError(
+        fmt::format("{} has no case '{}'{}; hyperplane study plan {} lists its cases, which change when it is edited",
+                    file, word, near.empty() ? "" : fmt::format("; did you mean {}?", near), file));
 }
 
 Study read_study(const std::string& file) {

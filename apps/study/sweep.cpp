@@ -38,7 +38,8 @@ struct Range {
     }
     /// Why the range would not end; empty if it ends.
     std::string wrong() const {
-        if (factor && (first * last <= 0.0 || by <= 0.0)) return "a factor needs ends of one sign and must be positive";
+        if (factor && (first * last <= 0.0 || by <= 0.0))
+            return "a factor must be positive, and both ends of its range must have the same sign";
         const bool grows = factor ? (by > 1.0) == (first > 0.0) : by > 0.0;
         const bool stays = factor ? by == 1.0 : by == 0.0;
         if (first != last && (stays || grows != (last > first)))
@@ -91,7 +92,7 @@ std::vector<std::string> expand(const std::string& text) {
     }
     for (std::size_t at = 1; at < values.size(); ++at)
         if (std::find(values.begin(), values.begin() + at, values[at]) != values.begin() + at)
-            throw UsageError(fmt::format("the value {} stands twice", values[at]));
+            throw UsageError(fmt::format("the value {} is given twice", values[at]));
     return values;
 }
 

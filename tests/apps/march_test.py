@@ -164,7 +164,7 @@ class March(ProgramTest):
 
     def test_a_step_cut_short_tells_what_forbids_the_whole(self):
         deck = self.write("a.ini", BLAST.replace("method = linearised", "max_iterations = 8"))
-        self.expect(3, "run", deck, says=["step 1: max_iterations", "Newton's whole correction leads to where",
+        self.expect(3, "run", deck, says=["step 1: max_iterations", "after Newton's whole correction",
                                           " at cell ("])
 
     def test_steps_towards_a_steady_flow_grow(self):
