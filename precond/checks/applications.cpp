@@ -243,7 +243,7 @@ ApplicationCheck check_solves(const Context& context, const TriangleFactors& fac
 
 ApplicationCheck check_sweeps(const Context& context, const TriangleFactors& factors, const SweepOptions& options,
                               const Vector& r, const Vector& z) {
-    if (options.mode != SweepMode::sync) return {0.0, 0.0, "asynchronous sweeps give other bits in another run"};
+    if (options.mode != SweepMode::sync) return {0.0, 0.0, "the bits of asynchronous sweeps differ from run to run"};
     return {swept_error(context, factors, options, r, z), bound_of_double(), ""};
 }
 

@@ -44,10 +44,9 @@ Buffer<char> buffer(const Context& context, std::size_t bytes) {
 
 Buffer<char> buffer(const Context& context, int bytes, const char* what) {
     if (bytes < 0)
-        throw UsageError(
-            fmt::format("cuSPARSE's {} needs a buffer beyond the 2 GiB that it can count; use struct_ilu or "
-                        "a smaller grid",
-                        what));
+        throw UsageError(fmt::format(
+            "cuSPARSE's {} needs a buffer of more than the 2 GiB that it supports; use struct_ilu or a smaller grid",
+            what));
     return buffer(context, std::size_t(bytes));
 }
 

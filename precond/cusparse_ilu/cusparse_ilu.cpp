@@ -18,7 +18,7 @@ const ParameterTable& cusparse_parameters() {
          "format",
          choice,
          "csr",
-         "how cuSPARSE keeps the matrix: scalars (csr) or dof x dof blocks (bsr)",
+         "how cuSPARSE stores the matrix: scalars (csr) or dof x dof blocks (bsr)",
          "",
          {},
          {},
@@ -83,15 +83,15 @@ PreconditionerRow cusparse_ilu_row() {
     row.name = "cusparse_ilu";
     row.summary = "ILU(k), or IC(k) of a symmetric matrix, by cuSPARSE: the baseline on a GPU";
     row.explanation =
-        "NVIDIA's csrilu02, csric02 and SpSV, or bsrilu02 and bsrsv2, on the matrix in natural order; a point's "
-        "unknowns are neighbours. With storage = single the solves are cuSPARSE's in single precision, vectors and "
+        "NVIDIA's csrilu02, csric02 and SpSV, or bsrilu02 and bsrsv2, on the matrix in natural order; the unknowns of "
+        "a point are consecutive. With storage = single the solves are cuSPARSE's in single precision, vectors and "
         "arithmetic too. It needs analysis and buffers that struct_ilu does without; memory predictions leave the "
-        "buffers out, because only cuSPARSE knows their size. Needs device.backend = cuda. "
-        "Source: cuSPARSE library, NVIDIA, sections on incomplete factorisation and SpSV.";
+        "buffers out, because only cuSPARSE knows their size. Needs device.backend = cuda. Source: cuSPARSE library, "
+        "NVIDIA, sections on incomplete factorisation and SpSV.";
     row.parameters = cusparse_parameters();
     row.storages = {FactorStorage::double_precision, FactorStorage::single_precision};
     row.storage_note =
-        "cuSPARSE solves in the precision that they are kept in, and has no triangular solves in half precision";
+        "cuSPARSE solves in the precision of the factors, and has no triangular solves in half precision";
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         require_cusparse(setting.context);

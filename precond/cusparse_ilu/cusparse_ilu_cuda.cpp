@@ -80,9 +80,8 @@ struct CusparseIlu::Device {
         const int rows_of_point = rows.format() == RowFormat::bsr ? 1 : dof;
         const Int3 cell = layout.grid().point(Index(at / rows_of_point));
         throw SetupError(
-            fmt::format("cusparse_ilu: {} met a pivot that is zero{} at cell ({},{},{}){}; it has no remedy for one, "
-                        "struct_ilu has "
-                        "(preconditioner.pivot_policy = shift or boost)",
+            fmt::format("cusparse_ilu: {} found a pivot that is zero{} at cell ({},{},{}){}, which it cannot replace; "
+                        "use struct_ilu, which can (preconditioner.pivot_policy = shift or boost)",
                         factorisation->name(), symmetric ? " or not positive" : "", cell.x, cell.y, cell.z,
                         rows_of_point > 1 ? fmt::format(", component {}", at % rows_of_point) : ""));
     }

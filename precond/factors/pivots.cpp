@@ -88,7 +88,8 @@ std::string PivotInverter::explain() const {
                        : rule_.definite ? "not positive enough for incomplete Cholesky"
                                         : "too small";
     const char* advice =
-        not_finite() ? "The matrix holds a NaN or an infinity, which no pivot_policy mends; check the coefficients."
+        not_finite()
+            ? "The matrix holds a NaN or an infinity, which no pivot_policy can repair; check the coefficients."
         : rule_.boost > 0.0
             ? "Its whole block is zero, so there is no scale to boost it to; give the cell a diagonal entry."
             : "Try preconditioner.pivot_policy = shift or boost, or a preconditioner.shift above 0.";
@@ -136,14 +137,15 @@ const ParameterTable& pivot_parameters() {
          "pivot_policy",
          choice,
          "fail",
-         "what a pivot that cannot be used leads to: an error with its cell (fail), a growing shift of the whole "
-         "diagonal (shift), or a replaced pivot (boost); each modified pivot is counted and located",
+         "what happens if a pivot cannot be used: an error with its cell (fail), a growing shift of the whole diagonal "
+         "(shift), or a replaced pivot (boost); each modified pivot is counted and located",
          "",
          {},
          {},
          {"fail", "shift", "boost"}},
         {section, "pivot_tolerance", real, "1e-14",
-         "a pivot cannot be used below this fraction of its block's largest entry", "", Bound{0}, Bound{1, true}},
+         "a pivot cannot be used if it is below this fraction of its block's largest entry", "", Bound{0},
+         Bound{1, true}},
         {section, "pivot_boost", real, "1e-3", "size of a boosted pivot as a fraction of its block's largest entry", "",
          Bound{0, true}, Bound{1}},
     };

@@ -29,12 +29,15 @@ std::string list_of(const std::vector<FactorStorage>& storages) {
 ParameterSpec factor_storage_parameter(const std::vector<FactorStorage>& storages, const std::string& note) {
     ParameterSpec spec{"preconditioner", "storage", ParameterType::choice, "double", ""};
     if (storages.size() == 1)
-        spec.description = "how factors are kept; this preconditioner takes " + list_of(storages) + " alone";
+        spec.description =
+            "precision in which factors are stored; this preconditioner supports " + list_of(storages) + " alone";
     else
-        spec.description = "how factors are kept, " + list_of(storages) + "; " +
-                           (note.empty() ? "they are widened when read, vectors and arithmetic stay double" : note);
+        spec.description =
+            "precision in which factors are stored, " + list_of(storages) + "; " +
+            (note.empty() ? "they are widened to double when they are read; vectors and arithmetic are double" : note);
     if (std::find(storages.begin(), storages.end(), FactorStorage::half_scaled) != storages.end())
-        spec.description += ". half_scaled is half precision with a power of two for each row of each triangle";
+        spec.description +=
+            ". half_scaled is half precision with a power of two as scale for each row of each triangle";
     for (const FactorStorage storage : all_factor_storages) spec.choices.push_back(to_string(storage));
     return spec;
 }

@@ -35,9 +35,9 @@ ParameterTable fgbilu_parameters() {
          "style",
          ParameterType::choice,
          "blocks",
-         "how the work of a hyperplane is shared out. kernels: a parallel loop, on a GPU a launch, for each step over "
-         "all elements of all blocks. blocks: a thread block takes points through all steps, one launch a hyperplane; "
-         "on a CPU threads take lines of points, as struct_ilu does",
+         "how the work of a hyperplane is distributed. kernels: a parallel loop, on a GPU a launch, for each step over "
+         "all elements of all blocks. blocks: one launch for a hyperplane, in which a thread block computes all steps "
+         "of its points; on a CPU threads compute lines of points, as in struct_ilu",
          "",
          {},
          {},
@@ -246,10 +246,10 @@ PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu) {
     row.explanation =
         "Equal to struct_ilu of fill level 0 and to sequential block ILU(0) to rounding, for every stencil and 1 to 32 "
         "unknowns a point. The points of a hyperplane do not depend on each other: all elements of their blocks are "
-        "worked on at once, one hyperplane after the other, and diagonal blocks are inverted in place by Gauss-Jordan "
-        "elimination. With solver richardson it is the paper's linear solver. Symmetric matrices store and read one "
-        "triangle. Source: Luo, Edwards, Luo, Mueller, A fine-grained block ILU scheme on regular structures for "
-        "GPGPUs, Computers & Fluids 119, 2015.";
+        "computed at the same time, one hyperplane after the other, and diagonal blocks are inverted in place by "
+        "Gauss-Jordan elimination. With solver richardson it is the paper's linear solver. Symmetric matrices store "
+        "and read one triangle. Source: Luo, Edwards, Luo, Mueller, A fine-grained block ILU scheme on regular "
+        "structures for GPGPUs, Computers & Fluids 119, 2015.";
     row.parameters = fgbilu_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [make_exact_ilu](const Parameters& parameters,

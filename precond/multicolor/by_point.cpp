@@ -321,12 +321,12 @@ template void round(Backend, const ColouredPoints&, int, bool, const double*, Ha
 
 void lower(Backend backend, const Sweep& sweep, int colour, Index count) {
     if (count == 0) return;
-    for_each_point(backend, places(count), "multicolour lower sweep", SweepPoint<true>{sweep, colour, count});
+    for_each_point(backend, places(count), "multicolour lower solve", SweepPoint<true>{sweep, colour, count});
 }
 
 void upper(Backend backend, const Sweep& sweep, int colour, Index count) {
     if (count == 0) return;
-    for_each_point(backend, places(count), "multicolour upper sweep", SweepPoint<false>{sweep, colour, count});
+    for_each_point(backend, places(count), "multicolour upper solve", SweepPoint<false>{sweep, colour, count});
 }
 
 void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to) {

@@ -13,19 +13,18 @@ namespace {
 
 ParameterTable multicolor_parameters() {
     ParameterTable table = pivot_parameters();
-    table.push_back(
-        {"preconditioner",
-         "colours",
-         ParameterType::choice,
-         "stencil",
-         "stencil: the fewest colours of a linear colouring (i + y j + z k) mod C, which follows from the "
-         "stencil alone. Two others, looked up in tables and much slower, to compare with: greedy, points in "
-         "natural order, each with the least colour that no neighbour has; hashed, random numbers as in "
-         "cuSPARSE's csrcolor, many more colours and fewer iterations",
-         "",
-         {},
-         {},
-         {"stencil", "greedy", "hashed"}});
+    table.push_back({"preconditioner",
+                     "colours",
+                     ParameterType::choice,
+                     "stencil",
+                     "stencil: the fewest colours of a linear colouring (i + y j + z k) mod C, which follows from the "
+                     "stencil alone. Two others, which are looked up in tables and much slower, are for comparison: "
+                     "greedy, points in natural order, each with the smallest colour that no neighbour has; hashed, "
+                     "colours by random numbers as in cuSPARSE's csrcolor, with many more colours and fewer iterations",
+                     "",
+                     {},
+                     {},
+                     {"stencil", "greedy", "hashed"}});
     const ParameterTable solves = triangular_solve_parameters();
     table.insert(table.end(), solves.begin(), solves.end());
     return table;
@@ -39,7 +38,7 @@ MulticolorOptions multicolor_options(const Parameters& parameters) {
                                     pivot_options(parameters), factor_storage(parameters)};
     if (is_reduced(options.storage) && options.colours != ColourRule::stencil && !sweeps_triangles(parameters))
         throw UsageError(parameters.where("preconditioner", "storage") +
-                         ": colours that are looked up have factors of double precision alone; leave it out, or set "
+                         ": with these colours factors are in double precision alone; leave it out, or set "
                          "preconditioner.colours = stencil");
     return options;
 }
@@ -272,14 +271,14 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
 PreconditionerRow multicolor_row() {
     PreconditionerRow row;
     row.name = "multicolor";
-    row.summary = "ILU(0) or IC(0) of the points sorted by colour; a step of a sweep for each colour";
+    row.summary = "ILU(0) or IC(0) of the points sorted by colour; a step of a solve for each colour";
     row.explanation =
         "Exact incomplete factorisation of the matrix whose points are sorted by colour, such that no neighbours have "
-        "the same one: 2 colours for star7, 3 for star13, 4 for diamond13, 7 for diamond25, 8 for box27. A sweep takes "
-        "one step a colour, all its points at once, but M is worse than in natural order. A symmetric matrix is "
-        "factored as incomplete Cholesky and keeps one triangle. "
-        "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; "
-        "Saad, Iterative Methods, section 12.4.";
+        "the same one: 2 colours for star7, 3 for star13, 4 for diamond13, 7 for diamond25, 8 for box27. A solve has "
+        "one step for each colour, in which all its points are computed at the same time, but M is worse than in "
+        "natural order. A symmetric matrix is factored as incomplete Cholesky, of which one triangle is stored. "
+        "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; Saad, "
+        "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {

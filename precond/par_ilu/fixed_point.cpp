@@ -56,7 +56,7 @@ SweepCounts FixedPointFactorisation::sweeps() const {
 
 std::string FixedPointFactorisation::remark() const {
     return fmt::format(
-        " It was met after {} sweeps, which may not converge on this matrix; struct_ilu factors exactly.", count_);
+        " It was found after {} sweeps, which may not converge for this matrix; struct_ilu factors exactly.", count_);
 }
 
 }  // namespace hyperplane

@@ -17,22 +17,23 @@ ParameterTable par_ilu_parameters() {
         if (spec.key == "pivot_policy") {
             spec.choices = {"fail", "shift"};
             spec.description =
-                "what a pivot that cannot be used after the last sweep leads to: an error with its cell (fail), or a "
+                "what happens if a pivot cannot be used after the last sweep: an error with its cell (fail), or a "
                 "growing shift of the whole diagonal (shift)";
         } else if (spec.key == "pivot_boost") {
             spec.description =
                 "size of a pivot that cannot be used before the last sweep, as a fraction of its block's "
                 "largest entry";
         }
-    table.push_back({section, "sweeps", integer, "5", "fixed-point sweeps over all stored entries, from A's on", "",
-                     Bound{1}, Bound{10000}});
+    table.push_back({section, "sweeps", integer, "5",
+                     "number of fixed-point sweeps over all stored entries, which begin with those of A", "", Bound{1},
+                     Bound{10000}});
     table.push_back({section,
                      "mode",
                      choice,
                      "sync",
-                     "sync: a sweep reads the one before, the same bits in every run; async: entries replace the old "
-                     "ones as soon as they are made, not deterministic; on a GPU, up to 8 unknowns a point, in memory "
-                     "for one set of factors",
+                     "sync: a sweep reads only values of the sweep before, and every run gives the same bits; async: "
+                     "new entries replace the old ones as soon as they are computed, not deterministic; on a GPU, for "
+                     "up to 8 unknowns a point, in memory for one set of factors",
                      "",
                      {},
                      {},
@@ -62,10 +63,10 @@ PreconditionerRow par_ilu_row() {
     PreconditionerRow row = ilu_row("par_ilu", par_ilu_of);
     row.summary = "ILU(k) or IC(k) by fixed-point sweeps; exact solves or Jacobi sweeps";
     row.explanation =
-        "All entries of the factors are improved at once, from those of A on, so that L U = A on the pattern of ILU(k) "
-        "is met better with each sweep; many sweeps give struct_ilu's factors. "
-        "A symmetric matrix is factored as incomplete Cholesky. "
-        "Source: Chow and Patel, Fine-grained parallel incomplete LU factorization, SIAM J. Sci. Comput. 37, 2015.";
+        "Each sweep improves all entries of the factors at the same time, the first one those of A, so that L U "
+        "approaches A on the pattern of ILU(k); many sweeps give the factors of struct_ilu. A symmetric matrix is "
+        "factored as incomplete Cholesky. Source: Chow and Patel, Fine-grained parallel incomplete LU factorization, "
+        "SIAM J. Sci. Comput. 37, 2015.";
     row.parameters = par_ilu_parameters();
     return row;
 }

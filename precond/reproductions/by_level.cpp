@@ -67,7 +67,7 @@ private:
 
 std::unique_ptr<IluPreconditioner> make_ilu_by_level(const Context& context, const IluOptions& options) {
     if (is_reduced(options.storage))
-        throw UsageError(fmt::format("{}: solves by level read factors of double precision alone", options.name));
+        throw UsageError(fmt::format("{}: solves by level read factors in double precision alone", options.name));
     return std::make_unique<IluPreconditioner>(context, options, std::make_unique<LevelElimination>(options.name),
                                                std::make_unique<LevelSolve>());
 }

@@ -63,12 +63,12 @@ PreconditionerRow jacobi_sweeps_row() {
     PreconditionerRow row = ilu_row("jacobi_sweeps", jacobi_sweeps_of);
     row.summary = "ILU(k) or IC(k) whose triangular solves are a few Jacobi sweeps";
     row.explanation =
-        "The factors of struct_ilu (those of par_ilu take the same sweeps by triangular_solve = jacobi, and so does a "
-        "copy of those of multicolor, fgbilu and subdomain_ildu0, which is held beside them); instead of solving with "
-        "a triangle T of diagonal D, a few sweeps replace x by D^-1 (b - (T - D) x) at all points at once. Sweeps that "
-        "diverge, on a factor too far from normal, end the set-up. With fill_level and pivots it behaves as "
-        "struct_ilu. "
-        "Source: Anzt, Chow, Dongarra, Iterative sparse triangular solves for preconditioning, Euro-Par 2015.";
+        "The factors of struct_ilu; instead of solving with a triangle T of diagonal D, a few sweeps replace x by D^-1 "
+        "(b - (T - D) x) at all points at the same time. With triangular_solve = jacobi, par_ilu solves with its "
+        "factors in the same way, and multicolor, fgbilu and subdomain_ildu0 with a copy of theirs, which they hold in "
+        "addition. If sweeps diverge, because a factor is too far from normal, the set-up ends with an error. "
+        "fill_level and pivots are as in struct_ilu. Source: Anzt, Chow, Dongarra, Iterative sparse triangular solves "
+        "for preconditioning, Euro-Par 2015.";
     row.parameters = ilu_parameters();
     const ParameterTable sweeps = jacobi_parameters("mode");
     row.parameters.insert(row.parameters.end(), sweeps.begin(), sweeps.end());

@@ -47,11 +47,10 @@ ParameterTable subdomain_parameters() {
          .key = "variant",
          .type = choice,
          .default_value = "level",
-         .description =
-             "how subdomains are solved, all with the same M; level: level by level, both solves in one "
-             "kernel; unfused: in two. On a GPU alone: spin, a warp a row, which waits for the rows it needs; "
-             "dag_vertex and dag_edge, levels found in the pattern's graph, a thread a row or a nonzero. "
-             "dag_edge adds in any order, so its last bits vary from run to run",
+         .description = "how subdomains are solved, all with the same M; level: level by level, both solves in one "
+                        "kernel; unfused: in two. On a GPU alone: spin, a warp for each point, which waits for the "
+                        "points that it needs; dag_vertex and dag_edge, levels found in the pattern's graph, a thread "
+                        "for each row or nonzero. dag_edge adds in any order, so its last bits vary from run to run",
          .choices = {"level", "unfused", "spin", "dag_vertex", "dag_edge"},
          .only_with = Condition{"triangular_solve", "exact"}},
     };
@@ -87,11 +86,11 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
         const Index flags = options.variant == SubdomainVariant::spin ? partition.points() / 2 + 1 : 0;
         const Index held = Index(setting.matrix.dof()) * cells.cells + 2 * cells.margin + 1 + flags;
         if (held > most_held)
-            throw UsageError(
-                fmt::format("{}: with what stencil {} refers to around it, a vector of {} x {} x {} points takes {} "
-                            "values of a GPU's shared memory, which holds {}; make subdomains smaller along x and y",
-                            parameters.where(section, "subdomain"), setting.matrix.stencil().name(), options.size->x,
-                            options.size->y, options.size->z, held, most_held));
+            throw UsageError(fmt::format(
+                "{}: with the padding that stencil {} needs around it, the vector of {} x {} x {} points takes {} "
+                "values of a GPU's shared memory, which holds {}; make subdomains smaller along x and y",
+                parameters.where(section, "subdomain"), setting.matrix.stencil().name(), options.size->x,
+                options.size->y, options.size->z, held, most_held));
     }
     options.pivots = pivot_options(parameters);
     options.storage = factor_storage(parameters);
@@ -212,10 +211,10 @@ PreconditionerRow subdomain_ildu0_row() {
     row.name = "subdomain_ildu0";
     row.summary = "ILU(0) or IC(0) of boxes of the grid, the couplings between them dropped";
     row.explanation =
-        "The grid is cut into boxes, couplings between boxes are left out, and each box is factored by itself as "
-        "M = (I + W) D (I + G). A block of a GPU's threads keeps its box's vector in shared memory through both "
-        "solves, so that r, z and the factors pass once and nothing waits across the grid; about 1.5 times the "
-        "iterations of struct_ilu are the price. Source: Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
+        "The grid is cut into boxes, couplings between boxes are left out, and each box is factored by itself as M = "
+        "(I + W) D (I + G). On a GPU a thread block keeps the vector of its box in shared memory during both solves, "
+        "so that r, z and the factors are moved once and no thread block waits for another; the price is about 1.5 "
+        "times the iterations of struct_ilu. Source: Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
         "Solves to GPUs via Fine-grained Domain Decomposition.";
     row.parameters = subdomain_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));

@@ -84,7 +84,7 @@ const std::vector<Refusal>& refusals() {
              return has_key(keys, "preconditioner", "triangular_solve") &&
                     (c.key == "block_order" || c.key == "solve_mode");
          }},
-        {" keeps its factors in ",
+        {" stores its factors in ",
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
              const auto& taken = find_preconditioner(c.preconditioner).storages;
              return c.key == "storage" && std::none_of(taken.begin(), taken.end(), [&](FactorStorage storage) {
@@ -112,8 +112,10 @@ const std::vector<Refusal>& refusals() {
          [](const Combination&, const std::string& solver, Backend, const SystemShape& shape) {
              return testing_support::needs_symmetry(solver) && !shape.symmetric;
          }},
-        {"only fgmres takes it", [](const Combination& c, const std::string& solver, Backend,
-                                    const SystemShape&) { return c.choice == "block_async" && solver != "fgmres"; }},
+        {"only fgmres supports that",
+         [](const Combination& c, const std::string& solver, Backend, const SystemShape&) {
+             return c.choice == "block_async" && solver != "fgmres";
+         }},
     };
     return rows;
 }
@@ -122,8 +124,8 @@ const std::vector<Refusal>& refusals() {
 bool may_fail(const Combination& c, const std::string& message) {
     const ParameterTable& keys = find_preconditioner(c.preconditioner).parameters;
     const bool sweeps = has_key(keys, "preconditioner", "sweeps") || has_key(keys, "preconditioner", "lower_sweeps");
-    return sweeps &&
-           (message.find("Jacobi sweeps diverge") != message.npos || message.find("It was met after") != message.npos);
+    return sweeps && (message.find("Jacobi sweeps diverge") != message.npos ||
+                      message.find("It was found after") != message.npos);
 }
 
 /// Stationary corrections converge with a good M alone, and so do few iterations with a poor one.

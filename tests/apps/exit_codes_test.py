@@ -66,8 +66,8 @@ class Usage(ProgramTest):
         for solver in set(solvers) - {"fgmres"}:
             self.expect(2, "run", deck, *asynchronous, "--set", f"solver.name={solver}",
                         says=f"solver.name = {solver} needs a preconditioner that is the same in every iteration, and "
-                             "jacobi_sweeps with block_async sweeps, which read whatever others have come to, is another "
-                             "one each time; only fgmres takes it")
+                             "jacobi_sweeps with block_async sweeps, which read whatever values others have at the time, "
+                             "differs each time; only fgmres supports that")
         self.expect(0, "run", deck, *asynchronous, "--set", "solver.name=fgmres")
         self.assertEqual(self.record("a.h5")["environment"]["not_deterministic"], "block_async sweeps")
         uneven = (*sweeps, "--set", "preconditioner.upper_sweeps=4")
@@ -93,8 +93,8 @@ class Usage(ProgramTest):
             self.expect(0, "run", deck, *swept, "--set", f"solver.name={solver}")
         self.expect(2, "run", deck, *swept, "--set", "preconditioner.solve_mode=block_async", "--set",
                     "solver.name=bicgstab",
-                    says="par_ilu with block_async sweeps, which read whatever others have come to, is another one each time; only "
-                         "fgmres takes it")
+                    says="par_ilu with block_async sweeps, which read whatever values others have at the time, differs each "
+                         "time; only fgmres supports that")
         boxes = ("--set", "preconditioner.name=subdomain_ildu0")
         for solver in solvers:
             self.expect(0, "run", deck, *boxes, "--set", f"solver.name={solver}")

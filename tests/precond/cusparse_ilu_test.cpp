@@ -27,7 +27,7 @@ TEST(CusparseIlu, HasNoHalves) {
         ADD_FAILURE() << "accepted";
     } catch (const UsageError& error) {
         const std::string text = error.what();
-        EXPECT_NE(text.find("cusparse_ilu keeps its factors in double or single alone, not in half_scaled, which "
+        EXPECT_NE(text.find("cusparse_ilu stores its factors in double or single alone, not in half_scaled, which "
                             "struct_ilu, "),
                   text.npos)
             << text;

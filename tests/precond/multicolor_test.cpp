@@ -352,7 +352,7 @@ TEST(Multicolor, LooksColoursUpInDoublePrecisionAlone) {
     const SweptSystem system(Context::cpu(1), {"star7", 1, 0, {5, 4, 3}, LayoutKind::natural, MatrixStorage::full});
     for (const char* storage : {"single", "half_scaled"})
         expect_refused("multicolor", system.a, {{"storage", storage}, {"colours", "greedy"}},
-                       "preconditioner.storage: colours that are looked up have factors of double precision alone");
+                       "preconditioner.storage: with these colours factors are in double precision alone");
 }
 
 TEST(Multicolor, HoldsWhatItPlans) {

@@ -225,7 +225,7 @@ TEST(FactorStorage, IsRefusedWithAnExplanationWhereARowHasNone) {
                 FAIL() << "was accepted";
             } catch (const UsageError& error) {
                 const std::string text = error.what();
-                EXPECT_NE(text.find(row.name + " keeps its factors in " + list_of(row.storages) + " alone, not in " +
+                EXPECT_NE(text.find(row.name + " stores its factors in " + list_of(row.storages) + " alone, not in " +
                                     to_string(storage) + ", which struct_ilu, "),
                           text.npos)
                     << text;

@@ -22,9 +22,8 @@ void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, D
     if (int(growth.size()) == count && growth.back() <= most_at_last) return;
     throw SetupError(
         fmt::format("{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
-                    "times that of "
-                    "none, since the factor is too far from normal. Use another preconditioner.{1}_sweeps, a larger "
-                    "preconditioner.shift, or {5}, whose solves are exact.",
+                    "times that without sweeps, since the factor is too far from normal. Use another "
+                    "preconditioner.{1}_sweeps, a larger preconditioner.shift, or {5}, whose solves are exact.",
                     name, direction == Direction::lower ? "lower" : "upper", growth.size(), count, growth.back(),
                     name == "jacobi_sweeps" ? "struct_ilu" : "preconditioner.triangular_solve = exact"));
 }
@@ -89,7 +88,7 @@ ParameterTable jacobi_parameters(const std::string& mode) {
     const std::string section = "preconditioner";
     return {
         {section, "lower_sweeps", integer, "5",
-         "Jacobi sweeps for the lower triangle, from zero on; the first gives the solution of its diagonal", "",
+         "number of Jacobi sweeps for the lower triangle, from x = 0; the first one solves with its diagonal", "",
          Bound{1}, Bound{10000}},
         {section, "upper_sweeps", integer, "5", "the same for the upper triangle; cg needs as many as lower_sweeps", "",
          Bound{1}, Bound{10000}},
@@ -97,8 +96,9 @@ ParameterTable jacobi_parameters(const std::string& mode) {
          mode,
          choice,
          "sync",
-         "sync: a sweep reads the one before, so M is one operator; block_async: blocks of 128 points read whatever "
-         "their neighbours have come to, neither fixed nor deterministic, for fgmres alone",
+         "sync: a sweep reads only values of the sweep before, so M is a fixed operator; block_async: blocks of 128 "
+         "points read whatever values their neighbours have at the time, so M is neither fixed nor deterministic, for "
+         "fgmres alone",
          "",
          {},
          {},
@@ -108,7 +108,7 @@ ParameterTable jacobi_parameters(const std::string& mode) {
          choice,
          "dependency",
          "order in which block_async begins its blocks; dependency: forward for the lower triangle, backward for the "
-         "upper one; natural: none, as processor or GPU come to them",
+         "upper one; natural: no order",
          "",
          {},
          {},
