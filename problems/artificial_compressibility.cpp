@@ -155,7 +155,7 @@ ParameterTable artificial_compressibility_parameters() {
          .key = "step_factor",
          .type = ParameterType::reals,
          .default_value = "1",
-         .description = "step of a set over that of section [time], one number or one for each set",
+         .description = "step of a set divided by that of section [time], one number or one for each set",
          .minimum = Bound{0, true}},
         {.section = "problem",
          .key = "scalars",

@@ -33,13 +33,13 @@ ParameterTable mixture_parameters() {
         real("epsilon_u", "0.05", "eps_u; a wall of u is about 4 eps_u thick and should span 3 cells or more", positive,
              "length"),
         real("epsilon_v", "0.05", "eps_v, likewise of v", positive, "length"),
-        real("relaxation_u", "1", "tau_u; u is slower with more", positive, "time/length^2"),
-        real("relaxation_v", "1", "tau_v; v is slower with more", positive, "time/length^2"),
+        real("relaxation_u", "1", "tau_u; the larger it is, the more slowly u changes", positive, "time/length^2"),
+        real("relaxation_v", "1", "tau_v; the larger it is, the more slowly v changes", positive, "time/length^2"),
         real("coupling_b1", "0", "b1 of the energy b1 u v"),
         real("coupling_b2", "1", "b2 of the energy -b2 u v^2 / 2: v separates where u is high"),
         real("sigma", "",
-             "strength of the long-range term on the last field, that keeps its domains small: with it a "
-             "copolymer forms lamellae; 20 for two fields and 0 for one unless given",
+             "strength of the long-range term on the last field, which keeps its domains small: with it a copolymer "
+             "forms lamellae; 20 for two fields and 0 for one unless given",
              not_negative, "1/length^2"),
         real("spacing", "0.016", "edge of a cell where grid.lengths is not given", positive, "length"),
     };
@@ -51,8 +51,9 @@ ParameterTable run_parameters() {
          .key = "scheme",
          .type = ParameterType::choice,
          .default_value = "implicit",
-         .description = "implicit: all at the end of a step, the rate as time.scheme says; avf: average vector field, "
-                        "second order, the energy falls for any step, brings its own rate",
+         .description =
+             "implicit: all terms at the end of a step, the time derivative by time.scheme; avf: average vector field, "
+             "of second order, with a time derivative of its own; the energy falls for any step",
          .choices = {"implicit", "avf"}},
         {.section = "problem",
          .key = "starting_steps",
@@ -70,8 +71,8 @@ ParameterTable run_parameters() {
              "smooth: mean + amplitude times cosines; random: mean + amplitude times uniform in (-1, 1); wall: "
              "u = tanh((x - Lx/2) / (sqrt 2 eps_u)), v = mean_v; manufactured: as right_hand_side has it",
          .choices = {"smooth", "random", "wall", "manufactured"}},
-        real("mean_u", "-0.4", "mean of u, kept for ever"),
-        real("mean_v", "-0.2", "mean of v, kept for ever"),
+        real("mean_u", "-0.4", "mean of u, which never changes"),
+        real("mean_v", "-0.2", "mean of v, which never changes"),
         real("amplitude", "0.4", "of initial_condition = smooth and random", Bound{0}),
         {.section = "problem",
          .key = "seed",
@@ -166,13 +167,14 @@ void read_scheme(const Parameters& parameters, MixtureKeys& keys) {
     if (!keys.averaged && parameters.is_given("problem", "starting_steps"))
         refuse(parameters, "starting_steps", "only scheme = avf uses it; remove the key");
     if (keys.averaged && parameters.has("time", "scheme") && parameters.text("time", "scheme") != "implicit_euler")
-        refuse(parameters, "scheme", "problem.scheme = avf brings its own rate of change; remove the key", "time");
+        refuse(parameters, "scheme", "problem.scheme = avf has a time derivative of its own; remove the key", "time");
     keys.starting_steps = parameters.is_set("problem", "starting_steps")
                               ? parameters.integer("problem", "starting_steps")
                           : keys.averaged && keys.start.kind == MixtureStart::random ? 4
                                                                                      : 0;
     if (parameters.is_given("time", "cfl"))
-        refuse(parameters, "cfl", "nothing is carried here and no Courant number defined; give time.time_step", "time");
+        refuse(parameters, "cfl", "this problem has no velocity, so no Courant number is defined; give time.time_step",
+               "time");
     if (parameters.is_given("time", "time_step")) keys.time_step = parameters.real("time", "time_step");
 }
 

@@ -144,8 +144,8 @@ ParameterTable restart_parameters() {
              .key = "restart",
              .type = ParameterType::integer,
              .default_value = "30",
-             .description = "steps of a cycle; memory grows by a vector (fgmres: two) with each, and "
-                            "max_iterations here means no restart",
+             .description = "iterations of a cycle, each of which needs memory for one vector (fgmres: two); with the "
+                            "value of max_iterations there is no restart",
              .minimum = Bound{1}}};
 }
 

@@ -54,9 +54,9 @@ ParameterTable newton_parameters() {
          .description = "full: Newton steps until ||F|| <= max(rtol ||F_0||, atol); linearised: one Newton step a time "
                         "step, never judged by ||F||; auto: linearised for pseudo-transient steps, else full",
          .choices = {"auto", "full", "linearised"}},
-        number("rtol", ParameterType::real, "1e-6", "solved when ||F|| <= max(rtol ||F_0||, atol), in the 2-norm",
-               {0.0}),
-        number("atol", ParameterType::real, "0", "solved when ||F|| <= max(rtol ||F_0||, atol)", {0.0}),
+        number("rtol", ParameterType::real, "1e-6",
+               "a nonlinear solve ends when ||F|| <= max(rtol ||F_0||, atol), in the 2-norm", {0.0}),
+        number("atol", ParameterType::real, "0", "a nonlinear solve ends when ||F|| <= max(rtol ||F_0||, atol)", {0.0}),
         number("max_iterations", ParameterType::integer, "20", "Newton steps allowed for each nonlinear solve", {1.0}),
         {.section = "newton",
          .key = "forcing",
@@ -108,16 +108,15 @@ ParameterTable march_parameters() {
          .key = "largest_step",
          .type = ParameterType::real,
          .default_value = "",
-         .description = "no step is longer; with tolerance",
+         .description = "the longest step; with tolerance",
          .unit = "time units",
          .minimum = Bound{0, true}},
         {.section = "time",
          .key = "smallest_step",
          .type = ParameterType::real,
          .default_value = "",
-         .description =
-             "no step is shorter, but for the one that meets end_time; where that is too long for tolerance, "
-             "the run ends as step_too_small. With tolerance; unset: as long as time advances",
+         .description = "the shortest step, except the one that ends at end_time; if it is too long for tolerance, the "
+                        "run ends as step_too_small. With tolerance; unset: any step by which time advances",
          .unit = "time units",
          .minimum = Bound{0, true}},
         {.section = "time",
@@ -181,7 +180,7 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
         refuse_all(p, "time", {"time_step"},
                    "pseudo-transient steps are as long as time.cfl says, and grow to cfl_max");
         refuse_all(p, "time", {"scheme", "end_time", "tolerance", "largest_step", "smallest_step"},
-                   "pseudo-transient steps lead to a steady state, and time means nothing to them");
+                   "pseudo-transient steps lead to a steady state, and have no time");
         options.steps = p.is_given("time", "steps") ? p.integer("time", "steps") : default_pseudo_steps;
         options.steady_rtol = p.real("time", "steady_rtol");
         options.steady_atol = p.real("time", "steady_atol");

@@ -197,22 +197,20 @@ void PipelinedCg::check_operator(const std::string& problem, bool symmetric) con
 }
 
 RegistryRow<CreateSolver> pipelined_cg_row() {
-    return {
-        "pipelined_cg",
-        {},
-        "conjugate gradients with one reduction an iteration, for many processors",
-        "Pipelined preconditioned conjugate gradients (Ghysels and Vanroose, Parallel Computing 40, 2014, algorithm "
-        "4). The iterates are those of cg, but the inner products of an iteration are one sum, which product and "
-        "preconditioner need not wait for; an iteration updates eight vectors where cg updates three. Where rounding "
-        "has carried these too far from the products that they stand for, as estimated after Cools and others (SIAM "
-        "J. Matrix Anal. Appl. 39, 2018), they are made anew, for three products and two applications of the "
-        "preconditioner; so the true residual reaches what it reaches with cg. The matrix and the preconditioner must "
-        "be "
-        "symmetric and positive definite. 9 vectors are held.",
-        {},
-        [](const Parameters& parameters, const Context& context) -> std::unique_ptr<Solver> {
-            return std::make_unique<PipelinedCg>(context, stop_criteria(parameters));
-        }};
+    return {"pipelined_cg",
+            {},
+            "conjugate gradients with one reduction an iteration, for many processors",
+            "Pipelined preconditioned conjugate gradients (Ghysels and Vanroose, Parallel Computing 40, 2014, "
+            "algorithm 4). The iterates are those of cg, but the inner products of an iteration are one sum, which "
+            "product and preconditioner need not wait for; an iteration updates eight vectors where cg updates three. "
+            "If rounding has made these differ too much from the products that they stand for, as estimated after "
+            "Cools and others (SIAM J. Matrix Anal. Appl. 39, 2018), they are computed anew, which takes three "
+            "products and two applications of the preconditioner; so the true residual becomes as small as with cg. "
+            "The matrix and the preconditioner must be symmetric and positive definite. 9 vectors are held.",
+            {},
+            [](const Parameters& parameters, const Context& context) -> std::unique_ptr<Solver> {
+                return std::make_unique<PipelinedCg>(context, stop_criteria(parameters));
+            }};
 }
 
 }  // namespace hyperplane

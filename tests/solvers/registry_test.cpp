@@ -82,7 +82,7 @@ TEST(Registry, OnlyFgmresTakesAChangingPreconditioner) {
             refusal(name, changing),
             "solver.name = " + name +
                 " needs a preconditioner that is the same in every iteration, and sweeps with block_async sweeps, "
-                "which read whatever others have come to, is another one each time; only fgmres takes it");
+                "which read whatever values others have at the time, differs each time; only fgmres supports that");
     }
 }
 
