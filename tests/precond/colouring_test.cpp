@@ -49,7 +49,7 @@ TEST(Colouring, LinearOnesAreValidEverywhere) {
         }
 }
 
-TEST(Colouring, OfTheReadyMadeStencilsIsTheLeastThereIs) {
+TEST(Colouring, OfTheReadyMadeStencilsHasTheFewestColours) {
     const std::map<std::string, int> known{
         {"star7", 2}, {"star13", 3}, {"diamond13", 4}, {"diamond25", 7}, {"box27", 8}};
     for (const Stencil& stencil : Stencil::ready_made()) {
@@ -93,7 +93,7 @@ TEST(Colouring, GreedyIsTheLeastColourInNaturalOrder) {
         }
 }
 
-TEST(Colouring, HashedIsValidAndTakesADozen) {
+TEST(Colouring, HashedIsValidAndHasAboutTwelveColours) {
     for (const auto& stencil : reference::all_stencils())
         for (const Box& box : boxes) {
             const Grid grid = reference::to_grid(box);

@@ -110,7 +110,7 @@ TEST(CompressedRows, LeaveOutWhatWraps) {
     EXPECT_EQ(dense_of(rows), dense_of(plain.to_csr()));
 }
 
-TEST(CompressedRows, VectorsGoThereAndBack) {
+TEST(CompressedRows, VectorsAreConvertedAndConvertedBack) {
     const Grid grid{5, 4, 3};
     for (LayoutKind kind : layout_kinds) {
         Vector x(Context::cpu(1), Layout(kind, grid, {1, 2}), 3, "x"),
@@ -125,7 +125,7 @@ TEST(CompressedRows, VectorsGoThereAndBack) {
     }
 }
 
-TEST(CompressedRows, AreRoundedToSinglePrecisionAndBroughtBack) {
+TEST(CompressedRows, AreRoundedToSinglePrecisionAndAssignedAgain) {
     for (int dof : {1, 3})
         for (RowFormat format : {RowFormat::csr, RowFormat::bsr})
             for (RowPart part : {RowPart::full, RowPart::lower}) {
@@ -146,7 +146,7 @@ TEST(CompressedRows, AreRoundedToSinglePrecisionAndBroughtBack) {
             }
 }
 
-TEST(CompressedRows, TellWhatSinglePrecisionCannotHold) {
+TEST(CompressedRows, ReportWhatSinglePrecisionCannotHold) {
     for (RowFormat format : {RowFormat::csr, RowFormat::bsr})
         for (const auto& [value, overflows, flushed] :
              {std::tuple{1e60, 1, 0}, {1e-40, 1, 0}, {1e-60, 1, 1}, {-1e-40, 1, 0}, {0x1p-126, 0, 0}}) {

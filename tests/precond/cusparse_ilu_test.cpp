@@ -21,7 +21,7 @@ TEST(CusparseIlu, IsRefusedOnACpu) {
         "preconditioner.name: cusparse_ilu ");
 }
 
-TEST(CusparseIlu, HasNoHalves) {
+TEST(CusparseIlu, RefusesHalfPrecision) {
     try {
         check_storage(find_preconditioner("cusparse_ilu"), parameters_of("cusparse_ilu", {{"storage", "half_scaled"}}));
         ADD_FAILURE() << "accepted";

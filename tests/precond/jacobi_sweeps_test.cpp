@@ -284,7 +284,7 @@ TEST(JacobiSweeps, HaveAnOrderOfBlocksThatMeansNothingToSynchronousOnes) {
     EXPECT_EQ(unmet("jacobi_sweeps", {{"mode", "block_async"}}, "block_order"), "");
 }
 
-TEST(JacobiSweeps, TellPivotsByTheirOwnName) {
+TEST(JacobiSweeps, ReportPivotsUnderTheirOwnName) {
     StructMatrix a = line(Context::cpu(1), 5, 1.0, -1.0);
     a.values(a.stencil().diagonal())[3] = 0.0;
     try {

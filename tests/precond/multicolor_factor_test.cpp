@@ -111,7 +111,7 @@ TEST(MulticolorFactorisation, ByPiecesIsThatByPoints) {
 
 /// A NaN affects only the points whose factors depend on it, although a place outside the grid is that of another
 /// point.
-TEST(MulticolorFactorisation, KeepsWhatIsNotANumberWhereItBelongs) {
+TEST(MulticolorFactorisation, ANanReachesOnlyPointsThatDependOnIt) {
     for_each_system({{7, 6, 5}}, {1, 2}, [](StructMatrix a) {
         for (const Int3 p : {Int3{6, 2, 2}, {0, 3, 1}, {3, 5, 4}})
             for (int e = 0; e < a.stored_entries(); ++e) {

@@ -137,10 +137,10 @@ void expect_no_trace(const Context& context) {
             EXPECT_EQ(system.applied(*m), clean) << stencil << dof;
         }
 }
-TEST(Multicolor, ForgetsWhatIsNoNumber) {
+TEST(Multicolor, KeepsNoTraceOfANanAfterTheNextSetup) {
     expect_no_trace(Context::cpu(1));
 }
-TEST_F(LargeMulticolorOnDevice, ForgetsWhatIsNoNumber) {
+TEST_F(LargeMulticolorOnDevice, KeepsNoTraceOfANanAfterTheNextSetup) {
     expect_no_trace(Context::cuda());
 }
 
@@ -341,10 +341,10 @@ void expect_told(const Context& context, FactorStorage factors) {
     }
 }
 
-TEST(Multicolor, TellsWhatDoesNotFit) {
+TEST(Multicolor, ReportsValuesThatDoNotFitTheStorage) {
     for (const FactorStorage factors : reduced_factor_storages) expect_told(Context::cpu(1), factors);
 }
-TEST_F(LargeMulticolorOnDevice, TellsWhatDoesNotFit) {
+TEST_F(LargeMulticolorOnDevice, ReportsValuesThatDoNotFitTheStorage) {
     for (const FactorStorage factors : reduced_factor_storages) expect_told(Context::cuda(), factors);
 }
 

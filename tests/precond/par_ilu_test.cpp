@@ -185,10 +185,10 @@ void expect_pivots_told(const Context& context) {
             }
 }
 
-TEST(ParIlu, TellsPivotsThatCannotBeUsed) {
+TEST(ParIlu, ReportsPivotsThatCannotBeUsed) {
     expect_pivots_told(Context::cpu(1));
 }
-TEST_F(SweptFactorsOnDevice, TellPivotsThatCannotBeUsed) {
+TEST_F(SweptFactorsOnDevice, ReportPivotsThatCannotBeUsed) {
     expect_pivots_told(Context::cuda());
 }
 
@@ -287,7 +287,7 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
 
 /// For star7 with 6 and -1, a sweep replaces the pivot d by 6 - 3 / d, whose derivative at the fixed point 3 + sqrt(6)
 /// is 0.1; after five sweeps the error is too small to affect iteration counts.
-TEST(ParIlu, OfPoissonGainsADigitASweep) {
+TEST(ParIlu, ErrorForPoissonFallsTenfoldWithEachSweep) {
     StructMatrix a(Context::cpu(1), Layout(LayoutKind::natural, {17, 19, 21}, {1, 1}), Stencil::star7(), 1);
     for (Index row = 0; row < a.grid().points(); ++row)
         for (int e = 0; e < a.stencil().size(); ++e)

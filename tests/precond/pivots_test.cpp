@@ -99,7 +99,7 @@ TEST_P(Pivots, ASmallOneThatCanBeUsedIsUsed) {
     }
 }
 
-TEST_P(Pivots, NoPolicyMendsWhatIsNoNumber) {
+TEST_P(Pivots, NoPolicyAcceptsNanOrInfinity) {
     for (double bad : {double(NAN), double(INFINITY), -double(INFINITY)})
         for (const char* policy : {"fail", "shift", "boost"})
             expect_refusal(with_block(stencil, diagonal_block(dof, bad)), policy);
@@ -113,7 +113,7 @@ TEST_P(Pivots, BoostReplacesAZero) {
         expect_mended(data, "boost", 1);
 }
 
-TEST_P(Pivots, ShiftCannotMendWhatHasNoDiagonal) {
+TEST_P(Pivots, ShiftDoesNotHelpAZeroDiagonal) {
     expect_refusal(with_block(stencil, diagonal_block(dof, 0.0)), "shift");
 }
 

@@ -136,7 +136,7 @@ StructMatrix of_one_value(LayoutKind kind, Int3 p, double value) {
     return a;
 }
 
-TEST_F(ReducedFactorsOnDevice, WhatCannotBeHeldIsToldAsOnACpu) {
+TEST_F(ReducedFactorsOnDevice, WhatDoesNotFitIsReportedAsOnACpu) {
     for (const Made& made : with_storages()) {
         SCOPED_TRACE(made.name);
         const auto message = [&](const StructMatrix& of) -> std::string {

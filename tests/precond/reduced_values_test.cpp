@@ -54,7 +54,7 @@ TEST(Halves, AreScaledByTheRow) {
     }
 }
 
-TEST(Halves, WhatDoesNotFitIsTold) {
+TEST(Halves, WhatDoesNotFitIsReported) {
     for (double value : {1e60, double(INFINITY), double(NAN)}) {
         RowRounding<Half> row;
         row.see(value);
@@ -69,7 +69,7 @@ TEST(Halves, WhatDoesNotFitIsTold) {
 }
 
 /// W and G of one matrix row both have a value that does not fit; that of W is reported, for any number of threads.
-TEST(ReducedFactors, TellOfTheFirstOfTheRowsThatDoNotFit) {
+TEST(ReducedFactors, ReportTheFirstOfTheRowsThatDoNotFit) {
     const Layout layout(LayoutKind::natural, {5, 4, 3}, {1, 1});
     StructMatrix e(Context::cpu(1), layout, Stencil::star7(), 1), d(Context::cpu(1), layout, Stencil::star7(), 1);
     const int diagonal = e.stencil().diagonal();

@@ -295,7 +295,7 @@ TEST_P(StructIluOnDevice, TwentySolvesHaveTheSameBits) {
     }
 }
 
-TEST_P(StructIluOnDevice, TwoInTurnsAndOneSetUpAgain) {
+TEST_P(StructIluOnDevice, TwoAlternateAndOneIsSetUpAgain) {
     const Context gpu = Context::cuda();
     const Box box = large_boxes_for(GetParam()).back();
     const StructMatrix one = random(box, 33), other = random(box, 34);
@@ -321,7 +321,7 @@ TEST_P(StructIluOnDevice, TwoInTurnsAndOneSetUpAgain) {
     expect_both_equal(solves_of(m, gpu_one, s), of_other);
 }
 
-TEST_P(StructIluOnDevice, WhatIsNoNumberReachesWhatDependsOnIt) {
+TEST_P(StructIluOnDevice, ANanReachesAllPointsThatDependOnIt) {
     const Context gpu = Context::cuda();
     const Box box = boxes_for(GetParam())[GetParam().periodic ? 0 : 1];
     const StructMatrix here = random(box, 35), there = in_context(gpu, here);

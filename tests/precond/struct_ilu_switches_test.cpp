@@ -38,10 +38,10 @@ void expect_same(const Context& context, const SweptCase& c) {
 class StructIluSwitches : public testing::TestWithParam<SweptCase> {};
 class StructIluSwitchesOnDevice : public DeviceTest, public testing::WithParamInterface<SweptCase> {};
 
-TEST_P(StructIluSwitches, LeaveMAsItIs) {
+TEST_P(StructIluSwitches, DoNotChangeM) {
     expect_same(Context::cpu(1), GetParam());
 }
-TEST_P(StructIluSwitchesOnDevice, LeaveMAsItIs) {
+TEST_P(StructIluSwitchesOnDevice, DoNotChangeM) {
     expect_same(Context::cuda(), GetParam());
 }
 

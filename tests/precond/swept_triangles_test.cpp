@@ -234,7 +234,7 @@ TEST(SweptTriangles, HaveTheSameBitsForAnyNumberOfThreads) {
     }
 }
 
-TEST(SweptTriangles, OfOneColourLessThanThereAreAreNotExact) {
+TEST(SweptTriangles, NeedAsManySweepsAsColoursToBeExact) {
     Case c{{"box27", 1, 0, {7, 5, 3}, LayoutKind::natural, MatrixStorage::full},
            "multicolor",
            {{"colours", "stencil"}},
