@@ -340,7 +340,7 @@ TEST(RatioOfScalars, IsZeroWhereItsConditionsDoNotHold) {
     EXPECT_EQ(Ratio(1.0, &two, &one).if_stands_out(&one, &endless, &two).value(), 0.0);
 }
 
-TEST(Blas1Extremes, NormOfNoNumberIsNoNumber) {
+TEST(Blas1Extremes, NormOfNanIsNan) {
     const Context context = Context::cpu(1);
     Vector x(context, Layout(LayoutKind::natural, Grid{}, {}), 2, "x");
     EXPECT_EQ(norm2(x), 0.0);

@@ -61,7 +61,7 @@ protected:
     Layout layout{GetParam().kind, reference::to_grid(GetParam().box), stencil.level_map()};
 };
 
-TEST_P(MatrixCsr, ThereAndBack) {
+TEST_P(MatrixCsr, ConvertedAndConvertedBackIsTheSame) {
     const auto data = reference::random_spd_matrix(GetParam().box, named.offsets, GetParam().dof, 11);
     const CsrMatrix expected = to_csr(reference::assembled(data));
     for (MatrixStorage storage : {MatrixStorage::full, MatrixStorage::lower}) {

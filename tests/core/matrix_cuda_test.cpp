@@ -69,7 +69,7 @@ protected:
     Stencil stencil = reference::to_stencil(named);
 };
 
-TEST_P(MatrixOnDevice, ProductsAreTheReferences) {
+TEST_P(MatrixOnDevice, ProductsEqualTheReferences) {
     const Context gpu = Context::cuda();
     for (const Box& box : boxes_for(GetParam())) {
         SCOPED_TRACE(reference::name_of(box));
@@ -110,7 +110,7 @@ TEST_P(MatrixOnDevice, ResidualsAreAccurateWhereBAndAxCancel) {
     }
 }
 
-TEST_P(MatrixOnDevice, LargeGridsAreTheCpus) {
+TEST_P(MatrixOnDevice, ProductsOnLargeGridsEqualTheCpus) {
     const Context gpu = Context::cuda();
     for (const Box& box : large_boxes_for(GetParam())) {
         SCOPED_TRACE(reference::name_of(box));

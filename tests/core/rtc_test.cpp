@@ -17,7 +17,7 @@ struct SlotCount {
     int slots;
 };
 
-TEST(KernelTexts, AreFollowedThroughWhatTheyInclude) {
+TEST(KernelTexts, ListAllThatTheyInclude) {
     const Texts texts{
         {"room/kernel.cuh", "#include \"room/b.cuh\"\n # include \"room/a.hpp\" // both\n"},
         {"room/a.hpp", "#pragma once\n#include \"core/C.hpp\"\n"},
@@ -61,7 +61,7 @@ TEST(KernelTexts, AreHeadersToTheCompiler) {
     }
 }
 
-TEST(KernelTexts, OfARoomAreThere) {
+TEST(KernelTexts, OfARoomAreEmbedded) {
     const Names names = rtc::included_texts({rtc::core_texts(), "core/matrix/spmv.cuh"});
     EXPECT_EQ(names, (Names{"core/matrix/spmv.cuh", "core/grid/grid_point.cuh", "core/grid/slots.hpp",
                             "core/host_device.hpp", "core/matrix/arguments.hpp"}));

@@ -38,13 +38,13 @@ class RunAll(unittest.TestCase):
     def state(self, test):
         return json.loads((self.results / "state.json").read_text())["tests"]["probe ProbeOnDevice." + test]
 
-    def test_what_passes(self):
+    def test_tests_that_pass_are_counted(self):
         done = self.run_all("pass pass")
         self.expect(0, "2 | 2 | 0 | 0 | 0", done)
         self.assertIn("# GPU tests of commit abc, build", done.stdout)
         self.assertIn("s probe ProbeOnDevice.First", done.stdout)
 
-    def test_a_failure_and_a_skipped_test_are_told_in_full(self):
+    def test_a_failure_and_a_skipped_test_are_reported_in_full(self):
         done = self.run_all("skip fail")
         self.expect(1, "1 | 0 | 1 | 1 | 0", done)
         self.assertIn("### probe ProbeOnDevice.Second", done.stdout)
@@ -54,7 +54,7 @@ class RunAll(unittest.TestCase):
     def test_nothing_but_skipped_tests_is_no_success(self):
         self.expect(1, "0 | 0 | 0 | 2 | 0", self.run_all("skip skip"))
 
-    def test_a_crash_is_told_and_the_others_go_on(self):
+    def test_a_crash_is_reported_and_the_others_go_on(self):
         self.expect(1, "2 | 1 | 1 | 0 | 0", self.run_all("crash pass"))
         self.assertIn("signal 6", self.state("First")["text"])
 
@@ -68,7 +68,7 @@ class RunAll(unittest.TestCase):
         self.expect(1, "2 | 1 | 1 | 0 | 0", self.run_all("hang pass", "--test-seconds", "4"))
         self.assertIn("did not end within 4 s", self.state("First")["text"])
 
-    def test_what_a_call_does_not_end_the_next_one_does(self):
+    def test_the_next_call_finishes_what_one_did_not(self):
         out = self.folder / "out"
         self.expect(75, "1 | 1 | 0 | 0 | 1", self.run_all("hang pass", "--minutes", "0.1", out=out))
         self.assertEqual({file.name for file in (out / "gpu-results-tests").iterdir()},

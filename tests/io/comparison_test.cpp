@@ -103,7 +103,7 @@ TEST(Comparison, ComesBackAsItWas) {
     EXPECT_EQ(scratch.names(), std::vector<std::string>{"c.h5"});
 }
 
-TEST(Comparison, IsNoRecordAndARecordIsNone) {
+TEST(Comparison, IsNotTakenForARecordNorARecordForAComparison) {
     const Scratch scratch;
     const std::string path = scratch.path("c.h5"), run = scratch.path("run.h5");
     ComparisonData written = sample_comparison(path);

@@ -197,7 +197,7 @@ TEST(Defaults, OfADeckDoNotCountAsGiven) {
     EXPECT_TRUE(overridden.is_given("solver", "rtol"));
 }
 
-TEST(Defaults, MeanNothingWhereTheyDoNotApply) {
+TEST(Defaults, AreIgnoredWhereTheyDoNotApply) {
     // Of gmres, and of a form of gmres that is not asked for.
     const Parameters cg = resolved(grid + "[solver]\nname ?= gmres\nrestart ?= 10\n", {"solver.name=cg"});
     EXPECT_FALSE(cg.has("solver", "restart"));

@@ -207,7 +207,7 @@ TEST(MatrixFiles, Missing) {
     EXPECT_EQ(error_of([] { read_vector("/tmp"); }), "/tmp: cannot read: Is a directory");
 }
 
-TEST(Doubles, ExactlyAsManyAsAsked) {
+TEST(Doubles, FileMustHoldExactlyAsManyAsAsked) {
     const Scratch scratch;
     const Values values{1.5, -0.0, 1e300};
     const std::string path =

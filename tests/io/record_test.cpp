@@ -171,7 +171,7 @@ TEST(Record, DatasetsSayWhatTheyAreAndAllIsDocumented) {
     expect_documented(names, "record.md");
 }
 
-TEST(Record, OneWithoutPartsHasOne) {
+TEST(Record, OfAnEarlierProgramHasOnePart) {
     const Scratch scratch;
     RecordWriter writer(scratch.path("run.h5"), sample_header());
     fill_sample(writer);
@@ -251,7 +251,7 @@ TEST(Record, PlacesThatCannotBeWritten) {
     EXPECT_EQ(scratch.names(), std::vector<std::string>{});
 }
 
-TEST(Record, FilesThatAreNone) {
+TEST(Record, RefusesFilesThatAreNotRecords) {
     const Scratch scratch;
     EXPECT_EQ(error_of([&] { read_record(scratch.path("none.h5")); }),
               scratch.path("none.h5") + ": cannot read: No such file or directory");

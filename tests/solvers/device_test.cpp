@@ -125,7 +125,7 @@ TEST_P(Methods, StopAtTheIterationTheyName) {
     }
 }
 
-TEST_P(Methods, LookingDoesNotChangeTheSolve) {
+TEST_P(Methods, TrueResidualsInTheHistoryDoNotChangeTheSolve) {
     System system(context(), wind());
     const Outcome plain = system.solve(name()), shown = system.solve(name(), {{"true_residual_every", "3"}});
     expect_same_bits(shown, plain);

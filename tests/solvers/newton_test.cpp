@@ -70,7 +70,7 @@ TEST(Newton, ForcingTermsOfEisenstatAndWalker) {
 }
 
 /// Newton's method for arctan diverges from |u| > 1.39 without a line search, and converges with one.
-TEST(Newton, LineSearchBringsBackWhatRunsAway) {
+TEST(Newton, LineSearchConvergesWhereFullStepsDiverge) {
     const Pointwise arctan([](double u) { return std::atan(u); }, [](double u) { return 1 / (1 + u * u); }, 3.0);
     NewtonRun run(arctan, tight);
     ASSERT_EQ(run.solve(), NewtonReason::converged_rtol);
@@ -134,7 +134,7 @@ TEST(Newton, AdmissibleStepBoundsTheFirstLength) {
     EXPECT_NEAR(run.u.data()[5], 0.5, 1e-12);
 }
 
-TEST(Newton, SetupsAreSharedAsAskedFor) {
+TEST(Newton, SetsThePreconditionerUpAsOftenAsTheRuleSays) {
     const Bratu bratu(5.0);
     const auto setups = [&](RefreshRule refresh) {
         NewtonRun run(bratu, {.rtol = 1e-8, .linear_rtol = 1e-2, .refresh = refresh});
