@@ -113,7 +113,7 @@ class Checkpoint(ProgramTest):
         self.expect(2, "run", self.deck, "--restart", "--set", "solver.rtol=1e-6",
                     says=["a different deck", "solver.rtol is 1e-6, was 1e-10"])
 
-    def test_another_layout_is_told(self):
+    def test_another_layout_is_reported(self):
         self.run_and_kill()
         self.expect(0, "run", self.deck, "--restart", "--set", "device.layout=hyperplane", says="but for rounding")
 
@@ -126,7 +126,7 @@ class Checkpoint(ProgramTest):
         self.assertEqual(process.returncode, 75)
         self.expect(0, "run", self.deck, "--restart", says="a.h5 was preempted")
 
-    def test_by_the_clock(self):
+    def test_checkpoints_by_minutes(self):
         self.deck = self.write("a.ini", TRANSPORT.format(cells=24, steps=STEPS) +
                                "[output]\nfields = true\ncheckpoint_minutes = 1e-9\n")
         self.run_and_kill()

@@ -287,7 +287,7 @@ class Device(ProgramTest):
         self.expect(9, "run", deck, "--backend", "cuda", says="--set: device.backend")
         self.assertFalse((self.folder / "a.h5").exists())
 
-    def test_auto_says_what_it_took(self):
+    def test_auto_says_which_backend_it_chose(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
         taken = "cpu" if self.missing else "cuda"
         self.expect(0, "run", deck, says=f"device.backend = auto takes {taken}")

@@ -96,7 +96,7 @@ TEST(Expectations, NaNMeetsNothing) {
     EXPECT_EQ(judged({{"max_relative_residual", "1e300"}}, outcome), ExitCode::expectation);
 }
 
-TEST(Expectations, AFailureAskedForIsASuccess) {
+TEST(Expectations, AnExpectedFailureIsASuccess) {
     const Outcome failed = failed_outcome(ExitCode::not_converged, StopReason::max_iterations);
     EXPECT_EQ(judged({{"stop_reason", "max_iterations"}}, failed), ExitCode::ok);
     EXPECT_EQ(judged({{"exit_code", "3"}}, failed), ExitCode::ok);
@@ -105,7 +105,7 @@ TEST(Expectations, AFailureAskedForIsASuccess) {
     EXPECT_EQ(judged({{"stop_reason", "breakdown"}}), ExitCode::expectation);
 }
 
-TEST(Expectations, AFailureNotAskedForKeepsItsCode) {
+TEST(Expectations, AnUnexpectedFailureKeepsItsCode) {
     const Outcome failed = failed_outcome(ExitCode::not_converged, StopReason::max_iterations);
     EXPECT_EQ(judged({{"max_iterations", "5"}}, failed), ExitCode::not_converged);
 }

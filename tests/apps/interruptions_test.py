@@ -49,7 +49,7 @@ class Hangup(Interruptions):
         process.communicate(timeout=120)
         return process.returncode
 
-    def test_is_a_wish_to_stop_as_others(self):
+    def test_stops_a_run_as_other_signals_do(self):
         self.deck = self.write("a.ini", MARCH)
         whole = self.whole(self.deck)
         status = self.stop(signal.SIGHUP)
@@ -77,7 +77,7 @@ class Hangup(Interruptions):
 class Early(Interruptions):
     """Signals that come before the program has said what it does about them."""
 
-    def test_held_by_the_launcher_none_is_lost(self):
+    def test_no_signal_is_lost_that_the_launcher_holds_back(self):
         deck = self.write("a.ini", MARCH)
         whole = self.whole(deck)
         choose = random.Random(1)
@@ -94,7 +94,7 @@ class Early(Interruptions):
         self.assertIn(75, seen)
         self.expect_the_whole(deck, whole)
 
-    def test_without_one_nothing_that_was_kept_is_lost(self):
+    def test_without_a_launcher_what_was_kept_is_not_lost(self):
         deck = self.write("a.ini", MARCH)
         whole = self.whole(deck)
         choose = random.Random(2)

@@ -44,7 +44,7 @@ class Runs(Locks):
         self.assertFalse((self.folder / "a.lock").exists())
         self.assertFalse((self.folder / "a.h5.part").exists())
 
-    def test_or_waits(self):
+    def test_the_second_one_waits_if_asked(self):
         deck = self.write("a.ini", LONG)
         first = self.start("run", deck, "--quiet")
         self.wait_for("a.lock")
@@ -106,7 +106,7 @@ class Elsewhere(Locks):
         self.lock = self.folder / "a.lock"
         self.lock.write_text("hyperplane lock\nhost far-away\nprocess 7\nsince 2026-03-01T12:00:00Z\ncommand run a.ini\n")
 
-    def test_that_lives(self):
+    def test_a_holder_on_another_machine_that_lives_keeps_it(self):
         over = threading.Event()
 
         def beat():
@@ -124,7 +124,7 @@ class Elsewhere(Locks):
                       done.stderr)
         self.assertTrue(self.lock.exists())
 
-    def test_that_is_dead(self):
+    def test_a_holder_on_another_machine_that_died_loses_it(self):
         begin = time.monotonic()
         self.expect(0, "run", self.deck)
         self.assertGreater(time.monotonic() - begin, 10.0)
@@ -181,7 +181,7 @@ class Studies(Locks):
         self.assertEqual((launcher.returncode, other.wait()), (0, 0), log)
         self.assertEqual(log.count("] done"), 3)
 
-    def test_many_at_once(self):
+    def test_one_of_many_that_begin_at_once_computes(self):
         """However many begin at one moment, one computes; the others tell of it or find it done."""
         deck = self.write("a.ini", TRANSPORT.format(cells=16, steps=40))
         for wait in ((), ("--wait",)):

@@ -129,7 +129,7 @@ class March(ProgramTest):
             self.assertEqual(step["newton_reason"], "converged_rtol")
         self.assertAlmostEqual(result["steps"][-1]["time"], sum(step["dt"] for step in result["steps"]))
 
-    def test_a_steady_state_is_told(self):
+    def test_a_steady_state_is_reported(self):
         cavity = self.write("a.ini", CAVITY)
         result = self.run_json(0, "run", cavity)
         self.assertEqual(result["end"], "steady_state")
@@ -162,7 +162,7 @@ class March(ProgramTest):
                     says=["step 1: not_finite", "F of u is", "nan at cell (0, 0, 0)"])
         self.assertEqual(self.record("a.h5")["status"], "failed")
 
-    def test_a_step_cut_short_tells_what_forbids_the_whole(self):
+    def test_a_shortened_step_reports_what_forbids_the_whole(self):
         deck = self.write("a.ini", BLAST.replace("method = linearised", "max_iterations = 8"))
         self.expect(3, "run", deck, says=["step 1: max_iterations", "after Newton's whole correction",
                                           " at cell ("])

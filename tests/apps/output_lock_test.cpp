@@ -121,7 +121,7 @@ TEST(OutputLock, OneOfManyThreadsAtATime) {
     EXPECT_TRUE(scratch.names().empty());
 }
 
-TEST(OutputLock, FileThatIsNoLock) {
+TEST(OutputLock, RefusesAFileThatIsNotALock) {
     const Scratch scratch;
     const std::string path = scratch.write("a.lock", "mine");
     EXPECT_THROW(OutputLock(request_of(path), quick), FileError);

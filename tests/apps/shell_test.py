@@ -96,7 +96,7 @@ class Completion(ProgramTest):
         self.assertEqual(self.ask("hyperplane", "help", "solver.rto"), ["solver.rtol"])
         self.assertEqual(self.ask("hyperplane", "list", "st"), ["stencils"])
 
-    def test_at_a_terminal(self):
+    def test_completion_at_a_terminal(self):
         """A real bash with a real Tab key."""
         self.write("rc", f"source ./completion.bash\nPATH={os.path.dirname(PROGRAM)}:$PATH\nPS1='> '\n")
         self.write("only.ini", POISSON.format(cells=8))

@@ -177,7 +177,7 @@ class SelfTest(ProgramTest):
         for deck in ("block_laplacian.ini", "convection_diffusion_steady.ini"):
             self.expect(0, "selftest", str(INPUTS / deck), "--set", "grid.cells=12")
 
-    def test_can_fail(self):
+    def test_reports_a_check_that_fails(self):
         deck = self.write("a.ini", POISSON.format(cells=12).replace("cg", "richardson"))
         answer = json.loads(self.expect(8, "selftest", deck, "--set", "preconditioner.name=none", "--json").stdout)
         self.assertIn("iterations with an exaggerated diagonal",

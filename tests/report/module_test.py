@@ -51,7 +51,7 @@ class ModuleTest(unittest.TestCase):
         self.assertAlmostEqual(second.seconds[-1], 0.036)
         self.assertTrue(math.isnan(second.rel_res_true[1]))
 
-    def test_what_a_run_came_to(self):
+    def test_results_of_a_run(self):
         run = hyperplane.load(self.record(iterations=(20, 18), rate=0.4, limit=40.0))
         self.assertEqual((run.status, run.exit_code, run.stop_reason), ("ok", 0, "converged_rtol"))
         self.assertEqual((run.iterations, run.unknowns, run.extents), (38, 64**3, (64, 64, 64)))

@@ -236,7 +236,7 @@ class ReportTest(unittest.TestCase):
         self.assertIn("coarse", text)
         self.assertIn("fine", text)
 
-    def test_solves_are_numbered_on(self):
+    def test_iterations_of_all_solves_are_added_up(self):
         text = " ".join(Outline(self.page(self.record("a.h5", iterations=(20, 20, 18), rate=0.4))).texts)
         self.assertRegex(text, r"iterations\s+58 ")
 
@@ -269,7 +269,7 @@ class ReportTest(unittest.TestCase):
             with open(self.path(f"a.{kind}"), "rb") as file:
                 self.assertEqual(file.read(len(head)), head)
 
-    def test_what_is_there_is_left_to_the_program(self):
+    def test_existing_files_are_left_to_the_program(self):
         record = self.record("a.h5")
         Path("page.html").write_text("mine", encoding="utf-8")
         for words in (("-o", "page.html"), ("--png", "page.html")):
