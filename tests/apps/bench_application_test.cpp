@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of applications that bench makes: it passes every preconditioner of the registry, each choice of its keys,
-// and sees one wrong value.
+// The check of applications in bench: it accepts every preconditioner of the registry with each choice of its keys, and
+// detects one wrong value.
 #include <gtest/gtest.h>
 
 #include "apps/bench/rows.hpp"
@@ -27,7 +27,7 @@ Parameters parameters_of(const PreconditionerRow& row, const KeyChoice& choice) 
     return parameters;
 }
 
-/// One value in the middle, by a part of the largest one.
+/// Changes one value in the middle by a fraction of the largest value.
 void spoil(Vector& z, double part) {
     std::vector<double> values = testing_support::from_vector(z);
     double largest = 0.0;
@@ -40,7 +40,7 @@ void expect_checked(const Context& context, const PreconditionerRow& row, const 
                     bool symmetric) {
     const PreconditionerSetting setting{context, {{7, 5, 4}, stencil, dof, symmetric}};
     int made = 0;
-    bool served = true;  // by this context, with default parameters
+    bool served = true;  // supported in this context with default parameters
     for (const KeyChoice& choice : choices_of(row)) {
         SCOPED_TRACE(fmt::format("{} {} = {}, {}, dof {}{}, {}", row.name, choice.key, choice.value, stencil.name(),
                                  dof, symmetric ? ", symmetric" : "", to_string(context.backend())));

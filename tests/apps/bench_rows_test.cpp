@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of bench: they pass what is right and see one wrong value.
+// The checks of bench: they accept right results and detect one wrong value.
 #include "apps/bench/rows.hpp"
 #include "precond/checks/applications.hpp"
 
@@ -68,7 +68,7 @@ TEST_P(BenchChecks, PassWhatIsRightAndSeeOneWrongValue) {
     }
 }
 
-/// The factors as M = (I + W) D (I + G) in blocks.
+/// The factors in the form M = (I + W) D (I + G), with contiguous blocks.
 StructMatrix in_unit_form(const System& s) {
     const StructMatrix &t = s.ilu.factors().triangles(), &d = s.ilu.factors().pivots();
     const int m = t.dof(), diagonal = t.stencil().diagonal();

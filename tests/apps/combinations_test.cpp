@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every problem with every preconditioner, each choice of its keys, and every solver: either the first linear system is
 // solved, which a dense solve confirms, or the pair is refused for a reason that this test knows. Names come from the
-// registries, so a new row is tried as soon as it is there; a reason it has to refuse is a row below.
+// registries, so a new row is tried as soon as it exists; its reasons for refusals are rows below.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -20,7 +20,7 @@
 namespace hyperplane {
 namespace {
 
-/// Smallest decks; other problems get a grid alone.
+/// The smallest decks; problems that are not listed get a grid only.
 std::string problem_text(const std::string& name) {
     static const std::map<std::string, std::string> known{
         {"navier_stokes", "[problem]\nname = navier_stokes\n[grid]\ncells = 5 4 4\n"},
@@ -32,7 +32,7 @@ std::string problem_text(const std::string& name) {
     return found != known.end() ? found->second : "[problem]\nname = " + name + "\n[grid]\ncells = 7 5 4\n";
 }
 
-/// What is tried: a preconditioner with one of its keys set to one of its choices, or none.
+/// What is tried: a problem and a preconditioner, of which one key may be set to one of its choices.
 struct Combination {
     std::string problem, preconditioner, key, choice;
 
@@ -47,7 +47,7 @@ struct Combination {
     friend std::ostream& operator<<(std::ostream& out, const Combination& c) { return out << c.name(); }
 };
 
-/// One for each problem and preconditioner.
+/// All pairs of a problem and a preconditioner.
 std::vector<Combination> pairs() {
     std::vector<Combination> list;
     for (const auto& problem : problems())
@@ -63,8 +63,8 @@ std::vector<Combination> choices_of(const Combination& pair) {
     return list;
 }
 
-/// What a pair must be refused for: exactly where `when` says so, with a message that holds `text`. In the order in
-/// which the program looks: the first that applies is told.
+/// A reason for a refusal: a pair must be refused if `when` says so, and only then, with a message that contains
+/// `text`. The reasons have the order in which the program checks; the first that applies is reported.
 struct Refusal {
     std::string text;
     std::function<bool(const Combination&, const std::string& solver, Backend, const SystemShape&)> when;
@@ -120,7 +120,7 @@ const std::vector<Refusal>& refusals() {
     return rows;
 }
 
-/// What a set-up may end with, on matrices that it does not suit.
+/// Whether a set-up may fail with this message, for matrices that it does not suit.
 bool may_fail(const Combination& c, const std::string& message) {
     const ParameterTable& keys = find_preconditioner(c.preconditioner).parameters;
     const bool sweeps = has_key(keys, "preconditioner", "sweeps") || has_key(keys, "preconditioner", "lower_sweeps");
@@ -128,7 +128,8 @@ bool may_fail(const Combination& c, const std::string& message) {
                       message.find("It was found after") != message.npos);
 }
 
-/// Stationary corrections converge with a good M alone, and so do few iterations with a poor one.
+/// Whether a solve may end without convergence: stationary corrections converge only with a good M, and a poor M may
+/// need more iterations than are allowed.
 bool may_stop_short(const std::string& solver, const Combination& c, StopReason reason) {
     const bool poor = c.preconditioner == "none" || c.preconditioner == "jacobi";
     if (reason == StopReason::max_iterations) return solver == "richardson" || poor;
@@ -136,7 +137,8 @@ bool may_stop_short(const std::string& solver, const Combination& c, StopReason 
     return reason == StopReason::breakdown && solver == "bicgstab" && poor;
 }
 
-/// A x = b of a problem's first system, in natural order, and x by elimination. Constants are a null space in some.
+/// The first system A x = b of a problem in natural order, and x by elimination. In some problems constants are in the
+/// null space.
 struct Reference {
     CsrMatrix a;
     std::vector<double> b, x;
@@ -162,7 +164,7 @@ Reference reference_of(const Case& a_case, const LinearSystem& system) {
     for (Index row = 0; row < result.a.rows; ++row)
         for (Index at = result.a.row_begin[row]; at < result.a.row_begin[row + 1]; ++at)
             dense(int(row), int(result.a.column[at])) += result.a.value[at];
-    // x orthogonal to constants: A + 1 1^T is regular where A's null space is that of constants.
+    // The x that is orthogonal to constants: if the null space of A consists of constants, A + 1 1^T is regular.
     if (a_case.shape().constant_null_space)
         for (double& value : dense.values) value += 1.0;
     const reference::Dense inverse = reference::pivoted_inverse(dense);
@@ -171,7 +173,7 @@ Reference reference_of(const Case& a_case, const LinearSystem& system) {
     return result;
 }
 
-/// One elimination serves all pairs of a problem: A and b do not depend on layout or backend but for rounding.
+/// One elimination is enough for all pairs of a problem, since A and b depend on layout and backend only by rounding.
 const Reference& reference_for(const Case& a_case, const LinearSystem& system) {
     static std::map<std::string, Reference> known;
     const auto [entry, fresh] = known.try_emplace(a_case.name("problem"));
@@ -179,7 +181,7 @@ const Reference& reference_for(const Case& a_case, const LinearSystem& system) {
     return entry->second;
 }
 
-/// The message a pair is refused with, or nothing and its case.
+/// The message with which a pair is refused; empty if its case was made.
 std::string build(const Combination& c, const std::string& solver, Backend backend, std::optional<Case>& made) {
     try {
         made.emplace(build_case(parse_deck(c.deck(solver), HYPERPLANE_INPUTS "/combination.ini"),
@@ -221,7 +223,7 @@ void expect_solved(const Combination& c, const std::string& solver, const Case& 
 }
 
 void expect_solved_or_refused(const Combination& c, Backend backend) {
-    std::optional<Case> shaped;  // with a pair that nothing refuses
+    std::optional<Case> shaped;  // of a pair that is never refused
     ASSERT_EQ(build({c.problem, "none", "", ""}, "gmres", backend, shaped), "");
     const SystemShape shape = shaped->shape();
     for (const auto& row : solvers()) {

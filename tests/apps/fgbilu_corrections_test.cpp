@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The FGBILU paper's linear solver, section 4.1.1: solver richardson with preconditioner fgbilu on a flow of six
-// unknowns a cell gives the sums of squares of the residual that sequential block ILU gives (its Table 1).
+// The linear solver of the FGBILU paper, section 4.1.1: for a flow with six unknowns a cell, solver richardson with
+// preconditioner fgbilu gives the same sums of squares of the residual as sequential block ILU (its Table 1).
 #include <gtest/gtest.h>
 
 #include "apps/run/linear_system.hpp"
@@ -28,7 +28,7 @@ reference::BlockMatrix block_matrix_of(const StructMatrix& a) {
     return result;
 }
 
-/// ||b - A x_l||^2 of x_{l+1} = x_l + M^-1 (b - A x_l), from x_0 = 0 on.
+/// ||b - A x_l||^2 for x_{l+1} = x_l + M^-1 (b - A x_l) with x_0 = 0.
 std::vector<double> reference_squares(const reference::BlockMatrix& a, const std::vector<double>& b) {
     reference::Pattern pattern(a.rows.size());
     for (std::size_t row = 0; row < a.rows.size(); ++row)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every kernel that a deck in inputs/ or a case of the paper's Table 3 asks of a GPU, compiled by NVRTC without one:
-// registers and spills. A spill is an error where a point has 8 unknowns or fewer.
+// Compiles every kernel that a deck in inputs/ or a case of the paper's Table 3 needs, by NVRTC without a GPU, and
+// checks registers and spills. A spill is an error if a point has 8 unknowns or fewer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@
 namespace hyperplane {
 namespace {
 
-/// Kernels to be compiled, and what chooses them among others.
+/// The kernels to be compiled.
 struct Demand {
     std::map<std::string, KernelSet> sets;  ///< by name, the largest grid of each
     std::vector<std::string> unread;        ///< decks that could not be read, and why
@@ -111,8 +111,9 @@ struct Job {
     friend std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name(); }
 };
 
-/// Names of sets that stand for the others: of each family and storage every number of unknowns, and one and both
-/// triangles, on the stencil of fewest entries, and up to eight unknowns on the one of most.
+/// Names of sets that represent the others: for each family and storage, every number of unknowns, with one and with
+/// both triangles, on the stencil with the fewest entries, and those of up to eight unknowns on the stencil with the
+/// most.
 std::set<std::string> representatives() {
     std::vector<const KernelSet*> by_size;
     for (const auto& [name, set] : demand().sets) by_size.push_back(&set);
@@ -131,9 +132,9 @@ std::set<std::string> representatives() {
     return chosen;
 }
 
-/// What CI compiles: for sm_90 all in double precision, and representatives in reduced precision; representatives for
-/// sm_80, where some lines are others; and, since sm_100 has those of sm_90, of each family the first one in double
-/// precision for it. Or the remaining ones.
+/// The kernels that CI compiles: for sm_90 all in double precision and representatives in reduced precision; for sm_80,
+/// for which some lines of code differ, representatives; for sm_100, whose code is that of sm_90, the first one of each
+/// family in double precision. With `remaining`, all others.
 std::vector<Job> jobs(bool remaining) {
     const std::set<std::string> chosen = representatives();
     std::set<std::string> on_sm_100;
@@ -160,8 +161,8 @@ TEST_P(Kernels, CompileWithoutSpills) {
         fmt::print("{:<56} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
                    row.registers, row.local_bytes, row.spill_bytes, row.shared_bytes);
         EXPECT_GT(row.registers, 0) << row.name;
-        // Two kernels take all registers that their blocks leave a thread: the factorisation on tensor cores, and
-        // par_ilu's sweeps. They are tuned for sm_90; for others the compiler misses by a few.
+        // Two kernels use all registers that a thread can have: the factorisation on tensor cores and the sweeps of
+        // par_ilu. They are tuned for sm_90; for other architectures the compiler spills a few registers.
         const bool takes_all = (job.set.dof > 2 && row.name == "struct_ilu factor") || row.name == "factor_sweep";
         const bool tight = job.architecture != "sm_90" && takes_all;
         if (job.set.dof <= 8) {
@@ -178,7 +179,7 @@ const auto name_of = [](const testing::TestParamInfo<Job>& info) {
 INSTANTIATE_TEST_SUITE_P(Some, Kernels, testing::ValuesIn(jobs(false)), name_of);
 INSTANTIATE_TEST_SUITE_P(Other, Kernels, testing::ValuesIn(jobs(true)), name_of);
 
-/// Kernels of struct_ilu without one of its pieces (bench --ablate); these may spill.
+/// Kernels of struct_ilu without one of its techniques (bench --ablate); these may spill.
 class Pieces : public testing::TestWithParam<BenchCase> {};
 TEST_P(Pieces, Compile) {
     const BenchCase& c = GetParam();
@@ -199,7 +200,7 @@ TEST_P(Pieces, Compile) {
         }
     }
 }
-/// Cases on star7, or those whose kernels take longer to compile.
+/// Cases on star7 or, with `remaining`, those whose kernels take longer to compile.
 std::vector<BenchCase> cases_of_pieces(bool remaining) {
     std::vector<BenchCase> list = parse_bench_cases("ablation");
     std::erase_if(list, [&](const BenchCase& one) { return (one.stencil.name() == "star7") == remaining; });
@@ -222,8 +223,9 @@ struct SubdomainJob {
     SubdomainTuning tuning = {};
 };
 
-/// What CI compiles: Table 3, in reduced precision with its smallest and its largest stencil, and variants in double
-/// precision, for sm_100 the default one alone. Or what is left, and the tunings of `bench --tunings`.
+/// The kernels that CI compiles: Table 3, in reduced precision with its smallest and its largest stencil, and the
+/// variants in double precision; for sm_100 the default one only. With `remaining`, all others and the tunings of
+/// `bench --tunings`.
 std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
     using enum SubdomainVariant;
     std::vector<SubdomainJob> list;
@@ -270,7 +272,8 @@ const auto name_of_subdomain_job = [](const testing::TestParamInfo<SubdomainJob>
 INSTANTIATE_TEST_SUITE_P(Some, SubdomainKernels, testing::ValuesIn(subdomain_jobs(false)), name_of_subdomain_job);
 INSTANTIATE_TEST_SUITE_P(Other, SubdomainKernels, testing::ValuesIn(subdomain_jobs(true)), name_of_subdomain_job);
 
-/// Sweeps on multicolor's factors: every offset in either triangle; at a single point no offset is left.
+/// Sweeps on the factors of multicolor, in which each triangle has an entry for every offset; on a grid of one point
+/// there are no offsets.
 TEST(SweptColours, CompileWithoutSpills) {
     for (const char* stencil : {"star7", "box27"})
         for (int dof : {1, 4})
@@ -287,7 +290,7 @@ TEST(SweptColours, CompileWithoutSpills) {
                 }
 }
 
-/// Blocks of fewer threads, which divide some grids better among a GPU's multiprocessors.
+/// Blocks of fewer threads, by which some grids can be distributed more evenly to multiprocessors.
 TEST(MulticolorOfFewerThreads, CompilesWithoutSpills) {
     const Stencil stencil = Stencil::diamond25();
     for (const FactorStorage storage : all_factor_storages)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole nonlinear runs in process: on a GPU they take the steps that they take on a CPU; what fails keeps its last good
-// state.
+// Whole nonlinear runs in the test's process: on a GPU they take the same steps as on a CPU, and a run that fails keeps
+// its last good state.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,10 +18,10 @@ namespace {
 struct Marched {
     Outcome outcome;
     RecordData record;
-    std::vector<double> u;  ///< of the record's state, where it kept one
+    std::vector<double> u;  ///< of the record's state, if it has one
 };
 
-/// A deck's case, or that with another problem.
+/// The case of a deck, whose problem can be replaced by another one.
 Case case_of(const std::string& text, const std::vector<std::string>& overrides,
              std::shared_ptr<const Problem> problem) {
     Deck deck = parse_deck(text, "test.ini");
@@ -84,7 +84,7 @@ TEST(March, EveryLinearSolveBelongsToANewtonStepAndEveryNewtonStepToAStep) {
     EXPECT_FALSE(done.record.has_state);
 }
 
-/// The first step has no estimate and is good; no other meets such a tolerance.
+/// The first step has no estimate and is accepted; no other step satisfies such a tolerance.
 TEST(March, LastGoodStateIsKept) {
     const Marched failed = run(mixture, {"device.backend=cpu", "time.tolerance=1e-30"});
     EXPECT_EQ(failed.outcome.end, "too_many_rejections");
@@ -104,7 +104,8 @@ TEST(March, LastGoodStateIsKept) {
     EXPECT_EQ(failed.u, one.u);
 }
 
-/// A density that falls by 1 in a unit of time, by 1.5 in one cell; F is NaN in another once time is beyond `poisoned`.
+/// A density that falls by 1 in a unit of time, in one cell by 1.5. In another cell F is NaN when time exceeds
+/// `poisoned`.
 class Fading : public Problem {
 public:
     explicit Fading(double poisoned = 1e9) : poisoned_(poisoned) {}
@@ -138,12 +139,12 @@ private:
     double poisoned_;
 };
 
-/// What a deck says of any problem; the grid is Fading's own.
+/// A deck with what every problem needs; the grid is Fading's own.
 const char* const fading =
     "[problem]\nname = cahn_hilliard\n[grid]\ncells = 4 3 2\n[time]\ntime_step = 1\nsteps = 5\n[solver]\nname = gmres\n"
     "[preconditioner]\nname = none\n";
 
-/// Two steps are good, the third is not.
+/// Expects two good steps, and a third one that fails.
 void expect_blow_up(const Marched& failed, const std::string& end, const std::vector<std::string>& words) {
     EXPECT_EQ(failed.outcome.end, end);
     EXPECT_EQ(failed.outcome.code, ExitCode::diverged);

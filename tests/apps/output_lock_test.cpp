@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lock of an output: who holds it, and when a holder elsewhere is taken for dead.
+// The lock of an output: who holds it, and when a holder on another machine is considered dead.
 #include "apps/output_lock.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests try of a preconditioner: its defaults, and each choice of a key that is not one.
+// The settings of a preconditioner that tests try: its defaults, and each choice of a key that is not the default.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hyperplane::testing_support {
 
-/// A key of [preconditioner] set to a value; both empty: the defaults.
+/// A key of [preconditioner] and its value; both are empty for the defaults.
 struct KeyChoice {
     std::string key, value;
 };
@@ -19,7 +19,7 @@ inline std::vector<KeyChoice> choices_of(const PreconditionerRow& row) {
     for (const ParameterSpec& spec : row.parameters)
         for (const std::string& value : spec.choices)
             if (value != spec.default_value) list.push_back({spec.key, value});
-    // By default the small grids of tests are one subdomain.
+    // By default a small grid is a single subdomain.
     if (has_key(row.parameters, "preconditioner", "subdomain")) list.push_back({"subdomain", "4 3 2"});
     return list;
 }

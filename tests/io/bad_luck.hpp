@@ -14,8 +14,8 @@
 
 namespace hyperplane {
 
-/// The message of the error that `body` ends with in a child whose files may not grow beyond `bytes`;
-/// "no error" where it throws none, "died" where the child does.
+/// The message of the error with which `body` ends in a child process whose files may not grow beyond `bytes`; "no
+/// error" if it throws none, "died" if the child dies.
 inline std::string error_with_full_disk(rlim_t bytes, const std::function<void()>& body) {
     int ends[2];
     if (pipe(ends) != 0) return "no pipe";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A comparison survives the way to disk and back; what is none is named.
+// A comparison that is written and read is the same; a file that is not one is refused with its name.
 #include "io/comparison.hpp"
 
 #include <gtest/gtest.h>

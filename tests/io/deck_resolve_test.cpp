@@ -136,7 +136,7 @@ TEST(Resolve, KeysThatMeanNothingWithoutAnother) {
         "deck.ini:5: solver.tolerance means nothing with solver.twice = false; leave it out, or set solver.twice = "
         "true (hyperplane help solver.tolerance)");
     EXPECT_EQ(message(gmres + "tolerance = 0.5\n", {"solver.twice=true"}), "accepted");
-    // The first condition of a chain is told, also where what hangs on it was never given.
+    // The first unmet condition of a chain is reported, also if the keys that depend on it were not given.
     EXPECT_EQ(message(gmres + "tolerance = 0.5\n", {"solver.orthogonalisation=mgs", "solver.twice=true"}),
               "deck.ini:5: solver.tolerance means nothing with solver.orthogonalisation = mgs; leave it out, or set "
               "solver.orthogonalisation = cgs (hyperplane help solver.tolerance)\n"
@@ -198,7 +198,7 @@ TEST(Defaults, OfADeckDoNotCountAsGiven) {
 }
 
 TEST(Defaults, AreIgnoredWhereTheyDoNotApply) {
-    // Of gmres, and of a form of gmres that is not asked for.
+    // Defaults of keys that belong to gmres, and to a form of gmres that was not chosen.
     const Parameters cg = resolved(grid + "[solver]\nname ?= gmres\nrestart ?= 10\n", {"solver.name=cg"});
     EXPECT_FALSE(cg.has("solver", "restart"));
     EXPECT_NO_THROW(resolved(grid + "[solver]\nname = gmres\northogonalisation = mgs\ntwice ?= true\n"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an attempt to read or write a file is answered with.
+// The error of an attempt to read or write a file.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace hyperplane {
 
-/// The message of the FileError, "no error" where there is none.
+/// The message of the FileError; "no error" if there is none.
 inline std::string error_of(const std::function<void()>& body) {
     try {
         body();

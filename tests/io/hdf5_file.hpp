@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5 files as a test sees them: an object taken away, all that they hold, what docs/ says of that.
+// HDF5 files in tests: deleting an object, listing all names, comparing them with docs/.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ inline void remove_object(const std::string& path, const char* name) {
     H5Fclose(file);
 }
 
-/// Every dataset and attribute of a file as its document writes them: `/solves/step`, `/grid@extents`, `/@deck`. What
-/// lies below `inner` is left out, and so are the attributes of `free`, which are the program's to choose. Expects each
-/// dataset to have units and a description.
+/// Every dataset and attribute of a file as its document writes them: `/solves/step`, `/grid@extents`, `/@deck`.
+/// Objects below `inner` are left out, and so are the attributes of `free`, which are not fixed. Expects each dataset
+/// to have units and a description.
 inline std::vector<std::string> listing(const std::string& path, const std::string& free,
                                         const std::string& inner = "") {
     struct Walk {
@@ -56,7 +56,7 @@ inline std::vector<std::string> listing(const std::string& path, const std::stri
     return walk.names;
 }
 
-/// Expects the tables of docs/`document` to hold these names, each as `NAME` in a first column, and no others.
+/// Expects the first columns of the tables of docs/`document` to have exactly these names, each as `NAME`.
 inline void expect_documented(const std::vector<std::string>& names, const std::string& document) {
     std::ifstream file(HYPERPLANE_DOCS "/" + document);
     const std::string documented{std::istreambuf_iterator<char>(file), {}};

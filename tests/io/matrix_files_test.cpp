@@ -46,7 +46,7 @@ TEST(MatrixFiles, DevicesAndFifosAreNotRead) {
     }
 }
 
-/// What gzip makes of a text.
+/// The text compressed by gzip.
 std::string gzip(const std::string& text) {
     z_stream stream{};
     deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
@@ -223,7 +223,7 @@ TEST(Doubles, FileMustHoldExactlyAsManyAsAsked) {
 
 class RealMatrix : public testing::Test {
 protected:
-    /// Path of a real matrix, "" (and the test is skipped) where there is none.
+    /// The path of a real matrix; if there is none, "", and the test is skipped.
     std::string path(const std::string& name) {
         const char* folder = std::getenv("HYPERPLANE_SHARED_DATA");
         const std::string file = std::string(folder ? folder : "") + "/" + name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix Market files: good ones, and what is said of each kind of bad one.
+// Matrix Market files: valid ones, and the message for each kind of invalid one.
 #include "io/matrix_market.hpp"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@
 namespace hyperplane {
 namespace {
 
-/// What a run does: opens its record, publishes as it goes, finishes.
+/// Does what a run does: opens its record, publishes it several times, finishes it.
 void run_once(const std::string& path) {
     RecordWriter writer(path, sample_header());
     fill_sample(writer);

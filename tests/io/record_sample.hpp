@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A record with something in each of its places.
+// A record in which nothing is empty.
 #pragma once
 
 #include "io/record.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A record survives the way to disk and back; files that are no record, or not all of one, are named.
+// A record that is written and read is the same; files that are not records, or incomplete, are refused with their
+// name.
 #include "io/record.hpp"
 
 #include <gtest/gtest.h>
@@ -166,7 +167,7 @@ TEST(Record, DatasetsSayWhatTheyAreAndAllIsDocumented) {
     writer.finish("preempted", ExitCode::checkpointed, "");
     std::vector<std::string> names = listing(scratch.path("run.h5"), "/environment");
     EXPECT_GT(names.size(), 60u);
-    for (std::string& name : names)  // a problem's to choose
+    for (std::string& name : names)  // the problem chooses these names
         if (name == "/diagnostics/mass" || name == "/diagnostics/energy") name = "/diagnostics/NAME";
     expect_documented(names, "record.md");
 }
@@ -199,7 +200,7 @@ TEST(Costs, AreThoseOfAllParts) {
     EXPECT_EQ(costs.parts, 3);
     EXPECT_EQ(costs.places, "a, cpu, 1 thread; then b, cuda, GPU");
     EXPECT_TRUE(costs.moved());
-    // Timers of the last part alone, as programs before 0.2.0 left them.
+    // Timers of the last part alone, as programs before 0.2.0 wrote them.
     const Costs earlier = costs_of({{"setup", 0.1, 1, 0}, {"solve", 1.0, 1, 0}}, solves, 100, {here});
     EXPECT_EQ(earlier.setup, 0.5);
     EXPECT_EQ(earlier.solve, 3.0);
@@ -236,7 +237,7 @@ TEST(Record, FinishReplacesAndLeavesOneFile) {
     EXPECT_EQ(scratch.names(), std::vector<std::string>{"run.h5"});
     const RecordData r = read_record(scratch.path("run.h5"));
     EXPECT_EQ(r.exit_code, 0);
-    EXPECT_FALSE(r.has_state);  // a finished run has nothing to go on with
+    EXPECT_FALSE(r.has_state);  // a finished run has no state to continue from
 }
 
 TEST(Record, PlacesThatCannotBeWritten) {

@@ -36,7 +36,7 @@ std::vector<double> digits(const Grid& grid, double factor) {
     return values;
 }
 
-/// A file of HDF5's, for as long as a test looks into it.
+/// An HDF5 file, which is open as long as this object exists.
 class Contents {
 public:
     explicit Contents(const std::string& path) : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {
