@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The resolved deck of a record is a deck that gives the same bits: of every deck in inputs/, made small."""
+"""The resolved deck of a record gives the same bits when it is run, for every deck in inputs/ on a small grid."""
 
 import re
 import subprocess
@@ -8,13 +8,13 @@ import unittest
 
 from program import INPUTS, POISSON, ProgramTest
 
-# A few points an axis and a few iterations: what matters is that the same is computed, not that it converges.
+# A few points an axis and a few iterations are enough, since runs must agree but need not converge.
 POINTS = 10
 
 
 class Again(ProgramTest):
     def smaller(self, deck, *words):
-        """--set words for a run that takes no time."""
+        """--set options for a short run."""
         answer = self.run_program("check", str(deck), "--json", "--quiet", *words)
         text = deck.read_text()
         small = ["--set", "solver.max_iterations=3", "--set", "output.fields=true"]
@@ -25,7 +25,7 @@ class Again(ProgramTest):
         return answer, small
 
     def expect_the_same(self, record, *words):
-        """Runs the record's deck again, and once more as a deck of its own; both give the record's bits."""
+        """Runs the record's deck again, and once more from a file with its text; both give the bits of the record."""
         before = self.record(record)
         stem = record[:-3]
         again = self.run_program("run", record, "--quiet", *words)

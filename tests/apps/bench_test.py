@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hyperplane bench: what is timed, what is refused, and that its figures fit together."""
+"""hyperplane bench: what is timed, what is refused, and that its numbers are consistent."""
 
 import json
 import math

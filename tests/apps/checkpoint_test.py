@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checkpoints: a run that dies goes on from them and ends with the same bits; a damaged one is noticed."""
+"""Checkpoints: a run that dies goes on from them and ends with the same bits; a damaged checkpoint is detected."""
 
 import time
 import unittest
@@ -17,7 +17,7 @@ class Checkpoint(ProgramTest):
         self.slots = [self.folder / f"a.{slot}.checkpoint" for slot in (0, 1)]
 
     def run_and_kill(self, *words):
-        """Kills the run when both slots are there."""
+        """Kills the run when both slots exist."""
         process = self.start("run", self.deck, "--quiet", *words)
         while not all(slot.exists() for slot in self.slots) and process.poll() is None:
             time.sleep(0.001)

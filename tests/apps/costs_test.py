@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run costs is the cost of all its parts, wherever it was stopped, and every table says the same of it."""
+"""The costs of a run are those of all its parts, wherever it was stopped, and every table shows the same costs."""
 
 import csv
 import os
@@ -12,13 +12,13 @@ import unittest
 from program import POISSON, TRANSPORT, ProgramTest, signal
 
 MODULE = pathlib.Path(__file__).resolve().parents[2] / "python"
-# A GMRES whose iterations stay the same wherever it is stopped, in many time steps.
+# GMRES in many time steps, whose numbers of iterations do not depend on where it is stopped.
 MARCH = TRANSPORT.format(cells=24, steps=40)
 
 
 class Costs(ProgramTest):
     def stop(self, *words, number=signal.SIGTERM, after=0.15, file="a.h5.part"):
-        """Sends a signal to a run once such a file is there; its exit status."""
+        """Sends a signal to a run when a file of this name exists; returns the exit status."""
         process = self.start("run", *words, "--quiet")
         while not list(self.folder.glob(file)) and process.poll() is None:
             time.sleep(0.002)
@@ -28,7 +28,7 @@ class Costs(ProgramTest):
         return process.returncode
 
     def stop_often(self, deck, stops):
-        """Stops a run so many times, as often as it takes; the words of the last, whole part's verdict."""
+        """Stops a run several times and lets it end; returns the words of the last part's verdict."""
         for stop in range(stops):
             words = (deck, "--fresh") if stop == 0 else (deck,)
             while (status := self.stop(*words, after=0.05 + 0.05 * stop)) == 0:
@@ -40,7 +40,7 @@ class Costs(ProgramTest):
         return {row["name"]: row for row in record["timers"]}
 
     def expect_one_source(self, record, answer=None):
-        """Timers, rows of solves and costs tell the same."""
+        """Timers, rows of solves and costs agree."""
         costs, timers = record["costs"], self.timers(record)
         for part in ("setup", "solve"):
             rows = sum(row[f"{part}_seconds"] for row in record["solves"])
@@ -57,7 +57,7 @@ class Costs(ProgramTest):
                                                 for name, row in timers.items()})
 
     def expect_the_work_of(self, whole, record, parts):
-        """What was called, and what it moved, as in a run that nothing stopped, but for what each new part begins with."""
+        """Calls and bytes are those of an uninterrupted run, except for what each new part does at its beginning."""
         whole, stopped = self.timers(whole), self.timers(record)
         for name in ("assemble", "solve/spmv", "solve/preconditioner"):
             calls, more = whole[name]["calls"], stopped[name]["calls"] - whole[name]["calls"]
@@ -97,7 +97,7 @@ class Costs(ProgramTest):
         self.assertEqual([part["ended"] for part in record["parts"]], ["died", "ok"])
         self.assertGreater(record["parts"][0]["seconds"], 0.0)
         self.expect_one_source(record, answer)
-        # The history's clock went on: what the solve took is not less than it shows.
+        # The clock of the history has continued, so the time of the solve is not less than its last entry.
         self.assertGreater(record["costs"]["solve_seconds"], 0.9 * self.last_second("a.h5"))
 
     def last_second(self, name):

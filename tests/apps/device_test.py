@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs on a GPU: what the CPU computes, told as the CPU's, within the memory that was predicted."""
+"""Runs on a GPU: same results and same messages as on a CPU, within the predicted memory."""
 
 import json
 import subprocess
@@ -55,7 +55,7 @@ class Device(ProgramTest):
                 self.assertEqual(len(here["solves"]), len(there["solves"]), there["message"])
                 for a, b in zip(here["solves"], there["solves"]):
                     self.assertEqual(a["stop_reason"], b["stop_reason"])
-                    # Sums round apart: hundreds of iterations may end two apart. What is asynchronous has no order.
+                    # Sums are rounded differently: hundreds of iterations may differ by two. Asynchronous sweeps vary.
                     apart = 0.2 if "block_async" in deck.read_text() else 0.0125
                     self.assertLessEqual(abs(a["iterations"] - b["iterations"]), max(1, apart * a["iterations"]))
                 for name, error in here.get("errors", {}).items():
@@ -80,7 +80,7 @@ class Device(ProgramTest):
                 self.assertLessEqual(abs(predicted - held), 0.05 * held)
 
     def test_bicgstab_outlives_its_first_shadow(self):
-        """Where r_0 became orthogonal to a residual, some of these ended in a breakdown."""
+        """Some of these solves once ended in a breakdown, because r_0 became orthogonal to a residual."""
         for cells in ("45 43 41", "45 43 42", "41 43 45"):
             deck = self.write("a.ini", POISSON.format(cells=cells))
             for preconditioner in ("none", "jacobi", "struct_ilu"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each exit code of the program, reached as a user reaches it, with what the message must teach."""
+"""Each exit code of the program, as a user would meet it, and what its message must say."""
 
 import json
 import os
@@ -160,7 +160,7 @@ class Solve(ProgramTest):
 
 
 class Preconditioner(ProgramTest):
-    """5: the set-up met a pivot that cannot be used."""
+    """5: the set-up found a pivot that cannot be used."""
 
     def setUp(self):
         super().setUp()
@@ -261,7 +261,7 @@ class Files(ProgramTest):
 
 
 class Expectation(ProgramTest):
-    """8: the run does not show what its deck expects."""
+    """8: the results do not meet the expectations of the deck."""
 
     def test_unmet(self):
         deck = self.write("a.ini", POISSON.format(cells=16) + "[expect]\niterations = 3\nmax_error = 1e-9\n")
@@ -271,12 +271,12 @@ class Expectation(ProgramTest):
 
 
 class Device(ProgramTest):
-    """9: the device asked for is not there."""
+    """9: the requested device does not exist."""
 
     def setUp(self):
         super().setUp()
         listed = json.loads(self.expect(0, "list", "devices", "--json").stdout)["devices"]
-        self.missing = listed.get("cuda", "")  # "not available: why" where there is no GPU to use
+        self.missing = listed.get("cuda", "")  # "not available: why" if no GPU can be used
 
     def test_cuda(self):
         if not self.missing:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of lid-driven cavities from the literature, and how far a field is from them.
+"""Values of lid-driven cavities from the literature, and the distance of a field from them.
 
 Frames: plane cavity, lid y = 1 moves along +x; cubic cavity, lid z = 1 moves along +x. Unit lengths and lid velocity.
 """
@@ -15,9 +15,9 @@ GHIA_U = {
     1000: [-.18109, -.29730, -.38289, -.27805, -.10648, -.06080, .05702, .18719, .33304, .46604, .65928],
 }
 
-# Extrema on the centre lines: least u on x = 1/2, least and largest v on y = 1/2. Reynolds number 1000: O. Botella,
-# R. Peyret, Benchmark spectral results on the lid-driven cavity flow, Computers & Fluids 27 (1998). 100: handed down
-# in open codes as of the same authors or of C. H. Marchi et al. (2009), which of them is not settled.
+# Extrema on the centre lines: least u on x = 1/2, least and largest v on y = 1/2. Reynolds number 1000: O. Botella, R.
+# Peyret, Benchmark spectral results on the lid-driven cavity flow, Computers & Fluids 27 (1998). 100: from open codes,
+# which attribute them to the same authors or to C. H. Marchi et al. (2009).
 PLANE_EXTREMA = {100: (-.21404, -.25380, .17957), 1000: (-.38857, -.52708, .37694)}
 
 # S. Albensoeder, H. C. Kuhlmann, Accurate three-dimensional lid-driven cavity flow, J. Comput. Phys. 206 (2005),

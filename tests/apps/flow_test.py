@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows against the literature and against exact solutions, by the program itself ($HYPERPLANE).
+"""Flows computed by the program ($HYPERPLANE), compared with the literature and with exact solutions.
 
 Run by ctest with a Python that has h5py; leaves with code 77, skipped, without it. $FLOW_TEST_LONG adds the cases of
 minutes.
@@ -102,7 +102,7 @@ class CubicCavity(FlowTest):
         self.check(self.solve("cavity_cubic_1000_fine.ini"), .006, .013)
 
     def test_reynolds_100_and_symmetry(self):
-        """Regression: 33 nodes, -.2140 -.2478 .1509 by a trial code of this scheme; no values of the literature."""
+        """A regression test: the values for 33 nodes are from a trial code of this scheme, not from the literature."""
         half = self.solve("cavity_cubic_100.ini")
         u, w = tables.line(half["u"], 2, (.5, 1.)), tables.line(half["w"], 0, (1., .5))
         print(f"\ncubic cavity, Re 100: {u.min():.4f} {w.min():.4f} {w.max():.4f}")

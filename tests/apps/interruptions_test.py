@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Signals at any moment: before the program can do anything about them, to a comparison, and SIGHUP as any other."""
+"""Signals at any moment: before the program can handle them, during a comparison, and SIGHUP like any other."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MARCH = TRANSPORT.format(cells=24, steps=40) + "[output]\nfields = true\n"
 
 
 def hold():
-    """As a launcher does before it starts the program."""
+    """Blocks signals, as a launcher does before it starts the program."""
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
 
 
@@ -75,7 +75,7 @@ class Hangup(Interruptions):
 
 
 class Early(Interruptions):
-    """Signals that come before the program has said what it does about them."""
+    """Signals that arrive before the program has chosen how to handle them."""
 
     def test_no_signal_is_lost_that_the_launcher_holds_back(self):
         deck = self.write("a.ini", MARCH)
@@ -140,7 +140,7 @@ class Early(Interruptions):
             time.sleep(delay)
             job.send_signal(signal.SIGUSR1)
             log, _ = job.communicate(timeout=120)
-            if job.returncode == -signal.SIGUSR1:  # bash itself had not come to its trap
+            if job.returncode == -signal.SIGUSR1:  # bash had not set its trap yet
                 continue
             if job.returncode == 0:
                 break
@@ -164,7 +164,7 @@ class Comparison(Interruptions):
         return json.loads(self.expect(0, "info", "a_compare.h5", "--json").stdout)
 
     def stop_after(self, words, number=signal.SIGTERM):
-        """Stops a comparison as soon as its log has a line with these words; its status, table and log."""
+        """Stops a comparison when its log has a line with these words; returns its status, table and log."""
         process = self.compare()
         log = ""
         for line in process.stderr:

@@ -76,7 +76,7 @@ class Runs(Locks):
         took = time.monotonic() - begin
         begin = time.monotonic()
         self.expect(0, "run", deck, "--set", "time.steps=1", "--quiet")
-        self.assertLess(time.monotonic() - begin, took + 5.0)  # without waiting for signs of life
+        self.assertLess(time.monotonic() - begin, took + 5.0)  # did not wait for updates of the file's time
         self.assertFalse((self.folder / "a.lock").exists())
 
     def test_another_output_is_free(self):
@@ -98,7 +98,7 @@ class Runs(Locks):
 
 
 class Elsewhere(Locks):
-    """A holder on another machine whose flock does not reach this one: its signs of life count."""
+    """A holder on another machine, whose flock has no effect here: its updates of the file's time count."""
 
     def setUp(self):
         super().setUp()
@@ -182,7 +182,7 @@ class Studies(Locks):
         self.assertEqual(log.count("] done"), 3)
 
     def test_one_of_many_that_begin_at_once_computes(self):
-        """However many begin at one moment, one computes; the others tell of it or find it done."""
+        """Of many that begin at the same moment one computes; the others report it or find the result."""
         deck = self.write("a.ini", TRANSPORT.format(cells=16, steps=40))
         for wait in ((), ("--wait",)):
             with self.subTest(wait):

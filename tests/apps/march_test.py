@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nonlinear and time-dependent runs: what stops them, what the record says of them, and that they go on bit for bit."""
+"""Nonlinear and time-dependent runs: what stops them, what the record says, and that they go on to the same bits."""
 
 import re
 import unittest
@@ -86,8 +86,8 @@ class March(ProgramTest):
         return (self.folder / "whole.vtkhdf").read_bytes()
 
     def stop_again_and_again(self, deck, whole):
-        """Stops the run wherever it is, until it is through; its bits are those of one that nothing stopped. Counts in
-        iterations, so that it stops at the same places on any machine."""
+        """Stops the run at various places until it has ended; its bits are those of an uninterrupted run. Places are
+        counted in iterations, so that they are the same on any machine."""
         stops, status, look = 0, 75, 3
         while status == 75:
             done = self.run_program("run", deck, *(["--fresh"] if stops == 0 else []), stop_at=look)

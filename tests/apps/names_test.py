@@ -24,7 +24,7 @@ BROKEN = ["line\nbreak", "a\ntouch PWNED\n", "a\n#SBATCH --wrap=touch PWNED", "a
 
 
 def make(folder, name):
-    """A study of that name in a folder of that name; its path relative to the folder."""
+    """Writes a study with this name in a folder with this name; returns its path relative to the folder."""
     place = folder / name
     place.mkdir()
     (place / (name + ".ini")).write_text(STUDY)
@@ -72,7 +72,7 @@ class Bash(Names):
         self.expect_unhurt()
 
     def run_script(self, place, script):
-        """From another folder, as sbatch may start it."""
+        """Runs the script from another folder, as sbatch may do."""
         path = self.folder / "script.sh"
         path.write_text(script, errors="surrogateescape")
         done = call("/", "bash", path, env={**os.environ, "SLURM_ARRAY_TASK_ID": "0"})

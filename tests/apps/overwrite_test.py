@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nothing is written over that the program did not write itself: every writer, whatever lies at its name."""
+"""No writer replaces a file that the program did not write, whatever kind of file has the name of its output."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ class Overwrite(ProgramTest):
         self.study = self.write("s.ini", POISSON.format(cells=4) + SWEEP)
 
     def writers(self, pictures):
-        """{name: (the file it would write over, its command)}"""
+        """{name: (the file that it would replace, its command)}"""
         run = ("run", self.deck, "--quiet")
         compare = ("compare", self.deck, "--preconditioners", "jacobi", "--reps", "1", "--quiet")
         found = {
@@ -62,7 +62,7 @@ class Overwrite(ProgramTest):
             (self.folder / name).mkdir()
 
     def for_each_writer(self, check, pictures=("png",)):
-        """Calls check(path, command) for each, with nothing of the writers before it there."""
+        """Calls check(path, command) for each writer, after the files of earlier writers have been removed."""
         for name, (file, command) in self.writers(pictures).items():
             with self.subTest(name):
                 self.clear()
@@ -125,7 +125,7 @@ class Overwrite(ProgramTest):
     def test_own_files_are_replaced_and_links_to_them_stay(self):
         def check(path, command):
             self.expect(0, *command)
-            if not path.exists():  # taken away when the command has ended well
+            if not path.exists():  # removed if the command has succeeded
                 return
             first = path.stat().st_mtime_ns
             self.expect(0, *command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Signals: a run that is stopped goes on later, one that is killed leaves nothing that looks finished."""
+"""Signals: a run that is stopped can be continued, and one that is killed leaves no file that looks finished."""
 
 import random
 import time
@@ -15,7 +15,7 @@ class Preemption(ProgramTest):
         self.assertIn(f"signal {int(number)}", done.stderr)
 
     def whole(self, deck):
-        """The bits of the final state of a run that nothing stops."""
+        """The bits of the final state of an uninterrupted run."""
         self.expect(0, "run", deck, "--set", "output.file=whole.h5", "--set", "output.fields=true")
         return (self.folder / "whole.vtkhdf").read_bytes()
 

@@ -74,7 +74,7 @@ class ProgramTest(unittest.TestCase):
         return process
 
     def shown_on_terminal(self, *words, stdout=None):
-        """What a terminal gets to see of a run that ends with 0: stderr, and stdout unless that goes elsewhere."""
+        """The output of a successful run on a terminal: stderr, and stdout unless it is redirected."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stderr=theirs,
                                    stdout=theirs if stdout is None else stdout)
@@ -83,14 +83,14 @@ class ProgramTest(unittest.TestCase):
         try:
             while chunk := os.read(ours, 4096):
                 shown += chunk
-        except OSError:  # Linux's way to say that the other end was closed
+        except OSError:  # on Linux this means that the other end was closed
             pass
         os.close(ours)
         self.assertEqual(process.wait(), 0)
         return shown
 
     def expect(self, code, *words, says=(), **options):
-        """Runs; asserts the exit status and that stderr holds each of `says`, without a crash."""
+        """Runs the program; asserts the exit status, that stderr contains each of `says`, and that nothing crashed."""
         done = self.run_program(*words, **options)
         self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
         for text in [says] if isinstance(says, str) else says:
@@ -101,11 +101,11 @@ class ProgramTest(unittest.TestCase):
         return json.loads(self.expect(code, *words, "--json", "--quiet").stdout)
 
     def registered(self, topic):
-        """The names that `list` knows of solvers, preconditioners or problems."""
+        """The names of solvers, preconditioners or problems that `list` prints."""
         return list(json.loads(self.expect(0, "list", topic, "--json").stdout)[topic])
 
     def accepted(self, deck, section):
-        """Those names of [section] that a deck can be run with on this machine."""
+        """The names of [section] with which a deck can be run on this machine."""
         return [name for name in self.registered(section + "s")
                 if self.run_program("check", deck, "--set", f"{section}.name={name}", "--quiet").returncode == 0]
 

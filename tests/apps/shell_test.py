@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the program tells a shell: bash completion and the manual page, from the same tables as everything else."""
+"""Bash completion and the manual page, which are made from the same tables as everything else."""
 
 import fcntl
 import json
@@ -116,7 +116,7 @@ class Completion(ProgramTest):
                 continue
             try:
                 shown += os.read(ours, 4096)
-            except OSError:  # Linux's way to say that the shell has gone
+            except OSError:  # on Linux this means that the shell has ended
                 break
         self.assertIn(b"hyperplane check only.ini  --set solver.rtol=1e-4 --set device.layout=natural  --json",
                       shown.replace(b"\x07", b""))

@@ -46,7 +46,7 @@ PartitionName=test Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 
 def missing():
-    """Why a cluster cannot be started here; empty where it can."""
+    """Why a cluster cannot be started here; empty if it can."""
     if os.geteuid() != 0:
         return "slurmctld, slurmd and munged are started as root here"
     absent = [name for name in PROGRAMS if not find(name)]
@@ -68,7 +68,7 @@ def free_ports(count):
 
 
 class Cluster:
-    """Daemons in the foreground, each the leader of a session, so that taking it down reaches what it started."""
+    """Daemons in the foreground, each the leader of a session, so that its children can be ended with it."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -90,7 +90,7 @@ class Cluster:
                 del self.environment[name]
 
     def start(self):
-        """Raises RuntimeError with the daemons' logs where they do not work here."""
+        """Raises RuntimeError with the daemons' logs if they do not work here."""
         names = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munged.pid", "log-file": "munged.log",
                  "seed-file": "munged.seed"}
         self._daemon("munged", "--foreground", "--force", *[f"--{key}={self.folder / name}" for key, name in names.items()])
@@ -101,7 +101,7 @@ class Cluster:
         self._wait(lambda: self.call("sinfo", "-h", "-o", "%t").stdout.strip() == "idle", "the node to be idle")
 
     def stop(self):
-        """Ends the jobs, then the daemons; what does not end is killed."""
+        """Ends the jobs, then the daemons; processes that do not end are killed."""
         if self.daemons:
             self.call("scancel", "--user=root", "--full")
             self._quietly(lambda: self.call("squeue", "-h").stdout.strip() == "", 15)

@@ -44,7 +44,7 @@ class JobArray(study_test.StudyTest):
 
     def setUp(self):
         super().setUp()
-        # Long enough to be caught at work; the whole results come from plain runs of the same decks.
+        # Long enough to be interrupted while running; the expected results are from plain runs of the same decks.
         self.text = self.study(SWEEP, TRANSPORT.format(cells=32, steps=60))
 
     def study_verb(self, code, *words):
@@ -70,7 +70,7 @@ class JobArray(study_test.StudyTest):
             time.sleep(0.02)
 
     def begun(self, task):
-        """Whether the case works and has its checkpoints."""
+        """Whether the case is running and has its checkpoints."""
         return all(self.file_of(NAMES[task], f"{slot}.checkpoint").exists() for slot in (0, 1))
 
     def case_process(self, task):
@@ -90,7 +90,7 @@ class JobArray(study_test.StudyTest):
 
     def test_killed_preempted_resumed_and_collected(self):
         job = self.submit()
-        # One case dies as by the kernel's hand.
+        # One case is killed, as the kernel would do.
         self.wait_until(lambda: self.begun(KILLED), "case 0 to work")
         os.kill(self.case_process(KILLED), signal.SIGKILL)
         # One is preempted and requeued by Slurm.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies: planned, run, stopped, resumed and collected; what counts is what a record holds."""
+"""Studies are planned, run, stopped, resumed and collected; the contents of records decide what is done."""
 
 import csv
 import json
@@ -165,7 +165,7 @@ class Run(StudyTest):
         self.expect(0, "study", "run", study)
         name = SIX[3]
         self.file_of(name).unlink()
-        (self.folder / "s" / f"{name}.h5.part").mkdir()  # the record cannot be begun
+        (self.folder / "s" / f"{name}.h5.part").mkdir()  # so that the record cannot be created
         self.expect(8, "study", "run", study, says=["failed", "exit code 7", f"{name}.log"])
         (self.folder / "s" / f"{name}.h5.part").rmdir()
         self.expect(0, "study", "resume", study)
@@ -194,7 +194,7 @@ class Run(StudyTest):
         self.expect(2, "run", study, "--case", SIX[0], says="earlier version of the study")
         self.expect(0, "study", "collect", study)
         self.assertEqual({row["iterations"] for row in self.rows()}, {""})
-        self.write(study, text.replace("8, 12", "8, 12, 10"))  # more values: what there is stays valid
+        self.write(study, text.replace("8, 12", "8, 12, 10"))  # with more values the existing results stay valid
         self.assertEqual(sorted(self.status(study).values()), ["done"] * 6 + ["waiting"] * 3)
         self.write(study, text.replace("name = cg", "name = cg\nrtol = 1e-6"))
         self.expect(0, "study", "run", study, "--edited")
@@ -220,7 +220,7 @@ class Stopped(StudyTest):
 
     SWEEP = "[output]\nfields = true\ncheckpoint_every = 15\n[sweep]\nproblem.viscosity = 1e-3, 2e-3, 3e-3\n"
     NAMES = ["viscosity=1e-3", "viscosity=2e-3", "viscosity=3e-3"]
-    whole = {}  # of cases that nobody stops, found by the first test
+    whole = {}  # results of uninterrupted cases, computed by the first test
 
     def setUp(self):
         super().setUp()
