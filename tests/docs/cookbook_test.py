@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/cookbook.md: its iterations, its bytes and its exit codes, run again."""
+"""The iterations, bytes and exit codes in docs/cookbook.md, checked by running its commands."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ class Cookbook(DocumentTest):
                         self.assertEqual(code, int(claim.split()[1]))
                         continue
                     self.assertEqual(code, 0)
-                    # Other processors round differently: a few iterations in a hundred.
+                    # Other processors round differently, by a few iterations in a hundred.
                     self.assertAlmostEqual(answer["iterations"], int(claim), delta=max(2, 0.05 * int(claim)))
 
     def test_bytes(self):

@@ -26,7 +26,7 @@ def blocks(text):
 
 
 def rows(text, heading):
-    """The rows of the table whose heading's line begins so, cells without blanks and backquotes around them."""
+    """The rows of the table whose heading begins like this, with cells stripped of blanks and backquotes."""
     lines = text[text.index(f"\n| {heading}") + 1 :].split("\n")
     table = []
     for line in lines[2:]:

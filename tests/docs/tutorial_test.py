@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/tutorial.md: every command of it, in its order, and what it is said to print."""
+"""Runs every command of docs/tutorial.md in order, and compares the output with what the page says."""
 
 import subprocess
 import unittest
@@ -15,9 +15,9 @@ def has(module):
 
 class Tutorial(DocumentTest):
     def test_every_command(self):
-        """The first block, marked sh, installs and builds; it is what brought the program here."""
+        """The first block, marked sh, installs and builds the program, which has already been done."""
         can_report, ran = has("h5py, matplotlib"), 0
-        printed = None  # of the block before; None: it was not run
+        printed = None  # output of the block before; None if it was not run
         for language, options, content in blocks(read("tutorial.md")):
             if language == "text":
                 for line in content.splitlines() if printed is not None else ():

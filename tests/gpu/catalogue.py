@@ -17,15 +17,15 @@ PROGRAM_TESTS = HERE.parent / "apps/device_test.py"
 TOOLS = ("memcheck", "racecheck", "synccheck")
 
 LARGEST_CHUNK = 48
-CHUNK_SECONDS = 10.0  # of tests whose time is known
+CHUNK_SECONDS = 10.0  # length of a chunk of tests whose times are known
 SLOW_SECONDS = 3.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Test:
     room: str
-    name: str  # GoogleTest's, or that of unittest
-    program: tuple  # the words that run it, but for the filter
+    name: str  # in GoogleTest or in unittest
+    program: tuple  # the command without the filter
     tool: str = ""  # of compute-sanitizer
 
     @property
@@ -73,7 +73,7 @@ def binaries(build):
 
 
 def tests_of(build, rooms, pattern, variables):
-    """All tests for a GPU, of those rooms or of all."""
+    """All tests for a GPU, of the given rooms or of all rooms."""
     tests = []
     for room, binary in binaries(build).items():
         if not rooms or room in rooms:
@@ -107,7 +107,7 @@ def sanitized(build, rooms, variables):
 def chunks_of(tests, seconds):
     """The tests as chunks, the longest first; `seconds` of earlier runs by key."""
     def likely(test):
-        # A test without parameters goes through its cases itself.
+        # A test without parameters has its cases inside.
         return seconds.get(test.key, 30.0 if "/" not in test.name or test.tool else 0.2)
 
     chunks, open_chunk, held = [], None, 0.0

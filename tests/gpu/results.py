@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What became of the tests, kept from call to call, and the page that says it (tests/gpu/run_all.sh)."""
+"""The results of the tests, kept from call to call, and the page that shows them (tests/gpu/run_all.sh)."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ import time
 
 
 def gpu():
-    """Name and driver of the GPU, as far as nvidia-smi tells."""
+    """Name and driver of the GPU, as far as nvidia-smi prints them."""
     try:
         done = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
                               capture_output=True, text=True)
@@ -24,7 +24,7 @@ def gpu():
 
 
 class Results:
-    """state.json: the outcome of each test that ended, by its key."""
+    """state.json: the outcome of each test that has ended, by its key."""
 
     def __init__(self, folder, commit, fresh):
         self.folder, self.file, self.expected = folder, folder / "state.json", {}
@@ -113,7 +113,7 @@ class Results:
         return text
 
     def copy_to(self, out):
-        """Page, state and all logs, as few files."""
+        """Packs page, state and all logs into few files."""
         if not out:
             return
         folder = pathlib.Path(out) / f"gpu-results-{self.folder.name}"

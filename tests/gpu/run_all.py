@@ -38,7 +38,7 @@ def arguments():
 
 
 def environment(given):
-    """Tests run on one thread unless they ask for more, and threads that wait sleep: many processes share the cores."""
+    """Many processes share the cores, so tests have one thread unless they set more, and waiting threads sleep."""
     changed = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "HYPERPLANE_KERNEL_CACHE": str(ROOT / "build/gpu-kernels"),
                "HYPERPLANE": str(given.build / "apps/hyperplane"), "PYTHONDONTWRITEBYTECODE": "1"}
     if "HYPERPLANE_SHARED_DATA" not in os.environ:
@@ -69,7 +69,7 @@ def commit_of(given, variables):
 
 
 def digest_of(build):
-    """Tells builds of one commit apart, such as those of a changed tree."""
+    """Distinguishes builds of the same commit, such as those of a changed tree."""
     digest = hashlib.sha256()
     for _, binary in sorted(binaries(build).items()):
         digest.update(binary.read_bytes())
@@ -77,7 +77,7 @@ def digest_of(build):
 
 
 def run_all(chunks, given, variables, results):
-    """Chunks in their order, `jobs` at a time, until the time is up. What a crash leaves of a chunk is queued again."""
+    """Runs chunks, `jobs` at a time, until the time is up. After a crash the rest of a chunk is queued again."""
     deadline = time.monotonic() + 60 * given.minutes
     queue, lock = list(chunks), threading.Lock()
 

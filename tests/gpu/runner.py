@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs one process of tests and reads what became of each from its output (tests/gpu/run_all.sh)."""
+"""Runs one process of tests and reads the result of each from its output (tests/gpu/run_all.sh)."""
 
 import dataclasses
 import re
@@ -9,7 +9,7 @@ import time
 
 from catalogue import Chunk
 
-# A test that prints half a line leaves what GoogleTest prints behind it.
+# GoogleTest's output may follow an unfinished line of the test.
 BEGUN = re.compile(r"\[ RUN      \] (\S+)$")
 ENDED = re.compile(r"\[(       OK |  FAILED  |  SKIPPED )\] ([^\s,]+).*\((\d+) ms\)$")
 STATES = {"       OK ": "passed", "  FAILED  ": "failed", "  SKIPPED ": "skipped"}
@@ -34,7 +34,7 @@ class Process:
                                       stderr=subprocess.STDOUT, text=True, errors="replace")
 
     def read(self, deadline, test_seconds):
-        """To its end; kills it when the call's time is up, or when a single test takes too long."""
+        """Runs it to its end, but kills it when the call's time is up or a single test takes too long."""
         ended = threading.Event()
 
         def watch():
@@ -86,14 +86,14 @@ def run_gtests(chunk, variables, deadline, test_seconds):
             outcomes[by_name[running]] = Outcome("failed", time.monotonic() - process.begun,
                                                  "\n".join([why, *process.lines[since:]]))
         elif code not in understood or (code == 1 and not any(o.state == "failed" for o in outcomes.values())):
-            # A process that fails although none of its tests did, as when it is torn down.
+            # A process that fails although none of its tests did, for instance at its exit.
             to_blame = list(outcomes)[-1] if outcomes else chunk.tests[0]
             outcomes[to_blame] = Outcome("failed", 0.0, f"its process ended with {how_it_ended(code)}\n{whole}")
     return outcomes, whole
 
 
 def run_sanitized(chunk, variables, deadline, test_seconds):
-    """One test under compute-sanitizer, whose summary decides: warnings are none of its errors."""
+    """Runs one test under compute-sanitizer, whose summary decides; warnings are not errors."""
     outcomes, whole = run_gtests(chunk, variables, deadline, test_seconds)
     test = chunk.tests[0]
     errors = re.search(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: .*\((\d+) error", whole)
@@ -116,7 +116,7 @@ def run_script(chunk, variables, deadline, test_seconds):
 
 
 def run_chunk(chunk, variables, deadline, test_seconds):
-    """What became of its tests, and a chunk of those that a crash or a test without end kept from running, or None."""
+    """The results of its tests, and a chunk of those that a crash or a timeout has prevented from running, or None."""
     first = chunk.tests[0]
     run = run_script if not first.is_gtest else run_sanitized if first.tool else run_gtests
     try:

@@ -10,7 +10,7 @@ import repository
 
 
 def unformatted(command, names):
-    """Those of `names` that clang-format would change."""
+    """The files of `names` that clang-format would change."""
     done = subprocess.run([command, "--dry-run", "--ferror-limit=1", *names], cwd=repository.ROOT, capture_output=True,
                           text=True, check=True)
     return sorted(set(re.findall(r"^(\S+?):\d+:\d+: (?:warning|error): code should be clang-formatted", done.stderr,

@@ -11,7 +11,7 @@ HASHES = (".py", ".sh", ".cmake", ".toml", "CMakeLists.txt", ".ci/run")
 
 
 def expected(name):
-    """The line that a file has to begin with; None where REUSE.toml speaks for it."""
+    """The line with which a file must begin; None if REUSE.toml states its licence."""
     if name.endswith(SLASHES):
         return f"// {LINE}"
     if name.endswith(HASHES):

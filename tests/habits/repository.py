@@ -11,13 +11,13 @@ CODE = (".cpp", ".hpp", ".cu", ".cuh")
 
 
 def skip(reason):
-    """Ends the process as ctest's SKIP_RETURN_CODE has it."""
+    """Ends the process with the code of ctest's SKIP_RETURN_CODE."""
     print(f"skipped: {reason}")
     sys.exit(77)
 
 
 def git(*arguments):
-    """What git prints, or None where it fails."""
+    """What git prints, or None if it fails."""
     done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else None
 
@@ -31,7 +31,7 @@ def files():
 
 
 def tool(name, version):
-    """The command of an LLVM tool of this major version; others judge differently."""
+    """The command of an LLVM tool of this major version; other versions give other results."""
     for command in (f"{name}-{version}", name):
         if shutil.which(command):
             told = subprocess.run([command, "--version"], capture_output=True, text=True).stdout

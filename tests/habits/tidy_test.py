@@ -32,7 +32,7 @@ def run(*command):
 
 
 def base():
-    """The commit to compare with, or None where git has no history."""
+    """The commit to compare with, or None if git has no history."""
     if "HYPERPLANE_TIDY_BASE" in os.environ:
         return os.environ["HYPERPLANE_TIDY_BASE"]
     head = repository.git("rev-parse", "HEAD")
@@ -45,7 +45,7 @@ def base():
 
 
 def changed():
-    """{path: number of changed lines}, new files that are not ignored included."""
+    """{path: number of changed lines}, including new files that are not ignored."""
     since = base()
     if since is None:
         repository.skip("no commit to compare with")
@@ -69,7 +69,7 @@ def sources():
 
 
 def check(command, name):
-    """What clang-tidy says of a file; empty if nothing."""
+    """The findings of clang-tidy in a file; empty if there are none."""
     done = subprocess.run([command, "-p", "build/tidy", "--quiet", "--warnings-as-errors=*",
                            "--extra-arg=-Wno-unknown-warning-option", SHUFFLE, name],
                           cwd=repository.ROOT, capture_output=True, text=True)

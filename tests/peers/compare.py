@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hyperplane beside PETSc, and hypre where it is built, on the same Poisson system, in turns, in the same minutes.
+"""Compares Hyperplane with PETSc, and hypre if it is built, on the same Poisson system, in turns within minutes.
 
     tests/peers/compare.py [BUILD_FOLDER] [ROUNDS] [--points N]      default: build/release 5 --points 96
 
@@ -19,7 +19,7 @@ DECK = ROOT / "inputs/peers/poisson_96_ones.ini"
 
 
 def output_of(*words, **variables):
-    """What a program prints; its own message ends this one where it fails."""
+    """What a program prints; if it fails, this program ends with its message."""
     done = subprocess.run([str(word) for word in words], env={**os.environ, **variables}, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, words))} ends with code {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -41,7 +41,7 @@ class Programs:
         return self.peer("petsc_poisson", processes, "-system", "ones", "-json")
 
     def hypre(self, processes):
-        """None where it is not built."""
+        """None if it is not built."""
         if not (self.build / "tests/peers/hypre_poisson").exists():
             return None
         return self.peer("hypre_poisson", processes)["cg_pfmg"]

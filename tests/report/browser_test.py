@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page in a browser: plots that answer, tables that sort and filter, by mouse and by keyboard, and in print.
+"""The page in a browser: interactive plots, and tables that sort and filter, by mouse, by keyboard and in print.
 
 Run by ctest in headless Chromium; leaves with code 77, skipped, where that or python3-selenium is missing.
 """
@@ -62,7 +62,7 @@ class BrowserTest(unittest.TestCase):
 
     @classmethod
     def write(cls, name, records):
-        """A page of these records; its address."""
+        """Makes a page of these records; returns its address."""
         paths = []
         for label, options in records:
             paths.append(str(cls.folder / f"{label}.h5"))
@@ -90,14 +90,14 @@ class BrowserTest(unittest.TestCase):
         return self.driver.execute_script(f"return {script}")
 
     def visible(self, chart="by-iteration"):
-        """Which datasets of a plot are shown: two a run, its line and its markers."""
+        """Which datasets of a plot are shown; each run has two, a line and markers."""
         return self.ask(f"(c => c.data.datasets.map((_, at) => c.isDatasetVisible(at)))(Chart.getChart('{chart}'))")
 
     def shown_rows(self):
         return [row.find_element(By.TAG_NAME, "th").text for row in self.all("#cases tbody tr") if row.is_displayed()]
 
     def point_at(self, chart, dataset, point):
-        """Moves the mouse to a point of a plot; the lines of the tooltip."""
+        """Moves the mouse to a point of a plot; returns the lines of the tooltip."""
         x, y = self.ask(f"(p => [p.x, p.y])(Chart.getChart('{chart}').getDatasetMeta({dataset}).data[{point}])")
         canvas = self.one(f"#{chart}")
         self.driver.execute_script("arguments[0].scrollIntoView()", canvas)

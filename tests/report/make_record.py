@@ -39,7 +39,7 @@ def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,)
     timers = file.create_group("perf/timers")
     solve = 2e-3 * sum(iterations)
     rows = [("assemble", 0.011, 1, 0), ("setup", 0.004, 1, 0), ("solve", solve, 1, 0), ("output", 0.002, 1, 0)]
-    if not gpu:  # no clock sees into a GPU's iterations
+    if not gpu:  # on a GPU the parts of iterations are not timed
         rows[2:2] = [("solve/spmv", 0.4 * solve, sum(iterations), 18_000_000 * sum(iterations)),
                      ("solve/preconditioner", 0.45 * solve, sum(iterations), 21_000_000 * sum(iterations))]
     for name, column in zip(("name", "seconds", "calls", "bytes"), zip(*rows)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report: pages and pictures from small records, and what it says of files that are none.
+"""The report: pages and pictures from small records, and its messages about files that are not records.
 
 Run by ctest with a Python that has h5py and matplotlib; leaves with code 77, skipped, without them.
 """
@@ -38,7 +38,7 @@ def svg_words(figure):
 
 
 class Outline(HTMLParser):
-    """Checks that tags close in order and collects what the tests ask about."""
+    """Checks that tags close in order and collects what the tests examine."""
 
     VOID = {"meta", "br", "img", "link", "input"}
 
@@ -88,7 +88,7 @@ class ReportTest(unittest.TestCase):
         return self.path(name)
 
     def report(self, *arguments):
-        """What a call of report.py with these arguments ends with and prints."""
+        """The finished process of report.py with these arguments."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
@@ -105,7 +105,7 @@ class ReportTest(unittest.TestCase):
             return file.read()
 
     def refused(self, *records):
-        """The message of a report that must end with code 7 and write nothing."""
+        """The message of a report that must end with code 7 without writing anything."""
         done = self.report(*records)
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertEqual([name for name in os.listdir(self.folder) if "html" in name], [])
@@ -259,7 +259,7 @@ class ReportTest(unittest.TestCase):
         with open(self.path("a.png"), "rb") as file:
             head = file.read(24)
         self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
-        self.assertGreater(int.from_bytes(head[16:20], "big"), 1500)  # width in pixels: fit for print
+        self.assertGreater(int.from_bytes(head[16:20], "big"), 1500)  # width in pixels, enough for print
         self.assertEqual(done.stdout.split(), ["report.html", self.path("a.png")])
 
     def test_pictures_for_papers(self):
