@@ -36,6 +36,11 @@ class Test:
     def is_gtest(self):
         return self.room != "program"
 
+    @property
+    def measures(self):
+        """Whether it judges times, and so needs the GPU for itself."""
+        return not self.is_gtest and "bench" in self.name
+
 
 @dataclasses.dataclass
 class Chunk:
