@@ -143,8 +143,8 @@ std::string deck_reference() {
         "Generated from the program's own tables by `hyperplane help --markdown`; do not edit.\n\n"
         "A deck is an INI file. `;` and `#` begin a comment at the start of a line or after white space; a value in "
         "double quotes may hold them. Lists are written with blanks or commas. Integers may be written `1e3`. "
-        "`key ?= value` gives a key a default: it does not count as given, and means nothing where the key does not "
-        "apply; the resolved deck of a record holds its defaults so. "
+        "`key ?= value` gives a key a default: the key does not count as given, and the line is ignored if the key "
+        "does not apply; the defaults in the resolved deck of a record have this form. "
         "A key that does not apply is an error. `hyperplane run DECK --set section.key=value` overrides a key; "
         "the last one wins. File names are relative to the deck's folder, those in [output] to the current "
         "directory.\n\n";
