@@ -12,7 +12,7 @@ constexpr int stops[] = {SIGTERM, SIGUSR1, SIGHUP, SIGINT};
 std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch only lock-free atomics");
 
-/// How often stop_signal is yet to be called until it sends `at_look` itself; 0: never.
+/// After so many more calls stop_signal sends `at_look` itself; 0: never.
 long looks_left = 0;
 int at_look = SIGTERM;
 
@@ -27,7 +27,7 @@ void mask(int how) {
     pthread_sigmask(how, &set, nullptr);
 }
 
-/// HYPERPLANE_STOP_AT = LOOKS or LOOKS:SIGNAL.
+/// Reads HYPERPLANE_STOP_AT, which is LOOKS or LOOKS:SIGNAL.
 void read_stop_at() {
     const char* value = std::getenv("HYPERPLANE_STOP_AT");
     if (!value) return;

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wish to stop, as the shell or Slurm sends it: SIGINT, SIGTERM, SIGUSR1, SIGHUP.
+// The signals by which a shell or Slurm asks the program to stop: SIGINT, SIGTERM, SIGUSR1, SIGHUP.
 //
-// The program holds these signals from its first instruction on, and who starts it for a study or a job holds them
-// before that, so that one that comes early is not lost: it arrives when the verb has said what it does about it.
+// The program blocks these signals from its first instruction on, and the process that starts it for a study or a job
+// blocks them even before, so that an early signal is not lost: it is delivered when the verb has chosen how to handle
+// it.
 //
-// A test stops the program at a place that does not depend on the clock: with HYPERPLANE_STOP_AT=LOOKS in the
-// environment the program sends itself SIGTERM, with LOOKS:SIGNAL that signal, when it asks for the LOOKS-th time
-// whether one has come. `run` asks before each time step, after each Newton step and once an iteration.
+// Tests stop the program at a place that does not depend on the clock: with HYPERPLANE_STOP_AT=LOOKS in the environment
+// the program sends itself SIGTERM when it checks for the LOOKS-th time whether a signal has come; LOOKS:SIGNAL chooses
+// another signal, by number. `run` checks before each time step, after each Newton step and in each iteration.
 #pragma once
 
 namespace hyperplane {
 
-/// Holds the signals back until one of the next two is called; also for programs that are started from here.
+/// Blocks the signals until one of the next two functions is called, also in programs that are started from here.
 void hold_stop_signals();
-/// From now on these signals are only noted, but a second SIGINT ends the program: whoever is at the keyboard means it,
-/// while schedulers send SIGTERM to the job's shell, which passes it on, and to the program as well. SIGHUP and SIGINT
-/// stay ignored where they were, as nohup and shells want it of what they leave behind.
+/// From now on these signals are only noted, but a second SIGINT ends the program. (A second SIGTERM does not, because
+/// schedulers may send it both to the program and to the job's shell, which passes it on.) If SIGHUP or SIGINT was
+/// ignored, as nohup and shells do for background programs, it stays ignored.
 void catch_stop_signals();
 /// From now on these signals end the program.
 void release_stop_signals();
-/// The signal that was noted, 0: none. For the main thread.
+/// The signal that was noted, or 0. For the main thread.
 int stop_signal();
 
 }  // namespace hyperplane
