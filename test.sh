@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what is missing, builds everything, runs every test.
 #   ./test.sh            all but the tests labelled long
-#   ./test.sh --long     those too
+#   ./test.sh --long     with them
 #   ./test.sh --asan     under AddressSanitizer and UndefinedBehaviorSanitizer
 # Other arguments go to ctest: ./test.sh -R deck
 set -euo pipefail
@@ -25,7 +25,7 @@ done
 install_missing "${program_packages[@]}" "${test_packages[@]}"
 build "$preset"
 
-# Tests that need more threads ask for them; ctest keeps the cores busy.
+# Tests that need more threads set their number themselves; ctest keeps the cores busy.
 export OMP_NUM_THREADS=1
 export UBSAN_OPTIONS=print_stacktrace=1
 status=0

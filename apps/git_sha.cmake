@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes OUTPUT with the commit of SOURCE and its date, anew only when it changed. Run at every build.
+# Writes OUTPUT with the commit of SOURCE and its date, but only if either has changed. Run at every build.
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
                 OUTPUT_VARIABLE sha ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT sha)

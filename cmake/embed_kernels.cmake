@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Writes OUTPUT, a function ROOM_texts() (core/device/rtc.hpp) that returns the texts FILES, all of ROOM's that they
 # include, and those of the room USED where it is given, whose texts they may include, too. OUTPUT.names lists them, one a
-# line; OUTPUT.d tells the build what OUTPUT was made of. ROOT is the folder of the rooms.
+# line; OUTPUT.d names the files that OUTPUT depends on. ROOT is the folder of the rooms.
 cmake_policy(VERSION 3.25)
 set(embedded "")
 if(USED)

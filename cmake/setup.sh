@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
-# What run.sh and test.sh share; sourced from the repository's root. Debian packages, configure, build.
+# Functions of run.sh and test.sh, to be sourced from the repository's root: Debian packages, configuring, building.
 # All output goes to stderr, so that the program's own stdout stays parseable.
 
 program_packages=(g++ cmake ninja-build libhdf5-dev libspdlog-dev libfmt-dev libboost-program-options-dev
@@ -10,8 +10,8 @@ test_packages=(libgtest-dev clang clang-format libclang-rt-14-dev chromium chrom
 
 say() { printf '%s\n' "$*" >&2; }
 
-# install_missing PACKAGE...: calls apt-get only for what is not there. HYPERPLANE_INSTALL=no leaves
-# the system alone, for machines that have the libraries from elsewhere.
+# install_missing PACKAGE...: calls apt-get only for missing packages. HYPERPLANE_INSTALL=no installs nothing, for
+# machines that have the libraries from elsewhere.
 install_missing() {
     [ "${HYPERPLANE_INSTALL:-yes}" = no ] && return 0
     if ! command -v dpkg-query >/dev/null; then
@@ -30,7 +30,7 @@ install_missing() {
         if ! command -v sudo >/dev/null || { [ ! -t 0 ] && ! sudo -n true 2>/dev/null; }; then
             say "Missing packages: ${missing[*]}"
             say "They need root or sudo. Have someone run  apt-get install ${missing[*]}"
-            say "or, when the libraries are there from elsewhere, set HYPERPLANE_INSTALL=no."
+            say "or, if the libraries are installed in another way, set HYPERPLANE_INSTALL=no."
             return 2
         fi
         as_root=(sudo)
@@ -48,10 +48,10 @@ install_missing() {
     rm -f "$log"
 }
 
-# Cores; nproc by itself gives OMP_NUM_THREADS where that is set.
+# The number of cores; nproc alone prints OMP_NUM_THREADS where that is set.
 cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
 
-# As many compilers as there are cores and 1.5 GiB for each, the memory limit of a container included.
+# One compiler for each core, but no more than there are 1.5 GiB for, within the memory limit of a container.
 build_jobs() {
     local jobs kib limit
     jobs=$(cores)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 "use strict";
-// Brings the page to life: tables that sort and filter, plots drawn by Chart.js. Without scripts, and in
-// print, the page shows the pictures and tables it was written with.
+// Makes the page interactive: tables can be sorted and filtered, and Chart.js draws the plots. Without scripts, and in
+// print, the page shows its static pictures and tables.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const hidden = new Set(); // numbers of the runs that are not shown
@@ -16,7 +16,7 @@
     return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
   };
 
-  // Numbers before words, words by the alphabet, nothing last whichever way round.
+  // Numbers come before words, words in alphabetical order, and empty cells last in either direction.
   const compare = (a, b, sign) => {
     if ((a === "") !== (b === "")) return a === "" ? 1 : -1;
     if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
@@ -34,7 +34,7 @@
     table.tBodies[0].append(...rows);
   }
 
-  // A word must occur in the row; COLUMN<NUMBER, >, <=, >=, =TEXT compare the column whose heading begins so.
+  // A word must occur in the row; COLUMN<NUMBER, >, <=, >=, =TEXT compare the column whose heading begins with COLUMN.
   function test(table, word) {
     const match = word.match(/^([^<>=]+)(<=|>=|=|<|>)(.+)$/);
     const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim().toLowerCase());
@@ -90,7 +90,7 @@
   }
 
   const levels = {
-    id: "levels", // dotted lines at the tolerances asked for
+    id: "levels", // dotted lines at the requested tolerances
     afterDatasetsDraw(chart, _, options) {
       const { ctx, chartArea: area, scales } = chart;
       for (const level of options.at ?? []) {
@@ -134,7 +134,7 @@
     },
   };
 
-  // Dragging over a part of a plot shows that part, + and - do so about the point in focus; Escape shows all again.
+  // Dragging over a part of a plot zooms in on it, + and - zoom about the point in focus, and Escape shows all again.
   function zoom(chart) {
     const show = (from, to) => {
       Object.assign(chart.options.scales.x, { min: from, max: to });
@@ -171,7 +171,7 @@
     });
   }
 
-  // Arrow keys walk along the points of a curve and from curve to curve; the point is shown and spoken.
+  // Arrow keys move along the points of a curve and from curve to curve; the point is shown and read out.
   function walk(chart, spoken) {
     let [curve, point] = [0, -1];
     const shown = () => chart.getSortedVisibleDatasetMetas().map((meta) => meta.index)
@@ -290,7 +290,7 @@
     paint();
   }
 
-  // One curve for each combination of what was swept besides the horizontal axis.
+  // One curve for each combination of the swept keys other than that of the horizontal axis.
   function scaling() {
     const { columns, rows, swept, good, runs, names } = data.cases;
     const [across, up] = [document.getElementById("scaling-x"), document.getElementById("scaling-y")];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Fails where DOCUMENT is not what `PROGRAM help --markdown` prints.
+# Fails if DOCUMENT differs from the output of `PROGRAM help --markdown`.
 execute_process(COMMAND ${PROGRAM} help --markdown OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${DOCUMENT} written)
 if(NOT printed STREQUAL written)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# embed_kernels follows what texts include, and fails with a message where one is not embedded. SCRIPT is
+# embed_kernels follows the includes of texts, and fails with a message if one is not embedded. SCRIPT is
 # cmake/embed_kernels.cmake, SCRATCH a folder for this test.
 file(REMOVE_RECURSE ${SCRATCH})
 file(WRITE ${SCRATCH}/core/A.hpp "#pragma once\n")

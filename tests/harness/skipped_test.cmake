@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs shards of GPU tests by ctest and expects a failure to count as one, whatever stands beside it.
+# Runs shards of GPU tests by ctest and expects a failure to count as one, whatever else a test prints.
 #   cmake -DPROBE=program -DSCRATCH=folder -DTESTS=folder of all tests -P skipped_test.cmake
 set(cases pass_pass:Passed skip_pass:Passed skip_skip:Skipped skip_fail:Failed fail_skip:Failed pass_fail:Failed
     "skip_crash:Subprocess aborted")
@@ -26,7 +26,7 @@ if(status EQUAL 0)
   list(APPEND wrong "ctest ends with code 0 although tests failed")
 endif()
 
-# No test is to be skipped by its words.
+# No test may be skipped because of words in its output.
 file(GLOB_RECURSE lists ${TESTS}/CMakeLists.txt ${TESTS}/*.cmake)
 foreach(file ${lists})
   file(STRINGS ${file} found REGEX "SKIP_REGULAR_[E]XPRESSION")
