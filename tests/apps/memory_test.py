@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The memory that a run holds at its peak is predicted within 5 %, and `check` says the same."""
+"""The memory that a run holds at its peak is predicted within 5 %, and `check` prints the same prediction."""
 
 import itertools
 import unittest

@@ -10,7 +10,7 @@ from program import POISSON, TRANSPORT, ProgramTest, signal
 
 class Preemption(ProgramTest):
     def preempt(self, deck, number, look):
-        """Stops a run that begins anew at the look-th place where it can be stopped."""
+        """Starts a run anew and stops it when it checks for a signal for the look-th time."""
         done = self.expect(75, "run", deck, "--fresh", stop_at=f"{look}:{int(number)}")
         self.assertIn(f"signal {int(number)}", done.stderr)
 

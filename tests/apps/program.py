@@ -60,7 +60,7 @@ class ProgramTest(unittest.TestCase):
 
     def run_program(self, *words, limit=None, stdout=subprocess.PIPE, stop_at=None):
         """The finished process; `limit` is called in the child before it starts. With `stop_at`, "LOOKS" or
-        "LOOKS:SIGNAL", it sends itself a signal when it looks for the LOOKS-th time whether one has come."""
+        "LOOKS:SIGNAL", the program sends itself a signal when it checks for the LOOKS-th time whether one has come."""
         environment = {**os.environ, "HYPERPLANE_STOP_AT": str(stop_at)} if stop_at else None
         return subprocess.run([PROGRAM, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE,
                               text=True, timeout=300, preexec_fn=limit, env=environment)
