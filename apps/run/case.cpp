@@ -6,9 +6,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "apps/deck/schema.hpp"
 #include "io/checkpoint.hpp"
@@ -238,10 +241,17 @@ std::string absolute_folder_of(const Deck& deck) {
     return (folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(folder)).string();
 }
 
+/// Whether a file begins as HDF5 files do; a deck never does.
+bool is_hdf5(const std::string& path) {
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(path, none)) return false;  // a FIFO can be read once
+    std::array<char, 4> head{};
+    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+    return std::string_view(head.data(), head.size()) == "\x89HDF";
+}
+
 Deck read_deck_or_record(const std::string& path) {
-    std::error_code ignored;
-    const bool is_record = is_own(path, FileKind::record) && !std::filesystem::is_empty(path, ignored);
-    if (!is_record) return read_deck(path);
+    if (!is_hdf5(path)) return read_deck(path);
     const RecordData record = read_record(path);
     Deck deck = parse_deck(with_defaults_marked(record.deck_resolved), path);
     std::erase_if(deck.entries, [](const DeckEntry& entry) { return entry.name() == "output.file"; });

@@ -132,9 +132,10 @@ std::set<std::string> representatives() {
     return chosen;
 }
 
-/// The kernels that CI compiles: for sm_90 all in double precision and representatives in reduced precision; for sm_80,
-/// for which some lines of code differ, representatives; for sm_100, whose code is that of sm_90, the first one of each
-/// family in double precision. With `remaining`, all others.
+/// The kernels that CI compiles: for sm_90 those of 1, 4 and 8 unknowns in double precision (scalar code, and blocks
+/// that take one and two steps of the tensor cores) and representatives of the others; for sm_80, for which some lines
+/// of code differ, representatives; for sm_100, whose code is that of sm_90, the first one of each family in double
+/// precision. With `remaining`, all others.
 std::vector<Job> jobs(bool remaining) {
     const std::set<std::string> chosen = representatives();
     std::set<std::string> on_sm_100;
@@ -146,7 +147,8 @@ std::vector<Job> jobs(bool remaining) {
             if (architecture == "sm_100")
                 stands_for_others = stands_for_others && set.storage == FactorStorage::double_precision &&
                                     on_sm_100.insert(set.family).second;
-            const bool in_double = at_home && set.storage == FactorStorage::double_precision;
+            const bool in_double = at_home && set.storage == FactorStorage::double_precision &&
+                                   (set.dof == 1 || set.dof == 4 || set.dof == 8);
             if ((in_double || stands_for_others) != remaining) list.push_back({set, architecture});
         }
     return list;
