@@ -72,8 +72,8 @@ void expect_table_1(const std::string& backend) {
         const SolveReport report = a_case.solver->solve(*system.a, *a_case.preconditioner, system.b, x, history);
         EXPECT_EQ(report.iterations, corrections + 1);
         std::optional<StructMatrix> copy;
-        const std::vector<double> expected =
-            reference_squares(block_matrix_of(on_host(structured(*system.a), copy)), testing_support::from_vector(system.b));
+        const std::vector<double> expected = reference_squares(block_matrix_of(on_host(structured(*system.a), copy)),
+                                                               testing_support::from_vector(system.b));
         ASSERT_EQ(history.entries().size(), expected.size());
         EXPECT_LT(expected[corrections], 1e-8 * expected[0]) << "residuals that fall, so that digits can be lost";
         for (std::size_t at = 0; at < expected.size(); ++at) {
