@@ -34,7 +34,7 @@ def open_new(path):
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_size > 0:
         file.close()
-        raise FileExistsError(errno.EEXIST, "there is such a file already; hyperplane report writes over its own", path)
+        raise FileExistsError(errno.EEXIST, "the file exists; hyperplane report overwrites only its own files", path)
     return file
 
 
@@ -49,7 +49,7 @@ def main(arguments=None):
     parser.add_argument("-o", "--output", default="report.html", help="page to write (default: report.html)")
     parser.add_argument("--png", metavar="OUT.png",
                         help="also write the convergence plot as a picture; .pdf and .svg too")
-    parser.add_argument("--format", help="of the picture: png, pdf or svg (default: by its name)")
+    parser.add_argument("--format", help="format of the picture: png, pdf or svg (default: by its name)")
     parser.add_argument("--silent", action="store_true", help="do not print the names of what was written")
     options = parser.parse_args(arguments)
     try:
@@ -72,7 +72,7 @@ def main(arguments=None):
     except OSError as error:
         return fail(EXIT_FILE, f"{error.filename or options.output}: {error.strerror or error}")
     if not live.chart_js():
-        print("hyperplane report: libjs-chart.js is not installed, so the plots are pictures that do not answer",
+        print("hyperplane report: libjs-chart.js is not installed, so the plots are pictures, not interactive",
               file=sys.stderr)
     if not options.silent:
         for path in filter(None, (options.output, options.png)):

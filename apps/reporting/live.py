@@ -84,9 +84,9 @@ def swatch(number):
 
 
 def canvas(name, words):
-    """The canvas of a live plot that can be used by keyboard, and an element in which its points are spoken."""
+    """The canvas of a live plot that can be used by keyboard, and an element for screen readers."""
     return (f'<div class="plot"><canvas id="{name}" tabindex="0" role="img" aria-label="{escape(words, quote=True)}. '
-            f'Arrow keys walk along its points."></canvas><p class="spoken" id="{name}-spoken" aria-live="polite"></p>'
+            f'Arrow keys move along its points."></canvas><p class="spoken" id="{name}-spoken" aria-live="polite"></p>'
             "</div>")
 
 

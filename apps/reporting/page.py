@@ -20,19 +20,19 @@ EXIT_CODES = {
     4: "diverged, not finite, breakdown or false convergence",
     5: "the preconditioner could not be set up",
     6: "out of memory",
-    7: "an input or output file",
+    7: "an input or output file could not be read or written",
     8: "an [expect] or a verification failed",
     9: "no suitable device",
-    10: "another process was at work on the same output",
-    75: "stopped on a signal; run again to go on",
+    10: "another process was using the same output",
+    75: "stopped by a signal; the same command continues it",
 }
 
 
 def verdict(record):
     """(good, sentence): how the run ended, in words."""
     if record.status == "running":
-        return False, ("This record is unfinished: the run was still going, or was killed, when it was written. "
-                       "What follows is what was known then.")
+        return False, ("This record is unfinished: the run had not ended when it was written, or was killed. "
+                       "The page shows the state of that time.")
     code = f"exit code {record.exit_code}: {EXIT_CODES.get(record.exit_code, 'unknown')}"
     said = f": {record.message}" if record.message else ""
     return record.exit_code == 0, f"{'Success' if record.exit_code == 0 else 'No success'}{said} ({code})"
@@ -113,7 +113,7 @@ def cases_table(sheet):
         run = "" if sheet.runs[at] is None else f' data-run="{sheet.runs[at]}"'
         kind = ' class="best"' if at == sheet.best else "" if sheet.good[at] else ' class="failed"'
         rows.append(table_row([shown(column, value) for column, value in zip(columns, values)], numeric, run + kind))
-    hint = "words, or a column against a value: iterations&lt;50 ended=converged_rtol"
+    hint = "words, or a column compared with a value: iterations&lt;50 ended=converged_rtol"
     return ('<div class="controls" id="cases-controls">'
             '<label>Filter <input type="search" aria-describedby="cases-hint"></label>'
             f'<output aria-live="polite"></output><span class="hint" id="cases-hint">{hint}</span></div>'
@@ -186,11 +186,11 @@ def convergence(records):
                   + live.canvas("by-time", "Relative residual over solve time"))
     parts.append(f'<div class="live">{live.legend(records)}<div class="pair">{plots_live}</div>'
                  '<p class="hint">Lines are the recurrence, open markers the true residual, the dotted line the '
-                 "tolerance asked for; only the true residual decides. Point at a curve to read it, or walk it with the "
-                 "arrow keys; press a name to hide its curve; drag over a part to enlarge it (+ and −), double-click to "
-                 "see all again (Escape).</p></div>")
+                 "requested tolerance; only the true residual decides. Point at a curve to read it, or move along it "
+                 "with the arrow keys; press a name to hide its curve; drag over a part to enlarge it (keys + and −); "
+                 "double-click to see all again (Escape).</p></div>")
     parts.append(figure(plots.convergence(records), convergence_words(records),
-                        "The dotted line is the tolerance asked for; only the true residual decides.", "still"))
+                        "The dotted line is the requested tolerance; only the true residual decides.", "still"))
     return "".join(parts)
 
 
@@ -211,20 +211,20 @@ def scaling(sheet):
     return ("<h2>How it scales</h2>" + live.scaling_controls(columns, across, up, x, y)
             + f'<div class="live">{live.canvas("scaling", words)}</div>'
             + figure(plots.scaling(curves, columns[x].title, columns[y].title), f"{words}. {told}.", "", "still")
-            + '<p class="hint">Runs that ended well, on logarithmic axes unless told otherwise.</p>')
+            + '<p class="hint">Only runs that ended well; axes are logarithmic unless linear ones are chosen.</p>')
 
 
 def costs(records):
     parts = ["<h2>What it cost</h2>"]
     if len(records) > MOST_BARS:
-        return parts[0] + f"<p>Bars are drawn for at most {MOST_BARS} runs; the table has the figures of all.</p>"
+        return parts[0] + f"<p>Bars are drawn for at most {MOST_BARS} runs; the table has the numbers of all runs.</p>"
     times = [plots.times(record) for record in records]
     parts.append(figure(plots.breakdown(records), bars_words("time", "s", records, times),
-                        "Wall time. Vector operations are what remains of the solve."))
+                        "Wall time. Vector operations are the solve without its other parts."))
     speeds = [plots.speeds(record) for record in records]
     parts.append(figure(plots.bandwidth(records), bars_words("bandwidth", "GB/s", records, speeds),
-                        "The fewest bytes a part must move, over its measured time. What still lies in a cache comes "
-                        "faster than memory delivers."))
+                        "The fewest bytes that a part must move, divided by its measured time. Data still in a cache may "
+                        "arrive faster than memory can deliver them."))
     sizes = [plots.sizes(record) for record in records]
     predicted = "; ".join(f"{record.label} {mebibytes(record.predicted_total)}" for record in records)
     parts.append(figure(plots.memory(records), bars_words("memory", "MiB", records, sizes),
@@ -253,17 +253,17 @@ def beside(name):
 
 
 def comparison_head(comparison):
-    """Which candidate is the best, and why others failed."""
+    """Which candidate is the fastest, and why others failed."""
     rows = list(comparison.table.rows())
     parts = []
     if not comparison.complete:
-        parts.append('<p class="verdict bad">This comparison was stopped before its end; the same command goes on with it. '
-                     "What follows is what was known then.</p>")
+        parts.append('<p class="verdict bad">This comparison was stopped before its end; the same command continues '
+                     "it. The page shows the state of that time.</p>")
     if comparison.best:
         best = next(row for row in rows if row.name == comparison.best)
         ratio = ""
         if best.ratio > 0.0 and best.name != comparison.baseline:
-            ratio = f", {number(best.ratio)} of what {escape(comparison.baseline)} takes"
+            ratio = f", {number(best.ratio)} times the time of {escape(comparison.baseline)}"
         parts.append(f'<p class="verdict"><strong>{escape(best.name)}</strong> is the fastest that converged: '
                      f"{number(1e3 * best.total_seconds)} ms{ratio}.<br>{escape(comparison.recommendation)}</p>")
     for row in rows:

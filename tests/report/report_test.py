@@ -275,7 +275,7 @@ class ReportTest(unittest.TestCase):
         for words in (("-o", "page.html"), ("--png", "page.html")):
             done = self.report(record, *words)
             self.assertEqual(done.returncode, 7)
-            self.assertIn("page.html: there is such a file already", done.stderr)
+            self.assertIn("page.html: the file exists", done.stderr)
         self.assertEqual(Path("page.html").read_text(encoding="utf-8"), "mine")
 
     def test_missing_file(self):
