@@ -125,8 +125,10 @@ OutputLock::Attempt OutputLock::open_file() {
     Attempt attempt;
     fd_ = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
     attempt.created = fd_ >= 0;
-    if (fd_ < 0 && errno == EEXIST) fd_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd_ < 0 && errno == ENOENT && !attempt.created) return attempt;  // just removed, or there is no folder
+    if (fd_ < 0 && errno == EEXIST) {
+        fd_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (fd_ < 0 && errno == ENOENT) return attempt;  // removed since
+    }
     if (fd_ < 0) throw FileError(fmt::format("{}: cannot be made: {}", path_, std::strerror(errno)));
     attempt.open = true;
     attempt.locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;
