@@ -58,9 +58,13 @@ class Runs(Locks):
         first = self.start("run", deck, "--quiet")
         self.wait_for("a.lock")
         second = self.start("run", deck, "--wait")
-        time.sleep(1.0)
+        log = ""
+        while "waiting until it has ended" not in log:
+            line = second.stderr.readline()
+            self.assertTrue(line, log)
+            log += line
         second.send_signal(signal.SIGTERM)
-        _, log = second.communicate(timeout=30)
+        log += second.communicate(timeout=60)[1]
         self.assertEqual((second.returncode, first.wait()), (10, 0), log)
         self.assertIn("stopped while waiting", log)
 
