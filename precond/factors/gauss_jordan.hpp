@@ -12,7 +12,7 @@
 //     a lane a column                  eliminate_columns, precond/factors/gauss_jordan.cuh
 //     two elements a lane              Lane::eliminate, precond/factors/tensor_blocks.cuh
 //     a thread an element              invert, precond/fgbilu/factor.cuh
-//     a loop over points a step        ScaleCross and others, precond/fgbilu/by_element_factor.cpp (Algorithm 4)
+//     a loop over points a step        ScaleCross and others, precond/reproductions/fgbilu_by_element.cpp (Algorithm 4)
 //
 // All but the last two compute the same bits, but for fused products: they multiply row p by i first. The last two
 // multiply x_rp by x_pc first.

@@ -5,8 +5,8 @@
 
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/reduced.hpp"
-#include "precond/fgbilu/by_element.hpp"
 #include "precond/kernel_texts.hpp"
+#include "precond/reproductions/fgbilu_by_element.hpp"
 
 namespace hyperplane {
 namespace {

@@ -40,8 +40,8 @@
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/fgbilu/blocks_cuda.hpp"
-#include "precond/fgbilu/by_element.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
+#include "precond/reproductions/fgbilu_by_element.hpp"
 
 namespace hyperplane {
 

@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "precond/par_ilu/sweeps.hpp"
-#include "precond/triangular/levels.hpp"
+#include "precond/reproductions/level_loops.hpp"
 
 namespace hyperplane {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The argument of the kernels that solve subdomains (precond/subdomain/solve.cuh, precond/subdomain/spin_and_dag.cuh).
+// The argument of the kernels that solve subdomains (precond/subdomain/solve.cuh,
+// precond/reproductions/spin_and_dag.cuh).
 #pragma once
 
 namespace hyperplane {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A subdomain's vector in shared memory, for the kernels of precond/subdomain/solve.cuh and
-// precond/subdomain/spin_and_dag.cuh. A thread block has one subdomain. A point has a `cell`: component c of the point
-// is element `cell` of the c-th of DOF arrays of CELLS values. Lines of SX points begin PITCH cells apart. The padding
-// between lines and around the vector is zero. Coefficients that are zero because there is no neighbour are multiplied
-// by the padding or by some other point's value.
+// precond/reproductions/spin_and_dag.cuh. A thread block has one subdomain. A point has a `cell`: component c of the
+// point is element `cell` of the c-th of DOF arrays of CELLS values. Lines of SX points begin PITCH cells apart. The
+// padding between lines and around the vector is zero. Coefficients that are zero because there is no neighbour are
+// multiplied by the padding or by some other point's value.
 //
 // Definitions, besides that of precond/factors/reduced_values.cuh: DOF, LOWER (number of lower entries), DELTA
 // {distance from a point's cell to that of each lower neighbour}, SX, SY, SZ (size of a subdomain), PITCH, CELLS,

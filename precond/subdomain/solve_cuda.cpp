@@ -166,7 +166,7 @@ rtc::Source step_source() {
     return {rtc::precond_texts(), "precond/subdomain/solve.cuh"};
 }
 rtc::Source graph_source() {
-    return {rtc::precond_texts(), "precond/subdomain/spin_and_dag.cuh"};
+    return {rtc::precond_texts(), "precond/reproductions/spin_and_dag.cuh"};
 }
 
 bool needs_graph(SubdomainVariant variant) {

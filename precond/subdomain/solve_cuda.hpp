@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The solves of subdomains on a GPU: the choice of shapes, tables and launches. The kernels that go level by level are
-// in precond/subdomain/solve.cuh, the others in precond/subdomain/spin_and_dag.cuh.
+// in precond/subdomain/solve.cuh, the others in precond/reproductions/spin_and_dag.cuh.
 #pragma once
 
 #include <string>

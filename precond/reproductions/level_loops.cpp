@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/triangular/levels.hpp"
+#include "precond/reproductions/level_loops.hpp"
 
 #include "precond/factors/known_dof.hpp"
 #include "precond/walks/level_points.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/fgbilu/by_element.hpp"
+#include "precond/reproductions/fgbilu_by_element.hpp"
 #include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
