@@ -43,6 +43,16 @@ struct NamedTuning {
     std::function<void(Preconditioner&)> apply;
 };
 
+/// A key of the section [preconditioner] whose value is one of `choices`.
+inline ParameterSpec choice_key(const std::string& key, const std::string& default_value,
+                                const std::string& description, const std::vector<std::string>& choices,
+                                const std::optional<Condition>& only_with = std::nullopt) {
+    ParameterSpec spec{"preconditioner", key, ParameterType::choice, default_value, description};
+    spec.choices = choices;
+    spec.only_with = only_with;
+    return spec;
+}
+
 struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;
     std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< supported; empty: no factors

@@ -19,16 +19,11 @@ const std::string section = "preconditioner";
 ParameterTable chebyshev_parameters() {
     using enum ParameterType;
     return {
-        {section,
-         "polynomial",
-         choice,
-         "first",
-         "first: the smallest error on an interval of eigenvalues, for Krylov methods; fourth: no lower end of the "
-         "interval, for smoothing",
-         "",
-         {},
-         {},
-         {"first", "fourth"}},
+        choice_key(
+            "polynomial", "first",
+            "first: the smallest error on an interval of eigenvalues, for Krylov methods; fourth: no lower end of the "
+            "interval, for smoothing",
+            {"first", "fourth"}),
         {section, "degree", integer, "4",
          "degree of the error polynomial; an application is degree - 1 products with the matrix and degree with the "
          "inverse block diagonal",

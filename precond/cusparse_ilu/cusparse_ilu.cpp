@@ -14,15 +14,8 @@ const ParameterTable& cusparse_parameters() {
     static const ParameterTable table{
         {section, "fill_level", integer, "0",
          "ILU(k): the matrix is padded with zeros to the stencil's pattern of level k", "", Bound{0}, Bound{3}},
-        {section,
-         "format",
-         choice,
-         "csr",
-         "how cuSPARSE stores the matrix: scalars (csr) or dof x dof blocks (bsr)",
-         "",
-         {},
-         {},
-         {"csr", "bsr"}}};
+        choice_key("format", "csr", "how cuSPARSE stores the matrix: scalars (csr) or dof x dof blocks (bsr)",
+                   {"csr", "bsr"})};
     return table;
 }
 

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
+#include "precond/row.hpp"
 
 namespace hyperplane {
 namespace {
@@ -133,16 +134,11 @@ const ParameterTable& pivot_parameters() {
          Bound{0},
          {},
          {"auto"}},
-        {section,
-         "pivot_policy",
-         choice,
-         "fail",
-         "what happens if a pivot cannot be used: an error with its cell (fail), a growing shift of the whole diagonal "
-         "(shift), or a replaced pivot (boost); each modified pivot is counted and located",
-         "",
-         {},
-         {},
-         {"fail", "shift", "boost"}},
+        choice_key("pivot_policy", "fail",
+                   "what happens if a pivot cannot be used: an error with its cell (fail), a growing shift of the "
+                   "whole diagonal "
+                   "(shift), or a replaced pivot (boost); each modified pivot is counted and located",
+                   {"fail", "shift", "boost"}),
         {section, "pivot_tolerance", real, "1e-14",
          "a pivot cannot be used if it is below this fraction of its block's largest entry", "", Bound{0},
          Bound{1, true}},

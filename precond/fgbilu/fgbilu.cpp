@@ -30,18 +30,12 @@ Layout levels_of(const Layout& layout, const Stencil& stencil) {
 }
 
 ParameterTable fgbilu_parameters() {
-    ParameterTable table{
-        {"preconditioner",
-         "style",
-         ParameterType::choice,
-         "blocks",
-         "how the work of a hyperplane is distributed. kernels: a parallel loop, on a GPU a launch, for each step over "
-         "all elements of all blocks. blocks: one launch for a hyperplane, in which a thread block computes all steps "
-         "of its points; on a CPU threads compute lines of points, as in struct_ilu",
-         "",
-         {},
-         {},
-         {"kernels", "blocks"}}};
+    ParameterTable table{choice_key(
+        "style", "blocks",
+        "how the work of a hyperplane is distributed. kernels: a parallel loop, on a GPU a launch, for each step over "
+        "all elements of all blocks. blocks: one launch for a hyperplane, in which a thread block computes all steps "
+        "of its points; on a CPU threads compute lines of points, as in struct_ilu",
+        {"kernels", "blocks"})};
     table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
     const ParameterTable solves = triangular_solve_parameters();
     table.insert(table.end(), solves.begin(), solves.end());

@@ -13,18 +13,13 @@ namespace {
 
 ParameterTable multicolor_parameters() {
     ParameterTable table = pivot_parameters();
-    table.push_back({"preconditioner",
-                     "colours",
-                     ParameterType::choice,
-                     "stencil",
-                     "stencil: the fewest colours of a linear colouring (i + y j + z k) mod C, which follows from the "
-                     "stencil alone. Two others, which are looked up in tables and much slower, are for comparison: "
-                     "greedy, points in natural order, each with the smallest colour that no neighbour has; hashed, "
-                     "colours by random numbers as in cuSPARSE's csrcolor, with many more colours and fewer iterations",
-                     "",
-                     {},
-                     {},
-                     {"stencil", "greedy", "hashed"}});
+    table.push_back(
+        choice_key("colours", "stencil",
+                   "stencil: the fewest colours of a linear colouring (i + y j + z k) mod C, which follows from the "
+                   "stencil alone. Two others, which are looked up in tables and much slower, are for comparison: "
+                   "greedy, points in natural order, each with the smallest colour that no neighbour has; hashed, "
+                   "colours by random numbers as in cuSPARSE's csrcolor, with many more colours and fewer iterations",
+                   {"stencil", "greedy", "hashed"}));
     const ParameterTable solves = triangular_solve_parameters();
     table.insert(table.end(), solves.begin(), solves.end());
     return table;

@@ -27,17 +27,12 @@ ParameterTable par_ilu_parameters() {
     table.push_back({section, "sweeps", integer, "5",
                      "number of fixed-point sweeps over all stored entries, which begin with those of A", "", Bound{1},
                      Bound{10000}});
-    table.push_back({section,
-                     "mode",
-                     choice,
-                     "sync",
-                     "sync: a sweep reads only values of the sweep before, and every run gives the same bits; async: "
-                     "new entries replace the old ones as soon as they are computed, not deterministic; on a GPU, for "
-                     "up to 8 unknowns a point, in memory for one set of factors",
-                     "",
-                     {},
-                     {},
-                     {"sync", "async"}});
+    table.push_back(
+        choice_key("mode", "sync",
+                   "sync: a sweep reads only values of the sweep before, and every run gives the same bits; async: "
+                   "new entries replace the old ones as soon as they are computed, not deterministic; on a GPU, for "
+                   "up to 8 unknowns a point, in memory for one set of factors",
+                   {"sync", "async"}));
     const ParameterTable solves = triangular_solve_parameters();
     table.insert(table.end(), solves.begin(), solves.end());
     return table;

@@ -43,16 +43,12 @@ ParameterTable subdomain_parameters() {
          .minimum = Bound{1},
          .choices = {"auto"},
          .count = 3},
-        {.section = section,
-         .key = "variant",
-         .type = choice,
-         .default_value = "level",
-         .description = "how subdomains are solved, all with the same M; level: level by level, both solves in one "
-                        "kernel; unfused: in two. On a GPU alone: spin, a warp for each point, which waits for the "
-                        "points that it needs; dag_vertex and dag_edge, levels found in the pattern's graph, a thread "
-                        "for each row or nonzero. dag_edge adds in any order, so its last bits vary from run to run",
-         .choices = {"level", "unfused", "spin", "dag_vertex", "dag_edge"},
-         .only_with = Condition{"triangular_solve", "exact"}},
+        choice_key("variant", "level",
+                   "how subdomains are solved, all with the same M; level: level by level, both solves in one "
+                   "kernel; unfused: in two. On a GPU alone: spin, a warp for each point, which waits for the "
+                   "points that it needs; dag_vertex and dag_edge, levels found in the pattern's graph, a thread "
+                   "for each row or nonzero. dag_edge adds in any order, so its last bits vary from run to run",
+                   {"level", "unfused", "spin", "dag_vertex", "dag_edge"}, Condition{"triangular_solve", "exact"}),
     };
     table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
     const ParameterTable solves = triangular_solve_parameters();

@@ -92,30 +92,18 @@ ParameterTable jacobi_parameters(const std::string& mode) {
          Bound{1}, Bound{10000}},
         {section, "upper_sweeps", integer, "5", "the same for the upper triangle; cg needs as many as lower_sweeps", "",
          Bound{1}, Bound{10000}},
-        {section,
-         mode,
-         choice,
-         "sync",
-         "sync: a sweep reads only values of the sweep before, so M is a fixed operator; block_async: blocks of 128 "
-         "points read whatever values their neighbours have at the time, so M is neither fixed nor deterministic, for "
-         "fgmres alone",
-         "",
-         {},
-         {},
-         {"sync", "block_async"}},
-        {section,
-         "block_order",
-         choice,
-         "dependency",
-         "order in which block_async begins its blocks; dependency: forward for the lower triangle, backward for the "
-         "upper one; natural: no order",
-         "",
-         {},
-         {},
-         {"dependency", "forward", "backward", "natural"},
-         0,
-         false,
-         Condition{mode, "block_async"}},
+        choice_key(
+            mode, "sync",
+            "sync: a sweep reads only values of the sweep before, so M is a fixed operator; block_async: blocks of 128 "
+            "points read whatever values their neighbours have at the time, so M is neither fixed nor deterministic, "
+            "for "
+            "fgmres alone",
+            {"sync", "block_async"}),
+        choice_key("block_order", "dependency",
+                   "order in which block_async begins its blocks; dependency: forward for the lower triangle, backward "
+                   "for the "
+                   "upper one; natural: no order",
+                   {"dependency", "forward", "backward", "natural"}, Condition{mode, "block_async"}),
     };
 }
 
@@ -133,15 +121,9 @@ SweepOptions jacobi_options(const Parameters& parameters, const std::string& mod
 }
 
 ParameterTable triangular_solve_parameters() {
-    ParameterTable table{{"preconditioner",
-                          "triangular_solve",
-                          ParameterType::choice,
-                          "exact",
-                          "exact, or jacobi: lower_sweeps and upper_sweeps Jacobi sweeps, as jacobi_sweeps does",
-                          "",
-                          {},
-                          {},
-                          {"exact", "jacobi"}}};
+    ParameterTable table{choice_key(
+        "triangular_solve", "exact",
+        "exact, or jacobi: lower_sweeps and upper_sweeps Jacobi sweeps, as jacobi_sweeps does", {"exact", "jacobi"})};
     for (ParameterSpec& spec : jacobi_parameters(solve_mode)) {
         if (!spec.only_with) spec.only_with = {"triangular_solve", "jacobi"};
         table.push_back(spec);
