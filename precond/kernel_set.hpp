@@ -27,4 +27,9 @@ struct KernelSet {
     std::string name() const;
 };
 
+/// The texts of this room's kernels, which CMake embeds (embed_kernels in cmake/cuda.cmake), and those of core.
+namespace rtc {
+const Texts& precond_texts();
+}
+
 }  // namespace hyperplane

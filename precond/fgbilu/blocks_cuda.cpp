@@ -5,7 +5,7 @@
 
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/reduced.hpp"
-#include "precond/kernel_texts.hpp"
+#include "precond/kernel_set.hpp"
 #include "precond/reproductions/fgbilu_by_element.hpp"
 
 namespace hyperplane {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "precond/jacobi/arguments.hpp"
-#include "precond/kernel_texts.hpp"
+#include "precond/kernel_set.hpp"
 
 namespace hyperplane {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/device/device.hpp"
 #include "core/grid/grid_point.hpp"
-#include "precond/kernel_texts.hpp"
+#include "precond/kernel_set.hpp"
 #include "precond/par_ilu/staged.hpp"
 
 namespace hyperplane {

@@ -8,7 +8,7 @@
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/eliminations.hpp"
-#include "precond/kernel_texts.hpp"
+#include "precond/kernel_set.hpp"
 
 namespace hyperplane {
 namespace wavefront_cuda {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "precond/kernel_texts.hpp"
+#include "precond/kernel_set.hpp"
 #include "precond/subdomain/ring_schedule.hpp"
 
 namespace hyperplane {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/grid/grid_point.hpp"
-#include "precond/kernel_texts.hpp"
+#include "precond/kernel_set.hpp"
 
 namespace hyperplane {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/grid/grid_point.hpp"
-#include "precond/kernel_texts.hpp"
+#include "precond/kernel_set.hpp"
 
 namespace hyperplane {
 namespace wavefront_cuda {
