@@ -9,7 +9,6 @@
 #include "core/vector/blas1.hpp"
 #include "precond/chebyshev/largest_eigenvalue.hpp"
 #include "precond/checks/applications.hpp"
-#include "precond/checks/polynomial.hpp"
 
 namespace hyperplane {
 namespace {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
@@ -33,6 +34,11 @@ double swept_error(const Context& context, const TriangleFactors& factors, const
                    const Vector& z);
 /// The error of z = D^-1 r, where D is the block diagonal of A: max |D z - r| / max (|D| |z| + |r|).
 double diagonal_error(const StructMatrix& a, const Vector& r, const Vector& z);
+
+/// The error of z = p(D^-1 A) D^-1 r, given the zeros of e(x) = 1 - x p(x): max |z - z'| / max |z'|, where z' is
+/// computed by z' <- z' + D^-1 (r - A z') / zero, one step for each zero. Couplings that wrap around the grid are part
+/// of A.
+double polynomial_error(const StructMatrix& a, const std::vector<double>& zeros, const Vector& r, const Vector& z);
 
 /// The checks of solves and of sweeps that read factors where they are stored. Asynchronous sweeps are not checked,
 /// since their results differ from run to run.

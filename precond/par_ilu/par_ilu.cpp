@@ -1,13 +1,93 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/par_ilu/par_ilu.hpp"
 
+#include <fmt/format.h>
+
+#include <optional>
+
 #include "precond/ilu/ilu_preconditioner.hpp"
-#include "precond/par_ilu/fixed_point.hpp"
+#include "precond/par_ilu/sweeps.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 #include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {
 namespace {
+
+/// Incomplete factors by fixed-point sweeps (precond/par_ilu/sweeps.hpp).
+class FixedPointFactorisation : public Factorisation {
+public:
+    FixedPointFactorisation(int sweeps, FactorSweepMode mode) : count_(sweeps), mode_(mode) {}
+
+    void analyse(const IluFactors& factors) override;
+    void compute(double alpha, const PivotRules& rules, IluFactors& factors, PivotInverter& inverter) override;
+    void release_scratch() override;
+    FactorisationMemory memory(const IluPattern& pattern, Backend backend) const override;
+    std::vector<KernelSet> kernels(const IluPattern& pattern) const override;
+    SweepCounts sweeps() const override;
+    void set_sweeps(int count) override { count_ = count; }
+    std::string remark() const override;
+    const char* varies() const override { return mode_ == FactorSweepMode::async ? "mode = async" : ""; }
+
+private:
+    int count_;
+    FactorSweepMode mode_;
+    std::unique_ptr<FactorSweeps> sweeps_;
+    std::optional<StructMatrix> spare_;  ///< a second set of factors; sweeps read one and write the other
+};
+
+void FixedPointFactorisation::analyse(const IluFactors& factors) {
+    if (!sweeps_ || !sweeps_->serves(factors.pattern())) {
+        sweeps_.reset();
+        sweeps_ = std::make_unique<FactorSweeps>(factors.context(), factors.pattern());
+    }
+    if (!sweeps_->needs_spare(mode_)) {
+        spare_.reset();
+        return;
+    }
+    const StructMatrix& shape = factors.held();
+    if (spare_ && spare_->layout() == shape.layout() && spare_->dof() == shape.dof() &&
+        spare_->stencil().offsets() == shape.stencil().offsets() && spare_->storage() == shape.storage())
+        return;
+    spare_.reset();
+    spare_.emplace(factors.context(), shape.layout(), shape.stencil(), shape.dof(), shape.storage(), "factor");
+}
+
+void FixedPointFactorisation::compute(double alpha, const PivotRules& rules, IluFactors& factors,
+                                      PivotInverter& inverter) {
+    const FactorTarget result = factors.target(factors.held());
+    sweeps_->run(factors.matrix(), result, spare_ ? factors.target(*spare_) : FactorTarget{}, count_, mode_, alpha,
+                 rules, inverter);
+    if (factors.unit_in_double()) sweeps_->make_unit(result);
+}
+
+void FixedPointFactorisation::release_scratch() {
+    spare_.reset();
+    sweeps_->release_scratch();
+}
+
+FactorisationMemory FixedPointFactorisation::memory(const IluPattern& pattern, Backend backend) const {
+    const Index spare = FactorSweeps::needs_spare(pattern, backend, mode_) ? IluFactors::bytes_in_double(pattern) : 0;
+    return {.kept = FactorSweeps::bytes(pattern), .scratch = spare + FactorSweeps::scratch_bytes(pattern, backend)};
+}
+
+std::vector<KernelSet> FixedPointFactorisation::kernels(const IluPattern& pattern) const {
+    if constexpr (cuda_built) {
+        const IluPattern p = as_factored(pattern);
+        if (FactorSweepsCuda::serves(p))
+            return {{"fixed_point", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
+                     [p](const std::string& architecture) { return FactorSweepsCuda::compile(p, architecture); }}};
+    }
+    return {};
+}
+
+SweepCounts FixedPointFactorisation::sweeps() const {
+    return {.setup = count_, .bytes_of_setup_sweep = sweeps_->bytes_of_sweep()};
+}
+
+std::string FixedPointFactorisation::remark() const {
+    return fmt::format(
+        " It was found after {} sweeps, which may not converge for this matrix; struct_ilu factors exactly.", count_);
+}
 
 ParameterTable par_ilu_parameters() {
     using enum ParameterType;
