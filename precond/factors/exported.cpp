@@ -8,9 +8,7 @@ namespace {
 
 template <class T>
 BasicBlockView<T> blocks_in(T* values, const TriangleShape& shape, Backend backend) {
-    const Index dof = shape.dof, slots = shape.layout.slots();
-    if (places_on(backend) == CoefficientOrder::together) return blocks_together(values, slots, shape.dof);
-    return {values, dof * dof * slots, 1, dof * slots, slots};
+    return blocks_at(places_on(backend), values, shape.layout.slots(), shape.dof);
 }
 
 Index values_of(const TriangleShape& shape) {
@@ -59,9 +57,8 @@ void FactorCopy::fill(const ExportsFactors& pair, const StructMatrix& a, const s
 
 FactorView FactorCopy::view() const {
     const ConstBlockView blocks = blocks_in(values_.data(), shape_, values_.backend());
-    FactorView f{shape_.layout, blocks, blocks, offsets_.data(), shape_.lower(), shape_.symmetric, true};
-    f.inverse.values += shape_.lower() * blocks.entry_stride;
-    return f;
+    return {shape_.layout,    blocks, blocks.entry(shape_.lower()), offsets_.data(), shape_.lower(),
+            shape_.symmetric, true};
 }
 
 TriangleFactors FactorCopy::factors() const {

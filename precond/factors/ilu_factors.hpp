@@ -75,11 +75,6 @@ public:
     /// The address of D^-1 on the device, in the pattern's storage.
     const void* inverse_address() const;
 
-    /// A copy on the host: E, D^-1 and F, or W, D^-1 and G, as entries of stencil(); D^-1 alone for D-ILU.
-    StructMatrix on_host() const;
-    /// Coefficient (row, col) of D^-1 at a point.
-    double inverse_pivot(Int3 point, int row, int col) const;
-
     Index bytes() const { return reduced_ ? reduced_->bytes() : pivots().bytes(); }
     /// Bytes held after a set-up, and bytes of the factors in double precision.
     static Index bytes(const IluPattern& pattern, Backend backend);
@@ -90,7 +85,12 @@ public:
 
 private:
     /// View of the blocks of a matrix that holds factors, in the order that its backend uses.
-    ConstBlockView blocks(const StructMatrix& x) const;
+    template <class Matrix>
+    auto blocks(Matrix& x) const {
+        // On a GPU the StructMatrix serves as memory only: its values have no padding, and each block is contiguous.
+        return a_->backend() == Backend::cuda ? blocks_together(x.values(0), x.layout().slots(), x.dof())
+                                              : block_view(x);
+    }
 
     Context context_;
     const StructMatrix* a_ = nullptr;

@@ -10,6 +10,12 @@
 
 namespace hyperplane {
 
+/// The stencil of a matrix of diagonal blocks.
+inline const Stencil& point_stencil() {
+    static const Stencil point("point", {{0, 0, 0}});
+    return point;
+}
+
 struct IluPattern {
     Layout layout;      ///< of matrix and factors
     Stencil stencil;    ///< of the factors: the matrix's stencil with the fill of ILU(k)

@@ -175,9 +175,8 @@ Rounding ReducedFactors::round(const FactorView& factors) {
 
 template <int m, class T>
 void ReducedFactors::inverse_product(const Vector& r, Vector& z) const {
-    BasicBlockView<const T> inverse = values<T>();
-    inverse.values += lower() * inverse.entry_stride;
-    const InverseProduct<m, T> body{inverse, of_inverse(), r.data(), z.data(), layout_.slots(), dof_};
+    const InverseProduct<m, T> body{
+        values<T>().entry(lower()), of_inverse(), r.data(), z.data(), layout_.slots(), dof_};
     for_each_point(context_.backend(), layout_, "product with pivots", body);
 }
 
@@ -193,41 +192,6 @@ void ReducedFactors::apply_inverse(const Vector& r, Vector& z) const {
 Index ReducedFactors::bytes_of_apply_inverse(FactorStorage storage, Index slots, int dof) {
     const Index unknowns = slots * dof, scales = storage == FactorStorage::half_scaled ? unknowns : 0;
     return unknowns * dof * bytes_of(storage) + scales + 2 * unknowns * Index(sizeof(double));
-}
-
-template <class T>
-void ReducedFactors::widen_to(StructMatrix& host) const {
-    std::vector<std::uint32_t> words(values_.size());
-    std::vector<RowExponent> exponents(exponents_.size());
-    const auto fetch = [&](const auto& from, auto& to) {
-        if (context_.backend() == Backend::cuda)
-            device::copy(from.data(), to.data(), from.size() * Index(sizeof(*to.data())));
-        else
-            std::copy(from.begin(), from.end(), to.begin());
-    };
-    fetch(values_, words);
-    fetch(exponents_, exponents);
-    BasicBlockView<const T> from = values<T>();
-    from.values = reinterpret_cast<const T*>(words.data());
-    for (int e = 0; e < host.stored_entries(); ++e) {
-        RowExponentView scales = this->exponents(e < lower() ? 0 : e > lower() ? 1 : 2);
-        if (scales.values) scales.values = exponents.data() + (scales.values - exponents_.data());
-        for (int row = 0; row < dof_; ++row)
-            for (int col = 0; col < dof_; ++col)
-                for (Index slot = 0; slot < layout_.slots(); ++slot)
-                    host.values(e, row, col)[slot] = hyperplane::widened(from.at(e, slot, row, col)) *
-                                                     (scales.values ? scale_of(scales.at(slot, row)) : 1.0);
-    }
-}
-
-StructMatrix ReducedFactors::widened() const {
-    StructMatrix host(Context::cpu(), layout_, Stencil("factor", host_offsets_), dof_,
-                      symmetric_ ? MatrixStorage::lower : MatrixStorage::full, "factor");
-    if (storage_ == FactorStorage::single_precision)
-        widen_to<float>(host);
-    else
-        widen_to<Half>(host);
-    return host;
 }
 
 }  // namespace hyperplane

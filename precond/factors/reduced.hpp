@@ -113,8 +113,6 @@ public:
     RowExponentView of_lower() const { return exponents(0); }
     RowExponentView of_upper() const { return exponents(1); }
     RowExponentView of_inverse() const { return exponents(2); }
-    /// W, D^-1 and G widened to double, on the host. The offsets must be those of a stencil.
-    StructMatrix widened() const;
 
 private:
     int entries() const { return int(host_offsets_.size()); }
@@ -124,8 +122,6 @@ private:
     void inverse_product(const Vector& r, Vector& z) const;
     template <class T>
     void inverse_product(const Vector& r, Vector& z) const;
-    template <class T>
-    void widen_to(StructMatrix& host) const;
     template <class T>
     void round_to(const FactorView& factors, RoundingLog* log);
 

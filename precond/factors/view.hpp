@@ -6,6 +6,8 @@
 // For a symmetric M, F (or G) is not stored: F_u(p) is the transpose of the mirrored block at p + u.
 #pragma once
 
+#include <type_traits>
+
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/coefficient_order.hpp"
 
@@ -20,14 +22,17 @@ struct BasicBlockView {
     HYPERPLANE_HD T& at(int entry, Index slot, int row, int col) const {
         return values[entry * entry_stride + slot * slot_stride + row * row_stride + col * col_stride];
     }
+    /// The view whose entry 0 is entry e of this one.
+    BasicBlockView entry(int e) const {
+        return {values + e * entry_stride, entry_stride, slot_stride, row_stride, col_stride};
+    }
+    operator BasicBlockView<const T>() const requires(!std::is_const_v<T>) {
+        return {values, entry_stride, slot_stride, row_stride, col_stride};
+    }
 };
 
 using BlockView = BasicBlockView<double>;
 using ConstBlockView = BasicBlockView<const double>;
-
-inline ConstBlockView readable(const BlockView& v) {
-    return {v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
-}
 
 /// View of blocks that lie as `places` says, each entry having room for `slots`.
 template <class T>

@@ -17,11 +17,6 @@ Index fewest_bytes(const Stencil& stencil, int dof, Index points, FactorStorage 
            4 * dof * points * Index(sizeof(double));
 }
 
-const Stencil& point_stencil() {
-    static const Stencil point("point", {{0, 0, 0}});
-    return point;
-}
-
 /// The same slots on a grid without periodic axes. A natural layout gets the levels of the stencil.
 Layout levels_of(const Layout& layout, const Stencil& stencil) {
     Grid grid = layout.grid();
@@ -152,7 +147,7 @@ FgBiluFactors FgBilu::factors() const {
         f.triangles = own;
         f.inverse.values += held.stencil().diagonal() * own.entry_stride;
     }
-    f.view = {layout_, factor_ ? readable(own) : block_view(*a_), readable(f.inverse), scratch_->offsets()};
+    f.view = {layout_, factor_ ? own : block_view(*a_), f.inverse, scratch_->offsets()};
     f.view.lower = a_->stencil().lower_size();
     f.view.symmetric = a_->symmetric();
     f.view.unit = cuda_ && cuda_->makes_unit();  // true after the factorisation

@@ -5,16 +5,12 @@
 
 #include "core/error.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/factors/pattern.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/jacobi/jacobi_cuda.hpp"
 
 namespace hyperplane {
 namespace {
-
-const Stencil& point_stencil() {
-    static const Stencil point("point", {{0, 0, 0}});
-    return point;
-}
 
 void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules, PivotInverter& inverter) {
     if constexpr (cuda_built)

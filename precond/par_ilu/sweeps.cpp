@@ -200,11 +200,7 @@ void FactorSweeps::pass(const StructMatrix& a, const Target& from, const Target&
     const int* tables = tables_.data();
     const ConstBlockView matrix = block_view(a);
     SweepRow<0> row{};
-    row.old = {shape_.layout,
-               shape_.shares ? matrix : readable(from.triangles),
-               readable(from.inverse),
-               offsets_.data(),
-               lower,
+    row.old = {shape_.layout,   shape_.shares ? matrix : from.triangles, from.inverse, offsets_.data(), lower,
                shape_.symmetric};
     row.tables = {offsets_.data(), tables, tables + size, tables + size + lower + 1};
     row.a = matrix;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "precond/factors/eliminations.hpp"
+#include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
 namespace {
@@ -19,6 +20,43 @@ struct Triangles {
             p.x / partition.size.x + n.x * (p.y / partition.size.y + Index(n.y) * (p.z / partition.size.z));
         const Int3 first = partition.first_point(subdomain);
         return partition.holds(q, first) ? x.at(subdomain, partition.local(p, first), entry, row, col) : 0.0;
+    }
+};
+
+/// Rounds row r of W, D^-1 and G at a point; the points of a subdomain are visited in the order of steps.
+template <class T>
+struct RoundRow {
+    SubdomainFactorView from;
+    BasicSubdomainView<T> to;
+    const int* points;
+    RoundingLog* log;
+
+    HYPERPLANE_HD void operator()(int at, int) const {
+        const int dof = from.dof, r = at % dof, number = at / dof % from.partition.points();
+        const Index subdomain = at / (dof * from.partition.points());
+        const int local = points[number];
+        const Int3 p = from.partition.point(local, from.partition.first_point(subdomain));
+        if (!from.partition.grid.contains(p)) return;
+        const unsigned long long row = from.partition.grid.row(p) * dof + r;
+        round(subdomain, local, r, 0, from.lower, 0, 3 * row);
+        round(subdomain, local, r, from.lower, from.lower + 1, 2, 3 * row + 1);
+        round(subdomain, local, r, from.lower + 1, 2 * from.lower + 1, 1, 3 * row + 2);
+    }
+
+private:
+    /// Rounds the row's coefficients in one part, entries [first, last); `number` is the row's number in the log.
+    HYPERPLANE_HD void round(Index subdomain, int local, int r, int first, int last, int part,
+                             unsigned long long number) const {
+        RowRounding<T> row;
+        if constexpr (RowRounding<T>::scales) {
+            for (int e = first; e < last; ++e)
+                for (int c = 0; c < from.dof; ++c) row.see(from.at(subdomain, local, e, r, c));
+            to.exponent(subdomain, local, part, r) = row.settle();
+        }
+        for (int e = first; e < last; ++e)
+            for (int c = 0; c < from.dof; ++c)
+                to.at(subdomain, local, e, r, c) = row.rounded(from.at(subdomain, local, e, r, c));
+        row.tell(*log, number);
     }
 };
 
@@ -74,6 +112,28 @@ void SubdomainFactors::factor(const StructMatrix& a, double alpha, const PivotRu
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) return factor_points(a, alpha, rules, inverter);
     factor_lines(a, alpha, inverter);
+}
+
+template <class T>
+void SubdomainFactors::round_to(RoundingLog* log) {
+    const int dof = order_.dof, lower = stencil_.lower_size();
+    const RoundRow<T> row{
+        {partition_, places_.data(), values_.data(), order_.values, dof, lower},
+        {partition_, places_.data(), reinterpret_cast<T*>(reduced_.data()), order_.values, dof, lower},
+        points_.data(),
+        log};
+    for_each_element(context_.backend(), partition_.subdomains() * partition_.points() * dof, 1, "rounding of factors",
+                     row);
+}
+
+Rounding SubdomainFactors::round() {
+    const Index words = factor_bytes() / Index(sizeof(std::uint32_t));
+    if (reduced_.size() == 0) reduced_ = Buffer<std::uint32_t>(context_, "factor", words);
+    const Rounding met = rounding_by(context_, partition_.grid, order_.dof, 3, [&](RoundingLog* log) {
+        storage() == FactorStorage::single_precision ? round_to<float>(log) : round_to<Half>(log);
+    });
+    values_ = {};
+    return met;
 }
 
 void SubdomainFactors::copy_triangles(const TriangleCopy& to) const {

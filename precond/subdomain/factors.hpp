@@ -63,8 +63,6 @@ public:
     /// Copies factors in double precision. Couplings between subdomains are zero in the copy, and `to` must have the
     /// offsets of stencil().
     void copy_triangles(const TriangleCopy& to) const;
-    /// The stored W, D^-1 and G, widened to double, on the host in natural order; zero between subdomains.
-    StructMatrix widened() const;
 
     /// Bytes held by the factors alone, and together with their tables.
     Index factor_bytes() const { return partition_.subdomains() * order_.values * bytes_of(storage()); }
@@ -81,8 +79,6 @@ private:
     void factor_points(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
     template <class T>
     void round_to(RoundingLog* log);
-    template <class T>
-    void widen_to(StructMatrix& host) const;
 
     Context context_;
     Partition partition_;

@@ -6,18 +6,6 @@
 #include <cstdlib>
 
 namespace hyperplane {
-namespace {
-
-/// Number of pairs of positions on an axis that are `distance` apart and in the same piece of `size` positions.
-Index pairs_on_axis(int extent, int size, int distance) {
-    Index pairs = 0;
-    for (int begin = 0; begin < extent; begin += size)
-        pairs += std::max(0, std::min(size, extent - begin) - std::abs(distance));
-    return pairs;
-}
-
-}  // namespace
-
 Partition Partition::by_default(const Grid& grid, int dof) {
     constexpr int most_points = 2048, most_values = 48 * 1024 / int(sizeof(double));
     const int limit = std::max(1, std::min(most_points, most_values / dof));
@@ -36,14 +24,6 @@ Partition Partition::by_default(const Grid& grid, int dof) {
         size[a] = parts(extent[a], boxes);
     }
     return {grid, {size[0], size[1], size[2]}};
-}
-
-Index Partition::blocks_kept(const Stencil& stencil) const {
-    Index blocks = 0;
-    for (const Int3 o : stencil.offsets())
-        blocks += pairs_on_axis(grid.nx, size.x, o.x) * pairs_on_axis(grid.ny, size.y, o.y) *
-                  pairs_on_axis(grid.nz, size.z, o.z);
-    return blocks;
 }
 
 Stencil Partition::within(const Stencil& stencil) const {

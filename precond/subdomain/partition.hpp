@@ -56,8 +56,6 @@ struct Partition {
         return grid.contains(p) && p.x >= first.x && p.x < first.x + size.x && p.y >= first.y &&
                p.y < first.y + size.y && p.z >= first.z && p.z < first.z + size.z;
     }
-    /// Number of blocks of a matrix on `stencil` that couple points of the same subdomain without wrapping around.
-    Index blocks_kept(const Stencil& stencil) const;
     /// The offsets that lead from some point of a subdomain to another point of the same subdomain, and (0,0,0).
     Stencil within(const Stencil& stencil) const;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "precond/stored_factors.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/swept.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
@@ -101,7 +102,7 @@ void expect_sweeps_on_kept_factors(const Context& context, const SweptCase& c, F
     options.storage = storage;
     const auto factorisation = make_struct_ilu(context, options);
     factorisation->setup(system.a);
-    const StructMatrix f = factorisation->factors().on_host();
+    const StructMatrix f = stored_factors(factorisation->factors());
     const Stencil& stencil = f.stencil();
     const Buffer<Int3> offsets = copied_to(f.context(), "test", stencil.offsets());
     FactorView view{f.layout(), block_view(f), block_view(f, stencil.diagonal()), offsets.data(), stencil.lower_size()};

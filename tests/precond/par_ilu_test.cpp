@@ -262,8 +262,8 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                         return ConstBlockView{v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
                     };
                     const FactorView factors{a.layout(),
-                                             readable(target(result).triangles),
-                                             readable(target(result).inverse),
+                                             target(result).triangles,
+                                             target(result).inverse,
                                              offsets.data(),
                                              s.lower_size(),
                                              a.symmetric(),

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/error.hpp"
+#include "precond/stored_factors.hpp"
 #include "precond/subdomain/ildu0.hpp"
 #include "precond/subdomain_cases.hpp"
 #include "reference/rounded.hpp"
@@ -28,8 +29,8 @@ std::unique_ptr<Preconditioner> make(const StructMatrix& a, FactorStorage storag
 }
 
 /// The factors that a preconditioner stores, for the blocks of `pattern`.
-UnitFactors kept_factors(const Preconditioner& m, const UnitFactors& pattern) {
-    const StructMatrix f = dynamic_cast<const SubdomainIldu0&>(m).factors().widened();
+UnitFactors kept_factors(const Preconditioner& m, Backend backend, const UnitFactors& pattern) {
+    const StructMatrix f = stored_factors(dynamic_cast<const SubdomainIldu0&>(m).factors(), backend);
     UnitFactors kept = pattern;
     const int diagonal = f.stencil().diagonal();
     for (int i = 0; i < int(f.grid().points()); ++i)
@@ -83,7 +84,7 @@ void expect_reference(const Context& context, const SubdomainCase& c, FactorStor
         SCOPED_TRACE(variant + " " + to_string(storage));
         const auto m = make(system.a, storage, text_of(c.size), variant);
         EXPECT_EQ(m->setup(system.a).values_flushed, 0);
-        const UnitFactors kept = kept_factors(*m, exact);
+        const UnitFactors kept = kept_factors(*m, context.backend(), exact);
         expect_rounded(kept, exact, storage);
         const std::vector<double> z = system.applied(*m);
         EXPECT_LT(relative_difference(z, apply_inverse(kept, system.r)), 1e-13);

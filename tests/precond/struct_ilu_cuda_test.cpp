@@ -2,6 +2,7 @@
 // struct_ilu on a GPU: factors, solves and applications, compared with sequential block ILU(k) on small grids and with
 // the CPU on large ones.
 #include "on_device.hpp"
+#include "precond/stored_factors.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/support.hpp"
 
@@ -129,7 +130,7 @@ void for_couplings(const Grid& grid, const Stencil& stencil, const Body& body) {
 }
 
 Factors factors_of(const IluPreconditioner& m) {
-    const StructMatrix held = m.factors().on_host();
+    const StructMatrix held = stored_factors(m.factors());
     Factors factors;
     for_couplings(held.grid(), held.stencil(), [&](Index, Int3 p, int e) {
         const int diagonal = held.stencil().diagonal();
