@@ -31,4 +31,15 @@ struct Eliminations {
 /// finally where those of the last one end; all updates, as pairs (u, e).
 std::vector<int> update_tables(const Stencil& a, const Stencil& filled, const Eliminations& eliminations);
 
+/// View of the offsets of all entries, and of these tables, for loops over points.
+struct UpdateTables {
+    const Int3* offsets;
+    const int *a_entry, *begin;  ///< A's entry of each entry; where the updates of each lower entry begin
+    const int* updates;          ///< pairs (u, e): X_e -= E_l D^-1 F_u, e = l + u
+
+    UpdateTables() = default;
+    UpdateTables(const Int3* offsets, const int* tables, const Stencil& filled)
+        : offsets(offsets), a_entry(tables), begin(tables + filled.size()), updates(begin + filled.lower_size() + 1) {}
+};
+
 }  // namespace hyperplane

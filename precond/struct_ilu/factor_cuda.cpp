@@ -188,8 +188,7 @@ Factorisation::Factorisation(const Context& context, const IluPattern& system, c
       device_tiles_(context, tiles_),
       progress_(context, "preconditioner: tiles", tiles_.count()),
       ticket_(context, "preconditioner: tiles", 1),
-      log_(context, "preconditioner: tiles", 1),
-      smallest_(context, "preconditioner: tiles", tiles_.count()),
+      record_(context, tiles_.count()),
       scratch_(context, "preconditioner: scratch", shape_.scratch(system, g, tiles_)),
       kernel_(source(), definitions(system, g, shape_), "struct_ilu_factor") {
     kernel_.allow_shared(shape_.shared);
@@ -207,8 +206,8 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
                         .tile_at = device_tiles_.at.data(),
                         .progress = progress_.data(),
                         .ticket = ticket_.data(),
-                        .log = log_.data(),
-                        .smallest = smallest_.data(),
+                        .log = record_.log(),
+                        .smallest = record_.ratios(),
                         .scratch = scratch_.data(),
                         .shift = shift,
                         .tolerance = rules.tolerance,
@@ -231,33 +230,22 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
                               int(system_.layout.slot_delta(filled[e]))};
     }
     kernel_.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
-    report(inverter);
+    record_.report(inverter);
     spoilt_ = inverter.failures() > 0;
 }
 
 void Factorisation::reset() {
-    const PivotLog log = empty_pivot_log();
-    device::copy(&log, log_.data(), sizeof log);
+    record_.clear_log();
     const std::vector<int> none(tiles_.count(), -1);
     device::copy(none.data(), progress_.data(), Index(none.size() * sizeof(int)));
     device::zero(ticket_.data(), sizeof(unsigned));
 }
 
-void Factorisation::report(PivotInverter& inverter) const {
-    PivotLog log;
-    device::copy(log_.data(), &log, sizeof log);
-    std::vector<PivotRatio> smallest(tiles_.count());
-    device::copy(smallest_.data(), smallest.data(), Index(smallest.size() * sizeof(PivotRatio)));
-    PivotRatio ratio;
-    for (const PivotRatio& one : smallest) ratio.take(one.value, one.row);
-    inverter.adopt(log, ratio);
-}
-
 Index Factorisation::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
     const FactorShape shape(system, g, tuning);
     const Tiles tiles(system.layout, g.skew, shape.tile);
-    return tiles.bytes() + tiles.count() * Index(sizeof(int) + sizeof(PivotRatio)) +
-           shape.scratch(system, g, tiles) * Index(sizeof(double)) + Index(sizeof(unsigned) + sizeof(PivotLog));
+    return tiles.bytes() + tiles.count() * Index(sizeof(int)) + PivotRecord::bytes(tiles.count()) +
+           shape.scratch(system, g, tiles) * Index(sizeof(double)) + Index(sizeof(unsigned));
 }
 
 std::vector<rtc::KernelResources> Factorisation::compile(const IluPattern& system, const Geometry& g,

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "precond/factors/pivots.hpp"
+#include "precond/factors/pivot_record.hpp"
 #include "precond/struct_ilu/arguments.hpp"
 #include "precond/walks/tiles.hpp"
 
@@ -52,7 +52,6 @@ public:
 
 private:
     void reset();
-    void report(PivotInverter& inverter) const;
 
     const IluPattern system_;
     FactorShape shape_;
@@ -61,8 +60,7 @@ private:
     DeviceTiles device_tiles_;
     Buffer<int> progress_;
     Buffer<unsigned> ticket_;
-    Buffer<PivotLog> log_;
-    Buffer<PivotRatio> smallest_;
+    PivotRecord record_;  ///< a part for each tile
     Buffer<double> scratch_;
     using Arguments = FactorArguments<rtc::most_entries>;
     rtc::Kernel<Arguments> kernel_;

@@ -5,20 +5,14 @@
 
 #include "core/device/cuda.hpp"
 #include "core/matrix/views.hpp"
+#include "precond/factors/eliminations.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
+#include "precond/factors/pivot_record.hpp"
 #include "precond/subdomain/factors.hpp"
 
 namespace hyperplane {
 namespace {
-
-/// The pattern of the factors as tables.
-struct Tables {
-    const Int3* offsets;
-    const int* a_entry;  ///< A's entry for each entry
-    const int* begin;    ///< where the updates of each lower entry begin, and the end
-    const int* updates;  ///< pairs (u, e): X_e -= E_l G_u
-};
 
 /// A's blocks. If one triangle is stored, upper blocks are read from the lower triangle.
 struct Blocks {
@@ -55,7 +49,7 @@ struct Place {
 template <int m>
 struct FactorPoint {
     SubdomainFactorView x;
-    Tables tables;
+    UpdateTables tables;
     Blocks a;
     PivotJudge judge;
     double alpha;
@@ -154,16 +148,12 @@ struct FactorPoint {
 
 constexpr int factor_threads = 128;
 
-struct SubdomainRatio {
-    double value;
-    long long row;
-};
-
 /// Each thread block factors a subdomain. In a step, threads first have a row each, then a point, then a column.
 template <class Body>
 __global__ void __launch_bounds__(factor_threads)
-    walk_subdomains(const __grid_constant__ Body body, const Steps steps, SubdomainRatio* smallest) {
-    __shared__ SubdomainRatio ratios[factor_threads];
+    walk_subdomains(const __grid_constant__ Body body, const Steps steps, PivotRatio* smallest) {
+    __shared__ double ratios[factor_threads];
+    __shared__ long long rows[factor_threads];
     const Index subdomain = blockIdx.x;
     const Int3 first = body.x.partition.first_point(subdomain);
     const int thread = int(threadIdx.x), dof = body.dof();
@@ -182,44 +172,33 @@ __global__ void __launch_bounds__(factor_threads)
             if (body.locate(subdomain, first, points[work / dof], at)) body.scale_column(at, work % dof);
         __syncthreads();
     }
-    ratios[threadIdx.x] = {own.value, own.row};
+    ratios[threadIdx.x] = own.value, rows[threadIdx.x] = own.row;
     __syncthreads();
     if (threadIdx.x > 0) return;
-    for (int other = 1; other < factor_threads; ++other) own.take(ratios[other].value, ratios[other].row);
-    smallest[blockIdx.x] = {own.value, own.row};
-}
-
-template <class Body>
-PivotRatio walk_on_device(const Context& context, const Body& body, const Steps& steps) {
-    const Index subdomains = body.x.partition.subdomains();
-    Buffer<SubdomainRatio> ratios(context, "preconditioner: pivots", subdomains);
-    walk_subdomains<<<unsigned(subdomains), factor_threads, 0, cuda::stream()>>>(body, steps, ratios.data());
-    cuda::launched("factorisation of subdomains");
-    std::vector<SubdomainRatio> host(ratios.size());
-    device::copy(ratios.data(), host.data(), Index(host.size() * sizeof(SubdomainRatio)));
-    PivotRatio smallest;
-    for (const SubdomainRatio& one : host) smallest.take(one.value, one.row);
-    return smallest;
+    for (int other = 1; other < factor_threads; ++other) own.take(ratios[other], rows[other]);
+    smallest[blockIdx.x] = own;
 }
 
 }  // namespace
 
 void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const PivotRules& rules,
                                      PivotInverter& inverter) {
-    const int lower = stencil_.lower_size(), entries = stencil_.size();
-    const int* tables = tables_.data();
-    Buffer<PivotLog> log = copied_to(context_, "preconditioner: pivots", std::vector<PivotLog>{empty_pivot_log()});
-    const PivotJudge judge{rule_of(rules, symmetric_), log.data()};
+    const Index subdomains = partition_.subdomains();
+    PivotRecord record(context_, subdomains);
+    record.clear_log();
+    const PivotJudge judge{rule_of(rules, symmetric_), record.log()};
     with_known_dof<1, 2, 3, 4>(order_.dof, [&](auto dof) {
         const FactorPoint<dof.value> body{
-            {partition_, places_.data(), values_.data(), order_.values, order_.dof, lower},
-            {kept_offsets_.data(), tables, tables + entries, tables + entries + lower + 1},
+            {partition_, places_.data(), values_.data(), order_.values, order_.dof, stencil_.lower_size()},
+            {kept_offsets_.data(), tables_.data(), stencil_},
             {view(a), a.layout(), offsets_.data(), a.stencil().size()},
             judge,
             alpha};
-        const PivotRatio smallest = walk_on_device(context_, body, {points_.data(), begin_.data(), order_.steps()});
-        inverter.adopt(moved_to(context_.host(), "preconditioner: pivots", std::move(log))[0], smallest);
+        walk_subdomains<<<unsigned(subdomains), factor_threads, 0, cuda::stream()>>>(
+            body, {points_.data(), begin_.data(), order_.steps()}, record.ratios());
     });
+    cuda::launched("factorisation of subdomains");
+    record.report(inverter);
 }
 
 }  // namespace hyperplane

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "precond/factors/eliminations.hpp"
+#include "precond/factors/pivot_record.hpp"
 #include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
@@ -80,8 +81,7 @@ SubdomainFactors::SubdomainFactors(const Context& context, const Partition& part
 
 Index SubdomainFactors::setup_bytes(Backend backend, const Partition& partition, const Stencil& matrix, int dof,
                                     SubdomainOrder::Rows rows, FactorStorage storage) {
-    constexpr Index ratio = sizeof(double) + sizeof(long long);
-    const Index pivots = backend == Backend::cuda ? partition.subdomains() * ratio + Index(sizeof(PivotLog)) : 0;
+    const Index pivots = backend == Backend::cuda ? PivotRecord::bytes(partition.subdomains()) : 0;
     if (!is_reduced(storage)) return pivots;
     const Index values =
         partition.subdomains() * SubdomainOrder(partition, partition.within(matrix), dof, rows, storage).values;
