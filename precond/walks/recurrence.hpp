@@ -41,6 +41,12 @@ void compose(Lanes& a, Lanes& c) {
 
 }  // namespace detail
 
+/// Coefficients of y_t = c_t + a_t y_{t-1}: of one position (T = double), or of eight (detail::Lanes).
+template <class T>
+struct Recurrence {
+    T a, c;
+};
+
 /// y_t = c(t) + a(t) y_{t-1} for t = begin, ..., end - 1 with y_{begin-1} = `before`.
 /// If `descending`, y_t = c(t) + a(t) y_{t+1} for t = end - 1, ..., begin and y_end = `before`.
 /// coefficients.at<double>(t) returns {a(t), c(t)}; at<detail::Lanes>(t) returns those of the positions t to t + 7.

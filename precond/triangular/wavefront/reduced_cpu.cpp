@@ -95,10 +95,6 @@ private:
 struct UnitLine {
     const double *a, *x;
     template <class V>
-    struct Recurrence {
-        V a, c;
-    };
-    template <class V>
     Recurrence<V> at(int t) const {
         return {-take<V>(a, t), take<V>(x, t)};
     }

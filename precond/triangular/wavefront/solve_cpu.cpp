@@ -80,12 +80,6 @@ private:
     const FactorsByRun& f_;
 };
 
-/// Coefficients of y_t = c_t + a_t y_{t-1}.
-template <class T>
-struct Recurrence {
-    T a, c;
-};
-
 /// Lower solve along x, one unknown a point: y_t = d_t (s_t - e_t y_{t-1}).
 struct LowerLine {
     const double *d, *e, *s;
