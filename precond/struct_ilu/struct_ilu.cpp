@@ -2,9 +2,7 @@
 #include "precond/struct_ilu/struct_ilu.hpp"
 
 #include "precond/struct_ilu/elimination.hpp"
-#include "precond/struct_ilu/factor_cuda.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
-#include "precond/triangular/wavefront/solve_cuda.hpp"
 #include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {
@@ -31,20 +29,6 @@ std::unique_ptr<IluPreconditioner> make_struct_ilu(const Context& context, const
 std::unique_ptr<IluPreconditioner> make_exact_ilu(const Context& context, const IluOptions& options,
                                                   std::unique_ptr<TriangularSolve> solve) {
     return std::make_unique<IluPreconditioner>(context, options, std::make_unique<Elimination>(), std::move(solve));
-}
-
-std::vector<rtc::KernelResources> compile_struct_ilu([[maybe_unused]] const IluPattern& pattern,
-                                                     [[maybe_unused]] const std::string& architecture,
-                                                     [[maybe_unused]] const StructIluTuning& tuning) {
-    std::vector<rtc::KernelResources> rows;
-    if constexpr (cuda_built) {
-        const wavefront_cuda::Geometry geometry(pattern);
-        rows = wavefront_cuda::Solves::compile(pattern, geometry, tuning, architecture);
-        if (is_reduced(pattern.storage) && pattern.dof > 1) return rows;  // factors are computed in double precision
-        for (auto& row : wavefront_cuda::Factorisation::compile(pattern, geometry, tuning, architecture))
-            rows.push_back(row);
-    }
-    return rows;
 }
 
 PreconditionerRow struct_ilu_row() {

@@ -7,7 +7,6 @@
 // precond/factors/ilu_factors.hpp describes the factors.
 #pragma once
 
-#include "core/device/rtc.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/walks/tuning.hpp"
 
@@ -19,11 +18,6 @@ std::unique_ptr<IluPreconditioner> make_struct_ilu(const Context& context, const
 /// Combines exact elimination and the given solve.
 std::unique_ptr<IluPreconditioner> make_exact_ilu(const Context& context, const IluOptions& options,
                                                   std::unique_ptr<TriangularSolve> solve);
-
-/// Compiles every kernel of factorisation and solves for an architecture, without a device. For storage in reduced
-/// precision only kernels are compiled that double precision does not have.
-std::vector<rtc::KernelResources> compile_struct_ilu(const IluPattern& pattern, const std::string& architecture,
-                                                     const StructIluTuning& tuning = {});
 
 /// Rows of the registry: struct_ilu, and jacobi_sweeps, which combines the same factors with Jacobi sweeps.
 PreconditionerRow struct_ilu_row();

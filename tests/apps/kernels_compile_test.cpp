@@ -18,9 +18,10 @@
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/registry.hpp"
-#include "precond/struct_ilu/struct_ilu.hpp"
+#include "precond/struct_ilu/elimination.hpp"
 #include "precond/subdomain/ildu0.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
+#include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {
 namespace {
@@ -194,12 +195,16 @@ TEST_P(Pieces, Compile) {
         const Layout layout(moved ? LayoutKind::natural : LayoutKind::hyperplane, grid, c.stencil.level_map());
         const bool shares = piece.choice.may_share && c.dof == 1 && !c.stencil.eliminates_off_diagonal();
         const bool lower = c.symmetric && piece.storage != Variant::Storage::both_triangles;
-        for (const auto& row :
-             compile_struct_ilu({layout, c.stencil, c.stencil, c.dof, lower, shares}, "sm_90", piece.choice.tuning)) {
-            fmt::print("{:<20} {:<20} {:<20} {:>4} registers {:>6} B spilled\n", c.name(), piece.name, row.name,
-                       row.registers, row.spill_bytes);
-            EXPECT_GT(row.registers, 0) << piece.name << ", " << row.name;
-        }
+        const IluPattern pattern = {layout, c.stencil, c.stencil, c.dof, lower, shares};
+        std::vector<KernelSet> sets = WavefrontSolve(piece.choice.tuning).kernels(pattern);
+        const std::vector<KernelSet> factor = Elimination(piece.choice.tuning).kernels(pattern);
+        sets.insert(sets.end(), factor.begin(), factor.end());
+        for (const KernelSet& set : sets)
+            for (const auto& row : set.compile("sm_90")) {
+                fmt::print("{:<20} {:<20} {:<20} {:>4} registers {:>6} B spilled\n", c.name(), piece.name, row.name,
+                           row.registers, row.spill_bytes);
+                EXPECT_GT(row.registers, 0) << piece.name << ", " << row.name;
+            }
     }
 }
 /// Cases on star7 or, with `remaining`, those whose kernels take longer to compile.
