@@ -22,42 +22,38 @@ HYPERPLANE_HD double value_at(const double* x) {
 }
 
 /// One sweep at a point; m is the dof if it is known at compile time, else 0.
-template <class Factors, int m, Direction direction, bool racing>
+template <class Factors, int m, bool racing>
 struct SweepPoint {
     Factors f;
-    const double* b;  ///< null: zero
-    const double* x;  ///< null: zero
-    double* out;
-    int dof;
-    bool times_inverse;  ///< D^-1 multiplies the sum over neighbours, which in the lower sweep includes b
+    TriangleSweep s;
 
     static constexpr int room = m > 0 ? m : max_dof;
 
+    HYPERPLANE_HD int size() const { return m > 0 ? m : s.dof; }
     HYPERPLANE_HD void compute(Int3 p, Index slot, double (&result)[room]) const {
-        const int size = m > 0 ? m : dof;
         const Index slots = f.layout.slots();
-        const bool down = direction == Direction::lower;
+        const bool down = s.direction == Direction::lower;
         double sum[room];
-        for (int r = 0; r < size; ++r) sum[r] = down && b ? b[r * slots + slot] : 0.0;
-        const int first = down ? 0 : f.lower + 1, last = x ? first + f.lower : first;
+        for (int r = 0; r < size(); ++r) sum[r] = down && s.b ? s.b[r * slots + slot] : 0.0;
+        const int first = down ? 0 : f.lower + 1, last = s.x ? first + f.lower : first;
         for (int e = first; e < last; ++e) {
             const Int3 q = p + f.offsets[e];
             if (!f.layout.grid().contains(q)) continue;
             const Index there = f.layout.slot(q);
-            for (int c = 0; c < size; ++c) {
-                const double value = value_at<racing>(x + c * slots + there);
-                for (int r = 0; r < size; ++r) sum[r] -= f.at(e, slot, there, r, c) * value;
+            for (int c = 0; c < size(); ++c) {
+                const double value = value_at<racing>(s.x + c * slots + there);
+                for (int r = 0; r < size(); ++r) sum[r] -= f.at(e, slot, there, r, c) * value;
             }
         }
-        for (int r = 0; r < size; ++r) {
-            double value = times_inverse ? 0.0 : sum[r];
-            if (times_inverse)
-                for (int c = 0; c < size; ++c) value += f.inverse_at(slot, r, c) * sum[c];
-            result[r] = down || !b ? value : b[r * slots + slot] + value;
+        for (int r = 0; r < size(); ++r) {
+            double value = s.times_inverse ? 0.0 : sum[r];
+            if (s.times_inverse)
+                for (int c = 0; c < size(); ++c) value += f.inverse_at(slot, r, c) * sum[c];
+            result[r] = down || !s.b ? value : s.b[r * slots + slot] + value;
         }
     }
     HYPERPLANE_HD void store(Index slot, const double (&result)[room]) const {
-        for (int r = 0; r < (m > 0 ? m : dof); ++r) out[r * f.layout.slots() + slot] = result[r];
+        for (int r = 0; r < size(); ++r) s.out[r * f.layout.slots() + slot] = result[r];
     }
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
         double result[room];
@@ -126,62 +122,42 @@ void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Tu
     });
 }
 
-/// A sweep as a loop over points: a synchronous one on the host or, with `in_place`, a block-asynchronous one.
-struct Loop {
-    const double *b, *x;
-    Vector* out;
-    bool times_inverse;
-    const Turns* in_place = nullptr;
-};
-
-template <int m, Direction direction, class Factors>
-void run(const Factors& f, const Loop& s) {
-    const int dof = s.out->dof();
-    if (s.in_place)
-        for_each_block(s.out->backend(),
-                       SweepPoint<Factors, m, direction, true>{f, s.b, s.x, s.out->data(), dof, s.times_inverse},
-                       *s.in_place);
-    else
-        for_each_point(f.layout,
-                       SweepPoint<Factors, m, direction, false>{f, s.b, s.x, s.out->data(), dof, s.times_inverse});
-}
-
-template <Direction direction, class Factors>
-void run(const Factors& f, const Loop& s) {
-    with_known_dof<1, 2, 3, 4, 5, 8>(s.out->dof(), [&](auto m) { run<m.value, direction>(f, s); });
-}
-
 /// A sweep on a CPU, run by run. Blocks of an asynchronous sweep are divided where lines end.
-void run_by_runs(const FactorView& f, Direction direction, const Loop& s) {
-    const int dof = s.out->dof();
+void run_by_runs(const FactorView& f, const TriangleSweep& s, const Turns* in_place) {
     const Layout& layout = f.layout;
     const Index slots = layout.slots();
-    const TriangleRunSweep sweep{f, direction, s.b, s.x, dof, s.times_inverse};
-    if (!s.in_place)
-        return for_each_run(layout, dof, [&](const Run& run) { sweep(run, s.out->data() + run.slot, slots); });
-    for_each_turn((slots + block_points - 1) / block_points, threads_for(slots), *s.in_place, [&](Index block) {
+    if (!in_place)
+        return for_each_run(layout, s.dof, [&](const Run& run) { sweep_run(f, s, run, s.out + run.slot, slots); });
+    for_each_turn((slots + block_points - 1) / block_points, threads_for(slots), *in_place, [&](Index block) {
         thread_local std::vector<double> results;
-        results.resize(std::size_t(dof) * block_points);
+        results.resize(std::size_t(s.dof) * block_points);
         const Index begin = block * block_points, end = std::min(begin + block_points, slots);
         for (Index slot = begin; slot < end;) {
             const Int3 p = layout.point(slot);
             const int count = int(std::min<Index>(end - slot, layout.grid().nx - p.x));
-            sweep({p, count, slot}, results.data() + (slot - begin), block_points);
+            sweep_run(f, s, {p, count, slot}, results.data() + (slot - begin), block_points);
             slot += count;
         }
-        for (int row = 0; row < dof; ++row)
-            std::copy_n(results.data() + row * block_points, end - begin, s.out->data() + row * slots + begin);
+        for (int row = 0; row < s.dof; ++row)
+            std::copy_n(results.data() + row * block_points, end - begin, s.out + row * slots + begin);
     });
 }
 
-void run_loop(const TriangleFactors& factors, Direction direction, const Loop& s) {
+/// A sweep as a loop over points: a synchronous one on the host or, with `in_place`, a block-asynchronous one.
+void run_loop(Backend backend, const TriangleFactors& factors, const TriangleSweep& s, const Turns* in_place) {
     const FactorView* const doubles = std::get_if<FactorView>(&factors);
     const bool lines = doubles && doubles->layout.kind() == LayoutKind::natural;
-    if (s.out->backend() == Backend::cpu && doubles && goes_by_runs(*doubles) && (lines || !s.in_place))
-        return run_by_runs(*doubles, direction, s);
+    if (backend == Backend::cpu && doubles && goes_by_runs(*doubles) && (lines || !in_place))
+        return run_by_runs(*doubles, s, in_place);
     std::visit(
         [&](const auto& f) {
-            direction == Direction::lower ? run<Direction::lower>(f, s) : run<Direction::upper>(f, s);
+            using Factors = std::decay_t<decltype(f)>;
+            with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) {
+                if (in_place)
+                    for_each_block(backend, SweepPoint<Factors, m.value, true>{f, s}, *in_place);
+                else
+                    for_each_point(f.layout, SweepPoint<Factors, m.value, false>{f, s});
+            });
         },
         factors);
 }
@@ -221,14 +197,15 @@ void TriangleSweeps::apply(const TriangleFactors& factors, const Vector& r, Vect
     options_.mode == SweepMode::sync ? sync(factors, r, z) : block_async(factors, r, z);
 }
 
-void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Sweep& s) const {
+void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Vector* b, const Vector* x, Vector& out,
+                         bool times_inverse) const {
     const auto memory = [](const Vector* v) { return v ? v->data() : nullptr; };
     if constexpr (cuda_built)
         if (cuda_) {
-            if (!s.x) return cuda_->scale(f, memory(s.b), s.out->data());
-            return cuda_->sweep(f, direction, memory(s.b), memory(s.x), s.out->data(), s.times_inverse);
+            if (!x) return cuda_->scale(f, memory(b), out.data());
+            return cuda_->sweep(f, direction, memory(b), memory(x), out.data(), times_inverse);
         }
-    run_loop(f, direction, {memory(s.b), memory(s.x), s.out, s.times_inverse});
+    run_loop(out.backend(), f, {direction, memory(b), memory(x), out.data(), out.dof(), times_inverse}, nullptr);
 }
 
 void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) {
@@ -239,13 +216,13 @@ void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) 
     if (shape_.unit && left > 1) x = &r, --left;  // the first lower sweep gives r
     while (left-- > 0) {
         Vector& out = left % 2 == 0 ? y : spare;
-        run(f, Direction::lower, {&r, x, &out, !shape_.unit || left == 0});
+        run(f, Direction::lower, &r, x, out, !shape_.unit || left == 0);
         x = &out;
     }
     x = &y;
     for (left = options_.upper - 1; left-- > 0;) {
         Vector& out = left % 2 == 0 ? z : other_;
-        run(f, Direction::upper, {&y, x, &out, !shape_.unit});
+        run(f, Direction::upper, &y, x, out, !shape_.unit);
         x = &out;
     }
 }
@@ -264,11 +241,11 @@ void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vect
                                                               : Turns::descending,
                       next_block_.data()};
     for (int sweep = 0; sweep < options_.lower; ++sweep)
-        run_loop(f, Direction::lower, {r.data(), v.data(), &v, !shape_.unit, &lower});
-    if (shape_.unit) run(f, Direction::lower, {&z, nullptr, &lower_, true});
+        run_loop(z.backend(), f, {Direction::lower, r.data(), v.data(), v.data(), v.dof(), !shape_.unit}, &lower);
+    if (shape_.unit) run(f, Direction::lower, &z, nullptr, lower_, true);
     set_zero(z);
     for (int sweep = 0; sweep < options_.upper; ++sweep)
-        run_loop(f, Direction::upper, {lower_.data(), z.data(), &z, !shape_.unit, &upper});
+        run_loop(z.backend(), f, {Direction::upper, lower_.data(), z.data(), z.data(), z.dof(), !shape_.unit}, &upper);
 }
 
 std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Direction direction, double most) {
@@ -278,7 +255,7 @@ std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Direction d
     const double first = norm2(lower_);
     std::vector<double> ratios;
     for (int n = 1; n <= sweeps; ++n) {
-        run(f, direction, {nullptr, room[(n - 1) % 2], room[n % 2], !shape_.unit});
+        run(f, direction, nullptr, room[(n - 1) % 2], *room[n % 2], !shape_.unit);
         ratios.push_back(norm2(*room[n % 2]) / first);
         if (!(ratios.back() <= most)) break;
     }

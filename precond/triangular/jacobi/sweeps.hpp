@@ -64,13 +64,9 @@ public:
     bool serves(const TriangleShape& shape) const { return shape == shape_; }
 
 private:
-    /// One synchronous sweep. If `x` is null, it begins with zero.
-    struct Sweep {
-        const Vector *b, *x;
-        Vector* out;
-        bool times_inverse;
-    };
-    void run(const TriangleFactors& factors, Direction direction, const Sweep& sweep) const;
+    /// One synchronous sweep. If `x` is null, it begins with zero; a null `b` is zero.
+    void run(const TriangleFactors& factors, Direction direction, const Vector* b, const Vector* x, Vector& out,
+             bool times_inverse) const;
     void sync(const TriangleFactors& factors, const Vector& r, Vector& z);
     void block_async(const TriangleFactors& factors, const Vector& r, Vector& z);
 

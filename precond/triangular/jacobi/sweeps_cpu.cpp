@@ -7,10 +7,11 @@
 
 namespace hyperplane {
 
-void TriangleRunSweep::operator()(const Run& run, double* out, Index stride) const {
+void sweep_run(const FactorView& f, const TriangleSweep& sweep, const Run& run, double* out, Index stride) {
     thread_local std::vector<RunNeighbours> near;  // kept from run to run: an allocation takes longer than a short run
     thread_local std::vector<RunTerm> terms;
     thread_local std::vector<double> sums;
+    const auto& [direction, b, x, unused, dof, times_inverse] = sweep;
     const bool down = direction == Direction::lower;
     const int first = down ? 0 : f.lower + 1, entries = x ? f.lower : 0, count = run.count;
     const Index slots = f.layout.slots();

@@ -7,18 +7,19 @@
 
 namespace hyperplane {
 
-/// One sweep at the points of a run: from a point to the next, coefficients and neighbours advance by one.
-struct TriangleRunSweep {
-    const FactorView& f;  ///< goes_by_runs(f) holds
+/// One sweep with a triangle.
+struct TriangleSweep {
     Direction direction;
     const double* b;  ///< null: zero
     const double* x;  ///< null: zero
+    double* out;
     int dof;
     bool times_inverse;  ///< D^-1 multiplies the sum over neighbours, which in the lower sweep includes b
-
-    /// Computes out[component * stride + t] for the points t of a run. `out` must not overlap x.
-    void operator()(const Run& run, double* out, Index stride) const;
 };
+
+/// Computes out[component * stride + t] for the points t of a run, where coefficients and neighbours advance by one
+/// from a point to the next: goes_by_runs(f) must hold. `out` must not overlap x.
+void sweep_run(const FactorView& f, const TriangleSweep& sweep, const Run& run, double* out, Index stride);
 
 /// Whether the address of each coefficient advances by one from a point of a run to the next.
 inline bool goes_by_runs(const FactorView& f) {
