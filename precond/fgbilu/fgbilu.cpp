@@ -5,7 +5,6 @@
 
 #include "core/error.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"
-#include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {
 namespace {
@@ -58,12 +57,7 @@ std::unique_ptr<IluPreconditioner> make_by_lines(MakeExactIlu make_exact_ilu, co
     same.pivots = options.pivots;
     same.storage = options.storage;
     same.name = "fgbilu";
-    std::unique_ptr<TriangularSolve> solve;
-    if (sweeps_triangles(parameters))
-        solve = std::make_unique<JacobiSolve>(triangular_solve_options(parameters));
-    else
-        solve = std::make_unique<WavefrontSolve>();
-    return make_exact_ilu(context, same, std::move(solve));
+    return make_exact_ilu(context, same, chosen_solve(parameters));
 }
 
 /// The order of coefficients of factors in reduced precision.

@@ -8,7 +8,6 @@
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/par_ilu/sweeps.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
-#include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {
 namespace {
@@ -122,14 +121,9 @@ std::unique_ptr<IluPreconditioner> par_ilu_of(const Parameters& parameters, cons
     const FactorSweepMode mode =
         parameters.text("preconditioner", "mode") == "async" ? FactorSweepMode::async : FactorSweepMode::sync;
     const int sweeps = int(parameters.integer("preconditioner", "sweeps"));
-    std::unique_ptr<TriangularSolve> solve;
-    if (sweeps_triangles(parameters))
-        solve = std::make_unique<JacobiSolve>(triangular_solve_options(parameters));
-    else
-        solve = std::make_unique<WavefrontSolve>();
     return std::make_unique<IluPreconditioner>(setting.context, ilu_options(parameters, "par_ilu"),
                                                std::make_unique<FixedPointFactorisation>(sweeps, mode),
-                                               std::move(solve));
+                                               chosen_solve(parameters));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {
 namespace {
@@ -137,6 +138,11 @@ bool sweeps_triangles(const Parameters& parameters) {
 
 SweepOptions triangular_solve_options(const Parameters& parameters) {
     return jacobi_options(parameters, solve_mode);
+}
+
+std::unique_ptr<TriangularSolve> chosen_solve(const Parameters& parameters) {
+    if (sweeps_triangles(parameters)) return std::make_unique<JacobiSolve>(triangular_solve_options(parameters));
+    return std::make_unique<WavefrontSolve>();
 }
 
 }  // namespace hyperplane

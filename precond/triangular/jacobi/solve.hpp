@@ -67,5 +67,7 @@ ParameterTable triangular_solve_parameters();
 /// Whether a deck chooses Jacobi sweeps in place of exact solves.
 bool sweeps_triangles(const Parameters& parameters);
 SweepOptions triangular_solve_options(const Parameters& parameters);
+/// The solve that a deck chooses.
+std::unique_ptr<TriangularSolve> chosen_solve(const Parameters& parameters);
 
 }  // namespace hyperplane
