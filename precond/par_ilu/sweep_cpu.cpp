@@ -79,7 +79,7 @@ private:
 
     /// X_e -= E_l(p) D^-1(p+l) F_u(p+l) for all u and e = l + u.
     void add(RunEliminations<m>& to, const Run& run, int l) const {
-        const Tables& tables = row_.tables;
+        const UpdateTables& tables = row_.tables;
         if (tables.begin[l] == tables.begin[l + 1]) return;
         const RunNeighbours near = layout_.neighbours(run, tables.offsets[l]);
         const RunBlocks<const double> inverse =

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/matrix/views.hpp"
+#include "precond/factors/eliminations.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/pivot_rule.hpp"
 #include "precond/factors/view.hpp"
@@ -12,19 +13,11 @@
 
 namespace hyperplane::par_ilu {
 
-/// Tables that describe the factors' pattern to a sweep.
-struct Tables {
-    const Int3* offsets;
-    const int* a_entry;  ///< A's entry for each entry, or -1
-    const int* begin;    ///< where the updates of each lower entry begin, and the end
-    const int* updates;  ///< pairs (u, e): X_e -= E_l D^-1 F_u
-};
-
 /// Computes all entries of one point; m is the dof if it is known at compile time, else 0.
 template <int m>
 struct SweepRow {
     FactorView old;  ///< result of the sweep before; E and F are A's for D-ILU
-    Tables tables;
+    UpdateTables tables;
     ConstBlockView a;
     BlockView triangles, inverse;  ///< written; for D-ILU only `inverse` is
     int dof, kept;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/par_ilu/sweeps.hpp"
 
+#include "core/device/for_each_point.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/par_ilu/sweep_point.hpp"
-#include "precond/walks/level_points.hpp"
 
 namespace hyperplane {
 namespace {
@@ -11,9 +11,8 @@ namespace {
 using par_ilu::SweepRow;
 
 /// Computes all entries of a point, which then replace the old ones.
-template <int m>
 struct ReplacedRow {
-    SweepRow<m> made;
+    SweepRow<0> made;
     BlockView triangles, inverse;
 
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
@@ -72,28 +71,15 @@ BlockView writable(const ConstBlockView& v) {
     return {const_cast<double*>(v.values), v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
 }
 
-/// How points are visited: level by level if `levels` is given; if `then` is given, a point's new entries are copied
-/// there at once. Both may be null.
-struct Order {
-    const Layout* levels;
-    const FactorSweeps::Target* then;
-};
-
-/// Visits all points; m is the dof if it is known at compile time, else 0.
-template <int m>
-void visit(Backend backend, const Order& order, const SweepRow<0>& s) {
-    const SweepRow<m> row = par_ilu::known<m>(s);
-    if (order.then)
+/// Visits all points. If `then` is given, a point's new entries are copied there at once.
+void sweep(Backend backend, const SweepRow<0>& s, const FactorTarget* then = nullptr) {
+    if (backend == Backend::cpu && par_ilu::go_by_runs(s)) return par_ilu::sweep_runs(s, then);
+    if (then)
         return for_each_point(backend, s.old.layout, "asynchronous sweep of a factorisation",
-                              ReplacedRow<m>{row, order.then->triangles, order.then->inverse});
-    if (!order.levels) return for_each_point(backend, s.old.layout, "sweep of a factorisation", row);
-    for (int level = 0; level < order.levels->level_count(); ++level)
-        for_each_point_of_level(backend, *order.levels, level, "elimination of a level", row);
-}
-
-void sweep(Backend backend, const Order& order, const SweepRow<0>& s) {
-    if (backend == Backend::cpu && !order.levels && par_ilu::go_by_runs(s)) return par_ilu::sweep_runs(s, order.then);
-    with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) { visit<m.value>(backend, order, s); });
+                              ReplacedRow{s, then->triangles, then->inverse});
+    with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) {
+        for_each_point(backend, s.old.layout, "sweep of a factorisation", par_ilu::known<m.value>(s));
+    });
 }
 
 }  // namespace
@@ -138,7 +124,7 @@ bool FactorSweeps::needs_spare([[maybe_unused]] const IluPattern& shape, [[maybe
     return true;
 }
 
-void FactorSweeps::run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps,
+void FactorSweeps::run(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
                        FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter) {
     cuda_ ? run_kernels(a, result, spare, sweeps, mode, alpha, rules)
           : run_loops(a, result, spare, sweeps, mode, alpha, rules);
@@ -146,37 +132,38 @@ void FactorSweeps::run(const StructMatrix& a, const Target& result, const Target
     report(a, inverter);
 }
 
-void FactorSweeps::run_loops(const StructMatrix& a, const Target& result, const Target& spare, int sweeps,
+void FactorSweeps::run_loops(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
                              FactorSweepMode mode, double alpha, const PivotRules& rules) {
+    const Backend backend = a.backend();
     if (mode == FactorSweepMode::async) {
-        pass(a, spare, result, alpha, rules, {false, false, nullptr});
+        sweep(backend, row(a, spare, result, alpha, rules, false, false));
         for (int left = sweeps - 1; left >= 0; --left)
-            pass(a, result, spare, alpha, rules, {true, left == 0, nullptr, &result});
+            sweep(backend, row(a, result, spare, alpha, rules, true, left == 0), &result);
         return;
     }
     for (int left = sweeps; left >= 0; --left) {
-        const Target &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
-        pass(a, from, to, alpha, rules, {left < sweeps, left == 0, nullptr});
+        const FactorTarget &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
+        sweep(backend, row(a, from, to, alpha, rules, left < sweeps, left == 0));
     }
 }
 
-void FactorSweeps::make_pivots_symmetric(const Target& factors) const {
+void FactorSweeps::make_pivots_symmetric(const FactorTarget& factors) const {
     for_each_point(offsets_.backend(), shape_.layout, "symmetric pivots", SymmetricPivot{factors.inverse, shape_.dof});
 }
 
-void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_unused]] const Target& result,
-                               [[maybe_unused]] const Target& spare, [[maybe_unused]] int sweeps,
+void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_unused]] const FactorTarget& result,
+                               [[maybe_unused]] const FactorTarget& spare, [[maybe_unused]] int sweeps,
                                [[maybe_unused]] FactorSweepMode mode, [[maybe_unused]] double alpha,
                                [[maybe_unused]] const PivotRules& rules) {
     if constexpr (cuda_built) {
         using enum FactorSweepsCuda::Pass;
         if (const Index size = FactorSweepsCuda::scratch_size(shape_); scratch_.size() != size)
             scratch_ = Buffer<double>(context_, "sweeps", size);
-        const auto place = [&](const Target& x) {
-            return Target{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
+        const auto place = [&](const FactorTarget& x) {
+            return FactorTarget{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
         };
-        const Target places[] = {place(result), place(mode == FactorSweepMode::async ? result : spare)};
-        const Target& guessed = places[sweeps % 2];
+        const FactorTarget places[] = {place(result), place(mode == FactorSweepMode::async ? result : spare)};
+        const FactorTarget& guessed = places[sweeps % 2];
         // If the number of sweeps is even, or they are asynchronous, `guessed` is the result itself. Then the last
         // sweep writes entries that never change while others read them, but with the bits that they already have.
         for (int left = sweeps; left >= 0; --left)
@@ -188,35 +175,28 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
     }
 }
 
-void FactorSweeps::eliminate_by_level(const StructMatrix& a, const Layout& levels, const Target& factors, double alpha,
-                                      const PivotRules& rules, PivotInverter& inverter) {
-    pass(a, factors, factors, alpha, rules, {true, true, &levels});
-    report(a, inverter);
-}
-
-void FactorSweeps::pass(const StructMatrix& a, const Target& from, const Target& to, double alpha,
-                        const PivotRules& rules, const Pass& pass) {
+SweepRow<0> FactorSweeps::row(const StructMatrix& a, const FactorTarget& from, const FactorTarget& to, double alpha,
+                              const PivotRules& rules, bool updates, bool last) {
     const int size = shape_.stencil.size(), lower = shape_.stencil.lower_size();
-    const int* tables = tables_.data();
     const ConstBlockView matrix = block_view(a);
     SweepRow<0> row{};
     row.old = {shape_.layout,   shape_.shares ? matrix : from.triangles, from.inverse, offsets_.data(), lower,
                shape_.symmetric};
-    row.tables = {offsets_.data(), tables, tables + size, tables + size + lower + 1};
+    row.tables = {offsets_.data(), tables_.data(), shape_.stencil};
     row.a = matrix;
     row.triangles = to.triangles;
     row.inverse = to.inverse;
     row.dof = shape_.dof;
     row.kept = shape_.symmetric ? lower + 1 : size;
     row.shares = shape_.shares;
-    row.updates = pass.updates;
+    row.updates = updates;
     row.alpha = alpha;
     row.rule = {rules.tolerance, rules.boost, shape_.symmetric};
-    row.last = pass.last;
+    row.last = last;
     row.ratio = ratios_.view(shape_.layout);
     row.failure = failures_.view(shape_.layout);
     row.failed = view(failed_);
-    sweep(a.backend(), {pass.levels, pass.then}, row);
+    return row;
 }
 
 void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const {
@@ -232,16 +212,11 @@ void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const 
     inverter.adopt(Index(-failures_.sum()), event, 0, {}, ratio);
 }
 
-void FactorSweeps::make_unit(const Target& factors) {
+void FactorSweeps::make_unit(const FactorTarget& factors) {
     if constexpr (cuda_built)
         if (cuda_) return cuda_->make_unit(factors);
-    const BlockView& d = factors.inverse;
     for_each_point(offsets_.backend(), shape_.layout, "unit triangles",
-                   MakeUnit{shape_.layout,
-                            offsets_.data(),
-                            factors.triangles,
-                            {d.values, d.entry_stride, d.slot_stride, d.row_stride, d.col_stride},
-                            shape_.dof,
+                   MakeUnit{shape_.layout, offsets_.data(), factors.triangles, factors.inverse, shape_.dof,
                             shape_.stencil.lower_size(),
                             shape_.symmetric ? shape_.stencil.lower_size() + 1 : shape_.stencil.size()});
 }

@@ -38,27 +38,33 @@
 
 namespace hyperplane {
 
+namespace par_ilu {
+template <int m>
+struct SweepRow;
+}
+
 enum class FactorSweepMode { sync, async };
 
 class FactorSweeps {
 public:
     FactorSweeps(const Context& context, const IluPattern& pattern);
 
-    using Target = FactorTarget;
     /// Computes `sweeps` sweeps on A + alpha diag(A), of which the last one writes to `result`. `spare` is used if
     /// needs_spare(). Pivots are reported to `inverter`.
-    void run(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
-             double alpha, const PivotRules& rules, PivotInverter& inverter);
+    void run(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
+             FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter);
     /// Whether sweeps need a second set of factors. A synchronous sweep reads one set and writes the other. An
     /// asynchronous sweep without kernels of its own computes a point's entries there before they replace the old ones.
     static bool needs_spare(const IluPattern& shape, Backend backend, FactorSweepMode mode);
     bool needs_spare(FactorSweepMode mode) const { return needs_spare(shape_, context_.backend(), mode); }
-    /// Exact elimination, one level of `levels` after the other. Every entry is final before it is used, so a single
-    /// pass gives the fixed point. Pivots are reported, never boosted.
-    void eliminate_by_level(const StructMatrix& a, const Layout& levels, const Target& factors, double alpha,
-                            const PivotRules& rules, PivotInverter& inverter);
+    /// One pass over all points, which reads `from` and writes `to`; without updates it computes the initial guess, and
+    /// the last one records pivots.
+    par_ilu::SweepRow<0> row(const StructMatrix& a, const FactorTarget& from, const FactorTarget& to, double alpha,
+                             const PivotRules& rules, bool updates, bool last);
+    /// Hands the pivots that a last pass has recorded to an inverter.
+    void report(const StructMatrix& a, PivotInverter& inverter) const;
     /// Replaces E by W = E D^-1 and F by G = D^-1 F.
-    void make_unit(const Target& factors);
+    void make_unit(const FactorTarget& factors);
 
     bool serves(const IluPattern& pattern) const { return pattern == shape_; }
     /// Fewest bytes that a sweep moves: it reads the factors and, for the entries that it changes, reads A and writes
@@ -70,19 +76,11 @@ public:
     void release_scratch() { scratch_ = {}; }
 
 private:
-    struct Pass {
-        bool updates, last;
-        const Layout* levels;          ///< visits points level by level; null: all at once
-        const Target* then = nullptr;  ///< the factors to which a point's new entries are copied at once
-    };
-    void pass(const StructMatrix& a, const Target& from, const Target& to, double alpha, const PivotRules& rules,
-              const Pass& pass);
-    void run_loops(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
-                   double alpha, const PivotRules& rules);
-    void run_kernels(const StructMatrix& a, const Target& result, const Target& spare, int sweeps, FactorSweepMode mode,
-                     double alpha, const PivotRules& rules);
-    void make_pivots_symmetric(const Target& factors) const;
-    void report(const StructMatrix& a, PivotInverter& inverter) const;
+    void run_loops(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
+                   FactorSweepMode mode, double alpha, const PivotRules& rules);
+    void run_kernels(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
+                     FactorSweepMode mode, double alpha, const PivotRules& rules);
+    void make_pivots_symmetric(const FactorTarget& factors) const;
 
     Context context_;
     IluPattern shape_;

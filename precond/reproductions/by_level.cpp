@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "precond/par_ilu/sweeps.hpp"
 #include "precond/reproductions/level_loops.hpp"
 
 namespace hyperplane {
@@ -23,7 +22,7 @@ public:
     }
     void compute(double alpha, const PivotRules& rules, IluFactors& factors, PivotInverter& inverter) override {
         const FactorTarget result = factors.target(factors.held());
-        sweeps_->eliminate_by_level(factors.matrix(), factors.pattern().layout, result, alpha, rules, inverter);
+        eliminate_by_level(*sweeps_, factors.matrix(), factors.pattern().layout, result, alpha, rules, inverter);
         if (factors.unit_in_double()) sweeps_->make_unit(result);
     }
     void check(const PivotRules& rules) const override {

@@ -249,7 +249,7 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                         const BlockView triangles{x.data(), slots * block, block, dof, 1};
                         BlockView inverse = triangles;
                         inverse.values += s.diagonal() * slots * block;
-                        return FactorSweeps::Target{triangles, inverse};
+                        return FactorTarget{triangles, inverse};
                     };
                     FactorSweeps factorisation(context, {a.layout(), s, s, dof, a.symmetric(), false});
                     PivotInverter inverter({}, a.grid(), dof, a.symmetric());
