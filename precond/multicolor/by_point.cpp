@@ -52,8 +52,8 @@ struct FactorPoint {
     int dof, colour;
     Index count;
     double alpha;
-    PivotRule rule;
-    Met met;
+    PivotJudge judge;
+    double* ratios;
 
     static constexpr int room = m > 0 ? m : max_dof;
     using few_points = void;  // loops may count points in 32 bits, since ColouredShape limits slots to 2^31
@@ -141,31 +141,22 @@ struct FactorPoint {
     /// Replaces D by D^-1, or by zero if a pivot cannot be used (precond/factors/pivots.hpp).
     HYPERPLANE_HD void invert(Place own, Int3 p) const {
         double block[room * room], scale = 0.0, smallest = 1.0;
-        const Index slot = a.layout.slot(p), row_of_p = points.grid.row(p), rows = points.grid.points();
-        for (int r = 0; r < size(); ++r) {
-            met.kind[r * rows + row_of_p] = 0.0;
+        const Index slot = a.layout.slot(p), row_of_p = points.grid.row(p);
+        for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) {
                 const double value = diagonal(own, r, c), given = std::abs(a.blocks.at(a.diagonal, slot, r, c));
                 block[r * size() + c] = value;
                 scale = scale < given ? given : scale;
                 scale = scale < std::abs(value) ? std::abs(value) : scale;
             }
-        }
-        met.event[row_of_p] = 0.0;
         const int given_up = invert_in_place(size(), block, [&](int r, double pivot) {
-            const double given = a.blocks.at(a.diagonal, slot, r, r);
-            const double ratio = rule.ratio(pivot, given);
+            const double given = a.blocks.at(a.diagonal, slot, r, r), ratio = judge.ratio(pivot, given);
             smallest = ratio < smallest ? ratio : smallest;
-            if (rule.accepts(pivot, given, rule.tolerance * scale)) return pivot;
-            const double used = rule.boosts(pivot, scale) ? rule.boosted(pivot, given, scale) : 0.0;
-            met.event[row_of_p] = 1.0;
-            met.kind[r * rows + row_of_p] = used != 0.0 ? 1.0 : 2.0;
-            met.value[r * rows + row_of_p] = pivot;
-            return used;
+            return judge.usable(pivot, given, scale, (unsigned long long)(row_of_p * size() + r), true);
         });
         for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) diagonal(own, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
-        met.ratio[row_of_p] = smallest;
+        ratios[row_of_p] = smallest;
     }
 
     /// G = D^-1 F.
@@ -187,19 +178,10 @@ struct FactorPoint {
     }
 };
 
-/// A fictitious grid whose points are the places of a colour, with many lines that loops distribute to threads.
-Layout places(Index count) {
-    constexpr Index line = 256;
-    Grid grid;
-    grid.nx = int(line);
-    grid.ny = int((count + line - 1) / line);
-    return Layout(LayoutKind::natural, grid, {});
-}
-
 template <int m>
-void run(Backend backend, const FactorPoint<0>& f) {
-    const FactorPoint<m> body{f.points, f.a, f.values, f.dof, f.colour, f.count, f.alpha, f.rule, f.met};
-    for_each_point(backend, places(f.count), "multicolour factorisation", body);
+void run(Backend backend, const Layout& places, const FactorPoint<0>& f) {
+    const FactorPoint<m> body{f.points, f.a, f.values, f.dof, f.colour, f.count, f.alpha, f.judge, f.ratios};
+    for_each_point(backend, places, "multicolour factorisation", body);
 }
 
 /// Rounds the values of a point, each row of W, D^-1 and G by itself.
@@ -247,61 +229,23 @@ struct RoundPoint {
     }
 };
 
-/// One step of a triangular solve at a point, for a colouring that is looked up.
-template <bool down>
-struct SweepPoint {
-    Sweep s;
-    int colour;
-    Index count;
-
-    using few_points = void;
-
-    HYPERPLANE_HD void operator()(Int3, Index at) const {
-        if (at >= count) return;
-        const ColouredView& points = s.points;
-        const Place own{colour, at};
-        const Int3 p = points.point(colour, at);
-        if (!points.grid.contains(p)) return;
-        const Index slots = points.grid.points(), slot = points.slot(own), home = s.r.layout.slot(p);
-        double sum[max_dof];
-        for (int r = 0; r < s.dof; ++r) {
-            sum[r] = down ? s.r.at(home, r) : 0.0;
-            for (int c = 0; !down && c < s.dof; ++c)
-                sum[r] += s.values[points.inverse_coefficient(own, r, c, s.dof)] * s.v[c * slots + slot];
-        }
-        const double* x = down ? s.v : s.w;
-        for (int e = 0; e < points.entries; ++e) {
-            const Int3 q = p + points.offsets[e];
-            if (!points.grid.contains(q)) continue;
-            const Index there = points.slot_of[points.grid.row(q)];
-            if ((there < points.begin[colour]) != down) continue;
-            for (int r = 0; r < s.dof; ++r)
-                for (int c = 0; c < s.dof; ++c)
-                    sum[r] -= s.values[points.coefficient(own, e, own, r, c, s.dof)] * x[c * slots + there];
-        }
-        for (int r = 0; r < s.dof; ++r) {
-            (down ? s.v : s.w)[r * slots + slot] = sum[r];
-            if (!down) s.z.at(home, r) = sum[r];
-        }
-    }
-};
-
 }  // namespace
 
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
-            const PivotRules& rules, const Met& met, double* values) {
+            const PivotRules& rules, PivotLog* log, double* ratios, double* values) {
     FactorPoint<0> f{};
     f.points = points.view();
     f.a = {a.layout(), block_view(a), a.stencil().diagonal(), a.stored_entries(), a_entry};
     f.values = values;
     f.dof = a.dof();
     f.alpha = alpha;
-    f.rule = rule_of(rules, a.symmetric());
-    f.met = met;
+    f.judge = {rule_of(rules, a.symmetric()), log};
+    f.ratios = ratios;
     for (f.colour = 0; f.colour < points.colours(); ++f.colour) {
         f.count = points.count(f.colour);
         if (f.count == 0) continue;
-        with_known_dof<1, 2, 3, 4, 5, 6, 8>(f.dof, [&](auto m) { run<m.value>(a.backend(), f); });
+        with_known_dof<1, 2, 3, 4, 5, 6, 8>(f.dof,
+                                            [&](auto m) { run<m.value>(a.backend(), points.places(f.colour), f); });
     }
 }
 
@@ -313,21 +257,11 @@ void round(Backend backend, const ColouredPoints& points, int dof, bool symmetri
     for (int colour = 0; colour < points.colours(); ++colour)
         if (const Index count = points.count(colour); count > 0)
             for_each_point(
-                backend, places(count), "rounding of factors",
+                backend, points.places(colour), "rounding of factors",
                 RoundPoint<T>{points.view(), values, rounded, exponents, log, dof, parts, colour, count, shape.slots});
 }
 template void round(Backend, const ColouredPoints&, int, bool, const double*, float*, RowExponent*, RoundingLog*);
 template void round(Backend, const ColouredPoints&, int, bool, const double*, Half*, RowExponent*, RoundingLog*);
-
-void lower(Backend backend, const Sweep& sweep, int colour, Index count) {
-    if (count == 0) return;
-    for_each_point(backend, places(count), "multicolour lower solve", SweepPoint<true>{sweep, colour, count});
-}
-
-void upper(Backend backend, const Sweep& sweep, int colour, Index count) {
-    if (count == 0) return;
-    for_each_point(backend, places(count), "multicolour upper solve", SweepPoint<false>{sweep, colour, count});
-}
 
 void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to) {
     copy_triangles_of(Triangles{points, values, to.dof}, to);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour ILU, point by point on either backend: the factorisation for any colouring, and the triangular solves for
-// colourings that are looked up in tables. The factorisation for linear colourings on a CPU is declared here, too. The
-// equations are at the head of precond/multicolor/multicolor.hpp.
+// Multicolour factorisation, point by point on either backend, for any colouring; and, for linear colourings on a CPU,
+// many points at a time. The equations are at the head of precond/multicolor/multicolor.hpp.
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"
-#include "core/matrix/views.hpp"
 #include "precond/factors/copy.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/reduced_values.hpp"
@@ -13,18 +11,11 @@
 
 namespace hyperplane::multicolor {
 
-/// The pivots of a factorisation. Every point writes values of its own; points are in natural order.
-struct Met {
-    double* ratio;  ///< [point]: smallest |pivot| / |diagonal of A|
-    double* event;  ///< [point]: 1 if a pivot was boosted or failed, else 0
-    double* kind;   ///< [component][point]: 1 boosted, 2 failed, else 0
-    double* value;  ///< [component][point]: the pivot that was boosted or failed
-};
-
 /// Computes values = W, D^-1 and G of A + alpha diag(A), colour by colour, point by point. `a_entry` holds A's entry of
-/// each offset of the colouring.
+/// each offset of the colouring. `ratios` receives for each point, in natural order, its smallest |pivot| / |diagonal
+/// of A|.
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
-            const PivotRules& rules, const Met& met, double* values);
+            const PivotRules& rules, PivotLog* log, double* ratios, double* values);
 
 /// The same on a CPU for a linear colouring, many points at a time (precond/multicolor/factor_cpu.cpp).
 void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
@@ -48,18 +39,5 @@ void round(Backend backend, const ColouredPoints& points, int dof, bool symmetri
 /// Copies factors in double precision for Jacobi sweeps. The copy has an entry of the colouring's offset e both as
 /// number e and as number e after the diagonal.
 void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to);
-
-/// The data of z = M^-1 r for a colouring that is looked up. `v` and `w` are vectors in coloured order. One step of the
-/// lower or upper solve computes the `count` places of a colour.
-struct Sweep {
-    ColouredView points;
-    const double* values;
-    int dof;
-    ConstVectorView r;
-    VectorView z;
-    double *v, *w;
-};
-void lower(Backend backend, const Sweep& sweep, int colour, Index count);
-void upper(Backend backend, const Sweep& sweep, int colour, Index count);
 
 }  // namespace hyperplane::multicolor

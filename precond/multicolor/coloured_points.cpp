@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "precond/reproductions/looked_up_colours.hpp"
 
 namespace hyperplane {
 namespace {
@@ -68,6 +69,14 @@ ColouredPoints::ColouredPoints(const Context& context, const ColouredShape& shap
     tables_ = copied_to(context, "colours", host_tables_);
     offsets_ = copied_to(context, "colours", shape_.offsets);
     host_ = view_at(host_tables_.data(), shape_.offsets.data());
+}
+
+Layout ColouredPoints::places(int colour) const {
+    constexpr Index line = 256;
+    Grid grid;
+    grid.nx = int(line);
+    grid.ny = int((count(colour) + line - 1) / line);
+    return Layout(LayoutKind::natural, grid, {});
 }
 
 ColouredView ColouredPoints::view_at(const Index* tables, const Int3* offsets) const {

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "core/device/context.hpp"
+#include "core/grid/layout.hpp"
 #include "precond/multicolor/colouring.hpp"
 
 namespace hyperplane {
@@ -120,6 +121,9 @@ public:
     int colours() const { return colours_; }
     /// Number of places of a colour, including empty ones.
     Index count(int colour) const { return host_.begin[colour + 1] - host_.begin[colour]; }
+    /// A fictitious grid whose points are the places of a colour, with many lines that loops distribute to threads; the
+    /// last ones are beyond count().
+    Layout places(int colour) const;
     /// The view for loops in the context.
     ColouredView view() const { return view_at(tables_.data(), offsets_.data()); }
     /// The view for the host. Its slot_of and row_of, of a colouring that is looked up, are in the context's memory.

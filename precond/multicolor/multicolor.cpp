@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "precond/reproductions/looked_up_colours.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"
 
 namespace hyperplane {
@@ -25,7 +26,7 @@ ParameterTable multicolor_parameters() {
     return table;
 }
 
-MulticolorOptions multicolor_options(const Parameters& parameters) {
+MulticolorOptions multicolor_options(const Parameters& parameters, const PreconditionerSetting& /*setting*/) {
     const std::string& rule = parameters.text("preconditioner", "colours");
     const MulticolorOptions options{rule == "greedy"   ? ColourRule::greedy
                                     : rule == "hashed" ? ColourRule::hashed
@@ -65,22 +66,9 @@ Index fewest_bytes(const ColouredShape& shape, int dof, FactorStorage storage) {
            dof;
 }
 
-/// Size of a vector in coloured order. In a set-up such vectors hold the record of pivots.
-Index vector_size(const ColouredShape& shape, int dof) {
-    return shape.slots * dof;
-}
-
 /// Whether the factorisation proceeds, and records pivots, point by point.
 bool by_point(const ColouredShape& shape, Backend backend) {
     return backend == Backend::cuda || !shape.is_linear();
-}
-
-/// Copies the first values of a buffer.
-void copy_to_host(const Buffer<double>& from, std::vector<double>& to) {
-    if (from.backend() == Backend::cuda)
-        device::copy(from.data(), to.data(), Index(to.size() * sizeof(double)));
-    else
-        std::copy_n(from.data(), to.size(), to.begin());
 }
 
 }  // namespace
@@ -89,10 +77,11 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
     const ColouredShape shape(setting.matrix.grid(), setting.matrix.stencil(), options.colours);
     PreconditionerPlan plan;
     plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
-    const Index told = by_point(shape, setting.context.backend()) ? 2 * setting.matrix.block_rows() : 0;
-    const Index doubles = 2 * vector_size(shape, setting.matrix.dof()) + told;
+    const bool by_points = by_point(shape, setting.context.backend());
+    const Index doubles = 2 * shape.slots * setting.matrix.dof() + (by_points ? setting.matrix.block_rows() : 0);
     plan.bytes = factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), options.storage) +
-                 doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index));
+                 doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index)) +
+                 (by_points ? PivotRecord::bytes(0) : 0);
     if (is_reduced(options.storage))
         plan.setup_bytes =
             factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), FactorStorage::double_precision);
@@ -123,10 +112,10 @@ void Multicolor::prepare(const StructMatrix& a) {
     a_entry_ = copied_to(context_, "colours", a_entry);
     if (by_point(shape, a.backend())) {
         ratios_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
-        events_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
+        record_ = std::make_unique<PivotRecord>(context_, 0);
     }
-    v_ = Buffer<double>(context_, "coloured vectors", vector_size(shape, a.dof()));
-    w_ = Buffer<double>(context_, "coloured vectors", vector_size(shape, a.dof()));
+    v_ = Buffer<double>(context_, "coloured vectors", shape.slots * a.dof());
+    w_ = Buffer<double>(context_, "coloured vectors", shape.slots * a.dof());
     layout_ = a.layout();
     stencil_ = a.stencil();
     dof_ = a.dof();
@@ -182,38 +171,16 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
     if (!by_point(points_->shape(), a.backend()))
         return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, factors_.data());
     const Layout natural(LayoutKind::natural, a.grid(), {});
-    // The record of pivots uses the memory of the solves' vectors.
-    const multicolor::Met met{ratios_->view(natural).values, events_->view(natural).values, v_.data(), w_.data()};
-    multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, met, factors_.data());
-    report(inverter);
-}
-
-void Multicolor::report(PivotInverter& inverter) const {
-    const Grid& grid = layout_.grid();
-    const PointValue smallest = ratios_->smallest(Layout(LayoutKind::natural, grid, {}));
-    PivotRatio ratio;
-    ratio.take(smallest.value, grid.row(smallest.point));
-    Index failures = 0, boosts = 0;
-    PivotEvent first_failure{};
-    std::vector<PivotEvent> first_boosts;
-    if (events_->sum() > 0.0) {
-        const Index rows = grid.points();
-        std::vector<double> kind(std::size_t(rows * dof_)), value(kind.size());
-        copy_to_host(v_, kind);
-        copy_to_host(w_, value);
-        for (Index row = 0; row < rows; ++row)
-            for (int c = 0; c < dof_; ++c) {
-                const std::size_t at = std::size_t(c * rows + row);
-                const PivotEvent event{grid.point(row), c, value[at]};
-                if (kind[at] == 2.0 && failures++ == 0) first_failure = event;
-                if (kind[at] == 1.0 && boosts++ < Index(SetupReport::max_events)) first_boosts.push_back(event);
-            }
-    }
-    inverter.adopt(failures, first_failure, boosts, first_boosts, ratio);
+    record_->clear_log();
+    multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
+                       ratios_->view(natural).values, factors_.data());
+    const PointValue smallest = ratios_->smallest(natural);
+    record_->report(inverter, {smallest.value, a.grid().row(smallest.point)});
 }
 
 void Multicolor::apply(const Vector& r, Vector& z) const {
-    if (options_.colours != ColourRule::stencil) return apply_by_tables(r, z);
+    if (options_.colours != ColourRule::stencil)
+        return solve_by_tables(*points_, factors_.data(), r, z, v_.data(), w_.data());
     if constexpr (cuda_built)
         if (cuda_) {
             const void* values = is_reduced(options_.storage) ? static_cast<const void*>(reduced_.data())
@@ -221,14 +188,6 @@ void Multicolor::apply(const Vector& r, Vector& z) const {
             return cuda_->apply(values, exponents_.data(), r, z, v_.data(), w_.data());
         }
     apply_cpu(r, z);
-}
-
-void Multicolor::apply_by_tables(const Vector& r, Vector& z) const {
-    const multicolor::Sweep sweep{points_->view(), factors_.data(), dof_, view(r), view(z), v_.data(), w_.data()};
-    const Backend backend = r.backend();
-    for (int colour = 0; colour < colours(); ++colour)
-        multicolor::lower(backend, sweep, colour, points_->count(colour));
-    for (int colour = colours(); colour-- > 0;) multicolor::upper(backend, sweep, colour, points_->count(colour));
 }
 
 TriangleShape Multicolor::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {
@@ -264,8 +223,7 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
 }
 
 PreconditionerRow multicolor_row() {
-    PreconditionerRow row;
-    row.name = "multicolor";
+    PreconditionerRow row = fused_row<Multicolor>("multicolor", multicolor_options);
     row.summary = "ILU(0) or IC(0) of the points sorted by colour; a step of a solve for each colour";
     row.explanation =
         "Exact incomplete factorisation of the matrix whose points are sorted by colour, such that no neighbours have "
@@ -275,16 +233,6 @@ PreconditionerRow multicolor_row() {
         "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; Saad, "
         "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
-    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return make_fused<Multicolor>(multicolor_options(parameters), "multicolor", parameters, setting.context);
-    };
-    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return plan_fused<Multicolor>(multicolor_options(parameters), "multicolor", parameters, setting);
-    };
-    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return kernels_fused<Multicolor>(multicolor_options(parameters), parameters, setting);
-    };
     return row;
 }
 

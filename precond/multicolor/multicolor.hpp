@@ -33,6 +33,7 @@
 #include "core/vector/point_values.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
+#include "precond/factors/pivot_record.hpp"
 #include "precond/multicolor/by_point.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
@@ -73,13 +74,13 @@ private:
     void prepare(const StructMatrix& a);
     /// Computes the factors of A + alpha diag(A).
     void factor(const StructMatrix& a, double alpha, PivotInverter& inverter);
-    void report(PivotInverter& inverter) const;
     /// Rounds the factors and releases those in double precision.
     void round_factors(SetupReport& report);
     multicolor::Kept kept() const;
 
-    void apply_by_tables(const Vector& r, Vector& z) const;
     void apply_cpu(const Vector& r, Vector& z) const;
+    /// Index of the exponent of a row in W, D^-1 or G, which are parts 0, 1 and 2.
+    Index exponent(int part, int row, Index slot) const { return (part * dof_ + row) * points_->shape().slots + slot; }
     void lower_cpu(int colour) const;
     void upper_cpu(int colour) const;
 
@@ -94,8 +95,9 @@ private:
     Buffer<double> factors_;         ///< W, D^-1 and G
     Buffer<std::uint32_t> reduced_;  ///< replaces factors_ after a set-up in reduced precision
     Buffer<RowExponent> exponents_;
-    mutable Buffer<double> v_, w_;  ///< [component][slot]: results of the lower and the upper solve
-    std::unique_ptr<PointValues> ratios_, events_;
+    mutable Buffer<double> v_, w_;         ///< [component][slot]: results of the lower and the upper solve
+    std::unique_ptr<PointValues> ratios_;  ///< of a factorisation point by point
+    std::unique_ptr<PivotRecord> record_;  ///< of its events
     std::shared_ptr<MulticolorCuda> cuda_;
 };
 

@@ -51,13 +51,6 @@ private:
     multicolor::Kept kept_;
 };
 
-/// Index of the exponent of a row in W, D^-1 or G, which are parts 0, 1 and 2.
-struct RowScales {
-    Index slots;
-    int dof;
-    Index operator()(int part, int row, Index slot) const { return (part * dof + row) * slots + slot; }
-};
-
 /// Calls body(first, count) for pieces of [0, size).
 template <class Body>
 void for_pieces(Index size, int dof, Index piece, const Body& body) {
@@ -105,7 +98,6 @@ void Multicolor::lower_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
     const multicolor::Kept factors = kept();
-    const RowScales scales{slots, dof_};
     for_pieces(stride, dof_, Terms::most(factors), [&](Index first, int count) {
         const Terms terms(factors, std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
@@ -118,7 +110,7 @@ void Multicolor::lower_cpu(int colour) const {
                 const int end = int(std::clamp<Index>(stride - there, begin, count));
                 for (int col = 0; col < dof_; ++col)
                     terms.add(points.block[at] + (row * dof_ + col) * stride + first,
-                              scales(0, row, colour * stride + first),
+                              exponent(0, row, colour * stride + first),
                               v_.data() + col * slots + points.next[at] * stride + there, begin, end);
             }
             double* v = v_.data() + row * slots + colour * stride + first;
@@ -131,7 +123,6 @@ void Multicolor::upper_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
     const multicolor::Kept factors = kept();
-    const RowScales scales{slots, dof_};
     for_pieces(stride, dof_, Terms::most(factors), [&](Index first, int count) {
         const Terms terms(factors, std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
@@ -139,8 +130,8 @@ void Multicolor::upper_cpu(int colour) const {
             terms.clear();
             for (int col = 0; col < dof_; ++col)
                 terms.add(points.inverse[colour] + (row * dof_ + col) * stride + first,
-                          scales(1, row, colour * stride + first), v_.data() + col * slots + colour * stride + first, 0,
-                          count);
+                          exponent(1, row, colour * stride + first), v_.data() + col * slots + colour * stride + first,
+                          0, count);
             accumulate<+1>(Terms::list(), nullptr, w, count);
             terms.clear();
             for (int e = 0; e < points.entries; ++e) {
@@ -155,7 +146,7 @@ void Multicolor::upper_cpu(int colour) const {
                     terms.add(
                         kept_here ? points.block[at] + (row * dof_ + col) * stride + first
                                   : points.block[mirror] + (col * dof_ + row) * stride + there,
-                        kept_here ? scales(2, row, colour * stride + first) : scales(0, col, next * stride + there),
+                        kept_here ? exponent(2, row, colour * stride + first) : exponent(0, col, next * stride + there),
                         w_.data() + col * slots + next * stride + there, begin, end);
             }
             accumulate<-1>(Terms::list(), w, w, count);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "precond/multicolor/coloured_points.hpp"
+#include "precond/reproductions/looked_up_colours.hpp"
 #include "reference/bridge.hpp"
 
 namespace hyperplane {
@@ -35,6 +36,27 @@ std::vector<int> all_colours(const Box& box, const Colour& colour) {
     std::vector<int> colours;
     for (int row = 0; row < box.points(); ++row) colours.push_back(colour(reference::to_int3(box.point(row))));
     return colours;
+}
+
+/// Size of the largest clique of `size` given points and any of `candidates`, or `best` if that is larger.
+int largest_clique(int size, const std::vector<Int3>& candidates, const std::vector<Int3>& offsets, int best) {
+    best = std::max(best, size);
+    for (std::size_t at = 0; at < candidates.size() && size + int(candidates.size() - at) > best; ++at) {
+        std::vector<Int3> rest;
+        for (std::size_t later = at + 1; later < candidates.size(); ++later)
+            if (std::find(offsets.begin(), offsets.end(), candidates[later] + -candidates[at]) != offsets.end())
+                rest.push_back(candidates[later]);
+        best = largest_clique(size + 1, rest, offsets, best);
+    }
+    return best;
+}
+/// Size of the largest set of points that the offsets all couple to each other. Each colouring of a grid that contains
+/// such a set has at least as many colours. Cliques can be shifted: the first point in natural order is the origin.
+int clique_size(const std::vector<Int3>& offsets) {
+    std::vector<Int3> behind;
+    std::copy_if(offsets.begin(), offsets.end(), std::back_inserter(behind),
+                 [](Int3 o) { return natural_less({}, o); });
+    return largest_clique(1, behind, offsets, 1);
 }
 
 TEST(Colouring, LinearOnesAreValidEverywhere) {

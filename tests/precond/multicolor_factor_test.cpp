@@ -42,12 +42,11 @@ public:
     }
     ColouredFactors by_points(double alpha) const {
         ColouredFactors f = empty();
-        const std::size_t points = std::size_t(a_.grid().points());
-        std::vector<double> ratio(points), event(points), kind(points * a_.dof()), value(kind.size());
-        multicolor::factor(a_, points_, entry_.data(), alpha, {},
-                           {ratio.data(), event.data(), kind.data(), value.data()}, f.values.data());
-        for (const double one : kind) f.failures += one == 2.0;
-        for (std::size_t row = 0; row < points; ++row) f.smallest.take(ratio[row], Index(row));
+        std::vector<double> ratios(std::size_t(a_.grid().points()));
+        PivotLog log = empty_pivot_log();
+        multicolor::factor(a_, points_, entry_.data(), alpha, {}, &log, ratios.data(), f.values.data());
+        f.failures = Index(log.failures);
+        for (std::size_t row = 0; row < ratios.size(); ++row) f.smallest.take(ratios[row], Index(row));
         return f;
     }
 

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
 #include "precond/large_multicolor.hpp"
+#include "precond/reproductions/looked_up_colours.hpp"
 #include "precond/swept.hpp"
 #include "reference/coloured_ilu.hpp"
 #include "several_threads.hpp"

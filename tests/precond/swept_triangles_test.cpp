@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "precond/reproductions/looked_up_colours.hpp"
 #include "precond/swept.hpp"
 #include "reference/coloured_ilu.hpp"
 #include "reference/jacobi_sweeps.hpp"

@@ -18,10 +18,19 @@ SetupReport SweptPair::setup(const SystemMatrix& matrix) {
     return report;
 }
 
-PreconditionerPlan SweptPair::plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const {
+TriangleShape SweptPair::planned_shape(const PreconditionerSetting& setting) const {
     TriangleShape shape = exports_.exported_shape(setting.matrix.grid(), setting.matrix.stencil(), setting.matrix.dof(),
                                                   setting.matrix.symmetric());
     shape.storage = copy_.storage();
+    return shape;
+}
+
+std::vector<KernelSet> SweptPair::kernels(const PreconditionerSetting& setting) const {
+    return jacobi_kernels(planned_shape(setting), options_);
+}
+
+PreconditionerPlan SweptPair::plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const {
+    const TriangleShape shape = planned_shape(setting);
     plan.space = shape.layout;
     plan.bytes +=
         FactorCopy::bytes(shape, setting.context.backend()) + TriangleSweeps::bytes(shape.layout.slots() * shape.dof);

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "precond/factors/exported.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
@@ -34,8 +35,12 @@ public:
 
     /// `plan` is that of the pair in double precision; the result is that of the pair with sweeps.
     PreconditionerPlan plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const;
+    /// The kernels of the sweeps.
+    std::vector<KernelSet> kernels(const PreconditionerSetting& setting) const;
 
 private:
+    TriangleShape planned_shape(const PreconditionerSetting& setting) const;
+
     Context context_;
     SweepOptions options_;
     std::string name_;
@@ -45,6 +50,47 @@ private:
     bool symmetric_ = false;
     std::unique_ptr<TriangleSweeps> sweeps_;
 };
+
+/// Pair with Jacobi sweeps on a copy of its factors. The copy takes the storage of `options`; the pair's becomes
+/// double.
+template <class Pair, class Options>
+std::unique_ptr<SweptPair> swept_pair(Options& options, const std::string& name, const Parameters& parameters,
+                                      const Context& context) {
+    const FactorStorage storage = std::exchange(options.storage, FactorStorage::double_precision);
+    return std::make_unique<SweptPair>(context, std::make_unique<Pair>(context, options), storage,
+                                       triangular_solve_options(parameters), name);
+}
+
+/// A row of the registry for a fused pair, whose solves are exact unless a deck has `triangular_solve = jacobi`. `read`
+/// returns a deck's options, which have a member `storage`, and from which and a context Pair is constructed.
+/// Pair::plan and Pair::kernels are those with exact solves.
+template <class Pair, class Read>
+PreconditionerRow fused_row(const std::string& name, const Read& read) {
+    PreconditionerRow row;
+    row.name = name;
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.create = [=](const Parameters& parameters,
+                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
+        auto options = read(parameters, setting);
+        if (sweeps_triangles(parameters)) return swept_pair<Pair>(options, name, parameters, setting.context);
+        return std::make_unique<Pair>(setting.context, options);
+    };
+    row.plan = [=](const Parameters& parameters, const PreconditionerSetting& setting) {
+        auto options = read(parameters, setting);
+        if (!sweeps_triangles(parameters)) return Pair::plan(options, setting);
+        const auto swept = swept_pair<Pair>(options, name, parameters, setting.context);
+        return swept->plan(Pair::plan(options, setting), setting);
+    };
+    row.kernels = [=](const Parameters& parameters, const PreconditionerSetting& setting) {
+        auto options = read(parameters, setting);
+        if (!sweeps_triangles(parameters)) return Pair::kernels(options, setting);
+        const auto swept = swept_pair<Pair>(options, name, parameters, setting.context);
+        std::vector<KernelSet> sets = Pair::kernels(options, setting);
+        for (KernelSet& set : swept->kernels(setting)) sets.push_back(std::move(set));
+        return sets;
+    };
+    return row;
+}
 
 /// Makes the preconditioner that a deck chooses: Pair, whose solves are exact, or Pair with Jacobi sweeps. Pair is
 /// constructed from a context and Options, which have a member `storage`.
