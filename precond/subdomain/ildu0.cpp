@@ -149,8 +149,8 @@ SetupReport SubdomainIldu0::setup(const SystemMatrix& matrix) {
     }
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && !(cuda_ && cuda_->layout() == layout_.kind()))
-            cuda_ = std::make_shared<SubdomainSolveCuda>(context_, *factors_, layout_.kind(), options_.variant,
-                                                         options_.tuning);
+            cuda_ =
+                std::make_shared<SubdomainSolveCuda>(context_, *factors_, layout_.kind(), options_.variant, tuning_);
     const PivotRules& rules = options_.pivots.rules;
     SetupReport report =
         factor_with_policy(a, rules, options_.pivots.shift, "subdomain_ildu0",
@@ -186,7 +186,7 @@ std::vector<KernelSet> SubdomainIldu0::kernels(const SubdomainOptions& options, 
                  [partition, within = partition.within(setting.matrix.stencil()), dof = setting.matrix.dof(),
                   options](const std::string& architecture) {
                      return SubdomainSolveCuda::compile(partition, within, dof, options.variant, options.storage,
-                                                        architecture, options.tuning);
+                                                        architecture);
                  }}};
     }
     return {};
@@ -203,8 +203,7 @@ const std::vector<std::pair<std::string, SubdomainTuning>>& subdomain_tunings() 
 }
 
 PreconditionerRow subdomain_ildu0_row() {
-    PreconditionerRow row;
-    row.name = "subdomain_ildu0";
+    PreconditionerRow row = fused_row<SubdomainIldu0>("subdomain_ildu0", subdomain_options);
     row.summary = "ILU(0) or IC(0) of boxes of the grid, the couplings between them dropped";
     row.explanation =
         "The grid is cut into boxes, couplings between boxes are left out, and each box is factored by itself as M = "
@@ -213,18 +212,6 @@ PreconditionerRow subdomain_ildu0_row() {
         "times the iterations of struct_ilu. Source: Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
         "Solves to GPUs via Fine-grained Domain Decomposition.";
     row.parameters = subdomain_parameters();
-    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return make_fused<SubdomainIldu0>(subdomain_options(parameters, setting), "subdomain_ildu0", parameters,
-                                          setting.context);
-    };
-    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return plan_fused<SubdomainIldu0>(subdomain_options(parameters, setting), "subdomain_ildu0", parameters,
-                                          setting);
-    };
-    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return kernels_fused<SubdomainIldu0>(subdomain_options(parameters, setting), parameters, setting);
-    };
     for (const auto& [name, tuning] : subdomain_tunings())
         row.tunings.push_back({name, [tuning](Preconditioner& m) { dynamic_cast<SubdomainIldu0&>(m).tune(tuning); }});
     return row;

@@ -42,7 +42,6 @@ struct SubdomainOptions {
     SubdomainVariant variant = SubdomainVariant::level;
     PivotOptions pivots;
     FactorStorage storage = FactorStorage::double_precision;
-    SubdomainTuning tuning = {};
 
     Partition partition(const Grid& grid, int dof) const;
 };
@@ -68,7 +67,7 @@ public:
     const SubdomainFactors& factors() const { return *factors_; }
     /// Takes effect with the next set-up.
     void tune(const SubdomainTuning& tuning) {
-        options_.tuning = tuning;
+        tuning_ = tuning;
         cuda_.reset();
     }
 
@@ -79,6 +78,7 @@ public:
 private:
     Context context_;
     SubdomainOptions options_;
+    SubdomainTuning tuning_;
     Layout layout_;
     bool symmetric_ = false;
     std::optional<SubdomainFactors> factors_;

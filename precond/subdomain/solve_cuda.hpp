@@ -9,6 +9,7 @@
 #include "core/device/rtc.hpp"
 #include "precond/subdomain/arguments.hpp"
 #include "precond/subdomain/factors.hpp"
+#include "precond/walks/tuning.hpp"
 
 namespace hyperplane {
 
@@ -31,10 +32,38 @@ inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
     return backend == Backend::cpu ? by_line : goes_by_steps(variant) ? by_step : by_point;
 }
 
-/// How the kernels that go level by level use a multiprocessor. M does not depend on it, to the last bit.
-struct SubdomainTuning {
-    int workers = 0;        ///< consumer threads of a thread block, a multiple of 32; 0: one for each row
-    Index ring = 8 * 1024;  ///< bytes in flight that a block should have, even if fewer blocks are resident
+/// The numbers for which all kernels of subdomains of one shape are compiled.
+struct SubdomainShape {
+    Partition partition;
+    Stencil stencil;
+    SubdomainOrder order;
+    SubdomainCells cells;
+    LayoutKind layout;  ///< layout of vectors
+
+    /// `stencil` is Partition::within of the matrix's.
+    SubdomainShape(const Partition& partition, const Stencil& stencil, int dof, LayoutKind layout,
+                   SubdomainVariant variant, FactorStorage storage);
+    /// Values of a subdomain's vector in shared memory.
+    Index vector() const;
+    /// Where the cells of each step begin in the steps' order, and the end. A step's last cell is repeated until warps
+    /// are full.
+    std::vector<int> cells_begin() const;
+    int most_rows() const { return whole_warps(order.most_points() * order.dof); }
+    static int whole_warps(int rows) { return (rows + 31) / 32 * 32; }
+    bool unrolled() const { return order.lower * order.dof <= 112; }
+    /// The definitions that all kernels share (precond/subdomain/cells.cuh).
+    rtc::Definitions definitions(int threads) const;
+};
+
+/// Kernels that solve subdomains of one shape, one after the other, and how they are launched.
+struct SubdomainPrograms {
+    rtc::Source source;
+    std::vector<rtc::Definitions> definitions;  ///< of each kernel
+    const char* kernel;
+    unsigned threads;
+    Index shared;            ///< bytes
+    std::vector<int> cells;  ///< of the points, in the order in which the kernels read them
+    Index graph = 0;         ///< number of ints of a subdomain's graphs, if the kernels read such
 };
 
 class SubdomainSolveCuda {

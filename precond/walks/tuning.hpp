@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tunings of struct_ilu's kernels on a GPU that only benchmarks and tests set.
+// Tunings of kernels on a GPU that only benchmarks and tests set. Every choice gives the same result; a default of 0 or
+// -1 lets the program choose.
 #pragma once
+
+#include "core/types.hpp"
 
 namespace hyperplane {
 
-/// Shapes of the kernels. Every choice gives the same result; a default of 0 or -1 lets the program choose.
+/// Of struct_ilu's factorisation and solves.
 struct StructIluTuning {
     int tile_j = 0, tile_k = 0;      ///< lines of a tile along J = j + skew k and along k
     int stages = -1;                 ///< levels of coefficients in shared memory; 0: they are read when needed
@@ -18,6 +21,12 @@ struct StructIluTuning {
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
     bool pipelined = true;           ///< terms of earlier levels are summed in advance (section 4.2.1)
     bool edges_meet = false;         ///< threads that load edges wait where arriving suffices, for racecheck
+};
+
+/// Of subdomain_ildu0's kernels that go level by level.
+struct SubdomainTuning {
+    int workers = 0;        ///< consumer threads of a thread block, a multiple of 32; 0: one for each row
+    Index ring = 8 * 1024;  ///< bytes in flight that a block should have, even if fewer blocks are resident
 };
 
 }  // namespace hyperplane
