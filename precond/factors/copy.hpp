@@ -45,7 +45,4 @@ void copy_triangles_of(const From& from, const TriangleCopy& to) {
                      CopyRow<From>{to, from, to.values.slot_stride > 1});
 }
 
-/// Copies the factors of either form of M; the copy has the form (I + W) D (I + G).
-void copy_triangles(const FactorView& from, const TriangleCopy& to);
-
 }  // namespace hyperplane

@@ -6,7 +6,6 @@
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/kernel_set.hpp"
-#include "precond/reproductions/fgbilu_by_element.hpp"
 
 namespace hyperplane {
 namespace {
@@ -24,8 +23,8 @@ struct Shape {
     int factor_points, unit_points, solve_points, parts, pause;
     bool ahead;
 
-    Shape(const FgBiluSystem& system, const FgBiluTuning& tuning) {
-        const bool together = system.together(tuning);
+    Shape(const IluPattern& system, const FgBiluTuning& tuning) {
+        const bool together = lies_together(system, tuning);
         const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
         factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
         unit_points = 256 / dof;
@@ -53,26 +52,18 @@ struct Shape {
 
 /// The definitions of the solves' kernels or, unless `solves`, of the factorisation's, which are in double precision in
 /// any storage.
-rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tuning, bool solves) {
+rtc::Definitions definitions(const IluPattern& system, const FgBiluTuning& tuning, bool solves) {
     const FactorStorage storage = solves ? system.storage : FactorStorage::double_precision;
     const Shape shape(system, tuning);
-    const EliminationOrder order(system.stencil, system.symmetric, system.shares);
-    std::vector<std::vector<EliminationOrder::Pair>> pairs(system.stencil.lower_size());
-    for (const EliminationOrder::Group& group : order.groups)
-        for (const EliminationOrder::Pair& pair : group.pairs) pairs[group.lower[pair.l]].push_back(pair);
-    std::vector<int> begin{0}, u, e;
-    for (const auto& of_l : pairs) {
-        for (const EliminationOrder::Pair& pair : of_l) u.push_back(pair.u), e.push_back(pair.e);
-        begin.push_back(int(u.size()));
-    }
+    const auto [begin, u, e] = system.eliminations().by_lower();
     const auto number = [](int value) { return std::to_string(value); };
     rtc::Definitions all = grid_point_definitions(system.layout, system.stencil.offsets());
     all.insert({{"DOF", number(system.dof)},
                 {"LOWER", number(system.stencil.lower_size())},
                 {"SYMMETRIC", number(system.symmetric)},
                 {"SHARES", number(system.shares && !is_reduced(storage))},
-                {"UNIT", number(is_reduced(storage) || system.becomes_unit())},
-                {"TOGETHER", number(solves ? system.together(tuning) : system.made_together(tuning))},
+                {"UNIT", number(is_reduced(storage) || becomes_unit(system))},
+                {"TOGETHER", number(solves ? lies_together(system, tuning) : made_together(system, tuning))},
                 {"PAIR_BEGIN", rtc::array_of(begin)},
                 {"PAIR_U", rtc::array_of(u)},
                 {"PAIR_E", rtc::array_of(e)},
@@ -90,7 +81,7 @@ rtc::Definitions definitions(const FgBiluSystem& system, const FgBiluTuning& tun
 using Arguments = FgBiluArguments<const void, rtc::most_entries>;
 
 /// The arguments that all kernels of a system have in common.
-Arguments arguments_of(const FgBiluSystem& system) {
+Arguments arguments_of(const IluPattern& system) {
     const Grid& g = system.layout.grid();
     Arguments arguments{};
     arguments.nx = g.nx, arguments.ny = g.ny, arguments.nz = g.nz;
@@ -99,7 +90,7 @@ Arguments arguments_of(const FgBiluSystem& system) {
     return arguments;
 }
 
-Arguments arguments_of(const FgBiluSystem& system, const FgBiluFactors& f, bool together) {
+Arguments arguments_of(const IluPattern& system, const FgBiluFactors& f, bool together) {
     Arguments arguments = arguments_of(system);
     arguments.stride = together ? arguments.slots : f.inverse.col_stride;
     arguments.a_stride = f.diagonal.col_stride;
@@ -109,7 +100,7 @@ Arguments arguments_of(const FgBiluSystem& system, const FgBiluFactors& f, bool 
     return arguments;
 }
 
-Arguments arguments_of(const FgBiluSystem& system, const ReducedFactors& f, bool together) {
+Arguments arguments_of(const IluPattern& system, const ReducedFactors& f, bool together) {
     Arguments arguments = arguments_of(system);
     const auto* values = reinterpret_cast<const char*>(f.values<float>().values);
     arguments.stride = together ? arguments.slots : f.values<float>().col_stride;
@@ -135,7 +126,7 @@ struct LevelKernel {
 };
 
 /// Solves with one triangle, level by level.
-void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const FgBiluSystem& system,
+void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const IluPattern& system,
                     const FgBiluTuning& tuning, Arguments& arguments, const double* r, double* z) {
     const Shape shape(system, tuning);
     const LevelKernel of_level{kernel, system.layout, shape.solve_points, system.dof * shape.parts};
@@ -150,22 +141,22 @@ void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const FgBi
 
 }  // namespace
 
-FgBiluCuda::FgBiluCuda(const FgBiluSystem& system, const FgBiluTuning& tuning)
+FgBiluCuda::FgBiluCuda(const IluPattern& system, const FgBiluTuning& tuning)
     : system_(system),
       tuning_(tuning),
       factor_(factor_source(), definitions(system, tuning, false), "fgbilu_factor"),
       lower_(solve_source(), definitions(system, tuning, true), "fgbilu_lower"),
       upper_(solve_source(), definitions(system, tuning, true), "fgbilu_upper") {
-    if (system.becomes_unit())
+    if (becomes_unit(system))
         unit_triangles_ = {factor_source(), definitions(system, tuning, false), "fgbilu_unit_triangles"};
 }
 
-void FgBiluCuda::factor(const FgBiluFactors& factors, FgBiluScratch& scratch, const PivotRules& rules) const {
+void FgBiluCuda::factor(const FgBiluFactors& factors, PivotRecord& record, const PivotRules& rules) const {
     const Shape shape(system_, tuning_);
     const LevelKernel of_level{factor_, system_.layout, shape.factor_points, system_.dof * system_.dof};
     Arguments arguments = arguments_of(system_, factors, made_together());
-    arguments.ratios = scratch.ratios();
-    arguments.log = scratch.log();
+    arguments.ratios = record.ratios();
+    arguments.log = record.log();
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
     for (int level = 0; level < system_.layout.level_count(); ++level) of_level.launch(arguments, level, false);
@@ -181,15 +172,15 @@ void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z)
 }
 
 void FgBiluCuda::solve(const ReducedFactors& factors, const double* r, double* z) const {
-    Arguments arguments = arguments_of(system_, factors, system_.together(tuning_));
+    Arguments arguments = arguments_of(system_, factors, lies_together(system_, tuning_));
     arguments.of_triangle = factors.of_lower().values;
     solve_triangle(lower_, true, system_, tuning_, arguments, r, z);
     arguments.of_triangle = factors.of_upper().values;
     solve_triangle(upper_, false, system_, tuning_, arguments, r, z);
 }
 
-std::vector<rtc::KernelResources> FgBiluCuda::compile(const FgBiluSystem& system, const FgBiluTuning& tuning,
-                                                      const std::string& architecture) {
+std::vector<rtc::KernelResources> FgBiluCuda::compile(const IluPattern& system, const std::string& architecture) {
+    const FgBiluTuning tuning;
     std::vector<rtc::KernelResources> rows, more;
     rtc::compile(solve_source(), definitions(system, tuning, true), architecture, &rows);
     if (!is_reduced(system.storage)) {

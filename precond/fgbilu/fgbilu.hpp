@@ -37,7 +37,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
-#include "precond/factors/pivots.hpp"
+#include "precond/factors/pivot_record.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/fgbilu/blocks_cuda.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
@@ -50,14 +50,14 @@ enum class FgBiluStyle { kernels, blocks };
 struct FgBiluOptions {
     FgBiluStyle style = FgBiluStyle::blocks;
     PivotOptions pivots;
-    FgBiluTuning tuning;  ///< for style blocks on a GPU
     FactorStorage storage = FactorStorage::double_precision;
 };
 
 /// On a CPU this class has style kernels, whatever the options say.
 class FgBilu : public Preconditioner, public ExportsFactors {
 public:
-    FgBilu(const Context& context, const FgBiluOptions& options) : context_(context), options_(options) {
+    FgBilu(const Context& context, const FgBiluOptions& options, const FgBiluTuning& tuning = {})
+        : context_(context), options_(options), tuning_(tuning) {
         if (context.backend() == Backend::cpu) options_.style = FgBiluStyle::kernels;
     }
 
@@ -81,19 +81,23 @@ public:
 private:
     void prepare(const StructMatrix& a);
     FgBiluFactors factors() const;
+    const Layout& layout() const { return system_->layout; }  ///< A's, not periodic, with the stencil's levels
     void build(double alpha, PivotInverter& inverter);
     /// Rounds the factors and releases those in double precision.
     void round_factors(SetupReport& report);
 
     Context context_;
     FgBiluOptions options_;
+    FgBiluTuning tuning_;
     const StructMatrix* a_ = nullptr;
-    Layout layout_;                          ///< A's without periodic axes, with the stencil's levels
     std::optional<StructMatrix> factor_;     ///< E, D^-1 and F; absent if E and F are the matrix's
     std::optional<StructMatrix> inverse_;    ///< D^-1 in that case
     std::optional<ReducedFactors> reduced_;  ///< replaces both after a set-up in reduced precision
-    std::unique_ptr<FgBiluScratch> scratch_;
-    std::shared_ptr<FgBiluCuda> cuda_;  ///< kernels of style blocks on a GPU
+    std::optional<IluPattern> system_;       ///< what offsets_, record_ and one of the two below are made for
+    Buffer<Int3> offsets_;
+    std::unique_ptr<PivotRecord> record_;          ///< a part for each column of a level
+    std::unique_ptr<FgBiluByElement> by_element_;  ///< style kernels
+    std::unique_ptr<FgBiluCuda> cuda_;             ///< style blocks on a GPU
 };
 
 /// Combines exact elimination and the given solve (make_exact_ilu of struct_ilu); this is style blocks on a CPU.

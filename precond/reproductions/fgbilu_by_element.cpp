@@ -1,133 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/reproductions/fgbilu_by_element.hpp"
 
-#include "core/device/for_each_point.hpp"
 #include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
-
-Hyperplane hyperplane_of(const Layout& layout, int level) {
-    constexpr int sector = Hyperplane::sector;
-    const Grid& grid = layout.grid();
-    const int beyond = layout.level_count() - 1 - level;
-    const int longest = std::min({grid.nx - 1, level, beyond}) / layout.levels().y + 1;  // points of a plane k, at most
-    const int width = std::min(grid.ny, (longest + 2 * (sector - 1)) / sector * sector);
-    const int first_k = layout.level_first_plane(level);
-    const int columns = width * std::max(0, layout.level_last_plane(level) - first_k + 1);
-    const Index all = Index(1) << 32;
-    const bool exact = width > 1 && Index(width) * columns <= all;
-    return {level, width, first_k, columns, exact ? unsigned((all + width - 1) / width) : 0u};
-}
-
-int most_columns(const Layout& layout) {
-    int most = 0;
-    for (int level = 0; level < layout.level_count(); ++level)
-        most = std::max(most, hyperplane_of(layout, level).columns);
-    return most;
-}
-
-EliminationOrder::EliminationOrder(const Stencil& stencil, bool symmetric, bool shares) {
-    std::vector<int> depth(stencil.lower_size(), 0);
-    for (int l = 0; l < stencil.lower_size(); ++l) {
-        if (depth[l] >= int(groups.size())) groups.resize(depth[l] + 1);
-        Group& group = groups[depth[l]];
-        const int place = int(group.lower.size());
-        group.lower.push_back(l);
-        for (int u = stencil.diagonal() + 1; u < stencil.size(); ++u) {
-            const int e = stencil.find(stencil[l] + stencil[u]);
-            if (e < 0 || (symmetric && e > stencil.diagonal()) || (shares && e != stencil.diagonal())) continue;
-            group.pairs.push_back({place, u, e});
-            if (e < stencil.diagonal()) depth[e] = std::max(depth[e], depth[l] + 1);
-        }
-    }
-}
-
-int EliminationOrder::largest_group() const {
-    std::size_t largest = 0;
-    for (const Group& group : groups) largest = std::max(largest, group.lower.size());
-    return int(largest);
-}
-
-std::vector<int> EliminationOrder::table() const {
-    std::vector<int> words;
-    for (const Group& group : groups) {
-        words.insert(words.end(), group.lower.begin(), group.lower.end());
-        for (const Pair& pair : group.pairs) words.insert(words.end(), {pair.l, pair.u, pair.e});
-    }
-    return words;
-}
-
-FgBiluScratch::FgBiluScratch(const Context& context, const Layout& layout, const StructMatrix& a, bool shares,
-                             bool steps)
-    : layout_(layout),
-      stencil_(a.stencil()),
-      dof_(a.dof()),
-      symmetric_(a.symmetric()),
-      shares_(shares),
-      order_(stencil_, symmetric_, shares),
-      offsets_(copied_to(context, "preconditioner: scratch", stencil_.offsets())) {
-    const char* label = "preconditioner: scratch";
-    const Index columns = most_columns(layout_), dof = dof_;
-    log_ = Buffer<PivotLog>(context, label, 1);
-    ratios_ = Buffer<PivotRatio>(context, label, columns);
-    if (!steps) return;
-    table_ = copied_to(context, label, order_.table());
-    failed_ = Buffer<int>(context, label, columns);
-    products_ = Buffer<double>(context, label, order_.largest_group() * dof * dof * columns);
-    vector_ = Buffer<double>(context, label, dof * columns);
-    scale_ = Buffer<double>(context, label, columns);
-}
-
-bool FgBiluScratch::serves(const Layout& layout, const StructMatrix& a, bool shares) const {
-    return layout == layout_ && a.dof() == dof_ && a.symmetric() == symmetric_ && shares == shares_ &&
-           a.stencil().offsets() == stencil_.offsets();
-}
-
-Index FgBiluScratch::bytes(const Layout& layout, const Stencil& stencil, int dof, bool symmetric, bool shares,
-                           bool steps) {
-    const EliminationOrder order(stencil, symmetric, shares);
-    const Index columns = most_columns(layout), block = Index(dof) * dof;
-    Index bytes = Index(sizeof(PivotLog)) + columns * Index(sizeof(PivotRatio)) + stencil.size() * Index(sizeof(Int3));
-    if (steps)
-        bytes += Index(order.table().size() * sizeof(int)) + columns * Index(sizeof(int)) +
-                 (order.largest_group() * block + dof + 1) * columns * Index(sizeof(double));
-    return bytes;
-}
-
-void FgBiluScratch::reset() {
-    const PivotLog log = empty_pivot_log();
-    const std::vector<PivotRatio> none(ratios_.size());
-    if (log_.backend() == Backend::cuda) {
-        device::copy(&log, log_.data(), sizeof log);
-        device::copy(none.data(), ratios_.data(), Index(none.size() * sizeof(PivotRatio)));
-    } else {
-        log_[0] = log;
-        std::copy(none.begin(), none.end(), ratios_.begin());
-    }
-}
-
-void FgBiluScratch::report(PivotInverter& inverter) const {
-    PivotLog log;
-    std::vector<PivotRatio> ratios(ratios_.size());
-    if (log_.backend() == Backend::cuda) {
-        device::copy(log_.data(), &log, sizeof log);
-        device::copy(ratios_.data(), ratios.data(), Index(ratios.size() * sizeof(PivotRatio)));
-    } else {
-        log = log_[0];
-        std::copy(ratios_.begin(), ratios_.end(), ratios.begin());
-    }
-    PivotRatio smallest;
-    for (const PivotRatio& one : ratios) smallest.take(one.value, one.row);
-    inverter.adopt(log, smallest);
-}
-
 namespace {
 
-/// The arithmetic of one element of a point: (r, c) of a block or r of a vector. Neighbours outside the grid or across
-/// a periodic boundary are skipped.
-struct Elements {
-    FgBiluFactors f;
+/// Whether a column of a hyperplane has a point; if so, the point and its slot.
+HYPERPLANE_HD bool find_point(const Layout& layout, const Hyperplane& plane, int column, Int3* p, Index* slot) {
+    plane.find(layout.grid().nx, layout.levels().y, layout.levels().z, column, &p->x, &p->y, &p->z);
+    if (!layout.grid().contains(*p)) return false;
+    *slot = layout.slot(*p);
+    return true;
+}
 
+/// The common part of the steps of a level, and the arithmetic of one element (r, c) of a point's blocks. A step is a
+/// loop over the level's columns, `at`, and over elements. Neighbours outside the grid or across a periodic boundary
+/// are skipped.
+struct Step {
+    FgBiluFactors f;
+    Hyperplane plane;
+
+    /// Whether column `at` has a point.
+    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const {
+        return find_point(f.view.layout, plane, at, p, slot);
+    }
     HYPERPLANE_HD bool neighbour(Int3 p, int entry, Index* slot) const {
         const Int3 q = p + f.view.offsets[entry];
         if (!f.view.layout.grid().contains(q)) return false;
@@ -153,34 +50,6 @@ struct Elements {
     }
 };
 
-struct Copy {
-    FgBiluFactors f;
-    ConstBlockView a;
-    int entries;  ///< number of stored entries, or 0 for the diagonal alone
-    double alpha;
-
-    HYPERPLANE_HD void operator()(Int3, Index slot) const {
-        for (int r = 0; r < f.dof; ++r)
-            for (int c = 0; c < f.dof; ++c) {
-                const double factor = r == c ? 1.0 + alpha : 1.0;
-                f.inverse.at(0, slot, r, c) = factor * f.diagonal.at(0, slot, r, c);
-                for (int e = 0; e < entries; ++e)
-                    if (e != f.view.lower) f.triangles.at(e, slot, r, c) = a.at(e, slot, r, c);
-            }
-    }
-};
-
-/// The common part of the steps of a level. A step is a loop over the level's columns, `at`, and over elements.
-struct Step {
-    Elements m;
-    Hyperplane plane;
-
-    /// Whether column `at` has a point.
-    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const {
-        return find_point(m.f.view.layout, plane, at, p, slot);
-    }
-};
-
 /// Steps #1 and #2 of Algorithm 4, for one group of lower entries.
 struct EliminationStep : Step {
     const int* group;  ///< `lowers` entries, then `pairs` triples
@@ -193,10 +62,10 @@ struct Multiply : EliminationStep {
         Int3 p;
         Index slot;
         if (!find(at, &p, &slot)) return;
-        const int dof = m.f.dof;
+        const int dof = f.dof;
         for (int place = 0; place < lowers; ++place)
             products[(Index(place) * dof * dof + element) * plane.columns + at] =
-                m.product(p, slot, group[place], element / dof, element % dof);
+                product(p, slot, group[place], element / dof, element % dof);
     }
 };
 
@@ -205,12 +74,12 @@ struct Subtract : EliminationStep {
         Int3 p;
         Index slot;
         if (!find(at, &p, &slot)) return;
-        const int dof = m.f.dof, r = element / dof, c = element % dof;
+        const int dof = f.dof, r = element / dof, c = element % dof;
         const int* triples = group + lowers;
         for (int pair = 0; pair < pairs; ++pair) {
             const int place = triples[3 * pair], u = triples[3 * pair + 1], e = triples[3 * pair + 2];
             const double* s = products + (Index(place) * dof + r) * dof * plane.columns + at;
-            m.eliminate(p, slot, group[place], u, e, r, c, s, plane.columns);
+            eliminate(p, slot, group[place], u, e, r, c, s, plane.columns);
         }
     }
 };
@@ -223,10 +92,10 @@ struct InversionStep : Step {
     PivotJudge judge;
     int r;  ///< the pivot's row
 
-    HYPERPLANE_HD double& d(Index slot, int row, int col) const { return m.f.inverse.at(0, slot, row, col); }
-    HYPERPLANE_HD double own(Index slot) const { return m.f.diagonal.at(0, slot, r, r); }
+    HYPERPLANE_HD double& d(Index slot, int row, int col) const { return f.inverse.at(0, slot, row, col); }
+    HYPERPLANE_HD double own(Index slot) const { return f.diagonal.at(0, slot, r, r); }
     HYPERPLANE_HD unsigned long long row_of(Int3 p) const {
-        return (unsigned long long)(m.f.view.layout.grid().row(p)) * m.f.dof + r;
+        return (unsigned long long)(f.view.layout.grid().row(p)) * f.dof + r;
     }
     /// d^{r,r}, or the number that replaces it if it cannot be used; 0 if the inversion has failed at this point. If
     /// `tells`, a pivot that cannot be used is recorded.
@@ -247,9 +116,9 @@ struct Measure : InversionStep {
         Index slot;
         if (!find(at, &p, &slot)) return;
         double largest = 0.0;
-        for (int row = 0; row < m.f.dof; ++row)
-            for (int col = 0; col < m.f.dof; ++col)
-                largest = fmax(largest, fmax(fabs(d(slot, row, col)), fabs(m.f.diagonal.at(0, slot, row, col))));
+        for (int row = 0; row < f.dof; ++row)
+            for (int col = 0; col < f.dof; ++col)
+                largest = fmax(largest, fmax(fabs(d(slot, row, col)), fabs(f.diagonal.at(0, slot, row, col))));
         scale[at] = largest;
         failed[at] = 0;
     }
@@ -261,8 +130,8 @@ struct ScaleCross : InversionStep {
         Index slot;
         const double by = pivot_at(at, &slot);
         if (by == 0.0) return;
-        const bool in_column = element >= m.f.dof - 1;
-        int other = element - (in_column ? m.f.dof - 1 : 0);
+        const bool in_column = element >= f.dof - 1;
+        int other = element - (in_column ? f.dof - 1 : 0);
         other += other >= r;
         double& value = in_column ? d(slot, other, r) : d(slot, r, other);
         value = (in_column ? -value : value) / by;
@@ -275,7 +144,7 @@ struct UpdateRest : InversionStep {
         Index slot;
         const double by = pivot_at(at, &slot);
         if (by == 0.0) return;
-        int row = element / (m.f.dof - 1), col = element % (m.f.dof - 1);
+        int row = element / (f.dof - 1), col = element % (f.dof - 1);
         row += row >= r, col += col >= r;
         d(slot, row, col) += d(slot, row, r) * d(slot, r, col) * by;
     }
@@ -288,21 +157,21 @@ struct InvertPivot : InversionStep {
         Index slot;
         if (!find(at, &p, &slot)) return;
         if (!failed[at]) {
-            ratios[at].take(judge.ratio(d(slot, r, r), own(slot)), m.f.view.layout.grid().row(p));
+            ratios[at].take(judge.ratio(d(slot, r, r), own(slot)), f.view.layout.grid().row(p));
             const double by = pivot(at, p, slot, true);
             if (by == 0.0)
                 failed[at] = 1;
             else
                 d(slot, r, r) = 1.0 / by;
         }
-        if (r < m.f.dof - 1 || !failed[at]) return;
-        for (int row = 0; row < m.f.dof; ++row)
-            for (int col = 0; col < m.f.dof; ++col) d(slot, row, col) = 0.0;
+        if (r < f.dof - 1 || !failed[at]) return;
+        for (int row = 0; row < f.dof; ++row)
+            for (int col = 0; col < f.dof; ++col) d(slot, row, col) = 0.0;
     }
 };
 
 void invert_by_steps(Backend backend, InversionStep step, int columns) {
-    const int dof = step.m.f.dof;
+    const int dof = step.f.dof;
     for_each_element(backend, columns, 1, "fgbilu: scale", Measure{step});
     for (int r = 0; r < dof; ++r) {
         step.r = r;
@@ -312,31 +181,183 @@ void invert_by_steps(Backend backend, InversionStep step, int columns) {
     }
 }
 
-}  // namespace
+/// A level of a triangular solve, as a loop over the level's columns, `at`, and over the rows of a block. Factors is
+/// FactorView or ReducedFactorView.
+template <class Factors>
+struct SolveStep {
+    Factors f;
+    Hyperplane plane;
+    int dof;
+    bool lower;
 
-void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& factors, bool shares, double alpha) {
-    for_each_point(backend, factors.view.layout, "fgbilu: copy",
-                   Copy{factors, block_view(a), shares ? 0 : a.stored_entries(), alpha});
+    HYPERPLANE_HD bool find(int at, Int3* p, Index* slot) const { return find_point(f.layout, plane, at, p, slot); }
+    /// The sum over the entries of the triangle of <X_e(p)^{r,:}, x(p+e)>. Neighbours outside the grid or across a
+    /// periodic boundary are skipped.
+    HYPERPLANE_HD double triangle(Int3 p, Index slot, int r, const double* x) const {
+        const Index slots = f.layout.slots();
+        double sum = 0.0;
+        for (int at = 0; at < f.lower; ++at) {
+            const int e = lower ? at : f.lower + 1 + at;
+            const Int3 q = p + f.offsets[e];
+            if (!f.layout.grid().contains(q)) continue;
+            const Index there = f.layout.slot(q);
+            for (int c = 0; c < dof; ++c) sum += f.at(e, slot, there, r, c) * x[c * slots + there];
+        }
+        return sum;
+    }
+};
+
+/// The first kernel of a level in Algorithm 6: z = b - E x in the lower solve, z = F x in the upper one.
+struct SolveTriangle : SolveStep<FactorView> {
+    const double *b, *x;
+    double* z;
+
+    HYPERPLANE_HD void operator()(int at, int r) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        const double sum = triangle(p, slot, r, x);
+        z[Index(r) * plane.columns + at] = lower ? b[r * f.layout.slots() + slot] - sum : sum;
+    }
+};
+
+/// The second kernel: x = D^-1 z in the lower solve, x -= D^-1 z in the upper one.
+struct SolvePivot : SolveStep<FactorView> {
+    const double* z;
+    double* x;
+
+    HYPERPLANE_HD void operator()(int at, int r) const {
+        Int3 p;
+        Index slot;
+        if (!find(at, &p, &slot)) return;
+        double sum = 0.0;
+        for (int c = 0; c < dof; ++c) sum += f.inverse_at(slot, r, c) * z[Index(c) * plane.columns + at];
+        double& value = x[r * f.layout.slots() + slot];
+        value = lower ? sum : value - sum;
+    }
+};
+
+/// The only kernel of a level if the triangles are unit: x = b - W x, or x = b - G x.
+template <class T>
+struct SolveUnitTriangle : SolveStep<ReducedFactorView<T>> {
+    const double* b;
+    double* x;
+
+    HYPERPLANE_HD void operator()(int at, int r) const {
+        Int3 p;
+        Index slot;
+        if (!this->find(at, &p, &slot)) return;
+        const Index place = r * this->f.layout.slots() + slot;
+        x[place] = b[place] - this->triangle(p, slot, r, x);
+    }
+};
+
+/// Calls body(hyperplane) for all levels, in the order of the lower or the upper solve.
+template <class Body>
+void for_each_level(const Layout& layout, bool lower, const Body& body) {
+    const int levels = layout.level_count();
+    for (int at = 0; at < levels; ++at) body(hyperplane_of(layout, lower ? at : levels - 1 - at));
 }
 
-void fgbilu_factor_by_steps(Backend backend, const FgBiluFactors& factors, FgBiluScratch& scratch,
-                            const PivotRules& rules) {
+template <class T>
+void sweep(const ReducedFactorView<T>& factors, bool lower, const Vector& b, Vector& x) {
+    for_each_level(factors.layout, lower, [&](const Hyperplane& plane) {
+        for_each_element(x.backend(), plane.columns, x.dof(), "fgbilu: unit triangle",
+                         SolveUnitTriangle<T>{{factors, plane, x.dof(), lower}, b.data(), x.data()});
+    });
+}
+
+void sweep(const ReducedFactors& factors, bool lower, const Vector& b, Vector& x) {
+    factors.storage() == FactorStorage::single_precision ? sweep(factors.view<float>(), lower, b, x)
+                                                         : sweep(factors.view<Half>(), lower, b, x);
+}
+
+}  // namespace
+
+FgBiluByElement::Order::Order(const IluPattern& system) {
+    const Stencil& stencil = system.stencil;
+    std::vector<int> depth(stencil.lower_size(), 0);
+    for (int l = 0; l < stencil.lower_size(); ++l) {
+        if (depth[l] >= int(groups.size())) groups.resize(depth[l] + 1);
+        Group& group = groups[depth[l]];
+        const int place = int(group.lower.size());
+        group.lower.push_back(l);
+        for (int u = stencil.diagonal() + 1; u < stencil.size(); ++u) {
+            const int e = stencil.find(stencil[l] + stencil[u]);
+            if (e < 0 || (system.symmetric && e > stencil.diagonal()) || (system.shares && e != stencil.diagonal()))
+                continue;
+            group.pairs.push_back({place, u, e});
+            if (e < stencil.diagonal()) depth[e] = std::max(depth[e], depth[l] + 1);
+        }
+    }
+}
+
+int FgBiluByElement::Order::largest_group() const {
+    std::size_t largest = 0;
+    for (const Group& group : groups) largest = std::max(largest, group.lower.size());
+    return int(largest);
+}
+
+std::vector<int> FgBiluByElement::Order::table() const {
+    std::vector<int> words;
+    for (const Group& group : groups) {
+        words.insert(words.end(), group.lower.begin(), group.lower.end());
+        for (const Pair& pair : group.pairs) words.insert(words.end(), {pair.l, pair.u, pair.e});
+    }
+    return words;
+}
+
+FgBiluByElement::FgBiluByElement(const Context& context, const IluPattern& system) : order_(system) {
+    const char* label = "preconditioner: scratch";
+    const Index columns = most_columns(system.layout), dof = system.dof;
+    table_ = copied_to(context, label, order_.table());
+    failed_ = Buffer<int>(context, label, columns);
+    products_ = Buffer<double>(context, label, order_.largest_group() * dof * dof * columns);
+    vector_ = Buffer<double>(context, label, dof * columns);
+    scale_ = Buffer<double>(context, label, columns);
+}
+
+Index FgBiluByElement::bytes(const IluPattern& system) {
+    const Order order(system);
+    const Index columns = most_columns(system.layout), dof = system.dof;
+    return Index(order.table().size() * sizeof(int)) + columns * Index(sizeof(int)) +
+           (order.largest_group() * dof * dof + dof + 1) * columns * Index(sizeof(double));
+}
+
+void FgBiluByElement::factor(const FgBiluFactors& factors, PivotRecord& record, const PivotRules& rules) {
+    const Backend backend = table_.backend();
     const Layout& layout = factors.view.layout;
-    const PivotJudge judge{rule_of(rules, factors.view.symmetric), scratch.log()};
+    const PivotJudge judge{rule_of(rules, factors.view.symmetric), record.log()};
     const int block = factors.dof * factors.dof;
     for (int level = 0; level < layout.level_count(); ++level) {
-        const Step step{{factors}, hyperplane_of(layout, level)};
-        const int* table = scratch.table();
-        for (const EliminationOrder::Group& group : scratch.order().groups) {
+        const Step step{factors, hyperplane_of(layout, level)};
+        const int* table = table_.data();
+        for (const Order::Group& group : order_.groups) {
             const int lowers = int(group.lower.size()), pairs = int(group.pairs.size());
-            const EliminationStep elimination{step, table, lowers, pairs, scratch.products()};
+            const EliminationStep elimination{step, table, lowers, pairs, products_.data()};
             for_each_element(backend, step.plane.columns, block, "fgbilu: step 1", Multiply{elimination});
             for_each_element(backend, step.plane.columns, block, "fgbilu: step 2", Subtract{elimination});
             table += lowers + 3 * pairs;
         }
-        invert_by_steps(backend, {step, scratch.scale(), scratch.failed(), scratch.ratios(), judge, 0},
-                        step.plane.columns);
+        invert_by_steps(backend, {step, scale_.data(), failed_.data(), record.ratios(), judge, 0}, step.plane.columns);
     }
+}
+
+void FgBiluByElement::solve(const FgBiluFactors& factors, const Vector& r, Vector& z) {
+    for (const bool lower : {true, false})
+        for_each_level(factors.view.layout, lower, [&](const Hyperplane& plane) {
+            const SolveStep<FactorView> step{factors.view, plane, factors.dof, lower};
+            for_each_element(r.backend(), plane.columns, factors.dof, "fgbilu: triangle",
+                             SolveTriangle{step, r.data(), z.data(), vector_.data()});
+            for_each_element(r.backend(), plane.columns, factors.dof, "fgbilu: pivots",
+                             SolvePivot{step, vector_.data(), z.data()});
+        });
+}
+
+void FgBiluByElement::solve(const ReducedFactors& factors, const Vector& r, Vector& z) {
+    sweep(factors, true, r, z);
+    factors.apply_inverse(z, z);
+    sweep(factors, false, z, z);
 }
 
 }  // namespace hyperplane

@@ -23,6 +23,14 @@ struct StructIluTuning {
     bool edges_meet = false;         ///< threads that load edges wait where arriving suffices, for racecheck
 };
 
+/// Of fgbilu's style blocks.
+struct FgBiluTuning {
+    int parts = 0;           ///< threads that share a column in the solves; dof: an element a thread (Algorithm 10)
+    int points = 0;          ///< of a thread block in the solves
+    bool together = true;    ///< the coefficients of a point's block are contiguous
+    bool overlapped = true;  ///< a level's kernel begins to load its coefficients before the one before it ends
+};
+
 /// Of subdomain_ildu0's kernels that go level by level.
 struct SubdomainTuning {
     int workers = 0;        ///< consumer threads of a thread block, a multiple of 32; 0: one for each row

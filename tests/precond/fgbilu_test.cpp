@@ -117,7 +117,7 @@ void expect_the_hosts(const LargeShape& shape, const StructMatrix& here, const S
     for (const FgBiluTuning& tuning : shape.tunings) {
         SCOPED_TRACE("parts " + std::to_string(tuning.parts) + (tuning.together ? " together " : " ") +
                      (tuning.overlapped ? " overlapped " : " "));
-        FgBilu m(there.context(), {.pivots = {}, .tuning = tuning, .storage = factors});
+        FgBilu m(there.context(), {.pivots = {}, .storage = factors}, tuning);
         std::vector<double> first;
         for (int repeat = 0; repeat < 10; ++repeat) {
             if (repeat % 5 == 0) {

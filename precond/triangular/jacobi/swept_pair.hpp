@@ -92,45 +92,4 @@ PreconditionerRow fused_row(const std::string& name, const Read& read) {
     return row;
 }
 
-/// Makes the preconditioner that a deck chooses: Pair, whose solves are exact, or Pair with Jacobi sweeps. Pair is
-/// constructed from a context and Options, which have a member `storage`.
-template <class Pair, class Options>
-std::unique_ptr<Preconditioner> make_fused(const Options& options, const std::string& name,
-                                           const Parameters& parameters, const Context& context) {
-    if (!sweeps_triangles(parameters)) return std::make_unique<Pair>(context, options);
-    Options in_double = options;
-    in_double.storage = FactorStorage::double_precision;
-    return std::make_unique<SweptPair>(context, std::make_unique<Pair>(context, in_double), options.storage,
-                                       triangular_solve_options(parameters), name);
-}
-
-/// The plan of what make_fused makes; Pair::plan is the plan with exact solves.
-template <class Pair, class Options>
-PreconditionerPlan plan_fused(const Options& options, const std::string& name, const Parameters& parameters,
-                              const PreconditionerSetting& setting) {
-    if (!sweeps_triangles(parameters)) return Pair::plan(options, setting);
-    Options in_double = options;
-    in_double.storage = FactorStorage::double_precision;
-    const SweptPair swept(setting.context, std::make_unique<Pair>(setting.context, in_double), options.storage,
-                          triangular_solve_options(parameters), name);
-    return swept.plan(Pair::plan(in_double, setting), setting);
-}
-
-/// The kernels of what make_fused makes on a GPU; Pair::kernels lists those with exact solves, the factorisation's
-/// among them.
-template <class Pair, class Options>
-std::vector<KernelSet> kernels_fused(const Options& options, const Parameters& parameters,
-                                     const PreconditionerSetting& setting) {
-    if (!sweeps_triangles(parameters)) return Pair::kernels(options, setting);
-    Options in_double = options;
-    in_double.storage = FactorStorage::double_precision;
-    std::vector<KernelSet> sets = Pair::kernels(in_double, setting);
-    TriangleShape shape = Pair(setting.context, in_double)
-                              .exported_shape(setting.matrix.grid(), setting.matrix.stencil(), setting.matrix.dof(),
-                                              setting.matrix.symmetric());
-    shape.storage = options.storage;
-    for (KernelSet& set : jacobi_kernels(shape, triangular_solve_options(parameters))) sets.push_back(std::move(set));
-    return sets;
-}
-
 }  // namespace hyperplane

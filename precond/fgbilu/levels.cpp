@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/fgbilu/levels.hpp"
+
+#include <algorithm>
+
+#include "core/device/for_each_point.hpp"
+
+namespace hyperplane {
+namespace {
+
+struct Copy {
+    FgBiluFactors f;
+    ConstBlockView a;
+    int entries;  ///< number of stored entries, or 0 for the diagonal alone
+    double alpha;
+
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        for (int r = 0; r < f.dof; ++r)
+            for (int c = 0; c < f.dof; ++c) {
+                const double factor = r == c ? 1.0 + alpha : 1.0;
+                f.inverse.at(0, slot, r, c) = factor * f.diagonal.at(0, slot, r, c);
+                for (int e = 0; e < entries; ++e)
+                    if (e != f.view.lower) f.triangles.at(e, slot, r, c) = a.at(e, slot, r, c);
+            }
+    }
+};
+
+struct FromView {
+    FactorView factors;
+    int dof;
+
+    HYPERPLANE_HD double at(int entry, Int3 p, Int3 q, int row, int column) const {
+        return factors.unit_at(entry, factors.layout.slot(p), factors.layout.slot(q), row, column, dof);
+    }
+};
+
+}  // namespace
+
+Hyperplane hyperplane_of(const Layout& layout, int level) {
+    constexpr int sector = Hyperplane::sector;
+    const Grid& grid = layout.grid();
+    const int beyond = layout.level_count() - 1 - level;
+    const int longest = std::min({grid.nx - 1, level, beyond}) / layout.levels().y + 1;  // points of a plane k, at most
+    const int width = std::min(grid.ny, (longest + 2 * (sector - 1)) / sector * sector);
+    const int first_k = layout.level_first_plane(level);
+    const int columns = width * std::max(0, layout.level_last_plane(level) - first_k + 1);
+    const Index all = Index(1) << 32;
+    const bool exact = width > 1 && Index(width) * columns <= all;
+    return {level, width, first_k, columns, exact ? unsigned((all + width - 1) / width) : 0u};
+}
+
+int most_columns(const Layout& layout) {
+    int most = 0;
+    for (int level = 0; level < layout.level_count(); ++level)
+        most = std::max(most, hyperplane_of(layout, level).columns);
+    return most;
+}
+
+void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& factors, double alpha) {
+    for_each_point(backend, factors.view.layout, "fgbilu: copy",
+                   Copy{factors, block_view(a), factors.triangles.values ? a.stored_entries() : 0, alpha});
+}
+
+void fgbilu_export(const FgBiluFactors& from, const TriangleCopy& to) {
+    copy_triangles_of(FromView{from.view, to.dof}, to);
+}
+
+}  // namespace hyperplane
