@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A comparison that was stopped goes on: what its file holds becomes what the warm-ups and turns would have left.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/compare/compare.hpp"
+#include "apps/run/fingerprint.hpp"
+
+namespace hyperplane {
+
+void Comparison::resume(const ComparisonData& earlier) {
+    build_all();
+    for (std::size_t at = 0; at < trials_.size(); ++at)
+        for (std::size_t row = 0; row < earlier.rows.size(); ++row)
+            if (earlier.rows[row].name == trials_[at].name && earlier.rows[row].outcome != "not_tried") {
+                take_over(earlier.rows[row], earlier.records.at(row), earlier.turns, trials_[at]);
+                if (!trials_[at].converged()) entrants_[at] = {};
+            }
+    turns_done_ = std::min<Index>(earlier.turns_done, rules_.turns);
+    for (Entrant& entrant : entrants_)
+        if (entrant.a_case) {
+            system_for(*entrant.a_case);
+            break;
+        }
+    const auto known = earlier.system.find("fingerprint");
+    if (known != earlier.system.end() && !(print_ == SystemPrint{}) && known->second != in_hex(print_.all()))
+        throw UsageError(fmt::format(
+            "{} holds an unfinished comparison on another linear system than that of this deck; --fresh starts over",
+            earlier.path));
+}
+
+void Comparison::take_over(const ComparisonRow& row, const RecordData& record, const std::vector<TurnRow>& turns,
+                           Trial& trial) {
+    trial.tried = true;
+    trial.outcome = row.outcome;
+    trial.reason = row.reason;
+    trial.code = ExitCode(row.exit_code);
+    trial.repeatable = row.repeatable != 0;
+    trial.peak = row.peak;
+    trial.peak_by_label = record.peak_by_label;
+    trial.solved = !record.solves.empty();
+    if (!trial.solved) return;
+    trial.row = record.solves.front();
+    trial.history = record.histories.front();
+    trial.timers.add(record.timers);
+    for (const TurnRow& turn : turns)
+        if (turn.name == row.name) {
+            trial.setup.push_back(turn.setup);
+            trial.solve.push_back(turn.solve);
+        }
+    if (!trial.converged()) {  // only the warm-up was timed
+        trial.setup = {trial.row.setup_seconds};
+        trial.solve = {trial.row.solve_seconds};
+    } else {
+        best_total_ = std::min(best_total_, trial.row.setup_seconds + trial.row.solve_seconds);
+    }
+}
+
+}  // namespace hyperplane
