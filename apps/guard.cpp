@@ -13,6 +13,7 @@
 #include "apps/build_info.hpp"
 #include "apps/run/verdict.hpp"
 #include "core/error.hpp"
+#include "io/hdf5.hpp"
 
 namespace hyperplane {
 namespace {
@@ -30,6 +31,7 @@ void start_log() {
     auto log = spdlog::stderr_color_st("hyperplane");
     log->set_pattern("%^%l:%$ %v");
     spdlog::set_default_logger(std::move(log));
+    hdf5::set_log([](const std::string& message) { spdlog::debug("{}", message); });
 }
 
 int guarded(bool json, const std::function<int()>& body) {

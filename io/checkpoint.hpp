@@ -3,11 +3,8 @@
 //
 //   NAME.h5  ->  NAME.0.checkpoint, NAME.1.checkpoint
 //
-//   byte 0     magic, sequence number, bytes and CRC-32 of the image, CRC-32 of all these
-//   byte 512   the record so far with its /state, an HDF5 file; HDF5 looks for its beginning there, so
-//              that any of its tools opens a slot
-//
-// The CRC shows whether a slot is incomplete or damaged; in that case the other one is used.
+// Each is the record so far with its /state behind a seal (io/sealed_file.hpp), which counts the checkpoints and tells
+// a torn or damaged slot, whose place the other one then takes.
 #pragma once
 
 #include <optional>

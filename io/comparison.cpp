@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
-#include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"
 #include "io/record_schema.hpp"
+#include "io/sealed_file.hpp"
 
 namespace hyperplane {
 namespace {
@@ -110,24 +109,31 @@ void write_comparison(ComparisonData& comparison, Overwrite overwrite) {
         transfer(Group::root(file, hdf5::Mode::write, comparison.path), comparison);
         image = hdf5::image_of(file);
     }
-    write_atomically(comparison.path, {image.data(), image.size()}, FileKind::comparison, overwrite);
+    write_sealed(comparison.path, image, {FileKind::comparison}, overwrite);
 }
 
-ComparisonData read_comparison(const std::string& path) try {
-    const hdf5::Quiet quiet;
-    ComparisonData comparison;
-    comparison.path = path;
-    const hdf5::Id file = hdf5::open_to_read(path);
-    transfer(Group::root(file, hdf5::Mode::read, path), comparison);
-    return comparison;
-} catch (const std::length_error&) {
-    throw FileError(path + ": claims more values than any comparison holds");
+ComparisonData read_comparison(const std::string& path) {
+    return read_proven(path, [&] {
+        const hdf5::Quiet quiet;
+        ComparisonData comparison;
+        comparison.path = path;
+        const hdf5::Id file = hdf5::open_to_read(path);
+        transfer(Group::root(file, hdf5::Mode::read, path), comparison);
+        return comparison;
+    });
 }
 
 bool is_comparison(const std::string& path) try {
-    const hdf5::Quiet quiet;
-    const hdf5::Id file = hdf5::open_to_read(path);
-    return Group::root(file, hdf5::Mode::read, path).has_group("candidates");
+    if (const auto seal = verify_seal(path)) return seal->kind == FileKind::comparison;
+    bool found = false;
+    const auto look = [&] {
+        const hdf5::Quiet quiet;
+        const hdf5::Id file = hdf5::open_to_read(path);
+        found = Group::root(file, hdf5::Mode::read, path).has_group("candidates");
+    };
+    try_in_child(path, look);
+    look();
+    return found;
 } catch (const FileError&) {
     return false;
 }

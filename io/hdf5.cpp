@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,14 +17,6 @@ namespace {
 herr_t keep_innermost(unsigned /*n*/, const H5E_error2_t* error, void* message) {
     if (error->desc && *error->desc) *static_cast<std::string*>(message) = error->desc;
     return 0;
-}
-
-/// The HDF5 type of UTF-8 text of variable length.
-Id text_type() {
-    Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
-    check(H5Tset_size(type, H5T_VARIABLE), "set the size of text");
-    check(H5Tset_cset(type, H5T_CSET_UTF8), "set the encoding of text");
-    return type;
 }
 
 Id one_value() {
@@ -39,6 +32,50 @@ Id space_for(Index count, bool scalar) {
     return scalar ? one_value() : row_of(count);
 }
 
+void (*log_message)(const std::string&) = nullptr;
+
+/// Text of so many bytes, UTF-8, filled up with zeros. (Text of variable length lies in a heap of HDF5's, which crashes
+/// where it is damaged.)
+Id text_type(std::size_t bytes) {
+    Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
+    check(H5Tset_size(type, std::max<std::size_t>(bytes, 1)), "set the size of text");
+    check(H5Tset_strpad(type, H5T_STR_NULLPAD), "set the padding of text");
+    check(H5Tset_cset(type, H5T_CSET_UTF8), "set the encoding of text");
+    return type;
+}
+
+/// The texts that `read` puts into the memory it is given, in the type they are stored in.
+template <class Read>
+std::vector<std::string> read_texts(hid_t type, std::size_t count, const Read& read) {
+    std::vector<std::string> texts(count);
+    if (count == 0) return texts;
+    if (H5Tis_variable_str(type) > 0) {
+        std::vector<char*> pointers(count, nullptr);
+        read(pointers.data());
+        for (std::size_t at = 0; at < count; ++at) texts[at] = pointers[at] ? pointers[at] : "";
+        const Id space = row_of(Index(count));
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
+        return texts;
+    }
+    const std::size_t bytes = H5Tget_size(type);
+    std::vector<char> memory(count * bytes);
+    read(memory.data());
+    for (std::size_t at = 0; at < count; ++at) {
+        const char* text = memory.data() + at * bytes;
+        texts[at].assign(text, strnlen(text, bytes));
+    }
+    return texts;
+}
+
+/// An attribute has room for 64 KiB.
+std::string cut(const std::string& text) {
+    constexpr std::size_t most = 60000;
+    if (text.size() <= most) return text;
+    std::size_t end = most;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not within a character
+    return text.substr(0, end) + " [...]";
+}
+
 }  // namespace
 
 Quiet::Quiet() {
@@ -50,11 +87,16 @@ Quiet::~Quiet() {
     H5Eset_auto2(H5E_DEFAULT, function_, data_);
 }
 
+void set_log(void (*log)(const std::string&)) {
+    log_message = log;
+}
+
 void fail(const std::string& what) {
     std::string message;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &message);
     H5Eclear2(H5E_DEFAULT);
-    throw FileError(message.empty() ? what : fmt::format("{} (HDF5: {})", what, message));
+    if (log_message && !message.empty()) log_message(fmt::format("{}: HDF5 says: {}", what, message));
+    throw FileError(what);
 }
 
 Id::Id(hid_t id, Close close, const std::string& what) : id_(id), close_(close) {
@@ -86,16 +128,16 @@ Id open_to_read(const std::string& path) {
     if (got < 0) throw FileError(fmt::format("{}: cannot read: {}", path, std::strerror(error)));
     if (H5Fis_hdf5(path.c_str()) <= 0) throw FileError(path + ": not an HDF5 file, or not all of one");
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) fail(path + ": cannot open");
+    if (file < 0) fail(path + ": damaged: HDF5 cannot open it");
     return {file, H5Fclose, "open " + path};
 }
 
 void write_text_attribute(hid_t object, const std::string& name, const std::string& text) {
-    const Id type = text_type(), space = one_value();
+    const std::string value = cut(text);
+    const Id type = text_type(value.size()), space = one_value();
     const Id attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
                        "create attribute " + name);
-    const char* value = text.c_str();
-    check(H5Awrite(attribute, type, &value), "cannot write attribute " + name);
+    check(H5Awrite(attribute, type, value.c_str()), "cannot write attribute " + name);
 }
 
 Group::Group(Id id, Mode mode, std::string file_name, std::string path)
@@ -139,7 +181,10 @@ Index Group::length(const std::string& name) const {
     const Id data = open_dataset(name);
     const Id space(H5Dget_space(data), H5Sclose, "read the extent of " + item(name));
     if (H5Sget_simple_extent_ndims(space) > 1) wrong(name, "has more than one dimension");
-    return Index(H5Sget_simple_extent_npoints(space));
+    const Id type(H5Dget_type(data), H5Tclose, "read the type of " + item(name));
+    const hsize_t count = hsize_t(std::max<hssize_t>(H5Sget_simple_extent_npoints(space), 0));
+    if (count > 0 && H5Dget_storage_size(data) / count < H5Tget_size(type)) wrong(name, "claims more than it holds");
+    return Index(count);
 }
 
 void Group::numeric_attribute(const std::string& name, hid_t type, void* values, hsize_t count) const {
@@ -163,13 +208,11 @@ void Group::attribute(const std::string& name, int& value) const {
 void Group::attribute(const std::string& name, std::string& value) const {
     if (writing()) return write_text_attribute(id_, name, value);
     const std::string what = "cannot read attribute " + item(name) + " of " + file_name_;
-    const Id attribute = open_attribute(name), type = text_type(), space = one_value();
-    const Id stored(H5Aget_space(attribute), H5Sclose, what);
+    const Id attribute = open_attribute(name);
+    const Id stored(H5Aget_space(attribute), H5Sclose, what), type(H5Aget_type(attribute), H5Tclose, what);
     if (H5Sget_simple_extent_npoints(stored) != 1) wrong(name, "has another number of values");
-    char* text = nullptr;
-    check(H5Aread(attribute, type, &text), what);
-    value = text ? text : "";
-    H5Dvlen_reclaim(type, space, H5P_DEFAULT, &text);
+    if (H5Tget_class(type) != H5T_STRING) wrong(name, "(an attribute) is no text");
+    value = read_texts(type, 1, [&](void* to) { check(H5Aread(attribute, type, to), what); })[0];
 }
 
 void Group::label(const std::string& name, std::string& units, std::string& description) const {
@@ -203,16 +246,21 @@ void Group::numbers(const std::string& name, Label label, hid_t type, void* valu
 }
 
 void Group::texts(const std::string& name, Label label, std::vector<std::string>& values, bool scalar) const {
-    const Id type = text_type(), space = space_for(Index(values.size()), scalar);
-    std::vector<char*> pointers(values.size(), nullptr);
-    if (writing()) {
-        for (std::size_t at = 0; at < values.size(); ++at) pointers[at] = values[at].data();
-        return numbers(name, label, type, pointers.data(), Index(values.size()), scalar);
+    if (!writing()) {
+        const Id data = open_dataset(name);
+        const std::string what = "cannot read " + item(name) + " of " + file_name_;
+        const Id type(H5Dget_type(data), H5Tclose, what);
+        if (H5Tget_class(type) != H5T_STRING) wrong(name, "is no text");
+        values = read_texts(type, values.size(),
+                            [&](void* to) { check(H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to), what); });
+        return;
     }
-    check(H5Dread(open_dataset(name), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()),
-          "cannot read " + item(name) + " of " + file_name_);
-    for (std::size_t at = 0; at < values.size(); ++at) values[at] = pointers[at] ? pointers[at] : "";
-    if (!values.empty()) H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
+    std::size_t longest = 1;
+    for (const std::string& value : values) longest = std::max(longest, value.size());
+    std::vector<char> memory(values.size() * longest, '\0');
+    for (std::size_t at = 0; at < values.size(); ++at)
+        std::copy(values[at].begin(), values[at].end(), memory.begin() + std::ptrdiff_t(at * longest));
+    numbers(name, label, text_type(longest), memory.data(), Index(values.size()), scalar);
 }
 
 void Group::dataset(const std::string& name, Label label, std::vector<std::string>& values) const {

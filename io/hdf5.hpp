@@ -16,7 +16,7 @@
 
 namespace hyperplane::hdf5 {
 
-/// Prevents HDF5 from printing its error stack while it exists; errors have the innermost message of the stack instead.
+/// Keeps HDF5 from printing its error stack; its innermost message goes to the log.
 class Quiet {
 public:
     Quiet();
@@ -29,7 +29,10 @@ private:
     void* data_ = nullptr;
 };
 
-/// Throws FileError with `what` and the innermost message of HDF5's error stack.
+/// Where the innermost messages of HDF5's error stack go that failures leave behind; nowhere until it is called.
+void set_log(void (*log)(const std::string&));
+
+/// Throws FileError: `what`; HDF5's innermost message goes to the log.
 [[noreturn]] void fail(const std::string& what);
 
 /// Throws FileError for a negative status.
@@ -152,7 +155,7 @@ private:
     mutable Index rows_ = -1;       ///< length of the columns that have been read; -1: none yet
 };
 
-/// Writes a text attribute (UTF-8, of variable length).
+/// Writes a text attribute, UTF-8; of one longer than 60000 bytes its beginning.
 void write_text_attribute(hid_t object, const std::string& name, const std::string& text);
 
 }  // namespace hyperplane::hdf5

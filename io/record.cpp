@@ -5,11 +5,11 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <stdexcept>
 
 #include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"
 #include "io/record_schema.hpp"
+#include "io/sealed_file.hpp"
 
 namespace hyperplane {
 namespace {
@@ -24,8 +24,7 @@ std::vector<char> image_of(RecordData& record, const std::string& path) {
 }
 
 void write_record(RecordData& record, const std::string& path, Overwrite overwrite) {
-    const std::vector<char> image = image_of(record, path);
-    write_atomically(path, {image.data(), image.size()}, FileKind::record, overwrite);
+    write_sealed(path, image_of(record, path), {FileKind::record}, overwrite);
 }
 
 }  // namespace
@@ -171,18 +170,18 @@ void RecordWriter::finish(const std::string& status, ExitCode exit_code, const s
     unlink(impl_->part().c_str());
 }
 
-RecordData read_record(const std::string& path) try {
-    const hdf5::Quiet quiet;
-    RecordData record;
-    record.path = path;
-    const hdf5::Id file = hdf5::open_to_read(path);
-    const hdf5::Group root = hdf5::Group::root(file, hdf5::Mode::read, path);
-    if (root.has_group("candidates"))
-        throw FileError(path + ": holds a comparison, not the record of a run (hyperplane info shows it)");
-    transfer_record(root, record);
-    return record;
-} catch (const std::length_error&) {
-    throw FileError(path + ": claims more values than any record holds");
+RecordData read_record(const std::string& path) {
+    return read_proven(path, [&] {
+        const hdf5::Quiet quiet;
+        RecordData record;
+        record.path = path;
+        const hdf5::Id file = hdf5::open_to_read(path);
+        const hdf5::Group root = hdf5::Group::root(file, hdf5::Mode::read, path);
+        if (root.has_group("candidates"))
+            throw FileError(path + ": holds a comparison, not the record of a run (hyperplane info shows it)");
+        transfer_record(root, record);
+        return record;
+    });
 }
 
 }  // namespace hyperplane

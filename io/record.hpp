@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HDF5 record of a run, schema 1 (docs/record.md lists every group, attribute and dataset).
+// The HDF5 record of a run, schema 2 (docs/record.md lists every group, attribute and dataset).
 //
 // A record is built in memory and written to disk only as whole files (io/atomic_file.hpp): each `publish` replaces
 // FILE.part; `finish` writes FILE and removes FILE.part. So a run that is killed leaves a readable FILE.part with
@@ -22,7 +22,7 @@
 
 namespace hyperplane {
 
-inline constexpr int record_schema_version = 1;
+inline constexpr int record_schema_version = 2;  ///< written; 1, with text of variable length, is read, too
 
 /// What is known when a run begins.
 struct RecordHeader {

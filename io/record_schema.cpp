@@ -280,10 +280,11 @@ void transfer_state(const Group& g, RunState& state) {
 }  // namespace
 
 void transfer_origin(const Group& root, int& schema_version, std::string& code_version, std::string& git_sha) {
+    if (root.writing()) schema_version = record_schema_version;
     root.attribute("schema_version", schema_version);
-    if (schema_version != record_schema_version)
+    if (schema_version < 1 || schema_version > record_schema_version)
         root.wrong("schema_version",
-                   fmt::format("is {}, this program reads {}", schema_version, record_schema_version));
+                   fmt::format("is {}, this program reads 1 to {}", schema_version, record_schema_version));
     root.attribute("code_version", code_version);
     root.attribute("git_sha", git_sha);
 }

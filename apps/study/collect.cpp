@@ -15,6 +15,7 @@
 #include "io/costs.hpp"
 #include "io/hdf5.hpp"
 #include "io/record_schema.hpp"
+#include "io/sealed_file.hpp"
 
 namespace hyperplane {
 namespace {
@@ -175,7 +176,7 @@ std::vector<char> hdf5_image(const Study& study, Table& table, const std::string
     const hdf5::Quiet quiet;
     const hdf5::Id file = hdf5::create_in_memory();
     const hdf5::Group root = hdf5::Group::root(file, hdf5::Mode::write, path);
-    int schema = 1;
+    int schema = 2;
     std::string name = study.name, source = study.cases.front().deck.source, version = build_info().version;
     root.attribute("study_schema_version", schema);
     root.attribute("study", name);
@@ -205,7 +206,7 @@ int study_collect(const Study& study, const Invocation& invocation) {
     int results = 0;
     for (const Row& row : table.rows) results += row.state.has_result();
     const std::vector<char> image = hdf5_image(study, table, image_path);
-    write_atomically(image_path, {image.data(), image.size()}, FileKind::study, overwrite);
+    write_sealed(image_path, image, {FileKind::study}, overwrite);
     write_atomically(csv_path, to_csv(table), FileKind::csv, overwrite);
     fmt::print("{}, {}: {} of {} cases have a result\n", image_path, csv_path, results, table.rows.size());
     return int(ExitCode::ok);

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from .record import RecordError, read_run, read_table, text
 from .table import Table
 
-STUDY_SCHEMA_VERSION = 1
+STUDY_SCHEMA_VERSIONS = (1, 2)
 
 
 @dataclass
@@ -60,8 +60,8 @@ def read_comparison(path, file):
 
 def read_study(path, file):
     version = int(file.attrs["study_schema_version"])
-    if version != STUDY_SCHEMA_VERSION:
-        raise RecordError(f"{path}: study schema {version}; this module reads schema {STUDY_SCHEMA_VERSION}")
+    if version not in STUDY_SCHEMA_VERSIONS:
+        raise RecordError(f"{path}: study schema {version}; this module reads schemas 1 and 2")
     cases = read_table(file["cases"])
     return Study(
         path=path, study=text(file.attrs["study"]), source=text(file["source"][()]), cases=cases,

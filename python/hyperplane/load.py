@@ -6,7 +6,8 @@ import os
 import h5py
 
 from .collection import read_comparison, read_study
-from .record import SCHEMA_VERSION, Record, RecordError, read_run
+from .record import SCHEMA_VERSIONS, Record, RecordError, read_run
+from .sealed import is_sealed, try_in_child
 
 
 def read_any(path, file):
@@ -15,8 +16,8 @@ def read_any(path, file):
     if "schema_version" not in file.attrs:
         raise RecordError(f"{path}: an HDF5 file, but no record of hyperplane (it has no schema_version)")
     version = int(file.attrs["schema_version"])
-    if version != SCHEMA_VERSION:
-        raise RecordError(f"{path}: record schema {version}; this module reads schema {SCHEMA_VERSION}")
+    if version not in SCHEMA_VERSIONS:
+        raise RecordError(f"{path}: record schema {version}; this module reads schemas 1 and 2")
     return read_comparison(path, file) if "candidates" in file else read_run(path, file)
 
 
@@ -25,13 +26,20 @@ def load(path):
     path = os.fspath(path)
     if not os.path.isfile(path):
         raise RecordError(f"{path}: no such file")
+    if not is_sealed(path):
+        try_in_child(path, lambda: read_file(path))
+    return read_file(path)
+
+
+def read_file(path):
     try:
         with h5py.File(path, "r") as file:
             return read_any(path, file)
     except OSError as error:
         reason = "truncated" if "truncated" in str(error) else "not an HDF5 file, or damaged"
         raise RecordError(f"{path}: cannot be read ({reason})") from error
-    except (KeyError, IndexError, ValueError, TypeError) as error:
+    except (KeyError, IndexError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError, OverflowError,
+            StopIteration) as error:
         raise RecordError(f"{path}: incomplete record: {error}") from error
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The record of a run, schema 1 (docs/record.md)."""
+"""A record of a run read back: schemas 1 and 2, docs/record.md."""
 
 import re
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import numpy as np
 
 from .table import Table
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSIONS = (1, 2)
 
 
 class RecordError(Exception):

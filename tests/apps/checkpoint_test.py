@@ -76,7 +76,7 @@ class Checkpoint(ProgramTest):
             "header": (lambda slot: self.flip(slot, 30), "header is incomplete"),
             "image": (lambda slot: self.flip(slot, size(slot) - 5000), "CRC-32"),
             "torn": (lambda slot: slot.write_bytes(slot.read_bytes()[: size(slot) // 2]), "too early"),
-            "empty": (lambda slot: slot.write_bytes(b""), "header is incomplete"),
+            "empty": (lambda slot: slot.write_bytes(b""), "not all of one"),
         }
         for name, (damage, message) in damages.items():
             with self.subTest(name):

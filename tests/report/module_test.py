@@ -5,7 +5,9 @@ Run by ctest with a Python that has h5py; leaves with code 77, skipped, without 
 """
 
 import math
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,12 +20,13 @@ except ImportError as missing:
     print(f"skipped: the Python module's tests, {missing} ({sys.executable})")
     sys.exit(77)
 
-from make_record import make_comparison, make_record, make_study
+from make_record import make_comparison, make_record, make_study, seal
 
 SOURCES = Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(SOURCES))
 
 import hyperplane  # noqa: E402
+from hyperplane.sealed import try_in_child  # noqa: E402
 
 try:
     import pandas
@@ -117,7 +120,7 @@ class ModuleTest(unittest.TestCase):
     def test_errors_name_the_file(self):
         for name, words in (("none.h5", "no such file"), ("text.h5", "not an HDF5 file"), ("other.h5", "no record of"),
                             ("cut.h5", "cannot be read"), ("lacks.h5", "incomplete record.*history"),
-                            ("later.h5", "schema 2")):
+                            ("later.h5", "schema 3")):
             path = self.folder / name
             if name == "text.h5":
                 path.write_text("text")
@@ -129,9 +132,34 @@ class ModuleTest(unittest.TestCase):
                 with h5py.File(self.record(name), "a") as file:
                     del file["history"]
             elif name == "later.h5":
-                self.record(name, schema=2)
+                self.record(name, schema=3)
             with self.assertRaisesRegex(hyperplane.RecordError, f"{name}: .*{words}"):
                 hyperplane.load(path)
+
+    def test_damage_is_told(self):
+        """Any bit of a sealed file, and any part of it cut off."""
+        whole = seal(self.record("whole.h5")).read_bytes()
+        self.assertEqual(hyperplane.load(self.folder / "whole.h5").status, "ok")
+        path = self.folder / "a.h5"
+        for at in [*range(0, 600), *range(600, len(whole), 331)]:
+            flipped = bytearray(whole)
+            flipped[at] ^= 1 << at % 8
+            path.write_bytes(flipped)
+            with self.assertRaisesRegex(hyperplane.RecordError, "a.h5: damaged"):
+                hyperplane.load(path)
+        for length in range(0, len(whole), 997):
+            path.write_bytes(whole[:length])
+            with self.assertRaisesRegex(hyperplane.RecordError, "a.h5: (damaged|cannot be read)"):
+                hyperplane.load(path)
+
+    def test_a_crash_is_the_file_s(self):
+        """A reading that dies or does not end is a message."""
+        path = self.record()
+        for what, words in ((lambda: os.kill(os.getpid(), signal.SIGSEGV), "crashes"),
+                            (lambda: os.kill(os.getpid(), signal.SIGXCPU), "not come to an end"),
+                            (lambda: bytearray(1 << 40), "claims more")):
+            with self.assertRaisesRegex(hyperplane.RecordError, f"damaged: .*{words}"):
+                try_in_child(path, what)
 
     def test_can_be_installed(self):
         tools = subprocess.run([sys.executable, "-c", "import setuptools, wheel, pip"], capture_output=True)

@@ -305,7 +305,7 @@ class ReportTest(unittest.TestCase):
         self.assertIn("rel_res_true", self.refused(self.path("a.h5")))
 
     def test_later_schema(self):
-        self.assertIn("schema 2", self.refused(self.record("a.h5", schema=2)))
+        self.assertIn("schema 3", self.refused(self.record("a.h5", schema=3)))
 
     def test_one_bad_file_among_good_ones(self):
         self.assertIn("none.h5", self.refused(self.record("a.h5"), self.path("none.h5")))
