@@ -49,6 +49,7 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
     if (row.report.reason != StopReason::interrupted) setup_so_far_ = solve_so_far_ = 0.0;
     record_.add_solve(row, history.entries());
     outcome_.solves.push_back(row);
+    history_ = history.entries();
     return row.report;
 }
 

@@ -45,6 +45,8 @@ public:
     /// Iterations and state of the method, of a solve that was stopped or will be continued.
     Index iterations() const { return iterations_; }
     const SolverItems& state() const { return state_; }
+    /// The residuals of the latest solve.
+    const std::vector<HistoryEntry>& history() const { return history_; }
     /// Seconds of the current or stopped solve, with those of earlier runs; 0 between solves.
     double setup_so_far() const { return setup_so_far_; }
     double solve_so_far() const { return solve_so_far_; }
@@ -59,6 +61,7 @@ private:
     Progress progress_;
     Keep keep_;
     SolverItems state_;
+    std::vector<HistoryEntry> history_;
     Index iterations_ = 0;
     double setup_before_ = 0.0, solve_before_ = 0.0;  ///< seconds that earlier runs spent on the current solve
     double setup_so_far_ = 0.0, solve_so_far_ = 0.0;  ///< the same with this run's

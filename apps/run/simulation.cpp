@@ -8,9 +8,11 @@
 #include <new>
 #include <utility>
 
+#include "apps/run/advice.hpp"
 #include "apps/run/blow_up.hpp"
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
+#include "precond/factors/pivot_error.hpp"
 
 namespace hyperplane {
 
@@ -54,6 +56,10 @@ Outcome Simulation::run() {
     outcome_.predicted = case_.memory_plan().total();
     try {
         march();
+    } catch (const PivotError& error) {
+        const std::string advice = to_string(advise_on_pivot(case_));
+        outcome_.code = error.code();
+        outcome_.message = error.what() + (advice.empty() ? "" : " Try " + advice + ".");
     } catch (const Error& error) {
         outcome_.code = error.code();
         outcome_.message = error.what();
@@ -166,6 +172,7 @@ NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
     NewtonStep done =
         newton_->step(u_, level, [&](const Newton::LinearTask& task) { return solves_.solve(task, row.step, title); });
     linear_reason_ = done.linear.reason;
+    linear_report_ = done.linear;
     if (case_.shape().linear || linear_reason_ == StopReason::interrupted) return done;
     done.row.step = row.step;
     done.row.attempt = row.attempt;
@@ -178,7 +185,7 @@ void Simulation::conclude(StepRow& row) {
     const SystemShape& shape = case_.shape();
     if (!solved(row.newton_reason)) {
         const bool linear = row.newton_reason == NewtonReason::linear_solve;
-        std::string why = linear ? fmt::format("{}: {}", to_string(linear_reason_), explain(linear_reason_))
+        std::string why = linear ? fmt::format("{}: {}", to_string(linear_reason_), explain_linear())
                                  : fmt::format("{}: {}", to_string(row.newton_reason), explain(row.newton_reason));
         why += culprit(row.newton_reason);
         failure_code_ = linear ? exit_code(linear_reason_) : exit_code(row.newton_reason);
@@ -194,6 +201,10 @@ void Simulation::conclude(StepRow& row) {
     failure_code_ = ExitCode::diverged;
     failure_ = fmt::format("step {}, {:g} long: the estimated error of {:.3g} is above time.tolerance", row.step,
                            row.dt, row.error_estimate);
+}
+
+std::string Simulation::explain_linear() const {
+    return explain_with_advice(case_, linear_report_, solves_.history());
 }
 
 std::string Simulation::culprit(NewtonReason reason) {
@@ -230,7 +241,7 @@ void Simulation::end(EndReason reason) {
     const bool failed = outcome_.code == ExitCode::diverged;
     if (failed) outcome_.code = failure_code_;
     if (case_.shape().linear && !case_.time.controlled()) {  // the last linear solve says how the run ended
-        outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain(linear_reason_));
+        outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain_linear());
     } else if (failed) {
         outcome_.message = fmt::format("{} ({})", failure_, to_string(reason));
     }

@@ -42,6 +42,8 @@ private:
     void conclude(StepRow& row);
     /// The value because of which a step has no solution, as the end of a sentence; empty if there is none.
     std::string culprit(NewtonReason reason);
+    /// Why the latest linear solve ended, and what to try.
+    std::string explain_linear() const;
     void fail(const StepRow& row, EndReason reason, const std::string& why);
     void add_diagnostics();
     /// Copies the current timers and memory to the record, which may be written at any moment.
@@ -63,7 +65,8 @@ private:
     std::optional<TimeStepper> stepper_;
     Vector u_;
     StopReason linear_reason_ = StopReason::converged_rtol;  ///< of the latest linear solve
-    std::string failure_;                                    ///< message of the latest attempt that failed
+    SolveReport linear_report_;
+    std::string failure_;  ///< message of the latest attempt that failed
     ExitCode failure_code_ = ExitCode::diverged;
 };
 

@@ -23,18 +23,16 @@ const char* explain(StopReason reason) {
     switch (reason) {
         case StopReason::converged_rtol: return "the true residual is at most rtol times the right-hand side";
         case StopReason::converged_atol: return "the true residual is at most atol";
-        case StopReason::max_iterations:
-            return "the iterations allowed were not enough; raise solver.max_iterations, or try a stronger "
-                   "preconditioner (preconditioner.fill_level = 1) or a longer solver.restart";
-        case StopReason::diverged:
-            return "the residual grew far beyond the right-hand side; try gmres, or a preconditioner.shift above 0";
+        case StopReason::max_iterations: return "the iterations allowed were not enough";
+        case StopReason::diverged: return "the residual grew far beyond the right-hand side";
         case StopReason::breakdown:
-            return "the method divided by zero; try another solver (gmres does not break down this way)";
+            return "the method divided by zero, so the matrix or the preconditioner is singular, or the method does "
+                   "not "
+                   "suit them";
         case StopReason::indefinite_operator:
-            return "cg met a direction p with p^T A p <= 0: A is not positive definite; use gmres or bicgstab";
+            return "cg met a direction p with p^T A p <= 0: A is not positive definite";
         case StopReason::indefinite_preconditioner:
-            return "cg met r^T M^-1 r <= 0: the preconditioner is not positive definite; use "
-                   "preconditioner.pivot_policy = shift, or gmres";
+            return "cg met r^T M^-1 r <= 0: the preconditioner is not positive definite";
         case StopReason::not_finite: return "a NaN or an infinity appeared; check the coefficients and right-hand side";
         case StopReason::false_convergence:
             return "the recurrence says converged, the true residual does not: rtol is below what rounding allows";

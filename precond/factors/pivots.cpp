@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
+#include "precond/factors/pivot_error.hpp"
 #include "precond/row.hpp"
 
 namespace hyperplane {
@@ -88,14 +89,20 @@ std::string PivotInverter::explain() const {
                        : value == 0.0   ? "zero"
                        : rule_.definite ? "not positive enough for incomplete Cholesky"
                                         : "too small";
-    const char* advice =
-        not_finite()
-            ? "The matrix holds a NaN or an infinity, which no pivot_policy can repair; check the coefficients."
+    const char* cause =
+        not_finite() ? " The matrix holds a NaN or an infinity, which no pivot_policy can repair; check the coefficients."
         : rule_.boost > 0.0
-            ? "Its whole block is zero, so there is no scale to boost it to; give the cell a diagonal entry."
-            : "Try preconditioner.pivot_policy = shift or boost, or a preconditioner.shift above 0.";
-    return fmt::format("the pivot at cell ({},{},{}), component {}, is {:g}, {} ({} such pivots in all). {}", cell.x,
-                       cell.y, cell.z, component, value, kind, failures_, advice);
+            ? " Its whole block is zero, so there is no scale to boost it to; give the cell a diagonal entry."
+            : "";
+    return fmt::format("the pivot at cell ({},{},{}), component {}, is {:g}, {} ({} such pivot{} in all).{}", cell.x,
+                       cell.y, cell.z, component, value, kind, failures_, failures_ == 1 ? "" : "s", cause);
+}
+
+void refuse_pivots(const std::string& name, const PivotInverter& inverter, const PivotRules& rules,
+                   const std::string& remark) {
+    const std::string message = fmt::format("{}: {}{}", name, inverter.explain(), remark);
+    if (inverter.not_finite() || rules.policy == PivotPolicy::boost) throw SetupError(message);
+    throw PivotError(message);
 }
 
 void PivotInverter::add_failures_to(SetupReport& report) const {
@@ -176,8 +183,8 @@ SetupReport factor_with_policy(const StructMatrix& a, const PivotRules& rules, d
         }
         const bool mendable = rules.policy == PivotPolicy::shift && !inverter.not_finite();
         if (!mendable || alpha > last_shift)
-            throw SetupError(fmt::format("{}: {}{}{}", name, inverter.explain(), remark,
-                                         mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""));
+            refuse_pivots(name, inverter, rules,
+                          remark + (mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""));
         if (report.pivots_modified == 0) inverter.add_failures_to(report);
     }
 }

@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/factors/pattern.hpp"
-#include "precond/factors/pivots.hpp"
+#include "precond/factors/pivot_error.hpp"
 #include "precond/jacobi/jacobi_cuda.hpp"
 
 namespace hyperplane {
@@ -45,7 +45,7 @@ SetupReport Jacobi::setup(const SystemMatrix& matrix) {
     const PivotRules rules;
     PivotInverter inverter(rules, a.grid(), a.dof(), false);
     invert_diagonal(a, *inverse_, rules, inverter);
-    if (inverter.failures() > 0) throw SetupError("jacobi: " + inverter.explain());
+    if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
     SetupReport report;
     inverter.add_to(report);
     report.factor_bytes = inverse_->bytes();

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "apps/deck/schema.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr double patience = 10.0;  // a solve that needs more than so many times the iterations allowed stagnates
+
+std::string name_of(const std::string& override) {
+    return override.substr(0, override.find('='));
+}
+
+class Adviser {
+public:
+    explicit Adviser(const Case& a_case)
+        : case_(a_case), preconditioner_(find_preconditioner(a_case.name("preconditioner"))) {}
+
+    std::vector<Advice> found() { return std::move(found_); }
+
+    /// Adds an advice if it changes anything and the deck accepts it.
+    bool suggest(std::vector<std::string> overrides) {
+        const bool changes = std::any_of(overrides.begin(), overrides.end(), [&](const std::string& override) {
+            return override != fmt::format("{}={}", name_of(override), text_of(name_of(override)));
+        });
+        if (!changes || !built_with(overrides)) return false;
+        found_.push_back({std::move(overrides)});
+        return true;
+    }
+
+    /// More iterations, or a longer cycle, where the residual falls.
+    void suggest_patience(Index iterations, double needed) {
+        if (needed > patience * double(std::max<Index>(iterations, 1))) return;
+        const double unit = std::pow(10.0, std::floor(std::log10(std::max(needed, 1.0))) - 1.0);
+        const Index enough = Index(std::ceil(1.2 * needed / std::max(unit, 1.0)) * std::max(unit, 1.0));
+        suggest({fmt::format("solver.max_iterations={}", std::max(enough, iterations + 1))});
+    }
+    void suggest_longer_cycle(Index iterations) {
+        const Parameters& p = case_.parameters;
+        if (!p.has("solver", "restart") || iterations <= p.integer("solver", "restart")) return;
+        suggest({fmt::format("solver.restart={}", 2 * p.integer("solver", "restart"))});
+    }
+
+    /// More fill or sweeps; or the first preconditioner that has fill.
+    void suggest_stronger() {
+        const Parameters& p = case_.parameters;
+        if (p.has("preconditioner", "fill_level")) {
+            suggest({fmt::format("preconditioner.fill_level={}", p.integer("preconditioner", "fill_level") + 1)});
+            return;
+        }
+        std::vector<std::string> sweeps;
+        for (const ParameterSpec& spec : preconditioner_.parameters)
+            if (spec.type == ParameterType::integer && spec.key.ends_with("sweeps") && !p.unmet(spec.section, spec.key))
+                sweeps.push_back(fmt::format("{}={}", spec.name(), 2 * p.integer(spec.section, spec.key)));
+        if (!sweeps.empty() && suggest(sweeps)) return;
+        for (const PreconditionerRow& row : preconditioners())
+            if (row.name != preconditioner_.name && has_key(row.parameters, "preconditioner", "fill_level") &&
+                suggest({"preconditioner.name=" + row.name}))
+                return;
+    }
+
+    /// A method that minimises the residual, which indefinite matrices and zero products do not break.
+    void suggest_other_solver() {
+        if (case_.solver->cycle() > 0) return;  // it is one
+        for (const auto& row : solvers()) {
+            if (row.name == case_.name("solver")) continue;
+            const auto made = built_with({"solver.name=" + row.name});
+            if (!made || made->solver->cycle() == 0) continue;
+            found_.push_back({{"solver.name=" + row.name}});
+            return;
+        }
+    }
+
+    /// Another policy for pivots; where the preconditioner has none, one that has.
+    void suggest_pivot_policy() {
+        const Parameters& p = case_.parameters;
+        if (p.has("preconditioner", "pivot_policy")) {
+            if (p.text("preconditioner", "pivot_policy") != "fail") return;
+            suggest({"preconditioner.pivot_policy=shift"});
+            suggest({"preconditioner.pivot_policy=boost"});
+            return;
+        }
+        if (case_.shape().dof == 1) return;  // its block is zero, and a policy scales what is there
+        for (const PreconditionerRow& row : preconditioners())
+            if (row.name != preconditioner_.name && has_key(row.parameters, "preconditioner", "pivot_policy") &&
+                suggest({"preconditioner.name=" + row.name, "preconditioner.pivot_policy=boost"}))
+                return;
+    }
+
+private:
+    /// The value of a key now; empty if it has none.
+    std::string text_of(const std::string& name) const {
+        const std::size_t dot = name.find('.');
+        const std::string section = name.substr(0, dot), key = name.substr(dot + 1);
+        return case_.parameters.has(section, key) ? case_.parameters.text(section, key) : "";
+    }
+    /// The case with other values, as --set would make it; nothing where the deck does not accept them.
+    std::optional<Case> built_with(const std::vector<std::string>& changes) const {
+        std::vector<std::string> overrides = case_.overrides;
+        for (const std::string& change : changes) {
+            std::erase_if(overrides, [&](const std::string& old) { return name_of(old) == name_of(change); });
+            overrides.push_back(change);
+        }
+        try {
+            std::vector<DeckEntry> entries;
+            for (const std::string& text : overrides) entries.push_back(parse_override(text));
+            return build_case(case_.deck, overrides, resolve(case_.deck, entries, deck_schema()),
+                              {case_.context, case_.problem});
+        } catch (const Error&) {
+            return std::nullopt;
+        }
+    }
+
+    const Case& case_;
+    const PreconditionerRow& preconditioner_;
+    std::vector<Advice> found_;
+};
+
+/// The iteration at which the rate of the newest half would reach `target`; infinite where the residual does not fall.
+double iterations_needed(const std::vector<HistoryEntry>& history, double target) {
+    const HistoryEntry &last = history.back(), &middle = history[history.size() / 2];
+    if (!(last.recurrence > 0.0) || !(target > 0.0) || last.iteration == middle.iteration)
+        return std::numeric_limits<double>::infinity();
+    const double rate = std::log(middle.recurrence / last.recurrence) / double(last.iteration - middle.iteration);
+    if (!(rate > 0.0)) return std::numeric_limits<double>::infinity();
+    return double(last.iteration) + std::max(0.0, std::log(last.recurrence / target)) / rate;
+}
+
+/// A power of ten that the true residual has reached.
+double reachable_rtol(const SolveReport& report) {
+    const double reached = report.true_residual / (report.b_norm > 0.0 ? report.b_norm : 1.0);
+    return std::pow(10.0, std::ceil(std::log10(std::max(2.0 * reached, 1e-300))));
+}
+
+}  // namespace
+
+std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const std::vector<HistoryEntry>& history) {
+    Adviser adviser(a_case);
+    const StopCriteria& criteria = a_case.criteria;
+    const double scale = report.b_norm > 0.0 ? report.b_norm : 1.0;
+    switch (report.reason) {
+        case StopReason::max_iterations: {
+            const double target = std::max(a_case.solver->criteria().rtol, criteria.atol / scale);
+            const double needed =
+                history.empty() ? 2.0 * double(report.iterations) : iterations_needed(history, target);
+            adviser.suggest_patience(report.iterations, needed);
+            adviser.suggest_longer_cycle(report.iterations);
+            adviser.suggest_stronger();
+            break;
+        }
+        case StopReason::diverged:
+        case StopReason::breakdown:
+        case StopReason::indefinite_operator: adviser.suggest_other_solver(); break;
+        case StopReason::indefinite_preconditioner:
+            adviser.suggest_pivot_policy();
+            adviser.suggest_other_solver();
+            break;
+        case StopReason::false_convergence:
+            if (const double rtol = reachable_rtol(report); rtol > criteria.rtol && rtol <= 0.1)
+                adviser.suggest({fmt::format("solver.rtol={:g}", rtol)});
+            break;
+        default: break;
+    }
+    if (report.reason == StopReason::diverged || report.reason == StopReason::breakdown) adviser.suggest_stronger();
+    return adviser.found();
+}
+
+std::vector<Advice> advise_on_pivot(const Case& a_case) {
+    Adviser adviser(a_case);
+    adviser.suggest_pivot_policy();
+    adviser.suggest({"preconditioner.name=none"});  // which no pivot can stop
+    return adviser.found();
+}
+
+std::string to_string(const std::vector<Advice>& advice) {
+    std::string text;
+    for (const Advice& one : advice) {
+        text += text.empty() ? "" : ", or ";
+        for (std::size_t at = 0; at < one.overrides.size(); ++at) {
+            const std::string name = name_of(one.overrides[at]);
+            text += fmt::format("{}{} = {}", at == 0 ? "" : " with ", name, one.overrides[at].substr(name.size() + 1));
+        }
+    }
+    return text;
+}
+
+std::string explain_with_advice(const Case& a_case, const SolveReport& report,
+                                const std::vector<HistoryEntry>& history) {
+    const std::string what = explain(report.reason);
+    const std::string advice = converged(report.reason) ? "" : to_string(advise(a_case, report, history));
+    return advice.empty() ? what : fmt::format("{}; try {}", what, advice);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What to try where a solve or a set-up fails: only what the deck accepts, found by trying it, and only what can help.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/run/case.hpp"
+
+namespace hyperplane {
+
+/// One thing to try: keys with new values, "section.key=value".
+struct Advice {
+    std::vector<std::string> overrides;
+};
+
+/// After a linear solve that did not converge, the best first; `history` may be empty where it is not known.
+std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const std::vector<HistoryEntry>& history);
+/// After a set-up that met a pivot that it cannot use.
+std::vector<Advice> advise_on_pivot(const Case& a_case);
+
+/// "solver.restart = 60, or preconditioner.fill_level = 1"; empty where there is no advice.
+std::string to_string(const std::vector<Advice>& advice);
+
+/// What the reason means, and what to try.
+std::string explain_with_advice(const Case& a_case, const SolveReport& report,
+                                const std::vector<HistoryEntry>& history);
+
+}  // namespace hyperplane
