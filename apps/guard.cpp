@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -43,6 +44,8 @@ int guarded(bool json, const std::function<int()>& body) {
         return fail(error.code(), error.what(), json);
     } catch (const std::bad_alloc&) {
         return fail(ExitCode::out_of_memory, "out of memory (hyperplane check DECK predicts what a deck needs)", json);
+    } catch (const std::filesystem::filesystem_error& error) {
+        return fail(ExitCode::file, fmt::format("{}: {}", error.path1().string(), error.code().message()), json);
     } catch (const std::system_error& error) {
         return fail(ExitCode::file, fmt::format("a file or standard output failed: {}", error.what()), json);
     } catch (const std::exception& error) {

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "io/deck.hpp"
+#include "io/rival_names.hpp"
 
 namespace hyperplane {
 namespace {
@@ -120,7 +121,12 @@ private:
         for (const DeckLine& section : deck_.sections)
             if (!knows_section(section.text)) report(section.line, unknown_section(section.text));
         for (const DeckEntry& entry : entries_)
-            if (entry.line == 0 && !knows_section(entry.section)) report(entry, unknown_section(entry.section));
+            if (entry.line == 0 && !knows_section(entry.section)) {
+                const std::string rival = rival_name(entry.name());
+                report(entry, rival.empty()
+                                  ? unknown_section(entry.section)
+                                  : fmt::format("unknown key {}{} (hyperplane help)", entry.name(), suggestion(rival)));
+            }
     }
 
     /// Replaces aliases by names, finds the component of each section and collects the keys that apply.
@@ -217,6 +223,10 @@ private:
             if (spec.section == entry.section) here.push_back(spec.key);
             if (spec.key == entry.key && elsewhere.empty()) elsewhere = spec.name();
         }
+        const std::string rival = rival_name(entry.name());
+        if (const std::size_t dot = rival.find('.');
+            !rival.empty() && has_key(applicable_, rival.substr(0, dot), rival.substr(dot + 1)))
+            return rival;
         const std::string near = nearest(entry.key, here);
         return near.empty() ? elsewhere : entry.section + "." + near;
     }

@@ -68,9 +68,9 @@ ParameterTable data_parameters() {
          .type = ParameterType::choice,
          .default_value = "auto",
          .description =
-             "zero, ones, random: f = 0, 1, uniform in (-1, 1); xones: b = A 1; manufactured: u = -x e^(y+z). The "
+             "zero, ones, random: f = 0, 1, uniform in (-1, 1); xones: b = A 1; manuexp: u = -x e^(y+z). The "
              "last two need regime = steady. auto: zero when transient or with a hot wall, else ones",
-         .choices = {"auto", "zero", "ones", "random", "xones", "manufactured"}},
+         .choices = {"auto", "zero", "ones", "random", "xones", "manuexp"}},
         {.section = "problem",
          .key = "boundary_value",
          .type = ParameterType::choice,

@@ -10,6 +10,7 @@
 
 #include "apps/run/fingerprint.hpp"
 #include "apps/signals.hpp"
+#include "core/counted.hpp"
 #include "core/random.hpp"
 #include "core/vector/blas1.hpp"
 
@@ -114,7 +115,7 @@ void Comparison::warm_ups() {
         warm_up(at);
         trial.tried = true;
         progress_.note(fmt::format("warm-up {} of {}: {}: {}{}", at + 1, count, trial.name, trial.outcome,
-                                   trial.solved ? fmt::format(", {} iterations", trial.row.report.iterations) : ""));
+                                   trial.solved ? ", " + counted(trial.row.report.iterations, "iteration") : ""));
         progressed_();
     }
 }

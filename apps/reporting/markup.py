@@ -7,7 +7,9 @@ from . import plots
 
 
 def number(value):
-    """Three significant digits, exponents short: 1.35e-9."""
+    """Three significant digits, exponents short and only where needed: 2000, 0.0123, 1.35e-9."""
+    if 1000 <= abs(value) < 1e6:
+        return f"{float(f'{value:.3g}'):.0f}"
     return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 

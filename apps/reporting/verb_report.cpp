@@ -61,11 +61,19 @@ std::string ending(const std::string& path) {
     return extension.empty() ? "" : extension.substr(1);
 }
 
+/// A picture is what its name says.
+void check_ending(const std::string& picture) {
+    for (const char* known : {"png", "pdf", "svg"})
+        if (ending(picture) == known) return;
+    throw UsageError(fmt::format("--png {}: a picture is a .png, .pdf or .svg, as its name ends", picture));
+}
+
 }  // namespace
 
 int report_verb(const Invocation& invocation) {
     const std::string page = invocation.value("output", "report.html"), picture = invocation.value("png");
     const Overwrite overwrite = invocation.overwrite();
+    if (invocation.has("png")) check_ending(picture);
     guard_output(page, FileKind::page, overwrite);
     if (invocation.has("png")) guard_output(picture, FileKind::picture, overwrite);
     const MemoryFile drawn_page, drawn_picture;

@@ -17,6 +17,7 @@
 #include "io/checkpoint.hpp"
 #include "io/matrix_files.hpp"
 #include "io/record.hpp"
+#include "io/rival_names.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
 
@@ -148,6 +149,7 @@ void check_section(const std::string& text) {
     for (const ParameterSpec& spec : schema.common) look_at(spec);
     for (const auto& component : schema.components)
         for (const ParameterSpec& spec : component.parameters) look_at(spec);
+    if (const std::string rival = rival_name(word); meant.empty() && !rival.empty()) meant = {rival};
     if (meant.empty()) return;
     for (std::string& name : meant) name += rest;
     throw UsageError(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/signals.hpp"
+#include "core/counted.hpp"
 
 namespace hyperplane {
 
@@ -25,8 +26,8 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
     const LinearSystem& system = task.system;
     if (task.refreshed && task.setup.pivots_modified > 0) {
         progress_.end_line();
-        spdlog::warn("{}: {} pivots modified, shift {:g}", case_.name("preconditioner"), task.setup.pivots_modified,
-                     task.setup.shift);
+        spdlog::warn("{}: {} modified, shift {:g}", case_.name("preconditioner"),
+                     counted(task.setup.pivots_modified, "pivot"), task.setup.shift);
     }
     if (task.refreshed && task.setup.values_flushed > 0) {
         progress_.end_line();

@@ -12,6 +12,7 @@
 #include "apps/run/blow_up.hpp"
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
+#include "core/counted.hpp"
 #include "precond/factors/pivot_error.hpp"
 
 namespace hyperplane {
@@ -268,8 +269,8 @@ void Simulation::preempt(bool within) {
     outcome_.code = ExitCode::checkpointed;
     outcome_.end = to_string(EndReason::interrupted);
     outcome_.message =
-        fmt::format("stopped by signal {} in step {} after {} iterations; run the same deck again to go on",
-                    stop_signal(), stepper_->steps_done() + 1, solves_.iterations());
+        fmt::format("stopped by signal {} in step {} after {}; run the same deck again to go on", stop_signal(),
+                    stepper_->steps_done() + 1, counted(solves_.iterations(), "iteration"));
     record_.set_state(state(within, solves_.iterations(), solves_.state()));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/counted.hpp"
 #include "io/atomic_file.hpp"
 
 namespace hyperplane {
@@ -34,12 +35,12 @@ double gigabytes_a_second(const TimerTree& timers, const std::string& name) {
 }
 
 std::string iterations_text(const Outcome& outcome) {
-    if (outcome.solves.size() == 1) return fmt::format("{} iterations", outcome.solves[0].report.iterations);
+    if (outcome.solves.size() == 1) return counted(outcome.solves[0].report.iterations, "iteration");
     const auto [low, high] = std::minmax_element(outcome.solves.begin(), outcome.solves.end(), [](auto& a, auto& b) {
         return a.report.iterations < b.report.iterations;
     });
-    return fmt::format("{} iterations in {} solves, {} to {} each", costs_of(outcome).iterations, outcome.solves.size(),
-                       low->report.iterations, high->report.iterations);
+    return fmt::format("{} in {} solves, {} to {} each", counted(costs_of(outcome).iterations, "iteration"),
+                       outcome.solves.size(), low->report.iterations, high->report.iterations);
 }
 
 /// The line with the numbers of time steps and Newton steps; empty if both are one.

@@ -26,7 +26,11 @@ void* allocate_aligned(std::size_t bytes) {
 }
 
 std::string in_mib(Index bytes) {
-    return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20));
+    double size = double(bytes) / (1 << 20);
+    const char* const units[] = {"MiB", "GiB", "TiB", "PiB", "EiB"};
+    const char* const* unit = units;
+    for (constexpr double most = 10240.0; size >= most && unit + 1 < std::end(units); ++unit) size /= 1024.0;
+    return fmt::format("{:.1f} {}", size, *unit);
 }
 
 }  // namespace

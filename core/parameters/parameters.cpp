@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "core/error.hpp"
 
@@ -27,14 +29,15 @@ std::vector<std::string> split_list(const std::string& text) {
     return parts;
 }
 
-/// `text`, all of it, as a finite number, independent of the locale.
+/// `text`, all of it, as a finite number of full precision, independent of the locale.
 std::optional<double> parse_real(const std::string& text) {
     const bool signed_twice = text.size() > 1 && text[0] == '+' && text[1] == '-';
     if (signed_twice) return std::nullopt;
     const char* begin = text.data() + (!text.empty() && text[0] == '+' ? 1 : 0);
     double value = 0.0;
     const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (value != 0.0 && !std::isnormal(value)) return std::nullopt;  // inf, nan, and what has lost digits
     return value;
 }
 
@@ -63,6 +66,16 @@ std::optional<std::string> check_range(const ParameterSpec& spec, double value, 
     return fmt::format("{} is out of range; expected {}", text, describe_domain(spec));
 }
 
+/// Whether a number is refused because it is closer to 0 than numbers of full precision are.
+bool too_small(const std::string& text) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (end != text.data() + text.size()) return false;
+    const double size = error == std::errc{} ? std::abs(value) : std::abs(std::strtod(text.c_str(), nullptr));
+    return error == std::errc::result_out_of_range ? size < 1.0
+                                                   : size > 0.0 && size < std::numeric_limits<double>::min();
+}
+
 std::optional<std::string> check_number(const ParameterSpec& spec, bool whole, const std::string& text) {
     const auto integer = whole ? parse_integer(text) : std::nullopt;
     const auto real = whole ? std::optional<double>() : parse_real(text);
@@ -70,6 +83,7 @@ std::optional<std::string> check_number(const ParameterSpec& spec, bool whole, c
         return fmt::format("expected {}, got '{}'",
                            !spec.choices.empty() ? describe_domain(spec)
                            : whole               ? "an integer"
+                           : too_small(text)     ? "0 or a number of at least 2.3e-308 in size"
                                                  : "a finite number",
                            text);
     return check_range(spec, integer ? double(*integer) : *real, text);

@@ -87,7 +87,7 @@ def poisson(runs, picture):
 
 def convection_diffusion(runs, picture):
     known = ("name = convection_diffusion\nregime = steady\nwind = const\nwind_velocity = 1 1 1\nviscosity = 0.05\n"
-             "right_hand_side = manufactured\nscheme = ")
+             "right_hand_side = manuexp\nscheme = ")
     errors = {name: [runs.error(deck(known + name, n)) for n in NODES] for name in ("upwind", "central", "sg")}
     figure, panels = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
     draw_orders(panels[0], errors, [(1, 3e-2), (2, 8e-4)])

@@ -24,8 +24,10 @@ def read_any(path, file):
 def load(path):
     """Reads a Record, a Comparison or a Study; raises a RecordError that names the file and what is wrong with it."""
     path = os.fspath(path)
+    if os.path.isdir(path):
+        raise RecordError(f"{path}: is a folder; name the records in it")
     if not os.path.isfile(path):
-        raise RecordError(f"{path}: no such file")
+        raise RecordError(f"{path}: {'is no regular file' if os.path.exists(path) else 'no such file'}")
     if not is_sealed(path):
         try_in_child(path, lambda: read_file(path))
     return read_file(path)

@@ -33,7 +33,7 @@ TEST(ConvectionDiffusion, ErrorsAreTheKnownOnes) {
                                                               {"problem.wind", "const"},
                                                               {"problem.viscosity", "0.05"},
                                                               {"problem.scheme", known.scheme},
-                                                              {"problem.right_hand_side", "manufactured"}})));
+                                                              {"problem.right_hand_side", "manuexp"}})));
             EXPECT_NEAR(found[level], known.errors[level], 0.01 * known.errors[level]) << known.scheme;
         }
         EXPECT_NEAR(std::log2(found[1] / found[2]), known.order, 0.1) << known.scheme;
@@ -51,7 +51,7 @@ TEST(ConvectionDiffusion, SecondOrderWithEveryWind) {
                                                            {"problem.wind", wind},
                                                            {"problem.viscosity", "0.5"},
                                                            {"problem.scheme", scheme},
-                                                           {"problem.right_hand_side", "manufactured"}}));
+                                                           {"problem.right_hand_side", "manuexp"}}));
             };
             EXPECT_NEAR(std::log2(error("9 13 11") / error("17 25 21")), 2.0, 0.25) << wind << " " << scheme;
         }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Keys as other programs call them.
+#pragma once
+
+#include <string>
+
+namespace hyperplane {
+
+/// This program's key, "section.key", for what others call `word` ("ksp_rtol", "maxiter", "solver.tol"); "" where there
+/// is none.
+std::string rival_name(const std::string& word);
+
+}  // namespace hyperplane

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What messages say: units, plurals, what was meant, names of files that cannot be."""
+
+import re
+import unittest
+
+from program import POISSON, TRANSPORT, ProgramTest
+
+
+class Suggestions(ProgramTest):
+    """Keys as other programs call them."""
+
+    def test_rivals_names(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        for theirs, ours in (("solver.maxiter", "solver.max_iterations"), ("solver.max_it", "solver.max_iterations"),
+                             ("solver.tol", "solver.rtol"), ("solver.ksp_rtol", "solver.rtol"),
+                             ("ksp.rtol", "solver.rtol"), ("pc.type", "preconditioner.name"),
+                             ("preconditioner.level", "preconditioner.fill_level"),
+                             ("preconditioner.pc", "preconditioner.name"), ("output.filename", "output.file"),
+                             ("grid.nx", "grid.cells"), ("device.nthreads", "device.threads")):
+            with self.subTest(theirs):
+                self.expect(2, "check", deck, "--set", f"{theirs}=1", says=f"did you mean {ours}?")
+        for theirs, ours in (("maxiter", "solver.max_iterations=9"), ("pc", "preconditioner.name=9"),
+                             ("filename", "output.file=9"), ("ksp_rtol", "solver.rtol=9")):
+            with self.subTest(theirs):
+                self.expect(2, "check", deck, "--set", f"{theirs}=9", says=f"did you mean {ours}?")
+        self.write("b.ini", POISSON.format(cells=4) + "maxit = 9\n")
+        self.expect(2, "check", "b.ini", says="unknown key solver.maxit; did you mean solver.max_iterations?")
+
+    def test_names_are_ours(self):
+        """Each name that is suggested is a key."""
+        for key in ("solver.max_iterations", "solver.rtol", "solver.atol", "solver.divergence_tolerance", "solver.restart",
+                    "solver.name", "preconditioner.name", "preconditioner.fill_level", "preconditioner.shift", "output.file",
+                    "grid.cells", "time.time_step", "time.steps", "time.end_time", "device.threads", "device.backend"):
+            self.expect(0, "help", key)
+
+
+class Numbers(ProgramTest):
+    def test_one_is_no_plural(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        text = self.expect(3, "run", deck, "--set", "solver.max_iterations=1").stdout
+        self.assertRegex(text, r"iterations +1 iteration\n")
+        self.write("z.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 1\n2 1 1\n2 2 1\n")
+        self.write("z.ini", "[problem]\nname = matrix_market\nmatrix = z.mtx\n[grid]\ncells = 2 1 1\n[solver]\nname = gmres\n")
+        self.expect(5, "run", "z.ini", says="(1 such pivot in all)")
+
+    def test_sizes_have_units_that_people_read(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        done = self.expect(6, "check", deck, "--set", "grid.cells=90000 90000 2000", "--quiet")
+        self.assertNotRegex(done.stdout, r"\d{6}\.\d MiB")
+        self.assertRegex(done.stdout, r"\d (TiB|PiB)")
+
+    def test_what_has_lost_its_digits_is_refused_everywhere(self):
+        for key, value in (("solver.rtol", "1e-400"), ("solver.rtol", "1e-320"), ("time.time_step", "1e-320")):
+            deck = self.write("a.ini", TRANSPORT.format(cells=4, steps=1).replace("cfl = 5", "time_step = 1"))
+            self.expect(2, "check", deck, "--set", f"{key}={value}", says=f"at least 2.3e-308 in size, got '{value}'")
+
+
+class Names(ProgramTest):
+    def test_a_name_that_is_too_long(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        long = "x" * 300
+        for words in (("run", deck, "--set", f"output.file={long}.h5"), ("info", f"{long}.h5"), ("run", f"{long}.ini"),
+                      ("check", deck, "--set", f"output.file={long}.h5", "--set", "output.checkpoint_minutes=1")):
+            done = self.run_program(*words)
+            if words[0] == "check" and done.returncode == 0:
+                continue
+            self.assertEqual(done.returncode, 7, done.stderr)
+            self.assertIn("File name too long", done.stderr)
+            self.assertNotRegex(done.stderr, "filesystem error|status:")
+
+    def test_a_picture_is_what_its_name_says(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        self.expect(0, "run", deck)
+        self.expect(2, "report", "a.h5", "--png", "a.bmp", says=["a.bmp", ".png, .pdf or .svg"])
+        self.assertFalse((self.folder / "a.bmp").exists())
+
+    def test_a_folder_is_no_record(self):
+        (self.folder / "records").mkdir()
+        done = self.run_program("report", "records")
+        if "python3-h5py" in done.stderr:
+            self.skipTest("no Python with h5py and matplotlib")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("records: is a folder", done.stderr)
+
+
+class Advice(ProgramTest):
+    """Of the issue: what was recommended was refused, or could not help."""
+
+    def test_a_zero_pivot_of_jacobi(self):
+        self.write("z.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 1\n2 1 1\n2 2 1\n")
+        self.write("z.ini", "[problem]\nname = matrix_market\nmatrix = z.mtx\n[grid]\ncells = 2 1 1\n[solver]\n"
+                            "name = gmres\n[preconditioner]\nname = jacobi\n")
+        said = self.expect(5, "run", "z.ini").stderr
+        self.assertIn("Try preconditioner.name = none.", said)
+        self.assertNotIn("pivot_policy", said)
+        self.expect(0, "run", "z.ini", "--fresh", "--set", "preconditioner.name=none")
+
+    def test_more_iterations_only_where_the_residual_falls(self):
+        deck = self.write("a.ini", POISSON.format(cells=12).replace("cg", "gmres"))
+        said = self.expect(3, "run", deck, "--set", "solver.max_iterations=8").stderr + "\n"
+        enough = re.search(r"solver.max_iterations = (\d+)", said)
+        self.assertTrue(enough, said)
+        self.expect(0, "run", deck, "--fresh", "--set", f"solver.max_iterations={enough[1]}")
+
+
+if __name__ == "__main__":
+    unittest.main()
