@@ -64,7 +64,8 @@ ParameterTable newton_parameters() {
          .default_value = "fixed",
          .description = "how far each linear system is solved; fixed: to solver.rtol; eisenstat_walker: as far as "
                         "Newton's method profits from it (choice 2 of Eisenstat and Walker 1996), never beyond "
-                        "solver.rtol",
+                        "solver.rtol, and the default for pseudo-transient steps, whose way to the steady state need "
+                        "not be exact",
          .choices = {"fixed", "eisenstat_walker"}},
         number("line_search_halvings", ParameterType::integer, "5",
                "how often a Newton step may be halved until it lowers ||F||; 0: it is taken as it is", {0.0}),
@@ -134,6 +135,19 @@ ParameterTable march_parameters() {
          .description = "pseudo-transient steps end when ||F|| <= max(steady_rtol ||F_0||, steady_atol)",
          .minimum = Bound{0}},
     };
+}
+
+void set_regime_defaults(Parameters& p, const SystemShape& shape) {
+    if (shape.linear || shape.regime != Regime::pseudo_transient) return;
+    if (linearised(p, shape)) {
+        if (!p.is_given("solver", "rtol")) p.set("solver", "rtol", "1e-2");
+    } else if (!p.is_given("newton", "forcing")) {
+        p.set("newton", "forcing", "eisenstat_walker");
+    }
+}
+
+bool has_regime_default(const std::string& name) {
+    return name == "solver.rtol" || name == "newton.forcing";
 }
 
 NewtonOptions newton_options(const Parameters& p, const SystemShape& shape) {

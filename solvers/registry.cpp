@@ -28,7 +28,9 @@ ParameterTable common_solver_parameters() {
          .key = "rtol",
          .type = ParameterType::real,
          .default_value = "1e-8",
-         .description = "converged when ||b - A x|| <= max(rtol ||b||, atol), the true residual in the 2-norm",
+         .description = "converged when ||b - A x|| <= max(rtol ||b||, atol), the true residual in the 2-norm. For "
+                        "pseudo-transient steps of one Newton step the default is 1e-2: the next step corrects what is "
+                        "left",
          .minimum = Bound{0.0},
          .maximum = Bound{1.0}},
         {.section = "solver",

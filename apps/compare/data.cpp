@@ -16,7 +16,8 @@
 namespace hyperplane {
 namespace {
 
-std::string criterion_text(const Parameters& parameters) {
+std::string criterion_text(Parameters parameters, const SystemShape& shape) {
+    set_regime_defaults(parameters, shape);
     const auto text = [&](const char* key) { return parameters.text("solver", key); };
     const std::string relative = text("rtol") + " ||b||";
     return fmt::format(
@@ -35,7 +36,7 @@ std::map<std::string, std::string> system_text(const Comparison& comparison, con
         {"cells", fmt::format("{} x {} x {}", grid.nx, grid.ny, grid.nz)},
         {"unknowns", fmt::format("{}", grid.points() * shape.dof)},
         {"stencil", shape.stencil.name()},
-        {"criterion", criterion_text(parameters)},
+        {"criterion", criterion_text(parameters, shape)},
         {"device", comparison.device()},
         {"turns", fmt::format("{}", rules.turns)},
         {"host", host_name()},

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "io/deck.hpp"
+#include "solvers/march_parameters.hpp"
 
 namespace hyperplane {
 namespace {
@@ -21,8 +22,13 @@ bool holds(const Sections& sections, const std::string& section) {
 std::vector<std::string> deck_differences(const Parameters& parameters, const std::string& resolved,
                                           const Sections& ignored) {
     std::map<std::string, std::string> before;
-    for (const DeckEntry& entry : parse_deck(resolved, "resolved deck").entries)
-        if (!holds(ignored, entry.section)) before[entry.name()] = entry.value;
+    for (const DeckEntry& entry : parse_deck(resolved, "resolved deck").entries) {
+        if (holds(ignored, entry.section)) continue;
+        // The problem decided on such a default, and a deck that is only resolved has no problem.
+        const bool decided = entry.is_default && has_regime_default(entry.name()) &&
+                             parameters.has(entry.section, entry.key) && !parameters.is_given(entry.section, entry.key);
+        before[entry.name()] = decided ? parameters.text(entry.section, entry.key) : entry.value;
+    }
 
     std::vector<std::string> differences;
     for (const auto& [spec, text, provenance] : parameters.all()) {

@@ -93,6 +93,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
               Contradictions& found) {
     const Context& context = foundation.context;
     const std::shared_ptr<const Problem>& problem = foundation.problem;
+    if (problem) set_regime_defaults(parameters, problem->shape());
     std::unique_ptr<Solver> solver;
     std::unique_ptr<Preconditioner> preconditioner;
     PreconditionerPlan plan;
