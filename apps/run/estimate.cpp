@@ -32,6 +32,12 @@ double memory_rate(const Context& context, Index bytes) {
     return (2.0 * copies + 1.0) * double(from.size()) * sizeof(double) / seconds;
 }
 
+TimeRange range_of_iteration(double seconds) {
+    // Triangular solves, small blocks and arithmetic take longer than the memory needs.
+    constexpr double fastest = 1.0, slowest = 9.0;
+    return {fastest * seconds, slowest * seconds};
+}
+
 Estimate estimate(const Case& a_case) {
     const Index unknowns = a_case.space.block_rows() * a_case.shape().dof;
     const double vector = double(unknowns) * sizeof(double);
@@ -47,6 +53,9 @@ Estimate estimate(const Case& a_case) {
     found.iteration_seconds = found.iteration_bytes / found.rate;
     found.most_seconds =
         found.iteration_seconds * double(a_case.criteria.max_iterations) * double(a_case.steps().value_or(1));
+    found.iteration = range_of_iteration(found.iteration_seconds);
+    const double steps = double(a_case.steps().value_or(1)), most = double(a_case.criteria.max_iterations);
+    found.all = {steps * std::min(few_iterations, most) * found.iteration.low, steps * most * found.iteration.high};
     return found;
 }
 

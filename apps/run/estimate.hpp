@@ -10,12 +10,26 @@ namespace hyperplane {
 /// that fits in a cache, it is the cache's rate. Takes about 50 ms.
 double memory_rate(const Context& context, Index bytes);
 
-struct Estimate {
-    double iteration_bytes = 0.0;    ///< fewest bytes that an iteration moves
-    double rate = 0.0;               ///< memory_rate for the bytes that the run holds
-    double iteration_seconds = 0.0;  ///< iteration_bytes / rate: no iteration is faster, most are slower
-    double most_seconds = 0.0;  ///< of solver.max_iterations iterations in every time step, without set-up and assembly
+/// What lies between two times, in seconds.
+struct TimeRange {
+    double low = 0.0, high = 0.0;
 };
+
+struct Estimate {
+    double iteration_bytes = 0.0;    ///< fewest an iteration moves
+    double rate = 0.0;               ///< memory_rate of what the run holds
+    double iteration_seconds = 0.0;  ///< iteration_bytes / rate
+    double most_seconds = 0.0;       ///< of solver.max_iterations in every time step; set-up and assembly come on top
+    TimeRange iteration;             ///< range_of_iteration(iteration_seconds)
+    TimeRange all;                   ///< of all solves: from few_iterations each to solver.max_iterations
+};
+
+/// Iterations of an easy solve, for the lower end of a range.
+constexpr double few_iterations = 5.0;
+
+/// Where an iteration lies whose bytes take `seconds` at the rate of a copy. Its geometric mean is within a factor of 3
+/// of what the decks in inputs/ take (tests/apps/estimate_rates.json).
+TimeRange range_of_iteration(double seconds);
 
 /// Measures; throws OutOfMemory.
 Estimate estimate(const Case& a_case);

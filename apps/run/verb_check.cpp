@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -21,14 +22,17 @@ std::string steps_text(const Case& a_case) {
 }
 
 std::string estimate_text(const Case& a_case, const Estimate& time) {
-    const Index steps = a_case.steps().value_or(1);
+    const Index steps = a_case.steps().value_or(1), most = a_case.criteria.max_iterations;
     return fmt::format(
-        "time it will take, from the memory it moves:\n  an iteration     {} or more: {:.3g} MiB at the {:.3g} GB/s of "
-        "a copy as large as this run, measured now\n  {}{} iterations  {} or more; this is solver.max_iterations, the "
-        "run may need fewer\n  assembly and set-up are not included\n",
-        in_words(time.iteration_seconds), time.iteration_bytes / (1 << 20), time.rate * 1e-9,
-        steps > 1 ? fmt::format("{} steps of ", steps) : "", a_case.criteria.max_iterations,
-        in_words(time.most_seconds));
+        "time it will take, from the memory it moves:\n"
+        "  an iteration  {} to {}: {:.3g} MiB, which take {} at the {:.3g} GB/s of a copy as large as this run, just "
+        "now; iterations of other decks took 1.2 to 8.5 times as long\n"
+        "  all solves    {} to {}: {}{} to {} iterations{}; solver.max_iterations allows no more\n"
+        "  assembly and set-up come on top, and more than one solve a step where Newton's method takes more\n",
+        in_words(time.iteration.low), in_words(time.iteration.high), time.iteration_bytes / (1 << 20),
+        in_words(time.iteration_seconds), time.rate * 1e-9, in_words(time.all.low), in_words(time.all.high),
+        steps > 1 ? fmt::format("{} steps of ", steps) : "", std::min(Index(few_iterations), most), most,
+        a_case.steps() ? "" : ", for each time step");
 }
 
 }  // namespace
@@ -60,7 +64,9 @@ int check_verb(const Invocation& invocation) {
             json["estimate"] = {{"iteration_bytes", time->iteration_bytes},
                                 {"memory_rate", time->rate},
                                 {"seconds_per_iteration", time->iteration_seconds},
-                                {"seconds_of_max_iterations", time->most_seconds}};
+                                {"seconds_of_max_iterations", time->most_seconds},
+                                {"seconds_per_iteration_range", {time->iteration.low, time->iteration.high}},
+                                {"seconds_of_solves_range", {time->all.low, time->all.high}}};
         fmt::print("{}", to_text(json));
     } else {
         if (invocation.has("verbose")) fmt::print("{}\n", to_ini(a_case.parameters));

@@ -62,7 +62,14 @@ class Explain(ProgramTest):
         self.assertAlmostEqual(estimate["seconds_per_iteration"], estimate["iteration_bytes"] / estimate["memory_rate"])
         self.assertAlmostEqual(estimate["seconds_of_max_iterations"], 70 * estimate["seconds_per_iteration"])
         self.assertTrue(1e8 < estimate["memory_rate"] < 1e13, estimate)
-        self.assertIn("70 iterations", self.expect(0, "check", deck, "--set", "solver.max_iterations=70").stdout)
+        low, high = estimate["seconds_per_iteration_range"]
+        self.assertTrue(low < estimate["seconds_per_iteration"] < high < 10 * low)
+        self.assertAlmostEqual(estimate["seconds_of_solves_range"][0], 5 * low)
+        self.assertAlmostEqual(estimate["seconds_of_solves_range"][1], 70 * high)
+        text = self.expect(0, "check", deck, "--set", "solver.max_iterations=70").stdout
+        self.assertRegex(text, r"an iteration +\S+ \w+ to \S+ \w+: ")
+        self.assertIn(": 5 to 70 iterations; solver.max_iterations allows no more", text)
+        self.assertNotIn("or more", text)
         small = self.run_json(6, "check", deck, "--set", "device.memory_limit=1")
         self.assertNotIn("estimate", small)
 
