@@ -26,7 +26,8 @@ struct BasicBlockView {
     BasicBlockView entry(int e) const {
         return {values + e * entry_stride, entry_stride, slot_stride, row_stride, col_stride};
     }
-    operator BasicBlockView<const T>() const requires(!std::is_const_v<T>) {
+    template <class Const, std::enable_if_t<std::is_same_v<Const, const T>, int> = 0>
+    operator BasicBlockView<Const>() const {
         return {values, entry_stride, slot_stride, row_stride, col_stride};
     }
 };

@@ -258,9 +258,6 @@ TEST(ParIlu, SweepsOnUnitTrianglesWithBlocksTogether) {
                     factorisation.make_unit(target(result));
 
                     const Buffer<Int3> offsets = copied_to(context, "test", s.offsets());
-                    const auto readable = [](const BlockView& v) {
-                        return ConstBlockView{v.values, v.entry_stride, v.slot_stride, v.row_stride, v.col_stride};
-                    };
                     const FactorView factors{a.layout(),
                                              target(result).triangles,
                                              target(result).inverse,
