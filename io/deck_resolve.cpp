@@ -129,19 +129,25 @@ private:
             }
     }
 
-    /// Replaces aliases by names, finds the component of each section and collects the keys that apply.
+    /// Replaces aliases by names, finds the component of each section and collects the keys that apply. A section whose
+    /// `name` is a key of a component applies with that component alone; components of such sections stand after it.
     void choose_components() {
-        std::map<std::string, std::string> names;
-        for (const ParameterSpec& spec : schema_.common)
-            if (spec.key == "name") names[spec.section] = spec.default_value;
+        std::map<std::string, std::string> names, given;
         for (DeckEntry& entry : entries_)
             if (entry.key == "name" && has_components(entry.section)) {
                 check_component(entry);
-                names[entry.section] = entry.value;
+                given[entry.section] = entry.value;
             }
+        const auto take_names = [&](const ParameterTable& table) {
+            for (const ParameterSpec& spec : table)
+                if (spec.key == "name")
+                    names[spec.section] = given.count(spec.section) ? given[spec.section] : spec.default_value;
+        };
         applicable_ = schema_.common;
+        take_names(schema_.common);
         for (const Component& component : schema_.components) {
-            if (!component.is_called(names[component.section])) continue;
+            if (!names.count(component.section) || !component.is_called(names[component.section])) continue;
+            take_names(component.parameters);
             chosen_[component.section] = &component;
             for (const ParameterSpec& spec : component.parameters)
                 if (!has_key(applicable_, spec.section, spec.key)) applicable_.push_back(spec);
@@ -165,8 +171,10 @@ private:
             known.insert(known.end(), component.aliases.begin(), component.aliases.end());
         }
         unknown_component_.insert(entry.section);
-        report(entry, fmt::format("no {} is called '{}'{} (hyperplane list {}s)", entry.section, entry.value,
-                                  suggestion(nearest(entry.value, known)), entry.section));
+        const std::string where =
+            is_nested(entry.section) ? "help " + entry.section : fmt::format("list {}s", entry.section);
+        report(entry, fmt::format("no {} is called '{}'{} (hyperplane {})", entry.section, entry.value,
+                                  suggestion(nearest(entry.value, known)), where));
     }
 
     void make_options() {
@@ -200,8 +208,28 @@ private:
         return names;
     }
 
+    /// Whether a section belongs to a component.
+    bool is_nested(const std::string& section) const { return !has_key(schema_.common, section, "name"); }
+
+    /// Of a section that does not apply, the component with which it would; null if it applies.
+    const Component* owner_of_section(const std::string& section) const {
+        const auto is_name = [&](const ParameterSpec& spec) { return spec.section == section && spec.key == "name"; };
+        if (std::any_of(applicable_.begin(), applicable_.end(), is_name)) return nullptr;
+        for (const Component& component : schema_.components)
+            if (std::any_of(component.parameters.begin(), component.parameters.end(), is_name)) return &component;
+        return nullptr;
+    }
+
     void report_unknown(const DeckEntry& entry) {
         const std::string name = entry.name();
+        if (const Component* owner = owner_of_section(entry.section)) {
+            const auto chosen = chosen_.find(owner->section);
+            report(entry,
+                   fmt::format("section [{}] belongs to {} {}, not to {} (hyperplane help {})", entry.section,
+                               owner->section, owner->name,
+                               chosen == chosen_.end() ? "what is named here" : chosen->second->name, owner->name));
+            return;
+        }
         if (const auto owner = owners(entry); !owner.empty()) {
             if (unknown_component_.count(entry.section)) return;  // the key may belong to the intended component
             const auto chosen = chosen_.find(entry.section);

@@ -65,6 +65,54 @@ TEST(Resolve, PrefixesAreNotGuessed) {
               "deck.ini:4: unknown key solver.max_iter; did you mean solver.max_iterations? (hyperplane help solver)");
 }
 
+/// With a section that belongs to solver gmres alone and has components of its own.
+DeckSchema nested_schema() {
+    DeckSchema s = sample_schema();
+    for (auto& component : s.components)
+        if (component.name == "gmres")
+            component.parameters.push_back({"inner", "name", ParameterType::text, "quick", "The inner method"});
+    s.components.push_back({"inner", "quick", {"fast"}, {integer("inner", "speed", "9")}});
+    s.components.push_back({"inner", "slow", {}, {integer("inner", "patience", "1")}});
+    return s;
+}
+
+std::string nested_message(const std::string& source) {
+    try {
+        resolve(parse_deck(source, "deck.ini"), {}, nested_schema());
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(Resolve, SectionsThatBelongToAComponent) {
+    const auto nested = [](const std::string& source) {
+        return resolve(parse_deck(grid + source, "deck.ini"), {}, nested_schema());
+    };
+    const Parameters by_default = nested("[solver]\nname = gmres\n");
+    EXPECT_EQ(by_default.text("inner", "name"), "quick");
+    EXPECT_EQ(by_default.integer("inner", "speed"), 9);
+    EXPECT_FALSE(by_default.has("inner", "patience"));
+    const Parameters named = nested("[solver]\nname = gmres\n[inner]\nname = slow\npatience = 3\n");
+    EXPECT_EQ(named.integer("inner", "patience"), 3);
+    EXPECT_FALSE(named.has("inner", "speed"));
+    EXPECT_EQ(nested("[solver]\nname = gmres\n[inner]\nname = fast\n").text("inner", "name"), "quick");
+    EXPECT_FALSE(nested("").has("inner", "name"));
+    EXPECT_FALSE(nested("[inner]\nname ?= slow\n").has("inner", "name")) << "a default that means nothing here";
+    EXPECT_EQ(nested_message(grid + "[inner]\nname = slow\n"),
+              "deck.ini:4: section [inner] belongs to solver gmres, not to cg (hyperplane help gmres)");
+    EXPECT_EQ(nested_message(grid + "[inner]\nspeed = 3\n"),
+              "deck.ini:4: section [inner] belongs to solver gmres, not to cg (hyperplane help gmres)");
+    EXPECT_EQ(nested_message(grid + "[solver]\nname = gmres\n[inner]\npatience = 3\n"),
+              "deck.ini:6: inner.patience belongs to inner slow, not quick (hyperplane help inner.patience)");
+    EXPECT_EQ(nested_message(grid + "[solver]\nname = gmres\n[inner]\nname = slo\n"),
+              "deck.ini:6: no inner is called 'slo'; did you mean slow? (hyperplane help inner)");
+    // A resolved deck gives the same values again.
+    const std::string ini = to_ini(named);
+    EXPECT_EQ(to_ini(resolve(parse_deck(ini, "again.ini"), {}, nested_schema())).size() > 0, true);
+    EXPECT_EQ(resolve(parse_deck(ini, "again.ini"), {}, nested_schema()).integer("inner", "patience"), 3);
+}
+
 TEST(Resolve, KeysOfAnotherComponent) {
     EXPECT_EQ(message(grid + "[problem]\npeclet = 1\n"),
               "deck.ini:4: problem.peclet belongs to problem convection_diffusion, not poisson "
