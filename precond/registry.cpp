@@ -11,6 +11,7 @@
 #include "precond/fgbilu/fgbilu.hpp"
 #include "precond/jacobi/jacobi.hpp"
 #include "precond/multicolor/multicolor.hpp"
+#include "precond/multigrid/multigrid.hpp"
 #include "precond/par_ilu/par_ilu.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
@@ -32,8 +33,19 @@ const std::vector<PreconditionerRow>& preconditioners() {
         for (PreconditionerRow& row : made)
             if (!row.storages.empty())
                 row.parameters.push_back(factor_storage_parameter(row.storages, row.storage_note));
+        made.insert(made.begin() + 1, multigrid_row(made, [](const PreconditionerRow& row, const Parameters& parameters,
+                                                             const PreconditionerSetting& setting) {
+                        check_storage(row, parameters);
+                        check_matrix(row, setting);
+                    }));
         return made;
     }();
+    return rows;
+}
+
+std::vector<PreconditionerRow> smoothers() {
+    std::vector<PreconditionerRow> rows = preconditioners();
+    std::erase_if(rows, [](const PreconditionerRow& row) { return row.name == "multigrid"; });
     return rows;
 }
 
@@ -57,6 +69,11 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
 }
 
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting) {
+    if (row.cpu_only && setting.context.backend() == Backend::cuda)
+        throw UsageError(fmt::format(
+            "preconditioner.name = {0} runs on a CPU only in this version; set device.backend = cpu, or use another "
+            "preconditioner than {0}",
+            row.name));
     if (!row.needs_symmetry || setting.matrix.symmetric()) return;
     std::vector<std::string> others;
     for (const PreconditionerRow& other : preconditioners())

@@ -8,9 +8,11 @@ namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners();
 const PreconditionerRow& find_preconditioner(const std::string& name);
+/// Those that multigrid takes as smoothers.
+std::vector<PreconditionerRow> smoothers();
 /// Throws UsageError if the row does not support the deck's preconditioner.storage.
 void check_storage(const PreconditionerRow& row, const Parameters& parameters);
-/// Throws UsageError if a row needs a symmetric matrix and this one is not.
+/// Throws UsageError if a row needs a symmetric matrix and this one is not, or runs on a CPU alone and this is a GPU.
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting);
 
 /// The key that all preconditioners share: preconditioner.name.

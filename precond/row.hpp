@@ -30,6 +30,7 @@ using CreatePreconditioner =
 struct PreconditionerPlan {
     IndexSpace space;           ///< of matrix and vectors, in the preferred layout
     Index bytes = 0;            ///< held after a set-up, besides the matrix
+    Index most_bytes = 0;       ///< held at most, if that depends on the values of the matrix; else 0
     Index setup_bytes = 0;      ///< held in addition during a set-up
     Index bytes_per_apply = 0;  ///< fewest that one application moves; 0 stands for `bytes` and two vectors
     PreconditionerTraits traits;
@@ -57,6 +58,10 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;
     std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< supported; empty: no factors
     bool needs_symmetry = false;                                           ///< takes symmetric matrices alone
+    /// An exact incomplete elimination: for an M-matrix, A = M - (M - A) is a regular splitting (Meijerink and van der
+    /// Vorst 1977), so the eigenvalues of M^-1 A lie in (0, 2).
+    bool regular_splitting = false;
+    bool cpu_only = false;     ///< does not run on a GPU
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;

@@ -107,8 +107,15 @@ private:
                     value = entry.value;
         return value == needed;
     }
+    /// The preconditioner to which a section such as [smoother] belongs; null for a section that any deck may have.
+    const Component* owner_of(const std::string& section) const {
+        for (const Component& component : schema_.components)
+            if (component.section != section && has_key(component.parameters, section, "name")) return &component;
+        return nullptr;
+    }
     bool applies(const DeckEntry& entry, const Choice& solver, const Choice& preconditioner) const {
         if (entry.section == "solver") return applies(entry, solver);
+        if (const Component* owner = owner_of(entry.section)) return owner->name == preconditioner.name;
         return entry.section != "preconditioner" || applies(entry, preconditioner);
     }
     std::vector<DeckEntry> applicable(const std::vector<DeckEntry>& entries, const Choice& solver,
@@ -129,7 +136,7 @@ private:
         return found;
     }
 
-    /// "name:key=value:key=value"
+    /// "name:key=value:key=value"; a key of a section of its own is section.key
     Choice choice(const std::string& section, const std::string& text) {
         const std::string option = fmt::format("--{}s {}", section, text);
         const std::vector<std::string> parts = split(text, ':');
@@ -157,7 +164,10 @@ private:
                                    : fmt::format("{}: {}.{} must be the same for all candidates; give it with --set",
                                                  option, section, key));
             } else {
-                made.parameters.push_back({section, key, std::string(trim(parts[at].substr(equals + 1))), 0, option});
+                const std::size_t dot = key.find('.');
+                const bool nested = dot != key.npos && owner_of(key.substr(0, dot));
+                made.parameters.push_back({nested ? key.substr(0, dot) : section, nested ? key.substr(dot + 1) : key,
+                                           std::string(trim(parts[at].substr(equals + 1))), 0, option});
                 made.text += fmt::format(":{}={}", key, made.parameters.back().value);
             }
         }

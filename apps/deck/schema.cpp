@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "precond/multigrid/multigrid.hpp"
 #include "precond/registry.hpp"
 #include "problems/registry.hpp"
 #include "solvers/march_parameters.hpp"
@@ -192,6 +193,8 @@ DeckSchema deck_schema() {
     add_components(schema, "problem", problems());
     add_components(schema, "solver", solvers());
     add_components(schema, "preconditioner", preconditioners());
+    for (const auto& row : smoothers())
+        schema.components.push_back({"smoother", row.name, row.aliases, smoother_parameters(row)});
     return schema;
 }
 
@@ -203,6 +206,10 @@ std::string explain_section(const std::string& section) {
         {"newton", "Newton's method, for nonlinear problems."},
         {"solver", "The Krylov method and when it stops: ||b - A x|| <= max(rtol ||b||, atol), the true residual."},
         {"preconditioner", "The preconditioner of the Krylov method."},
+        {"smoother",
+         "The smoother of preconditioner multigrid, and of no other: any other preconditioner, with its keys as in "
+         "[preconditioner]. There, pivot_policy is boost, pivot_tolerance 1e-10 and pivot_boost 1 by default: pivots "
+         "that cannot be used are replaced by the matrix's diagonal."},
         {"device", "The device of the run, the memory layout, and how much memory it may hold."},
         {"output", "What is written."},
         {"expect", "What must hold at the end of the run, or else its exit code is 8. This makes a deck a test."},

@@ -20,6 +20,7 @@ namespace hyperplane {
 /// The peak memory of a run in bytes, by purpose.
 struct MemoryPlan {
     std::map<std::string, Index> by_label;
+    Index more = 0;  ///< that it may hold besides, if the values of the matrix decide how much a preconditioner holds
     Index total() const;
     /// Lines "  matrix   12.0 MiB", the largest first, and the total.
     std::string table() const;

@@ -31,9 +31,10 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
     }
     if (task.refreshed && task.setup.values_flushed > 0) {
         progress_.end_line();
-        spdlog::warn("{}: {} values of the factors are too small for preconditioner.storage = {} and became zero",
-                     case_.name("preconditioner"), task.setup.values_flushed,
-                     case_.parameters.text("preconditioner", "storage"));
+        const char* section = case_.parameters.has("preconditioner", "storage") ? "preconditioner" : "smoother";
+        spdlog::warn("{}: {} values of the factors are too small for {}.storage = {} and became zero",
+                     case_.name("preconditioner"), task.setup.values_flushed, section,
+                     case_.parameters.text(section, "storage"));
     }
     const TimerTree& timers = outcome_.timers;
     setup_so_far_ = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +

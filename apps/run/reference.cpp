@@ -31,14 +31,19 @@ ParameterTable keys_of_all() {
     return keys;
 }
 
-std::string key_text(const ParameterSpec& spec) {
-    return fmt::format("  {} = {}; {}\n      {}.\n", spec.key, describe_domain(spec), default_text(spec),
+/// A key as its section's deck lines have it; with its section if that is another one.
+std::string key_in(const std::string& section, const ParameterSpec& spec) {
+    return section.empty() || spec.section == section ? spec.key : spec.name();
+}
+
+std::string key_text(const ParameterSpec& spec, const std::string& section = "") {
+    return fmt::format("  {} = {}; {}\n      {}.\n", key_in(section, spec), describe_domain(spec), default_text(spec),
                        describe(spec));
 }
 
-std::string keys_text(const ParameterTable& keys) {
+std::string keys_text(const ParameterTable& keys, const std::string& section = "") {
     std::string text;
-    for (const ParameterSpec& spec : keys) text += key_text(spec);
+    for (const ParameterSpec& spec : keys) text += key_text(spec, section);
     return text;
 }
 
@@ -47,11 +52,11 @@ std::string escaped(std::string text) {
     return text;
 }
 
-std::string markdown_table(const ParameterTable& keys) {
+std::string markdown_table(const ParameterTable& keys, const std::string& section = "") {
     if (keys.empty()) return "";
     std::string text = "| key | value | default | meaning |\n|---|---|---|---|\n";
     for (const ParameterSpec& spec : keys)
-        text += fmt::format("| `{}` | {} | {} | {} |\n", spec.key, escaped(describe_domain(spec)),
+        text += fmt::format("| `{}` | {} | {} | {} |\n", key_in(section, spec), escaped(describe_domain(spec)),
                             spec.required                ? "required"
                             : spec.default_value.empty() ? ""
                                                          : "`" + spec.default_value + "`",
@@ -62,7 +67,8 @@ std::string markdown_table(const ParameterTable& keys) {
 std::string markdown_component(const ComponentEntry& entry) {
     std::string text = fmt::format("### {}: `{}`\n\n", entry.section, entry.name);
     if (!entry.aliases.empty()) text += fmt::format("Also called `{}`. ", fmt::join(entry.aliases, "`, `"));
-    return text + entry.summary + ".\n\n" + entry.explanation + "\n\n" + markdown_table(entry.parameters);
+    return text + entry.summary + ".\n\n" + entry.explanation + "\n\n" +
+           markdown_table(entry.parameters, entry.section);
 }
 
 }  // namespace
@@ -81,8 +87,8 @@ std::vector<ComponentEntry> registered_components() {
 }
 
 const std::vector<std::string>& deck_sections() {
-    static const std::vector<std::string> order = {"problem", "grid",   "time",   "newton", "solver", "preconditioner",
-                                                   "device",  "output", "expect", "sweep",  "slurm"};
+    static const std::vector<std::string> order = {"problem",  "grid",   "time",   "newton", "solver", "preconditioner",
+                                                   "smoother", "device", "output", "expect", "sweep",  "slurm"};
     return order;
 }
 
@@ -100,7 +106,8 @@ std::optional<std::string> explain_section_keys(const std::string& section) {
         fmt::format("[{}]\n{}\n\n{}", section, explain_section(section), keys_text(common_keys(section)));
     for (const ComponentEntry& entry : registered_components())
         if (entry.section == section && !entry.parameters.empty())
-            text += fmt::format("\nwith name = {} ({}):\n{}", entry.name, entry.summary, keys_text(entry.parameters));
+            text += fmt::format("\nwith name = {} ({}):\n{}", entry.name, entry.summary,
+                                keys_text(entry.parameters, section));
     return text;
 }
 
@@ -131,7 +138,8 @@ std::optional<std::string> explain_component(const std::string& name) {
         if (!entry.aliases.empty()) text += fmt::format(" (also {})", fmt::join(entry.aliases, ", "));
         text += fmt::format("\n{}.\n\n{}\n", entry.summary, entry.explanation);
         if (!entry.parameters.empty())
-            text += fmt::format("\n[{}] keys of its own:\n{}", entry.section, keys_text(entry.parameters));
+            text +=
+                fmt::format("\n[{}] keys of its own:\n{}", entry.section, keys_text(entry.parameters, entry.section));
         return text;
     }
     return std::nullopt;

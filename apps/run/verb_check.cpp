@@ -49,16 +49,18 @@ int check_verb(const Invocation& invocation) {
     std::optional<Estimate> time;
     if (fits) time = estimate(a_case);
     if (invocation.has("json")) {
-        nlohmann::json json = {{"problem", a_case.name("problem")},
-                               {"solver", a_case.name("solver")},
-                               {"preconditioner", a_case.name("preconditioner")},
-                               {"layout", a_case.space.name()},
-                               {"device", a_case.device},
-                               {"unknowns", unknowns},
-                               {"record", a_case.record_path()},
-                               {"memory", {{"predicted", memory.total()}, {"by_label", memory.by_label}}},
-                               {"memory_left", room},
-                               {"fits", fits}};
+        nlohmann::json json = {
+            {"problem", a_case.name("problem")},
+            {"solver", a_case.name("solver")},
+            {"preconditioner", a_case.name("preconditioner")},
+            {"layout", a_case.space.name()},
+            {"device", a_case.device},
+            {"unknowns", unknowns},
+            {"record", a_case.record_path()},
+            {"memory",
+             {{"predicted", memory.total()}, {"most", memory.total() + memory.more}, {"by_label", memory.by_label}}},
+            {"memory_left", room},
+            {"fits", fits}};
         if (const auto steps = a_case.steps()) json["steps"] = *steps;
         if (time)
             json["estimate"] = {{"iteration_bytes", time->iteration_bytes},
@@ -76,6 +78,10 @@ int check_verb(const Invocation& invocation) {
                    a_case.space.name(), a_case.device, a_case.record_path());
         fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), fits ? "fits" : "does not fit",
                    in_mib(room));
+        if (memory.more > 0)
+            fmt::print("at most {}, if couplings are so weak along some axes that {} coarsens one axis at a time{}\n",
+                       in_mib(memory.total() + memory.more), a_case.name("preconditioner"),
+                       memory.total() + memory.more <= room ? "" : "; that would not fit");
         if (time) fmt::print("{}", estimate_text(a_case, *time));
     }
     return int(fits ? ExitCode::ok : ExitCode::out_of_memory);

@@ -206,6 +206,7 @@ std::vector<KernelSet> FgBilu::kernels(const FgBiluOptions& options, const Preco
 
 PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu) {
     PreconditionerRow row = fused_row<FgBilu>("fgbilu", fgbilu_options);
+    row.regular_splitting = true;
     row.summary = "block ILU(0) or IC(0), a hyperplane at a time, a thread for each element of a block";
     row.explanation =
         "Equal to struct_ilu of fill level 0 and to sequential block ILU(0) to rounding, for every stencil and 1 to 32 "

@@ -224,6 +224,7 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
 
 PreconditionerRow multicolor_row() {
     PreconditionerRow row = fused_row<Multicolor>("multicolor", multicolor_options);
+    row.regular_splitting = true;
     row.summary = "ILU(0) or IC(0) of the points sorted by colour; a step of a solve for each colour";
     row.explanation =
         "Exact incomplete factorisation of the matrix whose points are sorted by colour, such that no neighbours have "

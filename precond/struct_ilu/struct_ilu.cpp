@@ -34,6 +34,7 @@ std::unique_ptr<IluPreconditioner> make_exact_ilu(const Context& context, const 
 PreconditionerRow struct_ilu_row() {
     PreconditionerRow row = ilu_row("struct_ilu", struct_ilu_of);
     row.aliases = {"ilu"};
+    row.regular_splitting = true;
     row.summary = "ILU(k), or IC(k) of a symmetric matrix; exact, parallel over hyperplanes";
     row.explanation =
         "Incomplete LU with fill level k on the stencil's level-k pattern, equal to sequential ILU(k) to rounding. "

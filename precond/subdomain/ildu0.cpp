@@ -204,6 +204,7 @@ const std::vector<std::pair<std::string, SubdomainTuning>>& subdomain_tunings() 
 
 PreconditionerRow subdomain_ildu0_row() {
     PreconditionerRow row = fused_row<SubdomainIldu0>("subdomain_ildu0", subdomain_options);
+    row.regular_splitting = true;
     row.summary = "ILU(0) or IC(0) of boxes of the grid, the couplings between them dropped";
     row.explanation =
         "The grid is cut into boxes, couplings between boxes are left out, and each box is factored by itself as M = "

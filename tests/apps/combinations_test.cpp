@@ -91,6 +91,10 @@ const std::vector<Refusal>& refusals() {
                         return to_string(storage) == c.choice;
                     });
          }},
+        {" runs on a CPU only in this version; set device.backend = cpu",
+         [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {
+             return find_preconditioner(c.preconditioner).cpu_only && backend == Backend::cuda;
+         }},
         {" needs a symmetric matrix",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return find_preconditioner(c.preconditioner).needs_symmetry && !shape.symmetric;
@@ -111,6 +115,10 @@ const std::vector<Refusal>& refusals() {
         {" needs a symmetric matrix",
          [](const Combination&, const std::string& solver, Backend, const SystemShape& shape) {
              return testing_support::needs_symmetry(solver) && !shape.symmetric;
+         }},
+        {" needs a symmetric preconditioner",
+         [](const Combination& c, const std::string& solver, Backend, const SystemShape&) {
+             return testing_support::needs_symmetry(solver) && c.preconditioner == "multigrid" && c.choice == "f";
          }},
         {"only fgmres supports that",
          [](const Combination& c, const std::string& solver, Backend, const SystemShape&) {

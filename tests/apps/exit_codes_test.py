@@ -104,6 +104,36 @@ class Usage(ProgramTest):
         self.expect(2, "run", deck, *boxes, "--set", "preconditioner.subdomain=16 16",
                     says="preconditioner.subdomain: expected 3 integers >= 1 or auto, got 2 values")
 
+    def test_multigrid(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        multigrid = ("--set", "preconditioner.name=multigrid")
+        for solver in self.registered("solvers"):
+            self.expect(0, "run", deck, *multigrid, "--set", f"solver.name={solver}")
+        for uneven in ("preconditioner.cycle=f", "preconditioner.pre_smoothing=2"):
+            self.expect(2, "run", deck, *multigrid, "--set", uneven, "--set", "solver.name=cg",
+                        says="solver.name = cg needs a symmetric preconditioner")
+            self.expect(0, "run", deck, *multigrid, "--set", uneven, "--set", "solver.name=gmres")
+        varying = (*multigrid, "--set", "smoother.name=jacobi_sweeps", "--set", "smoother.mode=block_async")
+        self.expect(2, "run", deck, *varying, "--set", "solver.name=cg",
+                    says="solver.name = cg needs a preconditioner that is the same in every iteration")
+        self.expect(0, "run", deck, *varying, "--set", "solver.name=fgmres")
+        self.expect(2, "run", deck, *multigrid, "--set", "preconditioner.grids=1", "--set", "grid.cells=17 17 17",
+                    says="the coarsest grid has")
+        self.expect(2, "run", deck, *multigrid, "--set", "preconditioner.pre_smoothing=0", "--set",
+                    "preconditioner.post_smoothing=0", says="a cycle without smoothing")
+        self.expect(2, "run", deck, "--set", "smoother.name=jacobi",
+                    says="section [smoother] belongs to preconditioner multigrid, not to struct_ilu")
+        self.expect(2, "run", deck, *multigrid, "--set", "smoother.name=multigrid",
+                    says="no smoother is called 'multigrid'")
+        self.expect(2, "run", deck, *multigrid, "--set", "smoother.name=jacobi", "--set", "smoother.fill_level=1",
+                    says="smoother.fill_level belongs to smoother struct_ilu")
+        self.expect(2, "run", deck, *multigrid, "--set", "smoother.pivot_policy=none",
+                    says="smoother.pivot_policy: 'none' is none of")
+        transport = self.write("t.ini", TRANSPORT.format(cells=8, steps=1))
+        self.expect(0, "run", transport, *multigrid, "--set", "solver.name=gmres")
+        self.expect(2, "run", transport, *multigrid, "--set", "solver.name=gmres", "--set", "smoother.name=chebyshev",
+                    says="smoother.name = chebyshev: preconditioner.name = chebyshev needs a symmetric matrix")
+
     def test_unknown_component(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
         self.expect(2, "run", deck, "--set", "preconditioner.name=ilux", says="ilux")

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/multigrid/coarsening.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "core/device/for_each_point.hpp"
+#include "core/vector/blas1.hpp"
+#include "precond/multigrid/coefficients.hpp"
+
+namespace hyperplane::multigrid {
+namespace {
+
+int extent(const Grid& grid, int axis) {
+    return axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz;
+}
+int& extent(Grid& grid, int axis) {
+    return axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz;
+}
+
+/// ratios(i, d) = c_id / max_e c_ie for the axes that can be coarsened, 0 for the others.
+struct CouplingRatios {
+    Coefficients a;
+    VectorView ratios;
+    Axes candidates;
+
+    HYPERPLANE_HD int unknowns() const { return a.a.dof * a.a.dof; }
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        const int dof = a.a.dof;
+        double square[3] = {0.0, 0.0, 0.0};
+        for (int row = 0; row < dof; ++row)
+            for (int col = 0; col < dof; ++col) {
+                double sum[3] = {0.0, 0.0, 0.0};
+                for (int e = 0; e < a.entries; ++e) {
+                    Int3 q;
+                    if (!a.neighbour(p, e, q)) continue;
+                    const double value = a(e, row, col, slot, a.layout.slot(q));
+                    const Int3 o = a.offsets[e];
+                    if (o.x != 0) sum[0] += value;
+                    if (o.y != 0) sum[1] += value;
+                    if (o.z != 0) sum[2] += value;
+                }
+                for (int d = 0; d < 3; ++d) square[d] += sum[d] * sum[d];
+            }
+        double most = 0.0;
+        for (int d = 0; d < 3; ++d)
+            if (candidates[d] && square[d] > most) most = square[d];
+        for (int d = 0; d < 3; ++d)
+            ratios.at(slot, d) = candidates[d] && most > 0.0 ? std::sqrt(square[d] / most) : 0.0;
+    }
+};
+
+/// The same for one unknown a point on a CPU, along a run of the layout; sums of ratios by run.
+class RatiosByRun {
+public:
+    RatiosByRun(const StructMatrix& a, Axes candidates) : a_(a), candidates_(candidates) {}
+
+    std::array<double, 3> sums(const Run& run) const {
+        thread_local std::array<std::vector<double>, 3> coupling;
+        for (auto& list : coupling) list.assign(run.count, 0.0);
+        for (int e = 0; e < a_.stencil().size(); ++e) {
+            const Int3 o = a_.stencil()[e];
+            const RunNeighbours near = a_.layout().neighbours(run, o);
+            const double* from = a_.along(run, near, e, 0, 0);
+            for (int d = 0; d < 3; ++d) {
+                if (!candidates_[d] || (d == 0 ? o.x : d == 1 ? o.y : o.z) == 0) continue;
+                double* to = coupling[d].data();
+                for (int t = near.begin; t < near.end; ++t) to[t] += from[t];
+            }
+        }
+        std::array<double, 3> sum{0.0, 0.0, 0.0};
+        for (int t = 0; t < run.count; ++t) {
+            const double c[3] = {std::abs(coupling[0][t]), std::abs(coupling[1][t]), std::abs(coupling[2][t])};
+            const double most = std::max({c[0], c[1], c[2]});
+            const double share = most > 0.0 ? 1.0 / most : 0.0;
+            for (int d = 0; d < 3; ++d) sum[d] += c[d] * share;
+        }
+        return sum;
+    }
+
+private:
+    const StructMatrix& a_;
+    Axes candidates_;
+};
+
+/// Sums of c_id / max_e c_ie over all points.
+std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
+    std::array<double, 3> total{0.0, 0.0, 0.0};
+    if (a.backend() == Backend::cpu && a.dof() == 1 && a.layout().kind() == LayoutKind::natural &&
+        !a.grid().any_periodic()) {
+        const RatiosByRun ratios(a, candidates);
+        std::vector<std::array<double, 3>> by_line(std::size_t(a.grid().ny) * a.grid().nz);
+        for_each_run(a.layout(), 1, [&](const Run& run) {
+            by_line[run.first.y + std::size_t(a.grid().ny) * run.first.z] = ratios.sums(run);
+        });
+        for (const auto& line : by_line)
+            for (int d = 0; d < 3; ++d) total[d] += line[d];
+        return total;
+    }
+    const Buffer<Int3> offsets = offsets_of(a);
+    Vector ratios(a.context(), a.layout(), 3, "multigrid: couplings");
+    for_each_point(a.backend(), a.layout(), "couplings",
+                   CouplingRatios{Coefficients(a, offsets.data()), view(ratios), candidates});
+    for (int d = 0; d < 3; ++d) total[d] = sum(ratios, d);
+    return total;
+}
+
+}  // namespace
+
+Coarsening::Coarsening(const Grid& grid, Axes along) : fine(grid), coarse(grid), axes(along) {
+    for (int axis = 0; axis < 3; ++axis) {
+        if (!axes[axis]) continue;
+        extent(coarse, axis) = (extent(fine, axis) + 1) / 2;
+        coarse.spacing[axis] *= 2.0;
+    }
+}
+
+bool can_coarsen(const Grid& grid, int axis, int radius) {
+    const int n = extent(grid, axis);
+    return n > 2 && (!grid.periodic[axis] || (n + 1) / 2 >= 2 * radius + 1);
+}
+
+Stencil coarse_stencil(const Stencil& stencil, const Coarsening& coarsening) {
+    std::vector<Int3> offsets;
+    const auto lies_inside = [&](Int3 d) {
+        const auto fits = [&](int axis, int by) {
+            return coarsening.coarse.periodic[axis] || std::abs(by) < extent(coarsening.coarse, axis);
+        };
+        return fits(0, d.x) && fits(1, d.y) && fits(2, d.z);
+    };
+    // The coarse offsets that lie along one axis between parents of points whose fine indices are s and s + o.
+    const auto along = [&](int axis, int s, int o) {
+        const int j = s + o;
+        if (!coarsening.axes[axis]) return std::vector{o};
+        if (j % 2 == 0) return std::vector{j / 2};
+        return std::vector{(j - 1) / 2, (j + 1) / 2};
+    };
+    for (int number = 0; number < 27; ++number) {
+        const Int3 s = offset_of(number);
+        if (!coarsening.has_children_at(s)) continue;
+        for (const Int3 o : stencil.offsets())
+            for (const int x : along(0, s.x, o.x))
+                for (const int y : along(1, s.y, o.y))
+                    for (const int z : along(2, s.z, o.z))
+                        if (lies_inside({x, y, z})) offsets.push_back({x, y, z});
+    }
+    return Stencil::closure(offsets);
+}
+
+Axes strong_axes(const StructMatrix& a, double threshold) {
+    Axes candidates;
+    for (int axis = 0; axis < 3; ++axis) candidates[axis] = can_coarsen(a.grid(), axis, a.stencil().radius());
+    const int count = candidates[0] + candidates[1] + candidates[2];
+    if (count < 2) return candidates;
+    const std::array<double, 3> ratios = summed_ratios(a, candidates);
+    const double most = *std::max_element(ratios.begin(), ratios.end());
+    Axes strong;
+    for (int axis = 0; axis < 3; ++axis) strong[axis] = candidates[axis] && ratios[axis] >= threshold * most;
+    return strong;
+}
+
+}  // namespace hyperplane::multigrid

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The solve on the coarsest grid: the inverse of its matrix, stored densely.
+//
+// Unknowns for which A times their constants is zero, as with walls that nothing flows through, have a constant of
+// their own in the null space. Then the inverse is that of A on vectors without means: with Q the projection that
+// removes the means of those unknowns, and c c^T the constants that A lacks, Q (A + s c c^T)^-1 Q.
+#pragma once
+
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane::multigrid {
+
+/// Most unknowns of a coarsest grid: a matrix of 128 MiB.
+inline constexpr Index most_dense_unknowns = 4096;
+
+class DenseSolve {
+public:
+    /// Inverts `a` by Gauss-Jordan elimination with partial pivoting. Throws SetupError if it is singular in another
+    /// way than by constants, or holds a value that is not finite.
+    explicit DenseSolve(const StructMatrix& a);
+
+    /// x = A^-1 b, as above.
+    void apply(const Vector& b, Vector& x) const;
+
+    /// The inverse, by rows of unknowns in natural order; for checks.
+    std::vector<double> natural_inverse() const;
+    Index bytes() const { return inverse_.size() * Index(sizeof(double)); }
+    static Index bytes(Index unknowns) { return unknowns * unknowns * Index(sizeof(double)); }
+
+private:
+    Buffer<double> inverse_;
+};
+
+}  // namespace hyperplane::multigrid

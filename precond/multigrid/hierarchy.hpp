@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The grids of a multigrid method: matrices, interpolation and smoothers of all of them.
+//
+// Grid 0 is the matrix's own. From each grid the next one follows by coarsening along the axes with strong couplings
+// (coarsening.hpp), with black-box interpolation (interpolation.hpp) and the Galerkin product (galerkin.hpp). The last
+// grid has few points, or cannot be made coarser; its matrix is inverted densely (dense_solve.hpp).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "precond/multigrid/dense_solve.hpp"
+#include "precond/multigrid/galerkin.hpp"
+#include "precond/multigrid/interpolation.hpp"
+#include "precond/multigrid/smoother.hpp"
+
+namespace hyperplane::multigrid {
+
+struct CoarseningOptions {
+    int coarsest_points = 150;  ///< a grid of at most so many points is the last one
+    int grids = 32;             ///< at most so many grids
+    double strength = 0.5;      ///< threshold of strong_axes()
+};
+
+/// The layout that the smoother on a grid prefers.
+using ChooseLayout = std::function<Layout(const Grid& grid, const Stencil& stencil)>;
+
+/// One grid. The last one has neither interpolation nor smoother; grid 0 neither matrix nor x and b of its own.
+struct GridParts {
+    std::optional<StructMatrix> matrix;  ///< the Galerkin product; empty on grid 0
+    std::optional<Interpolation> interpolation;
+    Smoother smoother;
+    Vector x, b, r, t;
+};
+
+class Hierarchy {
+public:
+    /// Builds all grids for `a`, which must exist as long as this object is used.
+    SetupReport setup(const StructMatrix& a, const CoarseningOptions& options, const ChooseLayout& layout,
+                      const MakeSmoother& make, const SmootherOptions& smoothing);
+    void clear();
+
+    int size() const { return int(parts_.size()); }
+    const StructMatrix& matrix(int grid) const { return grid == 0 ? *a_ : *parts_[grid].matrix; }
+    GridParts& operator[](int grid) { return parts_[grid]; }
+    const GridParts& operator[](int grid) const { return parts_[grid]; }
+    const DenseSolve& coarsest() const { return *coarsest_; }
+    Index bytes() const;
+
+private:
+    void coarsen(const CoarseningOptions& options, const ChooseLayout& layout);
+    void add_report(int grid, const SetupReport& report, SetupReport& all) const;
+
+    const StructMatrix* a_ = nullptr;
+    std::vector<GridParts> parts_;
+    std::optional<DenseSolve> coarsest_;
+};
+
+/// Throws UsageError if the matrix of a coarsest grid is too large to be inverted densely.
+void check_coarsest(const Grid& grid, int dof);
+
+}  // namespace hyperplane::multigrid

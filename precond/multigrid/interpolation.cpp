@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/multigrid/interpolation.hpp"
+
+#include <algorithm>
+
+#include "core/device/for_each_point.hpp"
+#include "precond/multigrid/coefficients.hpp"
+#include "precond/multigrid/weight_formula.hpp"
+
+namespace hyperplane::multigrid {
+namespace {
+
+/// The weights of a coarse point, in the order |S| = 1, 2, 3.
+struct Weights {
+    Coefficients a;
+    WeightsView<double> weights;
+
+    HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
+        for (int size = 1; size <= 3; ++size)
+            for (int number = 0; number < 27; ++number) {
+                const Int3 s = offset_of(number);
+                if ((s.x != 0) + (s.y != 0) + (s.z != 0) != size || weights.places.of[number] < 0) continue;
+                Int3 p;
+                weights.at(number, coarse_slot) =
+                    weights.grids.child(coarse_point, s, p) ? weight(p, s, coarse_slot) : 0.0;
+            }
+    }
+
+    HYPERPLANE_HD double weight(Int3 p, Int3 s, Index coarse_slot) const {
+        double b[27], sigma = 0.0, magnitude = 0.0;
+        for (double& value : b) value = 0.0;
+        const Index slot = a.layout.slot(p);
+        for (int e = 0; e < a.entries; ++e) {
+            Int3 q;
+            if (!a.neighbour(p, e, q)) continue;
+            const double value = a.scalar(e, slot, a.layout.slot(q));
+            const int t = number_of(signs_on(s, a.offsets[e]));
+            b[t] += value;
+            magnitude += std::abs(value);
+            if (t != 13) sigma -= value;
+        }
+        const double delta = used_delta(b[13], sigma, magnitude);
+        if (delta == 0.0) return 0.0;
+        double sum = 0.0;
+        const int all = axes_of(s);
+        for (int subset = 1; subset <= all; ++subset) {
+            if ((subset & all) != subset) continue;
+            const double rest = subset == all ? 1.0 : weights.at(number_of(part_of(s, all & ~subset)), coarse_slot);
+            sum += -b[number_of(-part_of(s, subset))] / delta * rest;
+        }
+        return sum;
+    }
+};
+
+struct Restriction {
+    WeightsView<const double> weights;
+    ConstVectorView fine;
+    VectorView coarse;
+    int dof;
+
+    HYPERPLANE_HD int unknowns() const { return 8 * dof; }
+
+    HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
+        for (int c = 0; c < dof; ++c) {
+            double sum = fine(point_of(coarse_point), c);
+            for (int number = 0; number < 27; ++number) {
+                Int3 p;
+                if (weights.places.of[number] >= 0 && weights.grids.child(coarse_point, offset_of(number), p))
+                    sum += weights.at(number, coarse_slot) * fine(p, c);
+            }
+            coarse.at(coarse_slot, c) = sum;
+        }
+    }
+    HYPERPLANE_HD Int3 point_of(Int3 coarse_point) const {
+        Int3 p;
+        weights.grids.child(coarse_point, {0, 0, 0}, p);
+        return p;
+    }
+};
+
+struct Prolongation {
+    WeightsView<const double> weights;
+    VectorView fine;
+    ConstVectorView coarse;
+    int dof;
+
+    HYPERPLANE_HD int unknowns() const { return dof; }
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        for (int number = 0; number < 27; ++number) {
+            Int3 parent;
+            if ((weights.places.of[number] < 0 && number != 13) || !weights.grids.parent(p, offset_of(number), parent))
+                continue;
+            const Index coarse_slot = weights.coarse.slot(parent);
+            const double weight = number == 13 ? 1.0 : weights.at(number, coarse_slot);
+            for (int c = 0; c < dof; ++c) fine.at(slot, c) += weight * coarse.at(coarse_slot, c);
+        }
+    }
+};
+
+}  // namespace
+
+Places::Places(const Coarsening& grids) {
+    for (int number = 0; number < 27; ++number) {
+        const bool stored = number != 13 && grids.has_children_at(offset_of(number));
+        of[number] = stored ? count++ : -1;
+    }
+}
+
+Interpolation::Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse)
+    : grids_(grids),
+      fine_(a.layout()),
+      coarse_(coarse),
+      places_(grids),
+      stride_(StructMatrix::stride(coarse.slots())),
+      on_host_(a.backend() == Backend::cpu),
+      weights_(a.context(), "multigrid: interpolation", places_.count * stride_),
+      ones_(a.context(), "multigrid: interpolation", on_host_ ? grids.coarse.nx : 0) {
+    if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
+    by_lines() ? compute_by_lines(a) : compute(a);
+}
+
+void Interpolation::compute(const StructMatrix& a) {
+    const Buffer<Int3> offsets = offsets_of(a);
+    for_each_point(
+        a.backend(), coarse_, "interpolation",
+        Weights{Coefficients(a, offsets.data()), {grids_, fine_, coarse_, places_, weights_.data(), stride_}});
+}
+
+const double* Interpolation::line(Int3 s, int j, int k) const {
+    const int place = places_.of[number_of(s)];
+    return place < 0 ? ones_.data() : weights_.data() + place * stride_ + coarse_.slot({0, j, k});
+}
+
+std::vector<double> Interpolation::natural_weights() const {
+    std::vector<double> stored(static_cast<std::size_t>(weights_.size()));
+    if (on_host_)
+        std::copy(weights_.begin(), weights_.end(), stored.begin());
+    else
+        device::copy(weights_.data(), stored.data(), weights_.size() * Index(sizeof(double)));
+    std::vector<double> weights;
+    for (Index at = 0; at < grids_.coarse.points(); ++at) {
+        const Index slot = coarse_.slot(grids_.coarse.point(at));
+        for (int number = 0; number < 27; ++number) {
+            const int place = places_.of[number];
+            weights.push_back(number == 13 ? 1.0 : place < 0 ? 0.0 : stored[place * stride_ + slot]);
+        }
+    }
+    return weights;
+}
+
+void Interpolation::restrict_to(const Vector& fine, Vector& coarse) const {
+    if (by_lines()) return restrict_by_lines(fine, coarse);
+    for_each_point(fine.backend(), coarse_, "restriction",
+                   Restriction{view(), hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
+}
+
+void Interpolation::add_to(Vector& fine, const Vector& coarse) const {
+    if (by_lines()) return add_by_lines(fine, coarse);
+    for_each_point(fine.backend(), fine_, "prolongation",
+                   Prolongation{view(), hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
+}
+
+Index Interpolation::bytes(const Coarsening& grids) {
+    return (Places(grids).count * StructMatrix::stride(grids.coarse.points()) + grids.coarse.nx) *
+           Index(sizeof(double));
+}
+
+}  // namespace hyperplane::multigrid

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Black-box interpolation P between a grid and the next coarser one (Dendy, Black box multigrid, J. Comput. Phys. 48,
+// 1982), from the matrix alone; restriction is P^T.
+//
+// A fine point i has a set S of coarsened axes on which its index is odd. If S is empty, i is a coarse point and P
+// copies its value. Otherwise the row of i is collapsed onto S: b(t) is the sum of a_i(o) over the offsets o whose
+// components on S have the signs t. With delta = b(0), and P_(i+t) known since i + t is odd on fewer axes,
+//
+//     P_i = sum over t != 0 of -b(t) / delta P_(i+t)
+//
+//     delta = sigma = -(sum over t != 0 of b(t))   where |delta - sigma| <= 1e-10 sum |a_i| and sigma > 0
+//
+// so that constants are interpolated exactly where rows sum to zero but for rounding; where delta = 0, P_i = 0. For
+// several unknowns a point, a_i(o) is the mean of the block's diagonal and each unknown is interpolated alike. For
+// nonsymmetric matrices, a_i(o) is taken from (A + A^T) / 2.
+//
+// Weights are stored by coarse point: weight(s, I) couples I to its child at s (coarsening.hpp). The weight of the
+// coarse point itself is 1 and is not stored. From the formula above, all weights of one coarse point are given by each
+// other:
+//
+//     weight(s, I) = sum over nonempty subsets T of S of -b_i(-s on T) / delta_i weight(s off T, I)
+#pragma once
+
+#include "precond/multigrid/coarsening.hpp"
+
+namespace hyperplane::multigrid {
+
+/// Where a child's weights stand among those that are stored, by number_of(s); -1 for the coarse point itself and for
+/// children that no point has.
+struct Places {
+    int of[27];
+    int count = 0;
+
+    explicit Places(const Coarsening& grids);
+};
+
+/// Kernels take it by value; T is double or const double.
+template <class T>
+struct WeightsView {
+    Coarsening grids;
+    Layout fine, coarse;
+    Places places;
+    T* values;
+    Index stride;  ///< distance from one child's first weight to the next one's
+
+    /// `number`: number_of(s), not 13.
+    HYPERPLANE_HD T& at(int number, Index coarse_slot) const {
+        return values[places.of[number] * stride + coarse_slot];
+    }
+};
+
+/// Whether loops on a CPU can follow lines: the layout is natural, without periodic axes.
+inline bool can_follow_lines(const Layout& layout) {
+    return layout.kind() == LayoutKind::natural && !layout.grid().any_periodic();
+}
+
+class Interpolation {
+public:
+    /// Computes the weights for a matrix on the fine grid; `coarse` is the layout of the coarse one.
+    Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse);
+
+    const Coarsening& grids() const { return grids_; }
+    const Layout& fine() const { return fine_; }
+    const Layout& coarse() const { return coarse_; }
+    WeightsView<const double> view() const { return {grids_, fine_, coarse_, places_, weights_.data(), stride_}; }
+    /// The weights of children at s along a line of the natural layout, for the coarse points (0, j, k) and following;
+    /// ones for the coarse points themselves.
+    const double* line(Int3 s, int j, int k) const;
+
+    /// All weights by coarse point in natural order and number_of(s), for checks; 1 for the coarse points themselves
+    /// and 0 for children that do not exist.
+    std::vector<double> natural_weights() const;
+
+    /// coarse = P^T fine
+    void restrict_to(const Vector& fine, Vector& coarse) const;
+    /// fine = fine + P coarse
+    void add_to(Vector& fine, const Vector& coarse) const;
+
+    Index bytes() const { return (weights_.size() + ones_.size()) * Index(sizeof(double)); }
+    static Index bytes(const Coarsening& grids);
+
+private:
+    void compute(const StructMatrix& a);
+    void compute_by_lines(const StructMatrix& a);
+    void restrict_by_lines(const Vector& fine, Vector& coarse) const;
+    void add_by_lines(Vector& fine, const Vector& coarse) const;
+    bool by_lines() const { return can_follow_lines(fine_) && coarse_.kind() == LayoutKind::natural && on_host_; }
+
+    Coarsening grids_;
+    Layout fine_, coarse_;
+    Places places_;
+    Index stride_;
+    bool on_host_;
+    Buffer<double> weights_, ones_;
+};
+
+}  // namespace hyperplane::multigrid

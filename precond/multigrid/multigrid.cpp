@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/multigrid/multigrid.hpp"
+
+#include "core/vector/blas1.hpp"
+#include "precond/multigrid/check.hpp"
+
+namespace hyperplane {
+
+using multigrid::GridParts;
+
+Multigrid::Multigrid(const MultigridOptions& options, SmootherChoice smoother, bool symmetric)
+    : options_(options), smoother_(std::move(smoother)), traits_(traits(options, smoother_.traits, symmetric)) {}
+
+PreconditionerTraits Multigrid::traits(const MultigridOptions& options, const PreconditionerTraits& smoother,
+                                       bool symmetric) {
+    PreconditionerTraits traits = smoother;
+    traits.symmetric = symmetric && smoother.symmetric && options.cycle != CycleKind::f &&
+                       options.pre_smoothing == options.post_smoothing;
+    return traits;
+}
+
+SetupReport Multigrid::setup(const SystemMatrix& matrix) {
+    const StructMatrix& a = structured(matrix);
+    const auto make = [this](const StructMatrix& of, double alpha) {
+        std::unique_ptr<Preconditioner> made = smoother_.make(of, alpha);
+        if (made && alpha == 0.0) made->suggest_shift(suggested_shift_);
+        return made;
+    };
+    try {
+        return hierarchy_.setup(a, options_.coarsening, smoother_.layout, make, options_.smoothing);
+    } catch (...) {
+        hierarchy_.clear();
+        throw;
+    }
+}
+
+void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const {
+    if (grid + 1 == hierarchy_.size()) return hierarchy_.coarsest().apply(b, x);
+    GridParts &parts = hierarchy_[grid], &next = hierarchy_[grid + 1];
+    const auto smooth = [&] { parts.smoother.smooth(b, x, parts.r, parts.t); };
+
+    int steps = options_.pre_smoothing;
+    if (from_zero && steps > 0) {
+        parts.smoother.from_zero(b, x);
+        --steps;
+    } else if (from_zero) {
+        set_zero(x);
+    }
+    for (; steps > 0; --steps) smooth();
+
+    hierarchy_.matrix(grid).apply(x, parts.r);
+    xpby(b, -1.0, parts.r);  // r = b - A x
+    parts.interpolation->restrict_to(parts.r, next.b);
+    cycle(grid + 1, next.b, next.x, kind, true);
+    if (kind != CycleKind::v && grid + 2 < hierarchy_.size())
+        cycle(grid + 1, next.b, next.x, kind == CycleKind::w ? CycleKind::w : CycleKind::v, false);
+    parts.interpolation->add_to(x, next.x);
+
+    for (steps = options_.post_smoothing; steps > 0; --steps) smooth();
+}
+
+Index Multigrid::bytes_per_apply() const {
+    Index sum = 0;
+    double visits = 1.0;  // of a grid in one cycle
+    const int last = hierarchy_.size() - 1;
+    for (int grid = 0; grid < last; ++grid) {
+        const GridParts& parts = hierarchy_[grid];
+        const Index a = hierarchy_.matrix(grid).bytes_per_apply();
+        const Index m = parts.smoother.preconditioner().bytes_per_apply();
+        const int steps = options_.pre_smoothing + options_.post_smoothing;
+        sum += Index(visits * double(steps * (a + m) + 2 * parts.interpolation->bytes()));
+        if (options_.cycle == CycleKind::w) visits *= 2.0;
+        if (options_.cycle == CycleKind::f) visits += 1.0;
+    }
+    return sum + Index(visits * double(hierarchy_.coarsest().bytes()));
+}
+
+ApplicationCheck Multigrid::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
+                                              const MakeInDouble& /*in_double*/) const {
+    if (!traits_.fixed) return Preconditioner::check_application(hierarchy_.matrix(0), r, z, {});
+    return {multigrid::cycle_error(hierarchy_, options_, r, z), 1e-10, ""};
+}
+
+}  // namespace hyperplane

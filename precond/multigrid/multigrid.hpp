@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// multigrid: cycles over a hierarchy of grids that follows from the matrix alone, with any preconditioner as smoother.
+//
+// Black-box interpolation, Galerkin products and coarsening along strong couplings (hierarchy.hpp). One application is
+// one cycle from z = 0. On a grid with matrix A, smoother S and interpolation P to the next grid, a cycle is
+//
+//     1. x = smoothed from zero by pre_smoothing steps of S
+//     2. the next grid's right-hand side is P^T (b - A x)
+//     3. the next grid's cycle, twice in a W-cycle; in an F-cycle an F-cycle and then a V-cycle
+//     4. x = x + P times its result
+//     5. x = smoothed by post_smoothing steps of S
+//
+// and on the last grid x = A^-1 b. For a symmetric matrix V- and W-cycles are symmetric if S is and both numbers of
+// steps are equal, and positive definite if the eigenvalues of the smoother's omega M^-1 A are below 2.
+#pragma once
+
+#include "precond/multigrid/hierarchy.hpp"
+#include "precond/row.hpp"
+
+namespace hyperplane {
+
+enum class CycleKind { v, w, f };
+
+struct MultigridOptions {
+    CycleKind cycle = CycleKind::v;
+    int pre_smoothing = 1, post_smoothing = 1;
+    multigrid::CoarseningOptions coarsening;
+    multigrid::SmootherOptions smoothing;
+};
+
+/// What a multigrid method needs to know of its smoother.
+struct SmootherChoice {
+    multigrid::ChooseLayout layout;
+    multigrid::MakeSmoother make;
+    PreconditionerTraits traits;
+};
+
+class Multigrid : public Preconditioner {
+public:
+    Multigrid(const MultigridOptions& options, SmootherChoice smoother, bool symmetric);
+
+    SetupReport setup(const SystemMatrix& matrix) override;
+    void suggest_shift(double alpha) override { suggested_shift_ = alpha; }
+    void apply(const Vector& r, Vector& z) const override { cycle(0, r, z, options_.cycle, true); }
+    PreconditionerTraits traits() const override { return traits_; }
+    Index bytes_per_apply() const override;
+    /// By the same cycle in slow loops over points; the smoothers' applications are checked by their own checks.
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override;
+
+    const multigrid::Hierarchy& hierarchy() const { return hierarchy_; }
+    const MultigridOptions& options() const { return options_; }
+
+    static PreconditionerTraits traits(const MultigridOptions& options, const PreconditionerTraits& smoother,
+                                       bool symmetric);
+
+private:
+    void cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const;
+
+    MultigridOptions options_;
+    SmootherChoice smoother_;
+    PreconditionerTraits traits_;
+    double suggested_shift_ = 0.0;
+    mutable multigrid::Hierarchy hierarchy_;  // the vectors of its grids are scratch
+};
+
+/// Applies the checks of the registry to a smoother's row (check_storage, check_matrix).
+using CheckSmoother = std::function<void(const PreconditionerRow&, const Parameters&, const PreconditionerSetting&)>;
+
+/// `smoothers`: the rows of all preconditioners that can be smoothers.
+PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers, const CheckSmoother& check);
+/// The keys of a row as keys of the section [smoother], with defaults for smoothing: pivots that cannot be used are
+/// replaced where they are.
+ParameterTable smoother_parameters(const PreconditionerRow& row);
+
+}  // namespace hyperplane

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A smoother on one grid: x = x + omega M^-1 (b - A x), with M any preconditioner of the registry.
+//
+// Set-up: 1. M is set up. 2. Steps of the power method give lambda, an estimate from below of the largest eigenvalue of
+// M^-1 A. 3. omega = min(1, 1.7 / lambda). Twelve steps give 1.17 where 1.38 is right, and a cycle is positive definite
+// only while omega lambda < 2. 4. Where lambda is not finite, or 3 and more, and M factors A + alpha diag(A), M is set
+// up anew with alpha = 0.01, 0.03, 0.1, 0.3, 1, until lambda is below 3.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane::multigrid {
+
+struct SmootherOptions {
+    std::optional<double> damping;  ///< omega; nothing: as above
+    int power_steps = 12;
+    bool regular_splitting = false;  ///< of M-matrices (precond/row.hpp)
+};
+
+/// Makes a smoother's M for matrices like `a`, with a shift alpha; null if alpha is above 0 and M has no shift.
+using MakeSmoother = std::function<std::unique_ptr<Preconditioner>(const StructMatrix& a, double alpha)>;
+
+class Smoother {
+public:
+    /// r and t are overwritten.
+    SetupReport setup(const StructMatrix& a, const MakeSmoother& make, const SmootherOptions& options, Vector& r,
+                      Vector& t);
+    /// x = omega M^-1 b, the step from x = 0
+    void from_zero(const Vector& b, Vector& x) const;
+    /// r and t are overwritten.
+    void smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const;
+
+    const Preconditioner& preconditioner() const { return *m_; }
+    double omega() const { return omega_; }
+    double lambda() const { return lambda_; }  ///< 0 if it was not needed
+
+private:
+    const StructMatrix* a_ = nullptr;
+    std::unique_ptr<Preconditioner> m_;
+    double omega_ = 1.0, lambda_ = 0.0;
+};
+
+}  // namespace hyperplane::multigrid

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The cycles of multigrid: symmetry, the two-grid factor beside Fourier analysis, errors whose energy never rises, the
+// same bits for any number of threads, smoothers, null spaces, memory, and what is refused.
+#include <gtest/gtest.h>
+
+#include "core/vector/blas1.hpp"
+#include "on_device.hpp"
+#include "precond/multigrid/check.hpp"
+#include "precond/support.hpp"
+#include "reference/multigrid.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+
+/// Small coarsest grids, so that small grids of tests have several.
+Parameters multigrid_keys(const Settings& settings, const std::string& smoother = "struct_ilu",
+                          const Settings& smoother_settings = {}) {
+    Parameters parameters(common_preconditioner_parameters());
+    parameters.add(find_preconditioner("multigrid").parameters);
+    parameters.add(smoother_parameters(find_preconditioner(smoother)));
+    parameters.set("preconditioner", "name", "multigrid");
+    parameters.set("preconditioner", "coarsest_points", "12");
+    parameters.set("smoother", "name", smoother);
+    for (const auto& [key, value] : settings) parameters.set("preconditioner", key, value);
+    for (const auto& [key, value] : smoother_settings) parameters.set("smoother", key, value);
+    return parameters;
+}
+
+std::unique_ptr<Preconditioner> make_multigrid(const StructMatrix& a, const Parameters& parameters) {
+    return find_preconditioner("multigrid").create(parameters, setting_of(a));
+}
+
+StructMatrix random_system(const Context& context, const std::string& stencil, const Box& box, int dof, bool symmetric,
+                           LayoutKind kind = LayoutKind::natural) {
+    const auto offsets = reference::stencil_named(stencil).offsets;
+    const StencilMatrix data = symmetric ? reference::random_spd_matrix(box, offsets, dof, 11)
+                                         : reference::random_matrix(box, offsets, dof, 12);
+    return reference::to_struct_matrix(context, layout_for(kind, data, stencil, 0), data,
+                                       symmetric ? MatrixStorage::lower : MatrixStorage::full, stencil);
+}
+
+/// star7 on a cube: `mass` and six couplings, those along each axis with its own coefficient; Dirichlet if `walls`,
+/// else nothing flows through the boundary. `contrast` multiplies couplings in a corner.
+StructMatrix laplacian(const Context& context, const Box& box, std::array<double, 3> coupling, double mass, bool walls,
+                       double contrast = 1.0) {
+    StencilMatrix a{box, reference::stencil_named("star7").offsets, 1,
+                    std::vector<std::map<reference::Offset, reference::Dense>>(box.points())};
+    const auto in_corner = [&](reference::Offset p) {
+        return 2 * p.x < box.nx && 2 * p.y < box.ny && 2 * p.z < box.nz;
+    };
+    for (int row = 0; row < box.points(); ++row) {
+        reference::Dense own(1, 1);
+        own(0, 0) = mass;
+        for (const reference::Offset o : a.offsets) {
+            if (o == reference::Offset{}) continue;
+            const reference::Offset p = box.point(row), q = box.wrapped(p + o);
+            double value = coupling[o.x != 0 ? 0 : o.y != 0 ? 1 : 2];
+            if (in_corner(p) && in_corner(q)) value *= contrast;
+            const bool inside = box.contains(q);
+            if (inside) {
+                a.blocks[row][o] = reference::Dense(1, 1);
+                a.blocks[row][o](0, 0) = -value;
+            }
+            if (inside || walls) own(0, 0) += value;
+        }
+        a.blocks[row][{}] = own;
+    }
+    return reference::to_struct_matrix(context, layout_for(LayoutKind::natural, a, "star7", 0), a, MatrixStorage::lower,
+                                       "star7");
+}
+
+std::vector<double> times(const StructMatrix& a, const std::vector<double>& x) {
+    Vector y(a.context(), a.layout(), a.dof(), "y");
+    a.apply(reference::to_vector(a.context(), a.layout(), a.dof(), x), y);
+    return reference::from_vector(y);
+}
+
+/// e = e - M^-1 A e
+void correct(const Preconditioner& m, const StructMatrix& a, std::vector<double>& e) {
+    const std::vector<double> step = apply(m, a, times(a, e));
+    for (std::size_t at = 0; at < e.size(); ++at) e[at] -= step[at];
+}
+
+constexpr const char* fixed_smoothers[] = {"struct_ilu", "fgbilu",          "jacobi_sweeps", "par_ilu",
+                                           "multicolor", "subdomain_ildu0", "chebyshev",     "jacobi"};
+
+TEST(MultigridCycles, AreSymmetricWhereTheyClaimItAndMakeTheEnergyOfErrorsSmaller) {
+    for (const char* smoother : fixed_smoothers)
+        for (const Settings& settings :
+             {Settings{}, Settings{{"cycle", "w"}}, Settings{{"pre_smoothing", "2"}, {"post_smoothing", "2"}}})
+            for (const int dof : {1, 3}) {
+                SCOPED_TRACE(std::string(smoother) + " dof " + std::to_string(dof) +
+                             (settings.empty() ? "" : " " + settings[0].second));
+                const StructMatrix a = random_system(Context::cpu(1), "star7", {9, 7, 6}, dof, true);
+                const auto m = make_multigrid(a, multigrid_keys(settings, smoother));
+                m->setup(a);
+                ASSERT_GE(dynamic_cast<const Multigrid&>(*m).hierarchy().size(), 3);
+                EXPECT_TRUE(m->traits().symmetric);
+                reference::Random random(13);
+                const std::vector<double> x = random.vector(int(a.unknowns())), y = random.vector(int(a.unknowns()));
+                const std::vector<double> mx = apply(*m, a, x), my = apply(*m, a, y);
+                EXPECT_NEAR(dot(y, mx), dot(x, my), 1e-13 * std::sqrt(dot(x, x) * dot(my, my)));
+                EXPECT_GT(dot(x, mx), 0.0);
+                std::vector<double> e = x;
+                for (int step = 0; step < 8; ++step) {
+                    const double before = dot(e, times(a, e));
+                    correct(*m, a, e);
+                    EXPECT_LT(dot(e, times(a, e)), before);
+                }
+            }
+}
+
+TEST(MultigridCycles, NeverRaiseTheEnergyWhereCoefficientsJump) {
+    for (const char* smoother : fixed_smoothers)
+        for (const double contrast : {1e-6, 1.0, 1e6}) {
+            SCOPED_TRACE(std::string(smoother) + " contrast " + std::to_string(contrast));
+            const StructMatrix a = laplacian(Context::cpu(1), {17, 9, 11}, {1.0, 0.1, 30.0}, 0.0, true, contrast);
+            const auto m = make_multigrid(a, multigrid_keys({}, smoother));
+            m->setup(a);
+            std::vector<double> e = reference::Random(14).vector(int(a.unknowns()));
+            for (int step = 0; step < 12; ++step) {
+                const double before = dot(e, times(a, e));
+                correct(*m, a, e);
+                EXPECT_LE(dot(e, times(a, e)), before * (1.0 + 1e-12));
+            }
+        }
+}
+
+TEST(MultigridCycles, OfTwoGridsHaveTheFactorOfFourierAnalysis) {
+    constexpr int n = 8;
+    for (const double omega : {0.6, 0.8, 0.9}) {
+        const double mass = 0.02;
+        const StructMatrix a = laplacian(Context::cpu(1), {n, n, n, {true, true, true}}, {1.0, 1.0, 1.0}, mass, true);
+        const auto m = make_multigrid(
+            a, multigrid_keys(
+                   {{"grids", "2"}, {"coarsest_points", "64"}, {"strength", "0"}, {"damping", std::to_string(omega)}},
+                   "jacobi"));
+        m->setup(a);
+        std::vector<double> e = reference::Random(15).vector(int(a.unknowns()));
+        double factor = 0.0;
+        for (int step = 0; step < 60; ++step) {
+            const double before = std::sqrt(dot(e, e));
+            correct(*m, a, e);
+            factor = std::sqrt(dot(e, e)) / before;
+        }
+        const double expected = reference::two_grid_factor_star7(n, mass, omega);
+        EXPECT_NEAR(factor, expected, 2e-3) << "omega " << omega;
+        EXPECT_LT(expected, 0.75);
+    }
+}
+
+TEST(MultigridCycles, HaveTheSameBitsForAnyNumberOfThreads) {
+    for (const int dof : {1, 2, 5})
+        for (const bool symmetric : {false, true})
+            for (const LayoutKind kind : layout_kinds) {
+                std::vector<std::vector<double>> results;
+                for (const int threads : {1, 2, 3}) {
+                    const SeveralThreads several(threads);
+                    const StructMatrix a =
+                        random_system(Context::cpu(threads), "star7", {9, 7, 5}, dof, symmetric, kind);
+                    const auto m = make_multigrid(a, multigrid_keys({{"cycle", "w"}}));
+                    m->setup(a);
+                    results.push_back(apply(*m, a, reference::Random(16).vector(int(a.unknowns()))));
+                }
+                EXPECT_EQ(results[0], results[1]);
+                EXPECT_EQ(results[0], results[2]);
+            }
+}
+
+TEST(MultigridCycles, PassTheirCheckWithEverySmootherAndNumberOfUnknowns) {
+    for (const PreconditionerRow& row : smoothers())
+        for (const int dof : reference::small_dofs)
+            for (const bool symmetric : {false, true})
+                for (const char* cycle : {"v", "w", "f"}) {
+                    SCOPED_TRACE(row.name + " dof " + std::to_string(dof) + " " + cycle +
+                                 (symmetric ? " symmetric" : ""));
+                    if (dof > 2 && cycle != std::string("v")) continue;
+                    const StructMatrix a = random_system(Context::cpu(1), "star7", {7, 5, 4}, dof, symmetric);
+                    const Parameters keys = multigrid_keys({{"cycle", cycle}}, row.name);
+                    if (row.name == "cusparse_ilu") {
+                        EXPECT_THROW(make_multigrid(a, keys), Error);
+                        continue;
+                    }
+                    if (row.needs_symmetry && !symmetric) {
+                        expect_error<UsageError>([&] { make_multigrid(a, keys); },
+                                                 "smoother.name = " + row.name + ": ");
+                        continue;
+                    }
+                    const auto m = make_multigrid(a, keys);
+                    m->setup(a);
+                    EXPECT_EQ(m->traits().symmetric, symmetric && cycle != std::string("f"));
+                    Vector r = reference::to_vector(a.context(), a.layout(), dof,
+                                                    reference::Random(17).vector(int(a.unknowns())));
+                    Vector z(a.context(), a.layout(), dof, "z");
+                    m->apply(r, z);
+                    const ApplicationCheck right = m->check_application(a, r, z, {});
+                    EXPECT_EQ(right.unchecked, "");
+                    EXPECT_LE(right.error, 1e-12);
+                    z({3, 2, 1}, 0) += 1e-6;
+                    EXPECT_FALSE(m->check_application(a, r, z, {}).passed());
+                    z({3, 2, 1}, 0) = NAN;
+                    EXPECT_FALSE(m->check_application(a, r, z, {}).passed());
+                }
+}
+
+TEST(MultigridCycles, ReduceErrorsOfEveryStencilAndBox) {
+    for (const auto& stencil : reference::all_stencils())
+        for (const Box& box : {Box{11, 9, 7}, Box{13, 12, 1}, Box{1, 1, 40}, Box{12, 7, 5, {true, false, true}},
+                               Box{11, 10, 9, {true, true, true}}})
+            for (const bool symmetric : {false, true}) {
+                SCOPED_TRACE(stencil.name + " " + name_of(box) + (symmetric ? " symmetric" : ""));
+                const StructMatrix a = random_system(Context::cpu(1), stencil.name, box, 2, symmetric);
+                const auto m = make_multigrid(a, multigrid_keys({}));
+                m->setup(a);
+                std::vector<double> e = reference::Random(18).vector(int(a.unknowns()));
+                const double before = dot(e, e);
+                for (int step = 0; step < 4; ++step) correct(*m, a, e);
+                EXPECT_LT(dot(e, e), 1e-2 * before);
+            }
+}
+
+TEST(MultigridCycles, ProjectConstantsOutOfPureNeumannProblems) {
+    for (const Box& box : {Box{17, 9, 11}, Box{12, 8, 6, {true, true, true}}}) {
+        const StructMatrix a = laplacian(Context::cpu(1), box, {1.0, 1.0, 1.0}, 0.0, false);
+        const auto m = make_multigrid(a, multigrid_keys({}));
+        m->setup(a);
+        std::vector<double> e = reference::Random(19).vector(int(a.unknowns()));
+        const auto deviation = [&] {
+            double mean = 0.0, square = 0.0;
+            for (const double value : e) mean += value / double(e.size());
+            for (const double value : e) square += (value - mean) * (value - mean);
+            return std::sqrt(square);
+        };
+        const double before = deviation();
+        for (int step = 0; step < 8; ++step) correct(*m, a, e);
+        EXPECT_LT(deviation(), (box.periodic[0] ? 0.3 : 1e-3) * before)
+            << "across periodic boundaries ILU drops couplings";
+        for (const double value : e) EXPECT_TRUE(std::isfinite(value));
+    }
+}
+
+TEST(MultigridSetup, HoldsWhatIsPlannedWhereAllAxesAreCoarsened) {
+    for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev", "multicolor"})
+        for (const int dof : {1, 3})
+            for (const Box& box : {Box{17, 15, 13}, Box{16, 9, 1}}) {
+                SCOPED_TRACE(std::string(smoother) + " dof " + std::to_string(dof) + " " + name_of(box));
+                const StructMatrix a = random_system(Context::cpu(1), "star7", box, dof, true);
+                const Parameters keys = multigrid_keys({{"strength", "0"}}, smoother);
+                const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
+                const Index before = a.context().ledger().held();
+                const auto m = make_multigrid(a, keys);
+                a.context().ledger().forget_peak();
+                const SetupReport report = m->setup(a);
+                const Index held = a.context().ledger().held() - before;
+                EXPECT_LE(report.factor_bytes, held);
+                EXPECT_GE(double(report.factor_bytes), 0.7 * double(held));
+                EXPECT_NEAR(double(plan.bytes), double(held), 0.02 * double(held));
+                EXPECT_LE(a.context().ledger().peak() - before, Index(1.02 * double(plan.bytes + plan.setup_bytes)));
+                EXPECT_NEAR(double(plan.bytes_per_apply), double(m->bytes_per_apply()),
+                            0.1 * double(plan.bytes_per_apply));
+                m->setup(a);
+                EXPECT_EQ(a.context().ledger().held() - before, held);
+            }
+}
+
+TEST(MultigridSetup, RefusesWhatItCannotDo) {
+    const StructMatrix a = random_system(Context::cpu(1), "star7", {33, 33, 33}, 1, true);
+    expect_error<UsageError>(
+        [&] {
+            make_multigrid(a, multigrid_keys({{"pre_smoothing", "0"}, {"post_smoothing", "0"}}));
+        },
+        "a cycle without smoothing");
+    const auto plan = [&](const Settings& settings) {
+        find_preconditioner("multigrid").plan(multigrid_keys(settings), setting_of(a));
+    };
+    expect_error<UsageError>([&] { plan({{"grids", "2"}}); }, "the coarsest grid has 17 x 17 x 17 points");
+    expect_error<UsageError>([&] { make_multigrid(a, multigrid_keys({{"grids", "2"}}))->setup(a); }, "at most 4096");
+    Parameters nested = multigrid_keys({});
+    nested.set("smoother", "name", "multigrid");
+    expect_error<UsageError>([&] { make_multigrid(a, nested); }, "no smoother is called 'multigrid'");
+}
+
+TEST(MultigridSetup, EndsWithTheReasonWhereTheCoarsestMatrixIsSingular) {
+    // Two halves that nothing couples, each without a value: two constants in the null space.
+    StencilMatrix data{{4, 3, 2}, reference::stencil_named("star7").offsets, 1, {}};
+    data.blocks.resize(data.box.points());
+    for (int row = 0; row < data.box.points(); ++row) {
+        data.blocks[row][{}] = reference::Dense(1, 1);
+        for (const reference::Offset o : data.offsets) {
+            const reference::Offset p = data.box.point(row), q = p + o;
+            if (o == reference::Offset{} || !data.box.contains(q) || p.x / 2 != q.x / 2) continue;
+            data.blocks[row][o] = reference::Dense(1, 1);
+            data.blocks[row][o](0, 0) = -1.0;
+            data.blocks[row][{}](0, 0) += 1.0;
+        }
+    }
+    const StructMatrix a = reference::to_struct_matrix(
+        Context::cpu(1), layout_for(LayoutKind::natural, data, "star7", 0), data, MatrixStorage::lower, "star7");
+    const auto m = make_multigrid(a, multigrid_keys({{"coarsest_points", "100"}}));
+    expect_error<SetupError>([&] { m->setup(a); },
+                             "the matrix of the coarsest grid, 4 x 3 x 2 points, cannot be inverted");
+}
+
+TEST(MultigridSetup, ShiftsOrDampsWhatIsTooLarge) {
+    const StructMatrix a = laplacian(Context::cpu(1), {17, 9, 11}, {1.0, 1.0, 1.0}, 0.0, true);
+    const auto m = make_multigrid(a, multigrid_keys({}, "none"));
+    m->setup(a);
+    const auto& h = dynamic_cast<const Multigrid&>(*m).hierarchy();
+    EXPECT_GT(h[0].smoother.lambda(), 8.0);
+    EXPECT_NEAR(h[0].smoother.omega(), 1.7 / h[0].smoother.lambda(), 1e-12);
+    const auto damped = make_multigrid(a, multigrid_keys({{"damping", "0.25"}}, "none"));
+    damped->setup(a);
+    EXPECT_EQ(dynamic_cast<const Multigrid&>(*damped).hierarchy()[0].smoother.omega(), 0.25);
+}
+
+}  // namespace
+}  // namespace hyperplane
