@@ -52,7 +52,7 @@ function(add_room name)
   else()
     target_precompile_headers(hyperplane_${name} PRIVATE ${common_headers})
   endif()
-  target_include_directories(hyperplane_${name} PUBLIC ${CMAKE_BINARY_DIR}/include/${name})
+  target_include_directories(hyperplane_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include/${name}>)
   target_link_libraries(hyperplane_${name} PUBLIC ${ROOM_LINKS} PRIVATE hyperplane_flags)
 endfunction()
 

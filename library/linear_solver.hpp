@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// LinearSolver: solves A x = b for a matrix that another program has assembled, with any solver and preconditioner of
+// Hyperplane. Public: what is declared here stays compatible within a minor version (docs/library.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hyperplane/error.hpp"
+#include "hyperplane/stencil_matrix.hpp"
+
+namespace hyperplane {
+
+/// How a system is solved, and where.
+struct SolverSettings {
+    /// Keys of the sections [solver] and [preconditioner] of a deck, with values as in a deck, e.g.
+    /// {{"solver.name", "cg"}, {"solver.rtol", "1e-10"}, {"preconditioner.name", "struct_ilu"}}. docs/deck.md and
+    /// `hyperplane help KEY` describe them; keys that are not given have their defaults.
+    std::map<std::string, std::string> keys{};
+    /// OpenMP threads of this process; 0 leaves the number to OpenMP. Results do not depend on it.
+    int threads = 0;
+    /// Number of the GPU to use, as `hyperplane list devices` has it; empty: the CPU.
+    std::optional<int> gpu{};
+};
+
+/// What came of a solve.
+struct SolveResult {
+    /// Whether ||b - A x|| <= max(rtol ||b||, atol), in the 2-norm, for the residual computed from x.
+    bool converged = false;
+    /// Why the solve ended: one of the words that a record has as stop_reason, e.g. "max_iterations".
+    std::string reason;
+    /// The reason as a sentence, with what to try.
+    std::string explanation;
+    std::int64_t iterations = 0;
+    double right_hand_side = 0.0;  ///< ||b||
+    double residual = 0.0;         ///< ||b - A x||
+    double seconds = 0.0;          ///< wall time of the iterations, without copies of b and x
+    /// ||r|| / ||b|| after each iteration, r being the residual that the method updates; the first one is that of the
+    /// initial guess.
+    std::vector<double> history;
+};
+
+/// A matrix with its preconditioner. All errors are thrown as hyperplane::Error (hyperplane/error.hpp), with a message
+/// that says what to do; a solve that does not converge is not an error but a result.
+class LinearSolver {
+public:
+    /// Copies the matrix and sets up the preconditioner. Throws UsageError for wrong keys, combinations that cannot
+    /// work, coefficients that lead outside the grid and matrices that are not as symmetric as their shape says;
+    /// SetupError for pivots that cannot be used; DeviceError; OutOfMemory.
+    explicit LinearSolver(const StencilMatrix& a, const SolverSettings& settings = {});
+    ~LinearSolver();
+    LinearSolver(LinearSolver&& other) noexcept;
+    LinearSolver& operator=(LinearSolver&& other) noexcept;
+
+    /// Takes new values of a matrix of the same shape and sets up the preconditioner again. After an exception the
+    /// object can be updated again, but not solve.
+    void update(const StencilMatrix& a);
+
+    /// Solves A x = b, beginning with the given x. Both have an element for each row, point by point in natural order,
+    /// and within a point unknown by unknown. Throws UsageError if they have another length.
+    [[nodiscard]] SolveResult solve(std::span<const double> b, std::span<double> x);
+
+    double setup_seconds() const;       ///< wall time of the last set-up of the preconditioner
+    std::int64_t peak_memory() const;   ///< most bytes held at once, on a GPU of its memory, without copies there
+    const std::string& solver() const;  ///< solver.name
+    const std::string& preconditioner() const;  ///< preconditioner.name
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The version of the library, "0.2.0".
+const char* version();
+
+}  // namespace hyperplane

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "library/settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "precond/registry.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+const Provenance given_by_program{Provenance::Source::command_line, "SolverSettings::keys"};
+
+/// "solver.rtol" as section and key; the key is empty where there is no dot.
+std::pair<std::string, std::string> split(const std::string& name) {
+    const std::size_t dot = name.find('.');
+    if (dot == name.npos) return {name, ""};
+    return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+/// Adds the keys of the component that `settings` names, or of the default one.
+template <class Row>
+void add_component(const SolverSettings& settings, const std::string& section, const std::vector<Row>& rows,
+                   Parameters& parameters) {
+    const auto given = settings.keys.find(section + ".name");
+    const std::string name = given == settings.keys.end() ? parameters.text(section, "name") : given->second;
+    const Row& row = find_row(rows, section, name);
+    parameters.add(row.parameters);
+}
+
+std::string known_keys(const Parameters& parameters) {
+    std::vector<std::string> names;
+    for (const Parameters::Value& value : parameters.all()) names.push_back(value.spec.name());
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+Parameters parameters_of(const SolverSettings& settings) {
+    Parameters parameters(common_solver_parameters());
+    parameters.add(common_preconditioner_parameters());
+    add_component(settings, "solver", solvers(), parameters);
+    add_component(settings, "preconditioner", preconditioners(), parameters);
+
+    std::vector<std::string> errors;
+    for (const auto& [name, value] : settings.keys) {
+        const auto [section, key] = split(name);
+        if (!parameters.has(section, key)) {
+            errors.push_back(fmt::format("{}: unknown key '{}'; solver {} and preconditioner {} have {}",
+                                         given_by_program.text(), name, parameters.text("solver", "name"),
+                                         parameters.text("preconditioner", "name"), known_keys(parameters)));
+            continue;
+        }
+        try {
+            parameters.set(section, key, value, given_by_program);
+        } catch (const UsageError& error) {
+            errors.emplace_back(error.what());
+        }
+    }
+    if (errors.empty())
+        for (const auto& [name, value] : settings.keys) {
+            const auto [section, key] = split(name);
+            if (const Condition* unmet = parameters.unmet(section, key))
+                errors.push_back(fmt::format("{}: means nothing unless {}.{}; leave it out or set that",
+                                             parameters.where(section, key), section, unmet->text()));
+        }
+    if (!errors.empty()) throw UsageError(fmt::format("{}", fmt::join(errors, "\n")));
+    parameters.set("solver", "name", find_row(solvers(), "solver", parameters.text("solver", "name")).name,
+                   given_by_program);
+    parameters.set("preconditioner", "name", find_preconditioner(parameters.text("preconditioner", "name")).name,
+                   given_by_program);
+    return parameters;
+}
+
+}  // namespace hyperplane

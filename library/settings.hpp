@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads SolverSettings::keys by the tables of solvers and preconditioners.
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+#include "hyperplane/linear_solver.hpp"
+
+namespace hyperplane {
+
+/// All keys that apply, with defaults where none is given; aliases of components are replaced by their names. Throws
+/// one UsageError that names every wrong key.
+Parameters parameters_of(const SolverSettings& settings);
+
+}  // namespace hyperplane

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hyperplane/stencil_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/grid/stencil.hpp"
+#include "core/types.hpp"
+
+namespace hyperplane {
+
+StencilMatrix::StencilMatrix(StencilShape shape) : shape_(std::move(shape)) {
+    const auto [nx, ny, nz] = shape_.extents;
+    if (nx < 1 || ny < 1 || nz < 1)
+        throw UsageError(fmt::format("StencilShape::extents are {} x {} x {}; each must be 1 or more", nx, ny, nz));
+    if (shape_.unknowns < 1 || shape_.unknowns > max_dof)
+        throw UsageError(
+            fmt::format("StencilShape::unknowns is {}; a point has 1 to {} of them", shape_.unknowns, max_dof));
+    std::vector<Int3> offsets;
+    for (const auto& [x, y, z] : shape_.offsets) offsets.push_back({x, y, z});
+    const Stencil checked("StencilShape::offsets", offsets);  // throws where one is missing or there twice
+
+    points_ = Index(nx) * ny * nz;
+    values_.resize(points_ * checked.size() * shape_.unknowns * shape_.unknowns);
+}
+
+std::span<double> StencilMatrix::coefficients(int offset, int row, int column) {
+    return {values_.data() + place(offset, row, column), std::size_t(points_)};
+}
+
+std::span<const double> StencilMatrix::coefficients(int offset, int row, int column) const {
+    return {values_.data() + place(offset, row, column), std::size_t(points_)};
+}
+
+std::int64_t StencilMatrix::place(int offset, int row, int column) const {
+    const int offsets = int(shape_.offsets.size()), unknowns = shape_.unknowns;
+    if (offset < 0 || offset >= offsets || row < 0 || row >= unknowns || column < 0 || column >= unknowns)
+        throw UsageError(fmt::format(
+            "StencilMatrix::coefficients({}, {}, {}): this matrix has {} offsets and {} unknowns at a point", offset,
+            row, column, offsets, unknowns));
+    return ((Index(offset) * unknowns + row) * unknowns + column) * points_;
+}
+
+}  // namespace hyperplane
