@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/dense_solve.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
@@ -150,12 +149,12 @@ DenseSolve::DenseSolve(const StructMatrix& matrix) {
     if (const Index failed = square.invert(); failed >= 0) {
         const Grid& grid = a.grid();
         const Int3 p = grid.point(failed / dof);
-        throw SetupError(fmt::format(
-            "multigrid: the matrix of the coarsest grid, {} x {} x {} points, cannot be inverted: elimination stops at "
-            "point ({},{},{}), component {}. The system is singular, by more than a constant for each unknown, or "
-            "holds "
-            "values that are not finite; use struct_ilu with gmres.",
-            grid.nx, grid.ny, grid.nz, p.x, p.y, p.z, failed % dof));
+        const auto number = [](auto value) { return std::to_string(value); };  // fmt cannot be compiled by nvcc
+        throw SetupError("multigrid: the matrix of the coarsest grid, " + number(grid.nx) + " x " + number(grid.ny) +
+                         " x " + number(grid.nz) + " points, cannot be inverted: elimination stops at point (" +
+                         number(p.x) + "," + number(p.y) + "," + number(p.z) + "), component " + number(failed % dof) +
+                         ". The system is singular, by more than a constant for each unknown, or holds values that are "
+                         "not finite; use struct_ilu with gmres.");
     }
     for (const int c : lacking) square.project(c, dof);
     if (a.symmetric()) square.symmetrise();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/smoother.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
@@ -88,9 +87,9 @@ SetupReport Smoother::setup(const StructMatrix& a, const MakeSmoother& make, con
     }
     if (!std::isfinite(lambda_))
         throw SetupError(
-            fmt::format("multigrid: the smoother is unstable on the grid of {} x {} x {} points: M^-1 A "
-                        "has no bound. Use another smoother.name, or struct_ilu as the preconditioner.",
-                        a.grid().nx, a.grid().ny, a.grid().nz));
+            "multigrid: the smoother is unstable on the grid of " + std::to_string(a.grid().nx) + " x " +
+            std::to_string(a.grid().ny) + " x " + std::to_string(a.grid().nz) +  // nvcc cannot compile fmt
+            " points: M^-1 A has no bound. Use another smoother.name, or struct_ilu as the preconditioner.");
     omega_ = lambda_ > 0.0 ? std::min(1.0, margin / lambda_) : 1.0;
     return report;
 }
