@@ -8,7 +8,7 @@
 //
 //     star7 2, star13 3, diamond13 4, diamond25 7, box27 8; each is also the size of a set of such points
 //
-// Colourings that are only compared with are in precond/reproductions/looked_up_colours.hpp.
+// Colourings that serve only for comparison are in precond/reproductions/looked_up_colours.hpp.
 #pragma once
 
 #include <vector>

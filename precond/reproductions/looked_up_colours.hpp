@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Colourings of multicolor that are only compared with: slots are looked up in tables, and factors are in double
+// Colourings of multicolor that serve only for comparison: slots are looked up in tables, and factors are in double
 // precision. The solves are loops over points on either backend (precond/multicolor/coloured_points.hpp).
 //
 // `greedy_colours` is the classical rule: points in natural order take the smallest colour that none of their

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The variants spin, dag_vertex and dag_edge of subdomain_ildu0, which are only compared with; the text of their
+// The variants spin, dag_vertex and dag_edge of subdomain_ildu0, which serve only for comparison; the text of their
 // kernels is precond/reproductions/spin_and_dag.cuh.
 #pragma once
 
