@@ -142,7 +142,7 @@ class Run(StudyTest):
             self.skipTest("no h5py")
         with h5py.File(self.folder / "s.h5") as file:
             self.assertEqual(len(file["cases/name"]), 6)
-            self.assertEqual(file["cases/name"].attrs["units"], "1")
+            self.assertEqual(file["cases/name"].attrs["units"], b"1")
             for at, row in enumerate(rows):
                 self.assertEqual(file["cases/iterations"][at], int(row["iterations"] or -1))
                 self.assertEqual(row["name"] in file["records"], row["status"] == "done")
