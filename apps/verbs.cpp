@@ -84,6 +84,7 @@ const std::vector<Verb>& verbs() {
           {"print", "", "submit: only show the job script"},
           {"wait", "", "run, resume, submit: if another process runs or submits the study, wait until it has ended"},
           {"output", "NAME", "collect: write NAME.h5 and NAME.csv (default: the study's folder)", 'o'},
+          {"fom", "", "collect: also print figures of merit, a line each: fom CASE FIGURE = VALUE UNIT"},
           {"force", "", "run, resume, submit, collect: write over files that this program did not write, too"},
           {"json", "", "plan, status: print one JSON object instead of text"},
           quiet,

@@ -27,6 +27,7 @@ struct Column {
     std::string name;
     hdf5::Label label;
     enum class Kind { count, real, text } kind;
+    bool is_figure = false;  ///< a number that the run produced: a figure of merit
 };
 
 using Cell = std::string;  ///< as in the CSV; empty: no value
@@ -118,9 +119,11 @@ Table make_table(const Study& study) {
                      {"exit_code", {"1", "of the run; none if it has not ended"}, K::count}};
     for (const SweepAxis& axis : study.sweep.axes)
         table.columns.push_back({axis.name(), {"1", "value of this key; empty if it does not apply"}, K::text});
-    const std::vector<Column> results = result_columns();
+    std::vector<Column> results = result_columns();
+    for (Column& column : results) column.is_figure = column.kind != K::text;
     table.columns.insert(table.columns.end(), results.begin(), results.end());
-    for (const std::string& norm : norms) table.columns.push_back({"error_" + norm, {"1", "error norm"}, K::real});
+    for (const std::string& norm : norms)
+        table.columns.push_back({"error_" + norm, {"1", "error norm"}, K::real, true});
     table.columns.push_back({"record", {"1", "file of the record"}, K::text});
 
     for (Row& row : table.rows) {
@@ -138,6 +141,28 @@ Table make_table(const Study& study) {
         row.cells.push_back(c.record);
     }
     return table;
+}
+
+/// Figures of merit, one a line: "fom CASE FIGURE = VALUE UNIT", without the unit where it is 1. The last lines are
+/// about the whole study.
+std::string figures_of_merit(const Table& table) {
+    std::string text;
+    int succeeded = 0, failed = 0;
+    for (const Row& row : table.rows) {
+        if (!row.state.has_result()) continue;
+        ++(row.state.record->exit_code == 0 ? succeeded : failed);
+        for (std::size_t at = 0; at < table.columns.size(); ++at) {
+            const Column& column = table.columns[at];
+            if (!column.is_figure || row.cells[at].empty()) continue;
+            const std::string units = column.label.units;
+            text += fmt::format("fom {} {} = {}{}\n", row.a_case->name, column.name, row.cells[at],
+                                units == "1" ? "" : " " + units);
+        }
+    }
+    const int cases = int(table.rows.size());
+    return text + fmt::format(
+                      "fom study cases = {}\nfom study succeeded = {}\nfom study failed = {}\nfom study missing = {}\n",
+                      cases, succeeded, failed, cases - succeeded - failed);
 }
 
 /// A field of a CSV file, quoted as RFC 4180 requires.
@@ -209,6 +234,7 @@ int study_collect(const Study& study, const Invocation& invocation) {
     write_sealed(image_path, image, {FileKind::study}, overwrite);
     write_atomically(csv_path, to_csv(table), FileKind::csv, overwrite);
     fmt::print("{}, {}: {} of {} cases have a result\n", image_path, csv_path, results, table.rows.size());
+    if (invocation.has("fom")) fmt::print("{}", figures_of_merit(table));
     return int(ExitCode::ok);
 }
 

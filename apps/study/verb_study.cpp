@@ -34,7 +34,7 @@ const std::vector<Subverb>& subverbs() {
          {"jobs", "failed", "edited", "wait", "force"},
          [](const Study& study, const Invocation& invocation) { return study_run(study, invocation, true); },
          true},
-        {"collect", {"output", "force"}, study_collect},
+        {"collect", {"output", "fom", "force"}, study_collect},
     };
     return table;
 }

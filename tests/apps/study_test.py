@@ -149,6 +149,27 @@ class Run(StudyTest):
             name = rows[0]["name"]
             self.assertEqual(file["records"][name]["solves/iterations"][0], file["cases/iterations"][0])
 
+    def test_figures_of_merit(self):
+        study = self.study()
+        self.expect(0, "study", "run", study)
+        self.file_of(SIX[1]).unlink()
+        self.assertNotIn("fom", self.expect(0, "study", "collect", study).stdout)
+        lines = self.expect(0, "study", "collect", study, "--fom").stdout.splitlines()[1:]
+        figures = {}
+        for line in lines:
+            parts = re.fullmatch(r"fom (\S+) (\w+) = (\S+)(?: (\S+))?", line)
+            self.assertTrue(parts, line)
+            figures[parts[1], parts[2]] = (parts[3], parts[4])
+        self.assertEqual(len(figures), len(lines))
+        for row in self.rows():
+            for figure, unit in {"iterations": None, "solve_seconds": "s", "memory_peak": "B", "error_max": None}.items():
+                expected = (row[figure], unit) if row["status"] == "done" else None
+                self.assertEqual(figures.get((row["name"], figure)), expected)
+        self.assertNotIn((SIX[0], "case"), figures)
+        self.assertNotIn((SIX[0], "exit_code"), figures)
+        totals = [figures["study", name][0] for name in ("cases", "succeeded", "failed", "missing")]
+        self.assertEqual(totals, ["6", "5", "0", "1"])
+
     def test_a_failed_case_is_a_result(self):
         study = self.study("max_iterations = 9\n" + SWEEP)
         self.expect(8, "study", "run", study, says=["failed", "exit code 3: max_iterations"])
