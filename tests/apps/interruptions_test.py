@@ -109,14 +109,17 @@ class Early(Interruptions):
 
     def test_a_study_stopped_at_once(self):
         study = self.write("s.ini", MARCH + "[sweep]\nproblem.viscosity = 1e-3, 2e-3\n")
+        seen = set()
         for delay in (0.0, 0.05, 0.2, 0.4):
             process = self.begin("study", "run", study, "--jobs", "2", preexec_fn=hold)
             time.sleep(delay)
             process.send_signal(signal.SIGTERM)
             _, log = process.communicate(timeout=120)
-            self.assertEqual(process.returncode, 75, log)
+            self.assertIn(process.returncode, (0, 75), log)  # a fast machine is done before the signal
+            seen.add(process.returncode)
             self.assertNotIn("] killed", log)
             self.assertNotIn("] failed", log)
+        self.assertIn(75, seen)
         self.expect(0, "study", "resume", study)
 
     @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
