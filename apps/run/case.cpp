@@ -245,17 +245,18 @@ std::string absolute_folder_of(const Deck& deck) {
     return (folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(folder)).string();
 }
 
-/// Whether a file begins as HDF5 files do; a deck never does.
-bool is_hdf5(const std::string& path) {
+/// Whether a file begins as files of results do, behind a seal (io/sealed_file.hpp) or as HDF5; a deck never does.
+bool holds_results(const std::string& path) {
     std::error_code none;
     if (!std::filesystem::is_regular_file(path, none)) return false;  // a FIFO can be read once
-    std::array<char, 4> head{};
-    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-    return std::string_view(head.data(), head.size()) == "\x89HDF";
+    std::array<char, 11> bytes{};
+    std::ifstream(path, std::ios::binary).read(bytes.data(), bytes.size());
+    const std::string_view head(bytes.data(), bytes.size());
+    return head == "hyperplane " || head.substr(0, 4) == "\x89HDF";
 }
 
 Deck read_deck_or_record(const std::string& path) {
-    if (!is_hdf5(path)) return read_deck(path);
+    if (!holds_results(path)) return read_deck(path);
     const RecordData record = read_record(path);
     Deck deck = parse_deck(with_defaults_marked(record.deck_resolved), path);
     std::erase_if(deck.entries, [](const DeckEntry& entry) { return entry.name() == "output.file"; });
