@@ -90,7 +90,8 @@ std::string PivotInverter::explain() const {
                        : rule_.definite ? "not positive enough for incomplete Cholesky"
                                         : "too small";
     const char* cause =
-        not_finite() ? " The matrix holds a NaN or an infinity, which no pivot_policy can repair; check the coefficients."
+        not_finite()
+            ? " The matrix holds a NaN or an infinity, which no pivot_policy can repair; check the coefficients."
         : rule_.boost > 0.0
             ? " Its whole block is zero, so there is no scale to boost it to; give the cell a diagonal entry."
             : "";

@@ -28,12 +28,12 @@ TEST(ConvectionDiffusion, ErrorsAreTheKnownOnes) {
         const char* cells[3] = {"15", "31", "63"};
         double found[3];
         for (int level = 0; level < 3; ++level) {
-            found[level] = solved_error(
-                *make_problem("convection_diffusion", steady({{"grid.cells", cells[level]},
-                                                              {"problem.wind", "const"},
-                                                              {"problem.viscosity", "0.05"},
-                                                              {"problem.scheme", known.scheme},
-                                                              {"problem.right_hand_side", "manuexp"}})));
+            found[level] =
+                solved_error(*make_problem("convection_diffusion", steady({{"grid.cells", cells[level]},
+                                                                           {"problem.wind", "const"},
+                                                                           {"problem.viscosity", "0.05"},
+                                                                           {"problem.scheme", known.scheme},
+                                                                           {"problem.right_hand_side", "manuexp"}})));
             EXPECT_NEAR(found[level], known.errors[level], 0.01 * known.errors[level]) << known.scheme;
         }
         EXPECT_NEAR(std::log2(found[1] / found[2]), known.order, 0.1) << known.scheme;
@@ -45,13 +45,12 @@ TEST(ConvectionDiffusion, SecondOrderWithEveryWind) {
     for (const char* wind : {"const", "rotate", "recirc", "abc"})
         for (const char* scheme : {"central", "sg"}) {
             const auto error = [&](const char* cells) {
-                return solved_error(
-                    *make_problem("convection_diffusion", {{"grid.cells", cells},
-                                                           {"problem.regime", "steady"},
-                                                           {"problem.wind", wind},
-                                                           {"problem.viscosity", "0.5"},
-                                                           {"problem.scheme", scheme},
-                                                           {"problem.right_hand_side", "manuexp"}}));
+                return solved_error(*make_problem("convection_diffusion", {{"grid.cells", cells},
+                                                                           {"problem.regime", "steady"},
+                                                                           {"problem.wind", wind},
+                                                                           {"problem.viscosity", "0.5"},
+                                                                           {"problem.scheme", scheme},
+                                                                           {"problem.right_hand_side", "manuexp"}}));
             };
             EXPECT_NEAR(std::log2(error("9 13 11") / error("17 25 21")), 2.0, 0.25) << wind << " " << scheme;
         }

@@ -169,7 +169,7 @@ class ReportTest(unittest.TestCase):
     def test_scaling_draws_a_curve_each_combination(self):
         page = self.page(*self.sweep())
         label = next(svg["aria-label"] for svg in Outline(page).pictures() if "over unknowns" in svg["aria-label"])
-        self.assertIn("struct_ilu: 0.036 at 4.1e3", label)
+        self.assertIn("struct_ilu: 0.036 at 4100", label)
         self.assertIn("jacobi: ", label)
         self.assertNotIn("How it scales", self.page(self.record("one.h5")))
 
@@ -200,7 +200,7 @@ class ReportTest(unittest.TestCase):
         for words in ("a study of poisson, 7 cases", "6 of 7 cases", "1 waiting", "preconditioner=none,cells=64"):
             self.assertIn(words, text)
         label = next(svg["aria-label"] for svg in outline.pictures() if "over unknowns" in svg["aria-label"])
-        self.assertIn("struct_ilu: 0.036 at 4.1e3", label)
+        self.assertIn("struct_ilu: 0.036 at 4100", label)
         self.assertIn("jacobi, cells=16", outline.pictures()[0]["aria-label"])
 
     def test_study_without_results(self):
