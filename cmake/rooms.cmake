@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# add_room(NAME SOURCES ... BOTH ... [TOGETHER n] LINKS ...): a static library whose headers are included as
-# "NAME/x.hpp". BOTH are C++ files with loops over points (core/device/for_each_point.hpp), compiled as CUDA where the CUDA
+# add_room(NAME [FOLDER NAME] SOURCES ... BOTH ... [TOGETHER n] LINKS ...): a static library whose headers are included as
+# "FOLDER/x.hpp". BOTH are C++ files with loops over points (core/device/for_each_point.hpp), compiled as CUDA where the CUDA
 # backend is built. n of the other sources are compiled at a time, where reading headers takes most of the time.
 #
 # Each room's folder is reached through its own include root, so including the header of a room
@@ -30,15 +30,19 @@ endif()
 # the preset asan has it, so that sources are seen to include what they use).
 set(common_headers <algorithm> <cmath> <functional> <map> <memory> <optional> <string> <vector> <fmt/format.h>)
 
-function(room_include_root name)
-  set(root ${CMAKE_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${root})
-  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${name} ${root}/${name} SYMBOLIC)
+function(room_include_root name folder)
+  set(link ${CMAKE_BINARY_DIR}/include/${name}/${folder})
+  get_filename_component(above ${link} DIRECTORY)
+  file(MAKE_DIRECTORY ${above})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${link} SYMBOLIC)
 endfunction()
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "" "TOGETHER" "SOURCES;BOTH;LINKS" ${ARGN})
-  room_include_root(${name})
+  cmake_parse_arguments(ROOM "" "FOLDER;TOGETHER" "SOURCES;BOTH;LINKS" ${ARGN})
+  if(NOT ROOM_FOLDER)
+    set(ROOM_FOLDER ${name})
+  endif()
+  room_include_root(${name} ${ROOM_FOLDER})
   add_library(hyperplane_${name} STATIC ${ROOM_SOURCES} ${ROOM_BOTH})
   if(HYPERPLANE_TIDY)
     set_source_files_properties(${ROOM_BOTH} PROPERTIES COMPILE_OPTIONS

@@ -12,7 +12,7 @@ import sys
 import repository
 
 READ = repository.CODE + (".py", ".sh", ".cmake", ".md", ".ini", "CMakeLists.txt")
-PATH = re.compile(r"(?<![\w./$-])(?:apps|core|examples|io|library|packaging|precond|problems|solvers|tests|docs|inputs|cmake|python)"
+PATH = re.compile(r"(?<![\w./$-])(?:apps|core|examples|io|packaging|precond|problems|solvers|tests|docs|inputs|cmake|python)"
                   r"(?:/[\w.-]+)+\.(?:hpp|cpp|cuh|cu|py|md|ini|cmake|sh|json|txt|png|mtx)\b")
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
 TO_FILL_IN = re.compile(r"(?<![A-Za-z])[A-Z]+(?![A-Za-z])")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "library/settings.hpp"
+#include "apps/library/settings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

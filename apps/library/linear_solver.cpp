@@ -13,7 +13,7 @@
 #include "core/interfaces/solver.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/timer.hpp"
-#include "library/settings.hpp"
+#include "apps/library/settings.hpp"
 #include "precond/registry.hpp"
 #include "solvers/registry.hpp"
 
