@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "apps/library/settings.hpp"
 #include "core/interfaces/solver.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/timer.hpp"
-#include "apps/library/settings.hpp"
 #include "precond/registry.hpp"
 #include "solvers/registry.hpp"
 

@@ -87,7 +87,7 @@ class Spack(unittest.TestCase):
         names = {"OpenMP": None, "GTest": None, "HDF5": "hdf5", "Boost": "boost", "ZLIB": "zlib-api",
                  "nlohmann_json": "nlohmann-json", "fmt": "fmt", "spdlog": "spdlog", "CUDAToolkit": "cuda"}
         dependencies = {re.match(r"[\w-]+", spec)[0] for spec in self.declared.first_arguments("depends_on")}
-        for room in ("", "apps", "core", "io", "precond", "problems", "solvers", "library"):
+        for room in ("", "apps", "core", "io", "precond", "problems", "solvers", "apps/library"):
             for name in re.findall(r"find_package\((\w+)", (ROOT / room / "CMakeLists.txt").read_text()):
                 self.assertIn(name, names, "a library that the recipe's test does not know")
                 if names[name]:
