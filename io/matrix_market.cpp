@@ -76,7 +76,7 @@ bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates
 
 }  // namespace
 
-InputMatrix parse_matrix_market(const std::string& text, const std::string& file, FileSymmetry said, int threads) {
+InputMatrix parse_matrix_market(const std::string& text, const std::string& file, FileSymmetry symmetry, int threads) {
     Lines lines(text, file);
     const Banner banner = read_banner(lines);
     if (!banner.coordinate) lines.fail("a dense array; a sparse matrix is needed, in coordinate format");
@@ -93,7 +93,7 @@ InputMatrix parse_matrix_market(const std::string& text, const std::string& file
         lines.fail(fmt::format("{} rows, but only {} entries: some rows are empty", matrix.rows, announced));
     read_entries(lines, announced, banner.entries, threads, matrix);
 
-    const bool symmetric = is_symmetric(banner, said, matrix, file);
+    const bool symmetric = is_symmetric(banner, symmetry, matrix, file);
     const Symmetry meant = symmetric ? Symmetry::symmetric : banner.given ? banner.entries.symmetry : Symmetry::general;
     return {compress(matrix, meant, threads, file), symmetric};
 }

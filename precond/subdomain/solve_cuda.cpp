@@ -132,13 +132,13 @@ SubdomainSolveCuda::Arguments arguments_of(const Partition& partition, const Lay
 
 }  // namespace
 
-SubdomainShape::SubdomainShape(const Partition& c, const Stencil& within, int dof, LayoutKind kind,
+SubdomainShape::SubdomainShape(const Partition& partition, const Stencil& stencil, int dof, LayoutKind layout,
                                SubdomainVariant variant, FactorStorage storage)
-    : partition(c),
-      stencil(within),
-      order(c, within, dof, rows_of(Backend::cuda, variant), storage),
-      cells(c, within),
-      layout(kind) {}
+    : partition(partition),
+      stencil(stencil),
+      order(partition, stencil, dof, rows_of(Backend::cuda, variant), storage),
+      cells(partition, stencil),
+      layout(layout) {}
 
 Index SubdomainShape::vector() const {
     return (Index(order.dof) * cells.cells + 2 * cells.margin + 1) / 2 * 2;

@@ -94,7 +94,8 @@ private:
         }
         std::map<Offset, double> b;
         double magnitude = 0.0;
-        for (const auto& [offset, block] : a_.blocks[i]) {
+        for (const auto& entry : a_.blocks[i]) {
+            const Offset offset = entry.first;
             const auto sign = [&](int axis) {
                 const int o = component(offset, axis);
                 return !is_odd(axis) ? 0 : (o > 0) - (o < 0);
