@@ -18,6 +18,7 @@ std::string program_usage();
 int bench_verb(const Invocation& invocation);
 int run_verb(const Invocation& invocation);
 int check_verb(const Invocation& invocation);
+int warm_verb(const Invocation& invocation);
 int compare_verb(const Invocation& invocation);
 int study_verb(const Invocation& invocation);
 int list_verb(const Invocation& invocation);

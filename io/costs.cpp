@@ -10,6 +10,7 @@ Costs costs_of(const std::vector<TimerRow>& timers, const std::vector<SolveRow>&
     Costs costs{.memory = memory, .parts = std::max<Index>(1, Index(parts.size()))};
     for (const TimerRow& row : timers) {
         if (row.name == "assemble") costs.assembly = row.seconds;
+        if (row.name == "compile") costs.compile = row.seconds;
         if (row.name == "setup") costs.setup = row.seconds;
         if (row.name == "solve") costs.solve = row.seconds;
     }

@@ -12,6 +12,7 @@ namespace hyperplane {
 
 struct Costs {
     double assembly = 0.0, setup = 0.0, solve = 0.0;  ///< seconds
+    double compile = 0.0;                             ///< seconds of the compiler of kernels, in none of the others
     Index iterations = 0;                             ///< of all solves
     Index memory = 0;                                 ///< bytes at the peak
     Index parts = 1;

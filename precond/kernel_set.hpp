@@ -21,8 +21,7 @@ struct KernelSet {
     int dof;
     bool symmetric;
     FactorStorage storage;
-    /// Compiles for an architecture, such as "sm_90"; only if the program is built with CUDA.
-    std::function<std::vector<rtc::KernelResources>(const std::string& architecture)> compile;
+    std::function<rtc::Programs()> programs;  ///< what NVRTC compiles; only if the program is built with CUDA
 
     std::string name() const;
 };

@@ -66,7 +66,7 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;
     std::vector<NamedTuning> tunings;  ///< for `bench --tunings`
-    /// The kernels that NVRTC compiles for a deck on a GPU; empty if there are none. For tests, which have no GPU.
+    /// The kernels that NVRTC compiles for a deck on a GPU, known without one; empty if there are none.
     std::function<std::vector<KernelSet>(const Parameters&, const PreconditionerSetting&)> kernels;
 };
 

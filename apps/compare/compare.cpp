@@ -9,6 +9,7 @@
 #include <new>
 
 #include "apps/run/fingerprint.hpp"
+#include "apps/run/kernels.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/random.hpp"
@@ -202,6 +203,18 @@ void Comparison::build_all() {
         });
     }
     one_at_a_time_ = together + most_of_setups > available;
+    compile_kernels();
+}
+
+void Comparison::compile_kernels() {
+    std::vector<const Case*> cases;
+    for (const Entrant& entrant : entrants_)
+        if (entrant.a_case) cases.push_back(&*entrant.a_case);
+    if (cases.empty()) return;
+    progress_.show("compiling kernels");
+    if (const rtc::Compilation done = KernelPreparation(cases).wait(); done.compiled > 0)
+        progress_.note(
+            fmt::format("{} compiled in {:.2g} s, and kept", counted(done.compiled, "kernel"), done.seconds));
 }
 
 Comparison::Prepared& Comparison::system_for(const Case& a_case) {

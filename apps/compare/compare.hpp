@@ -123,6 +123,8 @@ private:
 
     Case build(std::size_t at) const;
     void build_all();
+    /// Compiles the kernels of all candidates at once, so that no turn contains the compiler's time.
+    void compile_kernels();
     void warm_up(std::size_t at);
     void take_turn(std::size_t at);
     void record(std::size_t at);

@@ -10,6 +10,7 @@
 
 #include "apps/run/advice.hpp"
 #include "apps/run/blow_up.hpp"
+#include "apps/run/kernels.hpp"
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
@@ -83,8 +84,13 @@ void Simulation::keep_costs() {
 }
 
 void Simulation::march() {
+    KernelPreparation kernels({&case_});  // while memory is allocated and the initial state computed
     allocate();
     start();
+    if (const rtc::Compilation done = kernels.wait(); done.compiled > 0) {
+        outcome_.timers.add("compile", done.seconds);
+        spdlog::info("{} compiled in {:.2g} s, and kept", counted(done.compiled, "kernel"), done.seconds);
+    }
     auto published = std::chrono::steady_clock::now();
     checkpoints_.begin(stepper_->steps_done());
     while (!stepper_->ended()) {
@@ -103,6 +109,7 @@ void Simulation::march() {
     end(*stepper_->ended());
     const double time = stepper_->time();
     newton_.reset(), stepper_.reset();  // their memory is released before the output allocates
+    warn_of_unprepared_kernels();
     write_results(case_, u_, time, record_, outcome_);
 }
 

@@ -73,8 +73,10 @@ std::string residual_text(const SolveReport& report) {
 
 std::string time_text(const Outcome& outcome) {
     const Costs costs = costs_of(outcome);
-    return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration", costs.assembly,
-                       costs.setup, costs.solve, 1e3 * costs.per_iteration());
+    return fmt::format(
+        "assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration{}", costs.assembly, costs.setup,
+        costs.solve, 1e3 * costs.per_iteration(),
+        costs.compile > 0.0 ? fmt::format("; before, kernels compiled in {:.2g} s (kept)", costs.compile) : "");
 }
 
 std::string judgement_text(const Judgement& judgement) {
@@ -190,6 +192,7 @@ void guard_json(const std::string& path, Overwrite overwrite) {
 
 nlohmann::json to_json(const Costs& costs) {
     return {{"assembly_seconds", costs.assembly},
+            {"compile_seconds", costs.compile},
             {"setup_seconds", costs.setup},
             {"solve_seconds", costs.solve},
             {"iterations", costs.iterations},

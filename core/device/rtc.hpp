@@ -4,7 +4,8 @@
 // A kernel's texts lie in .cuh and .hpp files that include one another, "precond/walks/tile_lines.cuh", as files of the
 // host do; a room's are embedded into the program (embed_kernels in cmake/cuda.cmake) and handed to NVRTC as its
 // headers. What a kernel is specialised on comes as definitions. The same texts and definitions are compiled once a
-// process, and the machine code is kept on disk under $XDG_CACHE_HOME/hyperplane (~/.cache/hyperplane).
+// process, and the machine code is kept on disk under $XDG_CACHE_HOME/hyperplane (~/.cache/hyperplane). Programs that
+// will be needed are prepared together, before anything is timed.
 #pragma once
 
 #include <map>
@@ -39,6 +40,14 @@ struct KernelResources {
 
 using Definitions = std::map<std::string, std::string>;
 
+/// What one call of the compiler turns into machine code: a source and what it is specialised on.
+struct Program {
+    Source source;
+    Definitions definitions;
+    std::string title{};  ///< tells programs with the same kernels apart, such as "lower" and "upper"
+};
+using Programs = std::vector<Program>;
+
 /// "{1,2,3}", the initialiser of an array. An array has at least one element: of no values "{0}".
 std::string array_of(const std::vector<int>& values);
 
@@ -50,6 +59,25 @@ std::vector<std::string_view> included_texts(const Source& source);
 /// Returns the machine code; `resources`, when given, receives a row for each kernel.
 std::vector<char> compile(const Source& source, const Definitions& definitions, const std::string& architecture,
                           std::vector<KernelResources>* resources = nullptr);
+/// Compiles programs and returns a row for each of their kernels, named "title kernel". Nothing is kept.
+std::vector<KernelResources> compile(const Programs& programs, const std::string& architecture);
+
+/// What the compiler was asked for, and how long that took.
+struct Compilation {
+    int compiled = 0;      ///< programs
+    int kept = 0;          ///< programs whose machine code was there already, in this process or on the disk
+    double seconds = 0.0;  ///< from the first to the last; not a sum over threads
+};
+
+/// Compiles, on as many threads, the programs whose machine code is not kept yet for an architecture, and keeps it in
+/// this process and on the disk. Needs no device. Throws Error (internal) with the compiler's log.
+Compilation prepare(const Programs& programs, const std::string& architecture, int threads);
+/// The programs that this process compiled because a kernel was needed that had not been prepared.
+Compilation unprepared();
+/// The architecture of the chosen device, "sm_90".
+std::string device_architecture();
+/// The folder in which machine code is kept, empty if it is kept nowhere.
+std::string kept_in();
 
 /// Blocks of a launch along x and y.
 struct Blocks {

@@ -5,17 +5,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
 #include <regex>
+#include <thread>
 
 #include "core/device/cuda.hpp"
 #include "core/device/rtc.hpp"
 #include "core/error.hpp"
+#include "core/timer.hpp"
 
 namespace hyperplane::rtc {
 namespace {
@@ -79,12 +84,12 @@ void add_included(const Texts& texts, std::string_view name, std::string_view by
     for (const std::string& other : includes_of(found->second)) add_included(texts, other, found->first, names);
 }
 
-/// What is compiled: definitions and texts. Two programs whose `key` is the same give the same machine code.
-struct Program {
+/// What the compiler reads: definitions and texts. Two whose `key` is the same give the same machine code.
+struct CompilerInput {
     std::string name, text, key;
     std::vector<const char*> headers, header_names;
 
-    Program(const Source& source, const Definitions& definitions) : name(source.main) {
+    CompilerInput(const Source& source, const Definitions& definitions) : name(source.main) {
         const std::vector<std::string_view> included = included_texts(source);
         for (const auto& [macro, value] : definitions) text += fmt::format("#define {} {}\n", macro, value);
         text += fmt::format("#line 1 \"{}\"\n{}", name, source.texts.at(source.main));
@@ -98,7 +103,7 @@ struct Program {
     }
 };
 
-std::vector<char> compile(const Program& source, const std::string& architecture,
+std::vector<char> compile(const CompilerInput& source, const std::string& architecture,
                           std::vector<KernelResources>* resources) {
     nvrtcProgram program = nullptr;
     check(nvrtcCreateProgram(&program, source.text.c_str(), source.name.c_str(), int(source.headers.size()),
@@ -153,7 +158,7 @@ public:
         if (path_.empty()) return;
         std::error_code ignored;
         std::filesystem::create_directories(path_.parent_path(), ignored);
-        const auto part = path_.string() + fmt::format(".{}", getpid());
+        const auto part = path_.string() + fmt::format(".{}.{}", getpid(), gettid());
         {
             std::ofstream file(part, std::ios::binary);
             file << key_;
@@ -173,6 +178,92 @@ private:
     std::filesystem::path path_;
 };
 
+/// The machine code that this process has, by architecture and key. Threads may ask for it at the same time; two that
+/// ask for the same may both compile it.
+class MachineCode {
+public:
+    /// The code of a program; compiled now if it was not prepared.
+    const std::vector<char>& of(const CompilerInput& program, const std::string& architecture) {
+        const auto begin = std::chrono::steady_clock::now();
+        const std::string name = name_of(program, architecture);
+        if (const auto* code = find(name)) return *code;
+        const bool compiled = get(program, architecture);
+        const std::lock_guard lock(mutex_);
+        if (compiled) ++unprepared_.compiled, unprepared_.seconds += seconds_since(begin);
+        return code_.at(name);
+    }
+
+    Compilation prepare(const Programs& programs, const std::string& architecture, int threads) {
+        const auto begin = std::chrono::steady_clock::now();
+        std::map<std::string, CompilerInput> wanted;
+        for (const Program& program : programs) {
+            CompilerInput input(program.source, program.definitions);
+            std::string name = name_of(input, architecture);
+            wanted.try_emplace(std::move(name), std::move(input));
+        }
+        std::vector<const CompilerInput*> inputs;
+        for (const auto& [name, input] : wanted) inputs.push_back(&input);
+
+        std::atomic<std::size_t> next = 0;
+        std::atomic<int> compiled = 0;
+        std::exception_ptr failure;
+        const auto work = [&] {
+            for (std::size_t at = next++; at < inputs.size(); at = next++) try {
+                    if (get(*inputs[at], architecture)) ++compiled;
+                } catch (...) {
+                    const std::lock_guard lock(mutex_);
+                    failure = std::current_exception();
+                }
+        };
+        {
+            std::vector<std::jthread> helpers;
+            for (int thread = 1; thread < std::min(threads, int(inputs.size())); ++thread) helpers.emplace_back(work);
+            work();
+        }
+        if (failure) std::rethrow_exception(failure);
+        return {compiled, int(inputs.size()) - compiled, seconds_since(begin)};
+    }
+
+    Compilation unprepared() const {
+        const std::lock_guard lock(mutex_);
+        return unprepared_;
+    }
+
+private:
+    static std::string name_of(const CompilerInput& program, const std::string& architecture) {
+        return architecture + "\n" + program.key;
+    }
+    const std::vector<char>* find(const std::string& name) const {
+        const std::lock_guard lock(mutex_);
+        const auto found = code_.find(name);
+        return found == code_.end() ? nullptr : &found->second;
+    }
+    /// Takes the code into this process. True if it had to be compiled.
+    bool get(const CompilerInput& program, const std::string& architecture) {
+        const std::string name = name_of(program, architecture);
+        if (find(name)) return false;
+        const CachedCode cached(program.key, architecture);
+        std::vector<char> code = cached.read();
+        const bool compiled = code.empty();
+        if (compiled) {
+            code = compile(program, architecture, nullptr);
+            cached.write(code);
+        }
+        const std::lock_guard lock(mutex_);
+        code_.try_emplace(name, std::move(code));
+        return compiled;
+    }
+
+    mutable std::mutex mutex_;
+    std::map<std::string, std::vector<char>> code_;
+    Compilation unprepared_;
+};
+
+MachineCode& machine_code() {
+    static MachineCode code;
+    return code;
+}
+
 }  // namespace
 
 std::string array_of(const std::vector<int>& values) {
@@ -187,7 +278,36 @@ std::vector<std::string_view> included_texts(const Source& source) {
 
 std::vector<char> compile(const Source& source, const Definitions& definitions, const std::string& architecture,
                           std::vector<KernelResources>* resources) {
-    return compile(Program(source, definitions), architecture, resources);
+    return compile(CompilerInput(source, definitions), architecture, resources);
+}
+
+std::vector<KernelResources> compile(const Programs& programs, const std::string& architecture) {
+    std::vector<KernelResources> all, some;
+    for (const Program& program : programs) {
+        compile(program.source, program.definitions, architecture, &some);
+        for (KernelResources& row : some) {
+            if (!program.title.empty()) row.name = program.title + " " + row.name;
+            all.push_back(std::move(row));
+        }
+    }
+    return all;
+}
+
+Compilation prepare(const Programs& programs, const std::string& architecture, int threads) {
+    return machine_code().prepare(programs, architecture, threads);
+}
+
+Compilation unprepared() {
+    return machine_code().unprepared();
+}
+
+std::string device_architecture() {
+    const auto& device = device::properties();
+    return fmt::format("sm_{}{}", device.major, device.minor);
+}
+
+std::string kept_in() {
+    return cache_folder().string();
 }
 
 void AnyKernel::allow_shared(Index bytes) const {
@@ -222,17 +342,10 @@ AnyKernel::AnyKernel(const Source& source, const Definitions& definitions, const
     static std::mutex mutex;
     static std::map<std::string, cudaLibrary_t> libraries;
     const std::lock_guard lock(mutex);
-    const Program program(source, definitions);
+    const CompilerInput program(source, definitions);
     auto found = libraries.find(program.key);
     if (found == libraries.end()) {
-        const auto& device = device::properties();
-        const std::string architecture = fmt::format("sm_{}{}", device.major, device.minor);
-        const CachedCode cached(program.key, architecture);
-        std::vector<char> code = cached.read();
-        if (code.empty()) {
-            code = compile(program, architecture, nullptr);
-            cached.write(code);
-        }
+        const std::vector<char>& code = machine_code().of(program, device_architecture());
         cudaLibrary_t library{};
         cuda::check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                     program.name.c_str());

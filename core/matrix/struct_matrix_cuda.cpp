@@ -75,14 +75,9 @@ void StructMatrixCuda::launch(const Kernel& kernel, const StructMatrix& a, const
                   arguments);
 }
 
-std::vector<rtc::KernelResources> StructMatrixCuda::compile(const Layout& layout, const Stencil& stencil, int dof,
-                                                            MatrixStorage storage, const std::string& architecture) {
-    std::vector<rtc::KernelResources> all, one;
-    for (const bool exact : {false, true}) {
-        rtc::compile(source(), definitions(layout, stencil, dof, storage, exact), architecture, &one);
-        for (auto& row : one) row.name = exact ? "residual" : "spmv", all.push_back(row);
-    }
-    return all;
+rtc::Programs StructMatrixCuda::programs(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage) {
+    return {{source(), definitions(layout, stencil, dof, storage, false)},
+            {source(), definitions(layout, stencil, dof, storage, true), "residual"}};
 }
 
 }  // namespace hyperplane

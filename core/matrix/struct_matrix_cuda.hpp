@@ -22,9 +22,8 @@ public:
     /// r = b - A x, in twice the working precision.
     void residual(const StructMatrix& a, const Vector& b, const Vector& x, Vector& r) const;
 
-    /// Compiles both kernels for an architecture, without a device.
-    static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
-                                                     MatrixStorage storage, const std::string& architecture);
+    /// What NVRTC compiles for the product and for the residual.
+    static rtc::Programs programs(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage);
 
 private:
     using Arguments = SpmvArguments<rtc::most_entries>;

@@ -179,15 +179,11 @@ void FgBiluCuda::solve(const ReducedFactors& factors, const double* r, double* z
     solve_triangle(upper_, false, system_, tuning_, arguments, r, z);
 }
 
-std::vector<rtc::KernelResources> FgBiluCuda::compile(const IluPattern& system, const std::string& architecture) {
+rtc::Programs FgBiluCuda::programs(const IluPattern& system) {
     const FgBiluTuning tuning;
-    std::vector<rtc::KernelResources> rows, more;
-    rtc::compile(solve_source(), definitions(system, tuning, true), architecture, &rows);
-    if (!is_reduced(system.storage)) {
-        rtc::compile(factor_source(), definitions(system, tuning, false), architecture, &more);
-        rows.insert(rows.end(), more.begin(), more.end());
-    }
-    return rows;
+    rtc::Programs all{{solve_source(), definitions(system, tuning, true)}};
+    if (!is_reduced(system.storage)) all.push_back({factor_source(), definitions(system, tuning, false)});
+    return all;
 }
 
 }  // namespace hyperplane

@@ -48,9 +48,8 @@ public:
     /// The same with factors in reduced precision, whose order is that of lies_together.
     void solve(const ReducedFactors& factors, const double* r, double* z) const;
 
-    /// Compiles every kernel for an architecture, without a device; in reduced precision those that double
-    /// precision does not have.
-    static std::vector<rtc::KernelResources> compile(const IluPattern& system, const std::string& architecture);
+    /// What NVRTC compiles; in reduced precision the kernels that double precision does not have.
+    static rtc::Programs programs(const IluPattern& system);
 
 private:
     IluPattern system_;

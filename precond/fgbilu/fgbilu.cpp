@@ -198,8 +198,7 @@ std::vector<KernelSet> FgBilu::kernels(const FgBiluOptions& options, const Preco
         const IluPattern system =
             system_of(options, layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric());
         return {{"fgbilu", layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
-                 options.storage,
-                 [system](const std::string& architecture) { return FgBiluCuda::compile(system, architecture); }}};
+                 options.storage, [system] { return FgBiluCuda::programs(system); }}};
     }
     return {};
 }

@@ -112,9 +112,7 @@ PreconditionerRow jacobi_row() {
             return {{"invert_diagonal",
                      Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map()),
                      point_stencil(), setting.matrix.dof(), false, FactorStorage::double_precision,
-                     [dof = setting.matrix.dof()](const std::string& architecture) {
-                         return std::vector{compile_invert_diagonal(dof, architecture)};
-                     }}};
+                     [dof = setting.matrix.dof()] { return invert_diagonal_programs(dof); }}};
         return {};
     };
     return row;

@@ -61,10 +61,8 @@ void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const Pi
     adopt(host, g, a.dof(), inverter);
 }
 
-rtc::KernelResources compile_invert_diagonal(int dof, const std::string& architecture) {
-    std::vector<rtc::KernelResources> resources;
-    rtc::compile(source(), definitions(dof), architecture, &resources);
-    return resources.at(0);
+rtc::Programs invert_diagonal_programs(int dof) {
+    return {{source(), definitions(dof)}};
 }
 
 }  // namespace hyperplane

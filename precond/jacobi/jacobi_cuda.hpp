@@ -15,7 +15,7 @@ namespace hyperplane {
 void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules,
                           PivotInverter& inverter);
 
-/// Compiles the kernel for an architecture, without a device.
-rtc::KernelResources compile_invert_diagonal(int dof, const std::string& architecture);
+/// What NVRTC compiles for blocks of as many unknowns.
+rtc::Programs invert_diagonal_programs(int dof);
 
 }  // namespace hyperplane

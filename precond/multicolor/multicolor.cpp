@@ -215,8 +215,8 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
         return {{"multicolor", layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
                  options.storage,
                  [layout, stencil = setting.matrix.stencil(), dof = setting.matrix.dof(),
-                  symmetric = setting.matrix.symmetric(), storage = options.storage](const std::string& architecture) {
-                     return MulticolorCuda::compile(layout, stencil, dof, symmetric, storage, architecture);
+                  symmetric = setting.matrix.symmetric(), storage = options.storage] {
+                     return MulticolorCuda::programs(layout, stencil, dof, symmetric, storage);
                  }}};
     }
     return {};

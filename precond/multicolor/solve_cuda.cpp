@@ -110,13 +110,10 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
     }
 }
 
-std::vector<rtc::KernelResources> MulticolorCuda::compile(const Layout& layout, const Stencil& stencil, int dof,
-                                                          bool symmetric, FactorStorage storage,
-                                                          const std::string& architecture, int threads) {
+rtc::Programs MulticolorCuda::programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
+                                       FactorStorage storage, int threads) {
     const ColouredShape shape(layout.grid(), stencil, ColourRule::stencil);
-    std::vector<rtc::KernelResources> resources;
-    rtc::compile(source(), definitions(shape, layout, dof, symmetric, storage, threads), architecture, &resources);
-    return resources;
+    return {{source(), definitions(shape, layout, dof, symmetric, storage, threads)}};
 }
 
 }  // namespace hyperplane

@@ -27,10 +27,9 @@ public:
     void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                double* w) const;
 
-    /// Compiles the kernels for an architecture, without a device.
-    static std::vector<rtc::KernelResources> compile(const Layout& layout, const Stencil& stencil, int dof,
-                                                     bool symmetric, FactorStorage storage,
-                                                     const std::string& architecture, int threads = usual_threads);
+    /// What NVRTC compiles for blocks of `threads` threads.
+    static rtc::Programs programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
+                                  FactorStorage storage, int threads = usual_threads);
 
 private:
     using Arguments = ColourArguments<const void, most_colour_terms>;

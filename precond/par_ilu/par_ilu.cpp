@@ -74,7 +74,7 @@ std::vector<KernelSet> FixedPointFactorisation::kernels(const IluPattern& patter
         const IluPattern p = as_factored(pattern);
         if (FactorSweepsCuda::serves(p))
             return {{"fixed_point", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
-                     [p](const std::string& architecture) { return FactorSweepsCuda::compile(p, architecture); }}};
+                     [p] { return FactorSweepsCuda::programs(p); }}};
     }
     return {};
 }

@@ -266,10 +266,8 @@ void FactorSweepsCuda::launch(const Kernel& kernel, const Cut& cut, const Argume
     kernel.launch({cut.blocks > 0 ? cut.blocks : unsigned(chunks)}, cut.threads, cut.shared, arguments);
 }
 
-std::vector<rtc::KernelResources> FactorSweepsCuda::compile(const IluPattern& shape, const std::string& architecture) {
-    std::vector<rtc::KernelResources> resources;
-    rtc::compile(source(), definitions(shape), architecture, &resources);
-    return resources;
+rtc::Programs FactorSweepsCuda::programs(const IluPattern& shape) {
+    return {{source(), definitions(shape)}};
 }
 
 }  // namespace hyperplane

@@ -41,8 +41,8 @@ public:
     /// Replaces E by W = E D^-1 and F by G = D^-1 F.
     void make_unit(const Factors& factors) const;
 
-    /// Compiles the kernels for an architecture, without a device.
-    static std::vector<rtc::KernelResources> compile(const IluPattern& shape, const std::string& architecture);
+    /// What NVRTC compiles.
+    static rtc::Programs programs(const IluPattern& shape);
 
 private:
     struct Cut {

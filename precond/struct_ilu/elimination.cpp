@@ -39,9 +39,7 @@ std::vector<KernelSet> Elimination::kernels(const IluPattern& pattern) const {
     if constexpr (cuda_built) {
         const IluPattern p = as_factored(pattern);
         return {{"elimination", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
-                 [p, tuning = tuning_](const std::string& architecture) {
-                     return wavefront_cuda::Factorisation::compile(p, Geometry(p), tuning, architecture);
-                 }}};
+                 [p, tuning = tuning_] { return wavefront_cuda::Factorisation::programs(p, Geometry(p), tuning); }}};
     }
     return {};
 }

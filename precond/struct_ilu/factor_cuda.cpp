@@ -248,14 +248,8 @@ Index Factorisation::bytes(const IluPattern& system, const Geometry& g, const St
            shape.scratch(system, g, tiles) * Index(sizeof(double)) + Index(sizeof(unsigned));
 }
 
-std::vector<rtc::KernelResources> Factorisation::compile(const IluPattern& system, const Geometry& g,
-                                                         const StructIluTuning& tuning,
-                                                         const std::string& architecture) {
-    const FactorShape shape(system, g, tuning);
-    std::vector<rtc::KernelResources> rows;
-    rtc::compile(source(), definitions(system, g, shape), architecture, &rows);
-    for (auto& row : rows) row.name = "struct_ilu factor";
-    return rows;
+rtc::Programs Factorisation::programs(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
+    return {{source(), definitions(system, g, FactorShape(system, g, tuning))}};
 }
 
 std::string Factorisation::describe() const {

@@ -46,8 +46,7 @@ public:
 
     /// Device memory held.
     static Index bytes(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
-    static std::vector<rtc::KernelResources> compile(const IluPattern& system, const Geometry& geometry,
-                                                     const StructIluTuning& tuning, const std::string& architecture);
+    static rtc::Programs programs(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
     std::string describe() const;
 
 private:

@@ -183,10 +183,8 @@ std::vector<KernelSet> SubdomainIldu0::kernels(const SubdomainOptions& options, 
                                                partition.size.y, partition.size.z);
         return {{family, layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
                  options.storage,
-                 [partition, within = partition.within(setting.matrix.stencil()), dof = setting.matrix.dof(),
-                  options](const std::string& architecture) {
-                     return SubdomainSolveCuda::compile(partition, within, dof, options.variant, options.storage,
-                                                        architecture);
+                 [partition, within = partition.within(setting.matrix.stencil()), dof = setting.matrix.dof(), options] {
+                     return SubdomainSolveCuda::programs(partition, within, dof, options.variant, options.storage);
                  }}};
     }
     return {};

@@ -208,17 +208,13 @@ Index SubdomainSolveCuda::bytes(const Partition& partition, const Stencil& stenc
     return (Index(programs.cells.size()) + partition.subdomains() * programs.graph) * Index(sizeof(int));
 }
 
-std::vector<rtc::KernelResources> SubdomainSolveCuda::compile(const Partition& partition, const Stencil& stencil,
-                                                              int dof, SubdomainVariant variant, FactorStorage storage,
-                                                              const std::string& architecture,
-                                                              const SubdomainTuning& tuning) {
-    const SubdomainPrograms programs =
+rtc::Programs SubdomainSolveCuda::programs(const Partition& partition, const Stencil& stencil, int dof,
+                                           SubdomainVariant variant, FactorStorage storage,
+                                           const SubdomainTuning& tuning) {
+    const SubdomainPrograms made =
         programs_of({partition, stencil, dof, LayoutKind::natural, variant, storage}, variant, tuning);
-    std::vector<rtc::KernelResources> all, some;
-    for (const rtc::Definitions& definitions : programs.definitions) {
-        rtc::compile(programs.source, definitions, architecture, &some);
-        all.insert(all.end(), some.begin(), some.end());
-    }
+    rtc::Programs all;
+    for (const rtc::Definitions& definitions : made.definitions) all.push_back({made.source, definitions});
     return all;
 }
 

@@ -81,11 +81,9 @@ public:
     /// Device memory held. `stencil` is Partition::within of the matrix's.
     static Index bytes(const Partition& partition, const Stencil& stencil, int dof, SubdomainVariant variant,
                        FactorStorage storage);
-    /// Compiles the kernels for an architecture, without a device; vectors in natural order.
-    static std::vector<rtc::KernelResources> compile(const Partition& partition, const Stencil& stencil, int dof,
-                                                     SubdomainVariant variant, FactorStorage storage,
-                                                     const std::string& architecture,
-                                                     const SubdomainTuning& tuning = {});
+    /// What NVRTC compiles for vectors in natural order.
+    static rtc::Programs programs(const Partition& partition, const Stencil& stencil, int dof, SubdomainVariant variant,
+                                  FactorStorage storage, const SubdomainTuning& tuning = {});
 
 private:
     LayoutKind layout_;

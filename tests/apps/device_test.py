@@ -2,6 +2,7 @@
 """Runs on a GPU: same results and same messages as on a CPU, within the predicted memory."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -163,6 +164,20 @@ class Device(ProgramTest):
             here, there = whole["solves"][-1], rest["solves"][-1]
             self.assertEqual(here["step"], there["step"])
             self.assertLessEqual(abs(here["b_norm"] - there["b_norm"]), 1e-7 * here["b_norm"])
+
+    def test_the_compiler_is_in_no_time(self):
+        deck = self.write("a.ini", POISSON.format(cells=96))
+        environment = {**os.environ, "HYPERPLANE_KERNEL_CACHE": str(self.folder / "kernels")}
+        def seconds():
+            done = subprocess.run([PROGRAM, "run", deck, "--backend", "cuda", "--fresh", "--json"], cwd=self.folder,
+                                  env=environment, capture_output=True, text=True, check=True)
+            self.assertNotIn("after the clocks had started", done.stderr)
+            return json.loads(done.stdout)["timers"]
+        first, second = seconds(), seconds()
+        self.assertGreater(first["compile"]["seconds"], 0.0)
+        self.assertNotIn("compile", second)
+        for part in ("setup", "solve"):  # the compiler takes more than a second
+            self.assertLess(first[part]["seconds"], 1.5 * second[part]["seconds"] + 0.01, part)
 
     def test_self_test(self):
         self.expect(0, "selftest", "--backend", "cuda")

@@ -38,7 +38,7 @@ class Explain(ProgramTest):
         usage = self.expect(0, "run", "--help").stdout
         self.assertEqual(usage, self.expect(0, "help", "run").stdout)
         self.assertIn("--fresh", usage)
-        for verb in ("run", "check", "compare", "list", "help", "info", "diff", "report", "export", "selftest"):
+        for verb in ("run", "check", "warm", "compare", "list", "help", "info", "diff", "report", "export", "selftest"):
             self.assertIn(f"  {verb} ", self.expect(0, "--help").stdout)
 
     def test_info(self):

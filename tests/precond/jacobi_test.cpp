@@ -251,7 +251,7 @@ TEST(Jacobi, ItsKernelCompilesWithoutADeviceAndSpillsNothing) {
     if constexpr (cuda_built)
         for (const char* architecture : {"sm_80", "sm_90", "sm_100"})
             for (int dof : reference::all_dofs) {
-                const auto resources = compile_invert_diagonal(dof, architecture);
+                const auto resources = rtc::compile(invert_diagonal_programs(dof), architecture).at(0);
                 EXPECT_EQ(resources.local_bytes, 0) << architecture << ", dof " << dof;
                 EXPECT_GT(resources.registers, 0);
                 std::cout << architecture << " dof " << dof << ": " << resources.registers << " registers, "

@@ -42,9 +42,8 @@ std::vector<KernelSet> jacobi_kernels(const TriangleShape& shape, const SweepOpt
     if constexpr (cuda_built) {
         if (options.mode != SweepMode::sync) return {};  // asynchronous sweeps are loops over points
         const char* const family = shape.zeros > 0 ? "jacobi_sweep_of_colours" : "jacobi_sweep";
-        return {
-            {family, shape.layout, Stencil::closure(shape.offsets), shape.dof, shape.symmetric, shape.storage,
-             [shape](const std::string& architecture) { return TriangleSweepsCuda::compile(shape, architecture); }}};
+        return {{family, shape.layout, Stencil::closure(shape.offsets), shape.dof, shape.symmetric, shape.storage,
+                 [shape] { return TriangleSweepsCuda::programs(shape); }}};
     }
     return {};
 }

@@ -121,15 +121,9 @@ void TriangleSweepsCuda::launch(const Kernel& kernel, const TriangleFactors& fac
     kernel.launch({unsigned((arguments.slots + cut.points - 1) / cut.points)}, unsigned(cut.threads), 0, arguments);
 }
 
-std::vector<rtc::KernelResources> TriangleSweepsCuda::compile(const TriangleShape& shape,
-                                                              const std::string& architecture) {
-    std::vector<rtc::KernelResources> all, one;
-    for (const Direction direction : {Direction::lower, Direction::upper}) {
-        rtc::compile(source(), definitions(shape, direction), architecture, &one);
-        for (auto& row : one)
-            row.name = (direction == Direction::lower ? "lower " : "upper ") + row.name, all.push_back(row);
-    }
-    return all;
+rtc::Programs TriangleSweepsCuda::programs(const TriangleShape& shape) {
+    return {{source(), definitions(shape, Direction::lower), "lower"},
+            {source(), definitions(shape, Direction::upper), "upper"}};
 }
 
 }  // namespace hyperplane

@@ -25,8 +25,8 @@ public:
     /// out = D^-1 b
     void scale(const TriangleFactors& factors, const double* b, double* out) const;
 
-    /// Compiles the kernels for an architecture, without a device.
-    static std::vector<rtc::KernelResources> compile(const TriangleShape& shape, const std::string& architecture);
+    /// What NVRTC compiles.
+    static rtc::Programs programs(const TriangleShape& shape);
 
 private:
     using Arguments = JacobiSweepArguments<const void, rtc::most_entries>;

@@ -262,17 +262,13 @@ Index Solves::bytes(const IluPattern& system, const Geometry& g, const StructIlu
            Index(sizeof(SolveState));
 }
 
-std::vector<rtc::KernelResources> Solves::compile(const IluPattern& system, const Geometry& g,
-                                                  const StructIluTuning& tuning, const std::string& architecture) {
+rtc::Programs Solves::programs(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
     const SolveShape shape(system, g, tuning);
-    std::vector<rtc::KernelResources> all, one;
-    const auto add = [&](const char* name, bool upper, bool dot) {
-        rtc::compile(source(), definitions(system, g, shape, upper, dot, tuning), architecture, &one);
-        for (auto& row : one) row.name = name, all.push_back(row);
+    const auto program = [&](const char* title, bool upper, bool dot) {
+        return rtc::Program{source(), definitions(system, g, shape, upper, dot, tuning), title};
     };
-    add("struct_ilu lower", false, false);
-    if (system.symmetric) add("struct_ilu r^T z", !system.shares, true);
-    add("struct_ilu upper", true, false);
+    rtc::Programs all{program("lower", false, false), program("upper", true, false)};
+    if (system.symmetric) all.push_back(program("r^T z", !system.shares, true));
     return all;
 }
 

@@ -68,9 +68,8 @@ Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_
 
 std::vector<KernelSet> WavefrontSolve::kernels(const IluPattern& p) const {
     if constexpr (cuda_built)
-        return {{"wavefront", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
-                 [p, tuning = tuning_](const std::string& architecture) {
-                     return wavefront_cuda::Solves::compile(p, wavefront_cuda::Geometry(p), tuning, architecture);
+        return {{"wavefront", p.layout, p.stencil, p.dof, p.symmetric, p.storage, [p, tuning = tuning_] {
+                     return wavefront_cuda::Solves::programs(p, wavefront_cuda::Geometry(p), tuning);
                  }}};
     return {};
 }

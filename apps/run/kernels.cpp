@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/kernels.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "core/counted.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
+
+namespace hyperplane {
+
+rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
+                          [[maybe_unused]] const std::vector<LayoutKind>& layouts) {
+    rtc::Programs programs;
+    if constexpr (cuda_built) {
+        const auto add = [&](rtc::Programs more) {
+            for (rtc::Program& program : more) programs.push_back(std::move(program));
+        };
+        const MatrixShape shape = a_case.shape().matrix();
+        const Layout& layout = a_case.space.layout();
+        for (const LayoutKind kind : layouts)
+            add(StructMatrixCuda::programs(Layout(kind, layout.grid(), layout.levels()), shape.stencil(), shape.dof(),
+                                           shape.symmetric() ? MatrixStorage::lower : MatrixStorage::full));
+        const PreconditionerRow& row = find_preconditioner(a_case.name("preconditioner"));
+        if (row.kernels)
+            for (const KernelSet& set : row.kernels(a_case.parameters, {a_case.context, shape})) add(set.programs());
+    }
+    return programs;
+}
+
+KernelPreparation::KernelPreparation([[maybe_unused]] const std::vector<const Case*>& cases) {
+    if constexpr (cuda_built) {
+        rtc::Programs programs;
+        for (const Case* one : cases)
+            if (one->context.backend() == Backend::cuda)
+                for (rtc::Program& program : programs_of(*one, {one->space.layout().kind()}))
+                    programs.push_back(std::move(program));
+        if (programs.empty()) return;
+        const int threads = cases.front()->context.threads();
+        running_ =
+            std::async(std::launch::async, [programs = std::move(programs), architecture = rtc::device_architecture(),
+                                            threads] { return rtc::prepare(programs, architecture, threads); });
+    }
+}
+
+rtc::Compilation KernelPreparation::wait() {
+    return running_.valid() ? running_.get() : rtc::Compilation{};
+}
+
+void warn_of_unprepared_kernels() {
+    if constexpr (cuda_built)
+        if (const rtc::Compilation late = rtc::unprepared(); late.compiled > 0)
+            spdlog::warn("{} compiled after the clocks had started: {:.2g} s of the times are the compiler's",
+                         late.compiled == 1 ? "a kernel was" : counted(late.compiled, "kernel") + " were",
+                         late.seconds);
+}
+
+}  // namespace hyperplane

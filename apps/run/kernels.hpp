@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels that NVRTC compiles for a case on a GPU, compiled before anything is timed.
+#pragma once
+
+#include <future>
+#include <vector>
+
+#include "apps/run/case.hpp"
+#include "core/device/rtc.hpp"
+
+namespace hyperplane {
+
+/// What NVRTC compiles for a case on a GPU, whether there is one or not: the products of its matrix in each of these
+/// layouts, and the kernels of its preconditioner. Empty if the program was built without CUDA.
+rtc::Programs programs_of(const Case& a_case, const std::vector<LayoutKind>& layouts);
+
+/// Compiles the kernels of cases in other threads while this one goes on. Does nothing for cases on a CPU.
+class KernelPreparation {
+public:
+    /// The cases share one device. They are not used after the constructor has returned.
+    explicit KernelPreparation(const std::vector<const Case*>& cases);
+
+    /// Waits for the compiler; throws what it threw. `compiled` is 0 where everything was kept from earlier.
+    rtc::Compilation wait();
+
+private:
+    std::future<rtc::Compilation> running_;
+};
+
+/// Warns if kernels were compiled after the preparation, so that times contain the compiler's.
+void warn_of_unprepared_kernels();
+
+}  // namespace hyperplane

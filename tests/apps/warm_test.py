@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels compiled in advance by `hyperplane warm`, without a GPU."""
+
+import json
+import os
+import re
+import unittest
+
+from program import POISSON, ProgramTest
+
+
+class Warm(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        built = json.loads(self.expect(0, "info", "build", "--json").stdout)
+        if "cuda" not in built["backends"]:
+            self.skipTest("the program was built without CUDA")
+        os.environ["HYPERPLANE_KERNEL_CACHE"] = str(self.folder / "kernels")
+        self.addCleanup(os.environ.pop, "HYPERPLANE_KERNEL_CACHE")
+
+    def counts(self, *words):
+        """(compiled, kept) for each architecture."""
+        text = self.expect(0, "warm", *words).stdout
+        return {name: (int(compiled), int(kept))
+                for name, compiled, kept in re.findall(r"(sm_\d+): (\d+) programs? compiled in .*, (\d+) kept", text)}
+
+    def test_what_was_compiled_is_kept(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n[device]\nbackend = cuda\n")
+        first = self.counts(deck, "--arch", "90")
+        self.assertEqual(first["sm_90"][1], 0)
+        self.assertEqual(len(list((self.folder / "kernels").glob("*.cubin"))), first["sm_90"][0])
+        self.assertEqual(self.counts(deck, "--arch", "80,90"),
+                         {"sm_80": first["sm_90"], "sm_90": first["sm_90"][::-1]})
+
+    def test_a_study_has_the_kernels_of_its_cases(self):
+        text = POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n[device]\nlayout = natural\n"
+        alone = self.counts(self.write("a.ini", text), "--arch", "90")["sm_90"][0]
+        study = self.write("s.ini", text + "[sweep]\ngrid.cells = 8, 9\nproblem.name = poisson, block_laplacian\n")
+        self.assertEqual(self.counts(study, "--arch", "90")["sm_90"], (alone, alone))
+
+    def test_refusals(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(2, "warm", deck, "--arch", "hopper", says=["--arch 'hopper'", "80,90,100"])
+        self.expect(2, "warm", deck, "--arch", "90,", says="--arch '90,'")
+        self.expect(7, "warm", "none.ini", "--arch", "90", says="none.ini")
+        os.environ["HYPERPLANE_KERNEL_CACHE"] = "/proc/kernels"
+        self.expect(7, "warm", deck, "--arch", "90", says=["/proc/kernels", "HYPERPLANE_KERNEL_CACHE"])
+
+
+if __name__ == "__main__":
+    unittest.main()
