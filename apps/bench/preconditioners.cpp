@@ -29,6 +29,7 @@ public:
         const Layout layout = row.plan(parameters, setting).space.layout();
         return {row.create(parameters, setting), layout};
     }
+    int dof() const override { return setting_.dof; }
     const StructMatrix& matrix(const Layout& layout) override {
         if (!matrix_ || !(matrix_->layout() == layout)) {
             matrix_.reset();
@@ -53,6 +54,7 @@ public:
         case_.emplace(build_case(deck_, candidate.overrides, parameters, foundation_));
         return {std::move(case_->preconditioner), case_->space.layout()};
     }
+    int dof() const override { return foundation_.problem->shape().dof; }
     const StructMatrix& matrix(const Layout& layout) override {
         if (!system_ || !(system_->a->space() == layout)) {
             system_.reset();

@@ -60,6 +60,7 @@ public:
     virtual Made make(const Candidate& candidate, const Parameters& parameters) = 0;
     /// The matrix in a layout. The matrix returned before is released.
     virtual const StructMatrix& matrix(const Layout& layout) = 0;
+    virtual int dof() const = 0;
     /// The value of preconditioner.shift = auto.
     virtual double suggested_shift() const { return 0.0; }
 

@@ -2,6 +2,7 @@
 #include "apps/bench/solve.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "apps/bench/kernels.hpp"
 #include "apps/run/linear_system.hpp"
@@ -12,22 +13,56 @@
 namespace hyperplane {
 namespace {
 
-/// The product with A: cuSPARSE's if the preconditioner is cuSPARSE's.
+/// The product with A: cuSPARSE's if the preconditioner is cuSPARSE's, in the format that is faster here.
 class Product {
 public:
-    Product(const Case& a_case, const LinearSystem& system) : a_(*system.a) {
+    Product(const Case& a_case, const LinearSystem& system, [[maybe_unused]] int repeats) : a_(*system.a) {
 #if HYPERPLANE_CUSPARSE_BUILT
-        if (a_case.name("preconditioner") == "cusparse_ilu")
-            cusparse_ = std::make_unique<CusparseProduct>(a_case.context, structured(*system.a), RowFormat::csr);
+        if (a_case.name("preconditioner") != "cusparse_ilu") return;
+        Vector x = a_case.make_vector("bench");
+        double best = std::numeric_limits<double>::infinity();
+        const auto try_out = [&](RowFormat format, const char* name) {
+            auto product = std::make_unique<CusparseProduct>(a_case.context, structured(*system.a), format);
+            product->load(system.b);
+            const double seconds = time_in_iterations(a_case.context, repeats, [&] { product->multiply(); }).median;
+            if (seconds >= best) return;
+            best = seconds, format_ = name;
+            cusparse_ = std::move(product);
+        };
+        try_out(RowFormat::csr, "csr");
+        if (a_case.shape().dof > 1) try_out(RowFormat::bsr, "bsr");
+        const auto* ilu = dynamic_cast<const CusparseIlu*>(a_case.preconditioner.get());
+        const auto seconds_of = [&](const auto& call) {
+            return time_in_iterations(a_case.context, repeats, call).median;
+        };
+        of_product_ = seconds_of([&] { cusparse_->load(system.b), cusparse_->store(x); });
+        if (ilu) of_application_ = seconds_of([&] { ilu->load(system.b), ilu->store(x); });
 #endif
     }
     const LinearOperator& a() const {
-        return cusparse_ ? *cusparse_ : a_;
+#if HYPERPLANE_CUSPARSE_BUILT
+        if (cusparse_) return *cusparse_;
+#endif
+        return a_;
+    }
+    const std::string& format() const {
+        return format_;
+    }
+    /// Seconds in which one product and one application bring their vectors into cuSPARSE's order and back.
+    double of_product() const {
+        return of_product_;
+    }
+    double of_application() const {
+        return of_application_;
     }
 
 private:
     const LinearOperator& a_;
-    std::unique_ptr<LinearOperator> cusparse_;
+    std::string format_;
+    double of_product_ = 0.0, of_application_ = 0.0;
+#if HYPERPLANE_CUSPARSE_BUILT
+    std::unique_ptr<CusparseProduct> cusparse_;
+#endif
 };
 
 /// Two numbers of iterations of a solve in the same cycle of the method. The difference of their times is that of
@@ -105,7 +140,8 @@ double vectors_of(const Solver& solver, Index first, Index last, double dots) {
     return vectors;
 }
 
-void break_down(const Case& a_case, const SolverOperators& operators, SolveTimer& timer, SolveBench& bench) {
+void break_down(const Case& a_case, const SolverOperators& operators, const Product& product, SolveTimer& timer,
+                SolveBench& bench) {
     const Solver& solver = *a_case.solver;
     const IterationCost cost = solver.iteration_cost();
     const Index iterations = bench.report.iterations;
@@ -131,10 +167,13 @@ void break_down(const Case& a_case, const SolverOperators& operators, SolveTimer
     const auto [products, applies] = timer.alone(cost);
     const double rest = difference - double(lengths.count()) * (products + applies);
     const double bytes = vectors_of(solver, lengths.shorter, lengths.longer, dots) * vector;
-    bench.spmv = double(iterations) * products;
-    bench.preconditioner = double(iterations) * applies;
+    const double moved_for_products = cost.residuals ? 0.0 : cost.products * product.of_product();
+    const double moved_for_applies = cost.applies * product.of_application();
+    bench.conversions = double(iterations) * (moved_for_products + moved_for_applies);
+    bench.spmv = double(iterations) * (products - moved_for_products);
+    bench.preconditioner = double(iterations) * (applies - moved_for_applies);
     bench.other = std::max(0.0, rest * bench.other_bytes / bytes);
-    bench.ends = std::max(0.0, bench.solve.median - bench.spmv - bench.preconditioner - bench.other);
+    bench.ends = std::max(0.0, bench.solve_seconds() - bench.spmv - bench.preconditioner - bench.other);
 }
 
 }  // namespace
@@ -148,11 +187,12 @@ SolveBench bench_solve(const Case& a_case, int repeats) {
     SolveBench bench;
     set_up(*a_case.preconditioner, system);
     bench.factorise = time_setup(a_case.context, repeats, *a_case.preconditioner, system.preconditioned());
-    const Product product(a_case, system);
+    const Product product(a_case, system, repeats);
+    bench.product_format = product.format();
     const SolverOperators operators = operators_of(a_case, product.a());
     SolveTimer timer(a_case, system, operators, repeats);
     bench.solve = timer.time(a_case.parameters, bench.report);
-    break_down(a_case, operators, timer, bench);
+    break_down(a_case, operators, product, timer, bench);
     return bench;
 }
 

@@ -2,6 +2,8 @@
 // Times of a whole solve, divided as in Figure 10 of the StructILU paper: factorise, triangular solves, SpMV, other.
 #pragma once
 
+#include <string>
+
 #include "apps/bench/setup.hpp"
 #include "apps/run/case.hpp"
 #include "core/interfaces/solver.hpp"
@@ -14,15 +16,21 @@ struct SolveBench {
     Timing solve;                                          ///< seconds
     double spmv = 0.0, preconditioner = 0.0, other = 0.0;  ///< seconds in the iterations of one solve
     double ends = 0.0;                                     ///< seconds before the first and after the last of these
+    /// With cusparse_ilu: the format of the faster product, and the seconds of `solve` in which vectors are brought
+    /// into cuSPARSE's order and back, which its own user would not need. They are in no other number.
+    std::string product_format;
+    double conversions = 0.0;
     /// Bytes of the vectors that `other` reads and writes: in its present passes, and if every x^T y were a by-product
     /// of the product or application before it.
     double other_bytes = 0.0, fewest_bytes = 0.0;
 
-    double total() const { return factorise.again.median + solve.median; }
+    double solve_seconds() const { return solve.median - conversions; }
+    double total() const { return factorise.again.median + solve_seconds(); }
 };
 
 /// Assembles the deck's first linear system once, then factors and solves it `repeats` times after warm-ups. With
-/// cusparse_ilu the products are cuSPARSE's, too, and factorise is its numeric routine alone.
+/// cusparse_ilu the products are cuSPARSE's, too, in the format that is faster, and factorise is its numeric routine
+/// alone.
 ///
 /// On a CPU a solve with a clock in each application divides the time. On a GPU an iteration is a graph, in which no
 /// clock can be read. There the difference in time between two solves of different length is that of iterations alone.

@@ -111,7 +111,7 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
 nlohmann::json add_solve(const std::string& deck, const Case& a_case, const SolveBench& bench, double rate,
                          bool print) {
     const SolveReport& report = bench.report;
-    const double per_iteration = report.iterations > 0 ? bench.solve.median / double(report.iterations) : 0.0;
+    const double per_iteration = report.iterations > 0 ? bench.solve_seconds() / double(report.iterations) : 0.0;
     const double limit = bench.other_bytes / rate, fewest = bench.fewest_bytes / rate;
     const std::string& preconditioner = a_case.name("preconditioner");
     nlohmann::json json{{"deck", deck},
@@ -136,6 +136,8 @@ nlohmann::json add_solve(const std::string& deck, const Case& a_case, const Solv
         json["format"] = a_case.parameters.text("preconditioner", "format");
         json["analysis"] = bench.factorise.analysis;
         json["work_bytes"] = bench.factorise.work_bytes;
+        json["product_format"] = bench.product_format;
+        json["conversions"] = bench.conversions;
     }
     if (print)
         fmt::print(
@@ -172,10 +174,10 @@ void add_baselines(const Invocation& invocation, const std::string& deck, int do
             solves.push_back(json);
             if (print)
                 fmt::print(
-                    "{:<28} cuSPARSE {} takes {:.2f} times as long; not counted: analysis {:.1f} ms; buffers "
-                    "{:.2f} GiB\n",
-                    "", format, bench.total() / ours, bench.factorise.analysis * 1e3,
-                    double(bench.factorise.work_bytes) / (1 << 30));
+                    "{:<28} cuSPARSE {} (products {}) takes {:.2f} times as long; not counted: analysis {:.1f} ms, "
+                    "reordering of vectors {:.1f} ms; buffers {:.2f} GiB\n",
+                    "", format, bench.product_format, bench.total() / ours, bench.factorise.analysis * 1e3,
+                    bench.conversions * 1e3, double(bench.factorise.work_bytes) / (1 << 30));
         } catch (const Error& error) {
             solves.push_back(
                 {{"deck", deck}, {"preconditioner", "cusparse_ilu"}, {"format", format}, {"refused", error.what()}});
@@ -279,9 +281,31 @@ int bench_assemblies(const Invocation& invocation, int repeats) {
     return int(ExitCode::ok);
 }
 
+/// The candidates that are asked for; if none is named, all, and for systems of several unknowns cuSPARSE's blocks,
+/// too.
+class AskedFor {
+public:
+    AskedFor(const Invocation& invocation, const Deck& deck, const std::vector<std::string>& overrides)
+        : names_(invocation.value("preconditioners")),
+          candidates_(read_candidates(deck, overrides, {"fgmres", names_, names_.empty()})) {
+        if (names_.empty()) blocks_ = read_candidates(deck, {}, {"fgmres", "cusparse_ilu:format=bsr", false}).list;
+    }
+    std::vector<Candidate> of(const PreconditionedSystem& system) const {
+        std::vector<Candidate> list = candidates_.list;
+        if (system.dof() > 1) list.insert(list.end(), blocks_.begin(), blocks_.end());
+        return list;
+    }
+    const Parameters& deck() const { return candidates_.deck; }
+
+private:
+    std::string names_;
+    Candidates candidates_;
+    std::vector<Candidate> blocks_;
+};
+
 /// The candidates for bench cases, which have no deck: a deck is made to resolve them, with a solver that supports all
 /// preconditioners.
-Candidates candidates_of_cases(const Invocation& invocation) {
+AskedFor candidates_of_cases(const Invocation& invocation) {
     if (invocation.has("backend"))
         throw UsageError("bench preconditioners: --backend is for decks; give --device for cases");
     for (const std::string& text : invocation.values("set"))
@@ -290,14 +314,12 @@ Candidates candidates_of_cases(const Invocation& invocation) {
                 fmt::format("--set {}: cases have keys of [preconditioner] alone, none of [{}]; name a deck instead",
                             text, entry.section));
     const Deck deck = parse_deck("[problem]\nname = poisson\n[grid]\ncells = 8\n[solver]\nname = fgmres\n", "bench");
-    const std::string names = invocation.value("preconditioners");
-    return read_candidates(deck, invocation.values("set"), {"fgmres", names, names.empty()});
+    return {invocation, deck, invocation.values("set")};
 }
 
-Candidates candidates_of_deck(const Invocation& invocation, const Deck& deck) {
+AskedFor candidates_of_deck(const Invocation& invocation, const Deck& deck) {
     refuse_device(invocation, "preconditioners");
-    const std::string names = invocation.value("preconditioners");
-    return read_candidates(deck, deck_overrides(invocation), {"fgmres", names, names.empty()});
+    return {invocation, deck, deck_overrides(invocation)};
 }
 
 int bench_all_preconditioners(const Invocation& invocation, int repeats) {
@@ -307,7 +329,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
     nlohmann::json json;
     std::optional<PreconditionerTable> table;
     const bool print = invocation.value("json") != "-";
-    const auto time = [&](PreconditionedSystem& system, const Candidates& candidates) {
+    const auto time = [&](PreconditionedSystem& system, const AskedFor& candidates) {
         const std::string tunings = invocation.value("tunings");
         if (invocation.has("tunings"))
             check_tunings(system.context(), tunings,
@@ -324,17 +346,17 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
                            rate * 1e-9);
             table.emplace(rate, print).head();
         }
-        bench_preconditioners(system, candidates.list, tunings, repeats,
+        bench_preconditioners(system, candidates.of(system), tunings, repeats,
                               [&](const PreconditionersResult& so_far) { table->add(so_far); });
         add_clocks(json, system.context());
     };
     for (const std::string& path : decks) {
         const Deck deck = read_deck(path);
-        const Candidates candidates = candidates_of_deck(invocation, deck);
-        time(*deck_system(deck, candidates.deck), candidates);
+        const AskedFor candidates = candidates_of_deck(invocation, deck);
+        time(*deck_system(deck, candidates.deck()), candidates);
     }
     if (decks.empty()) {
-        const Candidates candidates = candidates_of_cases(invocation);
+        const AskedFor candidates = candidates_of_cases(invocation);
         const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
         const Context context = read_device(invocation);
         for (const BenchCase& setting : cases) time(*random_system(context, setting), candidates);
