@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...]
+// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|vectors]
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "apps/backend.hpp"
 #include "apps/bench/assembly.hpp"
+#include "apps/bench/heading.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/preconditioner_table.hpp"
 #include "apps/bench/solve.hpp"
 #include "apps/bench/tables.hpp"
+#include "apps/bench/vectors.hpp"
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/verdict.hpp"
@@ -29,41 +32,11 @@ constexpr const char* default_cases =
     "star7:1:96:sym, star7:1:96, star13:1:96, diamond13:1:96, diamond25:1:80, box27:1:80, star7:4:48, box27:4:32, "
     "star7:8:32";
 
-nlohmann::json heading(const std::string& kind, const Context& context) {
-    nlohmann::json json{{"kind", kind},
-                        {"version", build_info().version},
-                        {"git_sha", build_info().git_sha},
-                        {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-                        {"host", host_name()},
-                        {"backend", to_string(context.backend())},
-                        {"processor", processor_name()},
-                        {"threads", context.threads()}};
-    json["device"] = context.backend() == Backend::cuda ? device::properties().name : processor_name();
-    if (context.backend() == Backend::cuda) json["cuda_driver"] = device::properties().driver;
-    return json;
-}
-
-/// Adds driver and current clocks from nvidia-smi, on which times depend.
-void add_clocks(nlohmann::json& json, const Context& context) {
-    if (context.backend() != Backend::cuda) return;
-    for (const auto& [name, value] : gpu_state(device::properties().ordinal)) {
-        nlohmann::json& seen = json["seen"][name];
-        if (std::find(seen.begin(), seen.end(), value) == seen.end()) seen.push_back(value);
-    }
-}
-
 LayoutKind read_layout(const Invocation& invocation, Backend backend) {
     const std::string name = invocation.value("layout", backend == Backend::cuda ? "hyperplane" : "natural");
     if (name != "natural" && name != "hyperplane")
         throw UsageError(fmt::format("--layout: '{}' is none of natural | hyperplane", name));
     return name == "natural" ? LayoutKind::natural : LayoutKind::hyperplane;
-}
-
-Context read_device(const Invocation& invocation) {
-    const std::string name = invocation.value("device", "cpu");
-    if (name == "cuda") return Context::cuda();
-    if (name != "cpu") throw UsageError(fmt::format("--device: '{}' is none of cpu | cuda", name));
-    return Context::cpu(invocation.has("threads") ? parse_count("threads", invocation.value("threads"), 1) : 0);
 }
 
 /// Throws UsageError unless some tuning's name contains the words of --tunings (`some`), and on a CPU.
@@ -375,11 +348,12 @@ int bench_verb(const Invocation& invocation) {
     if (kind == "solve") return bench_solves(invocation, repeats);
     if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats);
     if (kind == "assembly") return bench_assemblies(invocation, repeats);
+    if (kind == "vectors") return bench_all_vectors(invocation, repeats);
     if (kind != "kernels" || invocation.arguments.size() > 1)
         throw UsageError(
-            "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...` or `bench "
+            "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...`, `bench "
             "assembly "
-            "DECK...`");
+            "DECK...` or `bench vectors`");
     return bench_kernel_cases(invocation, repeats);
 }
 

@@ -114,6 +114,18 @@ class Bench(ProgramTest):
                             ((deck, "--cases", "star7:1:5"), "not both"), ((deck, "--device", "cpu"), "--backend")):
             self.expect(2, "bench", "preconditioners", *words, says=says)
 
+    def test_vectors(self):
+        found = self.bench("vectors", "--unknowns", "1000,40000")
+        sizes = [row["unknowns"] for row in found["operations"]]
+        self.assertEqual(sizes, [1000] * 9 + [40000] * 9)
+        for row in found["operations"]:
+            self.assertGreater(row["seconds"]["median"], 0.0)
+            self.assertNotIn("cublas_seconds", row)  # only on a GPU
+        widths = [row["bytes"] / row["unknowns"] / 8 for row in found["operations"][:9]]
+        self.assertEqual(widths, [2, 1, 2, 2, 3, 3, 5, 17, 18])
+        self.expect(2, "bench", "vectors", "--unknowns", "many", says="--unknowns")
+        self.expect(2, "bench", "vectors", "a.ini", says="--unknowns")
+
     def test_assembly(self):
         poisson = self.write("a.ini", POISSON.format(cells=12))
         gas = self.write("b.ini", "[problem]\nname = euler\ncase = pulse\n[grid]\ncells = 9 8 7\n[solver]\nname = gmres\n")

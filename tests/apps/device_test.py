@@ -135,6 +135,14 @@ class Device(ProgramTest):
             dots = 1 if row["preconditioner"] == "struct_ilu" else 2
             self.assertAlmostEqual(row["other_bytes"] / row["other_fewest_bytes"], (8 + 2 * dots) / 8)
 
+    def test_bench_compares_vectors_with_cublas(self):
+        found = json.loads(self.expect(0, "bench", "vectors", "--device", "cuda", "--unknowns", "4099,300007",
+                                       "--repeats", "2", "--json", "-").stdout)
+        self.assertEqual(len(found["operations"]), 18)
+        for row in found["operations"]:
+            self.assertLess(row["difference"], 1e-12)
+            self.assertGreater(row["cublas_over_this"], 0.0)
+
     def test_out_of_memory(self):
         deck = self.write("a.ini", POISSON.format(cells=64) + "[device]\nbackend = cuda\nmemory_limit = 8\n")
         self.expect(6, "run", deck, says=["out of device memory", "matrix", "total"])

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every kind of `bench` reads from the command line and writes at the head of its JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "apps/command_line.hpp"
+#include "core/device/context.hpp"
+
+namespace hyperplane {
+
+/// The program, its commit, the date and the machine.
+nlohmann::json heading(const std::string& kind, const Context& context);
+/// Adds driver and current clocks from nvidia-smi, on which times depend.
+void add_clocks(nlohmann::json& json, const Context& context);
+/// The context that --device and --threads choose. Throws UsageError, DeviceError.
+Context read_device(const Invocation& invocation);
+
+}  // namespace hyperplane
