@@ -153,7 +153,7 @@ const std::vector<Verb>& verbs() {
           verbose},
          export_verb},
         {"bench",
-         "[kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|vectors]",
+         "[kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors]",
          0,
          -1,
          "Time kernels, preconditioners, assembly or vectors against the memory's limit, or whole solves",

@@ -69,11 +69,6 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
 }
 
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting) {
-    if (row.cpu_only && setting.context.backend() == Backend::cuda)
-        throw UsageError(fmt::format(
-            "preconditioner.name = {0} runs on a CPU only in this version; set device.backend = cpu, or use another "
-            "preconditioner than {0}",
-            row.name));
     if (!row.needs_symmetry || setting.matrix.symmetric()) return;
     std::vector<std::string> others;
     for (const PreconditionerRow& other : preconditioners())

@@ -12,7 +12,7 @@ const PreconditionerRow& find_preconditioner(const std::string& name);
 std::vector<PreconditionerRow> smoothers();
 /// Throws UsageError if the row does not support the deck's preconditioner.storage.
 void check_storage(const PreconditionerRow& row, const Parameters& parameters);
-/// Throws UsageError if a row needs a symmetric matrix and this one is not, or runs on a CPU alone and this is a GPU.
+/// Throws UsageError if a row needs a symmetric matrix and this one is not.
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting);
 
 /// The key that all preconditioners share: preconditioner.name.

@@ -61,7 +61,6 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// An exact incomplete elimination: for an M-matrix, A = M - (M - A) is a regular splitting (Meijerink and van der
     /// Vorst 1977), so the eigenvalues of M^-1 A lie in (0, 2).
     bool regular_splitting = false;
-    bool cpu_only = false;     ///< does not run on a GPU
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;

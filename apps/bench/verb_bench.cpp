@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|vectors]
+// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors]
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "apps/bench/assembly.hpp"
 #include "apps/bench/heading.hpp"
 #include "apps/bench/kernels.hpp"
+#include "apps/bench/multigrid.hpp"
 #include "apps/bench/preconditioner_table.hpp"
 #include "apps/bench/solve.hpp"
 #include "apps/bench/tables.hpp"
@@ -349,11 +350,11 @@ int bench_verb(const Invocation& invocation) {
     if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats);
     if (kind == "assembly") return bench_assemblies(invocation, repeats);
     if (kind == "vectors") return bench_all_vectors(invocation, repeats);
+    if (kind == "multigrid") return bench_multigrids(invocation, repeats);
     if (kind != "kernels" || invocation.arguments.size() > 1)
         throw UsageError(
             "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...`, `bench "
-            "assembly "
-            "DECK...` or `bench vectors`");
+            "assembly DECK...`, `bench multigrid DECK...` or `bench vectors`");
     return bench_kernel_cases(invocation, repeats);
 }
 

@@ -6,6 +6,8 @@
 // that is copied by value and holds plain values and pointers into memory of the backend it runs on
 // (core/matrix/views.hpp). Its kernel is compiled for 32-bit and for 64-bit slots; a body with a member type
 // `few_points`, whose data at a point is so large that no grid has more than 2^31 points, is compiled for 32 bits only.
+// A body that reads arrays of another layout than the loop's has a member type `in_tiles`: on a GPU the threads of a
+// block then have points that lie near each other in the grid, so that the caches serve both layouts.
 // A member `unknowns()` means the same as in core/grid/layout.hpp. Files with such loops are listed under BOTH in their
 // room's CMakeLists.txt and are compiled as CUDA if the CUDA backend is built.
 #pragma once
@@ -29,9 +31,29 @@ __global__ void visit_points(const __grid_constant__ Layout layout, const __grid
     if (slot < Count(layout.slots())) body(layout.point(slot), Index(slot));
 }
 
+inline constexpr int tile_x = 16, tile_y = 16;
+
+/// One thread a point; a block has a tile of a plane, and blockIdx.x numbers the tiles.
+template <class Body>
+__global__ void visit_tiles(const __grid_constant__ Layout layout, const __grid_constant__ Body body) {
+    const Grid& grid = layout.grid();
+    const unsigned across = unsigned(grid.nx + tile_x - 1) / tile_x, down = unsigned(grid.ny + tile_y - 1) / tile_y;
+    const Int3 p{int(blockIdx.x % across * tile_x + threadIdx.x % tile_x),
+                 int(blockIdx.x / across % down * tile_y + threadIdx.x / tile_x), int(blockIdx.x / across / down)};
+    if (p.x < grid.nx && p.y < grid.ny) body(p, layout.slot(p));
+}
+
 template <class Body>
 void launch_for_each_point(const Layout& layout, const char* name, const Body& body) {
     constexpr int threads = 256;
+    if constexpr (requires { typename Body::in_tiles; }) {
+        static_assert(tile_x * tile_y == threads);
+        const Grid& grid = layout.grid();
+        const unsigned tiles =
+            cuda::blocks_for(grid.nx, tile_x) * cuda::blocks_for(grid.ny, tile_y) * unsigned(grid.nz);
+        visit_tiles<<<tiles, threads, 0, cuda::stream()>>>(layout, body);
+        return cuda::launched(name);
+    }
     const unsigned blocks = cuda::blocks_for(layout.slots(), threads);
     constexpr bool few_points = requires {
         typename Body::few_points;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// y = A x, or the residual r = b - A x in twice the working precision, on a GPU.
+// y = A x, y = b - A x where b is given, or the residual b - A x in twice the working precision, on a GPU.
 //
 // A thread has ROWS rows of one slot. The neighbour of an entry is found by its slot alone. Where the neighbour lies
 // outside the grid that is the slot of some other point, whose value is multiplied by the zero that A stores there; the
@@ -97,7 +97,10 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
     }
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
-        if (first_row + r < DOF) a.y[(long long)(first_row + r) * a.slots + slot] = sum[r].value();
+        if (first_row + r < DOF) {
+            const long long at = (long long)(first_row + r) * a.slots + slot;
+            a.y[at] = !EXACT && a.b ? a.b[at] - sum[r].value() : sum[r].value();
+        }
 }
 
 }  // namespace hyperplane

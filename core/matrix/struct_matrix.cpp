@@ -9,6 +9,7 @@
 #include "core/device/threads.hpp"
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
+#include "core/vector/blas1.hpp"
 #include "core/vector/run_kernel.hpp"
 
 namespace hyperplane {
@@ -91,6 +92,21 @@ void StructMatrix::apply(const Vector& x, Vector& y) const {
     if (is_flat()) return apply_flat(x, y, [](Index, Index, int) {});
     apply_runs(x, y);
     if (grid().any_periodic()) apply_wrapped(x, y);
+}
+
+void StructMatrix::subtract_product(const Vector& b, const Vector& x, Vector& r) const {
+    if constexpr (cuda_built)
+        if (backend() == Backend::cuda) return cuda().subtract_product(*this, b, x, r);
+    if (is_flat())
+        return apply_flat(x, r, [&](Index, Index first, int count) {  // while the piece is in the caches
+            for (int c = 0; c < dof(); ++c) {
+                const double* from = b.component(c) + first;
+                double* to = r.component(c) + first;
+                for (int t = 0; t < count; ++t) to[t] = from[t] - to[t];
+            }
+        });
+    apply(x, r);
+    xpby(b, -1.0, r);
 }
 
 void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const {

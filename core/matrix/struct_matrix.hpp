@@ -79,6 +79,8 @@ public:
     void apply(const Vector& x, Vector& y) const override;
     void apply_dot(const Vector& x, Vector& y, double* product) const override;
     int vectors_of_dot() const override { return is_flat() && backend() == Backend::cpu ? 0 : 2; }
+    /// r = b - A x in plain arithmetic, which is enough where r is smoothed or preconditioned.
+    void subtract_product(const Vector& b, const Vector& x, Vector& r) const;
     /// r = b - A x, as accurate as if it were computed in twice the working precision and then rounded. Near
     /// convergence b and A x cancel, and in plain arithmetic the rounding of A x alone can exceed the residual.
     void residual(const Vector& b, const Vector& x, Vector& r) const override;

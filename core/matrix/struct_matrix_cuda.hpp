@@ -19,7 +19,9 @@ public:
 
     /// y = A x
     void apply(const StructMatrix& a, const Vector& x, Vector& y) const;
-    /// r = b - A x, in twice the working precision.
+    /// y = b - A x
+    void subtract_product(const StructMatrix& a, const Vector& b, const Vector& x, Vector& y) const;
+    /// r = b - A x, in twice the working precision. Its kernel is loaded at the first call.
     void residual(const StructMatrix& a, const Vector& b, const Vector& x, Vector& r) const;
 
     /// What NVRTC compiles for the product and for the residual.
@@ -30,7 +32,8 @@ private:
     using Kernel = rtc::Kernel<Arguments>;
     void launch(const Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x, Vector& y) const;
 
-    Kernel apply_, residual_;
+    Kernel apply_;
+    mutable Kernel residual_;
 };
 
 }  // namespace hyperplane

@@ -20,16 +20,33 @@ int& extent(Grid& grid, int axis) {
     return axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz;
 }
 
-/// ratios(i, d) = c_id / max_e c_ie for the axes that can be coarsened, 0 for the others.
+/// The plane of a grid's lines along x, one point for each line.
+Layout lines_of(const Grid& grid) {
+    Grid plane;
+    plane.nx = grid.ny;
+    plane.ny = grid.nz;
+    return Layout(LayoutKind::natural, plane, {});
+}
+
+/// Sums of c_id / max_e c_ie along a line of points along x, for the axes that can be coarsened; 0 for the others.
 struct CouplingRatios {
     Coefficients a;
-    VectorView ratios;
+    VectorView sums;  ///< of lines_of()
     Axes candidates;
 
-    HYPERPLANE_HD int unknowns() const { return a.a.dof * a.a.dof; }
+    HYPERPLANE_HD int unknowns() const { return a.layout.grid().nx * a.a.dof * a.a.dof; }
 
-    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+    HYPERPLANE_HD void operator()(Int3 line, Index at) const {
+        // Lines begin where the hyperplane layout's slots do, so that a GPU's adjacent threads read adjacent slots.
+        const int nx = a.layout.grid().nx;
+        const int first = nx - a.layout.levels().level({0, line.x, line.y}) % nx;
+        for (int d = 0; d < 3; ++d) sums.at(at, d) = 0.0;
+        for (int t = 0; t < nx; ++t) add({(t + first) % nx, line.x, line.y}, at);
+    }
+
+    HYPERPLANE_HD void add(Int3 p, Index at) const {
         const int dof = a.a.dof;
+        const Index slot = a.layout.slot(p);
         double square[3] = {0.0, 0.0, 0.0};
         for (int row = 0; row < dof; ++row)
             for (int col = 0; col < dof; ++col) {
@@ -49,7 +66,7 @@ struct CouplingRatios {
         for (int d = 0; d < 3; ++d)
             if (candidates[d] && square[d] > most) most = square[d];
         for (int d = 0; d < 3; ++d)
-            ratios.at(slot, d) = candidates[d] && most > 0.0 ? std::sqrt(square[d] / most) : 0.0;
+            if (candidates[d] && most > 0.0) sums.at(at, d) += std::sqrt(square[d] / most);
     }
 };
 
@@ -101,10 +118,10 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
         return total;
     }
     const Buffer<Int3> offsets = offsets_of(a);
-    Vector ratios(a.context(), a.layout(), 3, "multigrid: couplings");
-    for_each_point(a.backend(), a.layout(), "couplings",
-                   CouplingRatios{Coefficients(a, offsets.data()), view(ratios), candidates});
-    for (int d = 0; d < 3; ++d) total[d] = sum(ratios, d);
+    Vector sums(a.context(), lines_of(a.grid()), 3, "multigrid: tables");
+    for_each_point(a.backend(), sums.layout(), "couplings",
+                   CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates});
+    for (int d = 0; d < 3; ++d) total[d] = sum(sums, d);
     return total;
 }
 

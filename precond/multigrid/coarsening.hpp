@@ -39,6 +39,14 @@ struct Coarsening {
     HYPERPLANE_HD bool has_children_at(Int3 s) const {
         return (axes[0] || s.x == 0) && (axes[1] || s.y == 0) && (axes[2] || s.z == 0);
     }
+    /// The fine point that coincides with a coarse one, its child at (0, 0, 0).
+    HYPERPLANE_HD Int3 first_child(Int3 p) const {
+        return {axes[0] ? 2 * p.x : p.x, axes[1] ? 2 * p.y : p.y, axes[2] ? 2 * p.z : p.z};
+    }
+    /// The coarsened axes on which a fine point's index is odd, as bits.
+    HYPERPLANE_HD int odd_axes(Int3 p) const {
+        return (axes[0] ? p.x & 1 : 0) + (axes[1] ? 2 * (p.y & 1) : 0) + (axes[2] ? 4 * (p.z & 1) : 0);
+    }
     /// The child of `coarse_point` at s; false if there is none.
     HYPERPLANE_HD bool child(Int3 coarse_point, Int3 s, Int3& fine_point) const {
         return child(0, fine.nx, coarse_point.x, s.x, fine_point.x) &&
@@ -75,6 +83,24 @@ private:
     HYPERPLANE_HD int shorter(int axis, int n, int d) const {
         if (!coarse.periodic[axis]) return d;
         return d > n / 2 ? d - n : d < -(n / 2) ? d + n : d;
+    }
+};
+
+/// The slots of points near a point, by number_of the offset. As in StructMatrix, from a point at the boundary they
+/// lead to some other point, and along a periodic axis they cannot be used.
+struct SlotDeltas {
+    Index slots;
+    Index of[27];
+    bool usable;
+
+    explicit SlotDeltas(const Layout& layout) : slots(layout.slots()), usable(!layout.grid().any_periodic()) {
+        for (int number = 0; number < 27; ++number) of[number] = layout.slot_delta(offset_of(number));
+    }
+    HYPERPLANE_HD Index at(Index slot, int number) const { return shifted(slot, of[number], slots); }
+    /// slot + delta modulo the slots, both of which lie in [0, slots).
+    HYPERPLANE_HD static Index shifted(Index slot, Index delta, Index slots) {
+        const Index there = slot + delta;
+        return there >= slots ? there - slots : there;
     }
 };
 

@@ -6,35 +6,61 @@
 #include <optional>
 #include <string>
 
-#include "core/device/for_each_point.hpp"
+#include "core/device/threads.hpp"
 #include "core/error.hpp"
-#include "core/matrix/views.hpp"
+
+#ifdef __CUDACC__
+#include "core/device/cuda.hpp"
+#endif
 
 namespace hyperplane::multigrid {
 namespace {
 
+/// x[place[row]] = sum over columns of inverse[row][column] b[place[column]]
 struct DenseProduct {
     const double* inverse;
-    ConstVectorView b;
-    VectorView x;
-    int dof;
-
-    HYPERPLANE_HD int unknowns() const { return int(b.layout.slots()) * dof * dof; }
-
-    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        const Grid& grid = b.layout.grid();
-        const Index n = grid.points() * dof;
-        for (int c = 0; c < dof; ++c) {
-            const double* row = inverse + (grid.row(p) * dof + c) * n;
-            double sum = 0.0;
-            for (Index at = 0; at < grid.points(); ++at) {
-                const Index there = b.layout.slot(grid.point(at));
-                for (int d = 0; d < dof; ++d) sum += row[at * dof + d] * b.at(there, d);
-            }
-            x.at(slot, c) = sum;
-        }
-    }
+    const int* place;
+    const double* b;
+    double* x;
+    Index n;
 };
+
+#ifdef __CUDACC__
+/// One warp a row, so that adjacent threads read adjacent coefficients.
+__global__ void dense_product(const __grid_constant__ DenseProduct p) {
+    const Index row = (Index(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    const int lane = int(threadIdx.x % 32);
+    if (row >= p.n) return;
+    double sum = 0.0;
+    for (Index at = lane; at < p.n; at += 32) sum += p.inverse[row * p.n + at] * p.b[p.place[at]];
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
+    if (lane == 0) p.x[p.place[row]] = sum;
+}
+#endif
+
+void multiply([[maybe_unused]] Backend backend, const DenseProduct& p) {
+#ifdef __CUDACC__
+    if (backend == Backend::cuda) {
+        constexpr int threads = 128;
+        dense_product<<<cuda::blocks_for(32 * p.n, threads), threads, 0, cuda::stream()>>>(p);
+        return cuda::launched("coarsest solve");
+    }
+#endif
+#pragma omp parallel for schedule(static) num_threads(threads_for(p.n* p.n))
+    for (Index row = 0; row < p.n; ++row) {
+        double sum = 0.0;
+        for (Index at = 0; at < p.n; ++at) sum += p.inverse[row * p.n + at] * p.b[p.place[at]];
+        p.x[p.place[row]] = sum;
+    }
+}
+
+/// Where a vector holds its unknowns, which are numbered in natural order, dof fastest.
+std::vector<int> places(const Layout& layout, int dof) {
+    std::vector<int> list;
+    for (Index at = 0; at < layout.slots(); ++at)
+        for (int c = 0; c < dof; ++c) list.push_back(int(c * layout.slots() + layout.slot(layout.grid().point(at))));
+    return list;
+}
 
 /// A square matrix, row by row, in place.
 class Square {
@@ -159,6 +185,7 @@ DenseSolve::DenseSolve(const StructMatrix& matrix) {
     for (const int c : lacking) square.project(c, dof);
     if (a.symmetric()) square.symmetrise();
     inverse_ = moved_to(matrix.context(), "multigrid: coarsest inverse", std::move(made));
+    places_ = copied_to(matrix.context(), "multigrid: coarsest inverse", places(a.layout(), dof));
 }
 
 std::vector<double> DenseSolve::natural_inverse() const {
@@ -166,13 +193,12 @@ std::vector<double> DenseSolve::natural_inverse() const {
     if (inverse_.backend() == Backend::cpu)
         std::copy(inverse_.begin(), inverse_.end(), values.begin());
     else
-        device::copy(inverse_.data(), values.data(), bytes());
+        device::copy(inverse_.data(), values.data(), inverse_.size() * Index(sizeof(double)));
     return values;
 }
 
 void DenseSolve::apply(const Vector& b, Vector& x) const {
-    for_each_point(b.backend(), b.layout(), "coarsest solve",
-                   DenseProduct{inverse_.data(), hyperplane::view(b), hyperplane::view(x), b.dof()});
+    multiply(b.backend(), {inverse_.data(), places_.data(), b.data(), x.data(), places_.size()});
 }
 
 }  // namespace hyperplane::multigrid

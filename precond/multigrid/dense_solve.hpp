@@ -24,11 +24,12 @@ public:
 
     /// The inverse, by rows of unknowns in natural order; for checks.
     std::vector<double> natural_inverse() const;
-    Index bytes() const { return inverse_.size() * Index(sizeof(double)); }
-    static Index bytes(Index unknowns) { return unknowns * unknowns * Index(sizeof(double)); }
+    Index bytes() const { return bytes(places_.size()); }
+    static Index bytes(Index unknowns) { return unknowns * (unknowns * Index(sizeof(double)) + Index(sizeof(int))); }
 
 private:
-    Buffer<double> inverse_;
+    Buffer<double> inverse_;  ///< by rows of unknowns in natural order
+    Buffer<int> places_;      ///< of these unknowns in a vector
 };
 
 }  // namespace hyperplane::multigrid

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/galerkin.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
 #include "precond/multigrid/coefficients.hpp"
@@ -11,8 +15,9 @@ namespace {
 
 constexpr int reach = 2;  ///< the largest radius of a coarse stencil
 
-/// The rows of one coarse point.
+/// The rows of one coarse point, for grids with periodic axes.
 struct Products {
+    using in_tiles = void;
     Coefficients a;
     WeightsView<const double> weights;
     MatrixView coarse;
@@ -59,11 +64,112 @@ struct Products {
     }
 };
 
+/// One product P(i, I) a_i(o) P(i + o, J) of a coarse entry's sum. Its slots are relative to those of I and of the fine
+/// point that coincides with I.
+struct Term {
+    Index shift;           ///< of the coefficient
+    short entry;           ///< of A, stored
+    signed char from, to;  ///< places of the weights P(i, I) and P(i + o, J); -1 for 1
+    bool mirrored;
+};
+
+/// The terms of all stored coarse entries, for grids without periodic axes. There they are the same at all points: from
+/// a child that does not exist the weight is zero, and where a neighbour does not exist the coefficient is.
+struct Terms {
+    std::vector<Term> list;
+    std::vector<int> begin;           ///< of each coarse entry's terms, and the end
+    std::vector<Index> coarse_shift;  ///< from I to J
+    std::vector<Int3> offset;         ///< J - I
+
+    Terms(const StructMatrix& a, const Interpolation& p, const StructMatrix& coarse)
+        : a_(a), grids_(p.grids()), places_(p.view().places) {
+        for (int e = 0; e < coarse.stored_entries(); ++e) {
+            offset.push_back(coarse.stencil()[e]);
+            coarse_shift.push_back(coarse.layout().slot_delta(offset.back()));
+            begin.push_back(int(list.size()));
+            for (int number = 0; number < 27; ++number)
+                if (grids_.has_children_at(offset_of(number)))
+                    for (int entry = 0; entry < a.stencil().size(); ++entry) add(offset.back(), number, entry);
+        }
+        begin.push_back(int(list.size()));
+    }
+
+private:
+    /// The neighbour at `entry` of the child at s is J's child at t = s + o - 2 (J - I), if t has no component above 1.
+    void add(Int3 to_parent, int number, int entry) {
+        const Int3 s = offset_of(number), o = a_.stencil()[entry], t = s + o + -grids_.first_child(to_parent);
+        if (std::max({std::abs(t.x), std::abs(t.y), std::abs(t.z)}) > 1 || !grids_.has_children_at(t)) return;
+        const bool mirrored = !a_.stores(entry);
+        list.push_back({a_.layout().slot_delta(mirrored ? s + o : s),
+                        short(mirrored ? a_.stencil().mirror(entry) : entry),
+                        static_cast<signed char>(places_.of[number]),
+                        static_cast<signed char>(places_.of[number_of(t)]), mirrored});
+    }
+
+    const StructMatrix& a_;
+    const Coarsening& grids_;
+    Places places_;
+};
+
+struct SumsOfTerms {
+    using in_tiles = void;
+    ConstMatrixView a;
+    Index fine_slots;
+    WeightsView<const double> weights;
+    MatrixView coarse;
+    const Term* terms;
+    const int* begin;
+    const Index* coarse_shift;
+    const Int3* offset;
+
+    HYPERPLANE_HD int unknowns() const { return 64 * a.dof * a.dof; }
+
+    HYPERPLANE_HD void operator()(Int3 point, Index slot) const {
+        const Index fine = weights.fine.slot(weights.grids.first_child(point));
+        for (int e = 0; e < coarse.stored_entries; ++e) {
+            const bool inside = weights.grids.coarse.contains(point + offset[e]);
+            const bool diagonal = offset[e] == Int3{};
+            const Index there = SlotDeltas::shifted(slot, coarse_shift[e], weights.coarse.slots());
+            for (int row = 0; row < a.dof; ++row)
+                for (int col = 0; col < a.dof; ++col) {
+                    const double sum = inside ? sum_of(e, row, col, slot, there, fine) : 0.0;
+                    coarse.at(e, row, col, slot) = diagonal && row == col && sum == 0.0 ? 1.0 : sum;
+                }
+        }
+    }
+    HYPERPLANE_HD double sum_of(int e, int row, int col, Index slot, Index there, Index fine) const {
+        double sum = 0.0;
+        for (int at = begin[e]; at < begin[e + 1]; ++at) {
+            const Term term = terms[at];
+            const Index child = SlotDeltas::shifted(fine, term.shift, fine_slots);
+            const double value = term.mirrored ? a.at(term.entry, col, row, child) : a.at(term.entry, row, col, child);
+            sum += weight(term.from, slot) * value * weight(term.to, there);
+        }
+        return sum;
+    }
+    HYPERPLANE_HD double weight(int place, Index coarse_slot) const {
+        return place < 0 ? 1.0 : weights.values[place * weights.stride + coarse_slot];
+    }
+};
+
+void sum_terms(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
+    const Terms terms(a, p, coarse);
+    const auto copied = [&](const auto& values) { return copied_to(a.context(), "multigrid: tables", values); };
+    const auto list = copied(terms.list);
+    const auto begin = copied(terms.begin);
+    const auto shift = copied(terms.coarse_shift);
+    const auto offset = copied(terms.offset);
+    for_each_point(a.backend(), coarse.layout(), "Galerkin product",
+                   SumsOfTerms{view(a), a.layout().slots(), p.view(), view(coarse), list.data(), begin.data(),
+                               shift.data(), offset.data()});
+}
+
 }  // namespace
 
 void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
     if (a.backend() == Backend::cpu && can_follow_lines(a.layout()) && can_follow_lines(coarse.layout()))
         return galerkin_by_lines(a, p, coarse);
+    if (!a.grid().any_periodic()) return sum_terms(a, p, coarse);
     if (coarse.stencil().radius() > reach)
         throw Error(ExitCode::internal, "multigrid: a coarse stencil of radius 3 or more");
     for (int e = 0; e < coarse.stored_entries(); ++e) coarse.set_zero(e);

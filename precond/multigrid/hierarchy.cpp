@@ -22,31 +22,46 @@ void check_coarsest(const Grid& grid, int dof) {
 void Hierarchy::clear() {
     coarsest_.reset();
     parts_.clear();
+    shape_.reset();
     a_ = nullptr;
+}
+
+void Hierarchy::begin(const StructMatrix& a, const CoarseningOptions& options) {
+    const bool same = shape_ && shape_->layout == a.layout() && shape_->periodic == a.grid().periodic &&
+                      shape_->offsets == a.stencil().offsets() && shape_->dof == a.dof() &&
+                      shape_->storage == a.storage();
+    if (!same) clear();
+    a_ = &a;
+    shape_ = Shape{a.layout(), a.grid().periodic, a.stencil().offsets(), a.dof(), a.storage()};
+    parts_.reserve(options.grids);  // references to a grid's matrix stay valid
+    if (parts_.empty()) parts_.emplace_back();
 }
 
 void Hierarchy::coarsen(const CoarseningOptions& options, const ChooseLayout& layout) {
     for (int grid = 0;; ++grid) {
         const StructMatrix& a = matrix(grid);
-        if (a.grid().points() <= options.coarsest_points || grid + 1 >= options.grids) return;
-        const Coarsening grids(a.grid(), strong_axes(a, options.strength));
-        if (!grids.any()) return;
-        const Stencil stencil = coarse_stencil(a.stencil(), grids);
-        const Layout coarse = layout(grids.coarse, stencil);
-        parts_[grid].interpolation.emplace(a, grids, coarse);
-        parts_.emplace_back();
-        StructMatrix& made =
+        const bool small = a.grid().points() <= options.coarsest_points || grid + 1 >= options.grids;
+        const Coarsening grids(a.grid(), small ? Axes{false, false, false} : strong_axes(a, options.strength));
+        std::optional<Interpolation>& p = parts_[grid].interpolation;
+        if (p && p->grids().axes == grids.axes) {
+            p->compute(a);
+        } else {
+            parts_.resize(grid + 1);
+            p.reset();
+            if (!grids.any()) return;
+            const Stencil stencil = coarse_stencil(a.stencil(), grids);
+            const Layout coarse = layout(grids.coarse, stencil);
+            p.emplace(a, grids, coarse);
+            parts_.emplace_back();
             parts_.back().matrix.emplace(a.context(), coarse, stencil, a.dof(), a.storage(), "multigrid: matrices");
-        galerkin_product(matrix(grid), *parts_[grid].interpolation, made);
+        }
+        galerkin_product(a, *p, *parts_[grid + 1].matrix);
     }
 }
 
 SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& options, const ChooseLayout& layout,
                              const MakeSmoother& make, const SmootherOptions& smoothing) {
-    clear();
-    a_ = &a;
-    parts_.reserve(options.grids);  // references to a grid's matrix stay valid
-    parts_.emplace_back();
+    begin(a, options);
     coarsen(options, layout);
     SetupReport all;
     const int last = size() - 1;
@@ -54,11 +69,18 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     for (int grid = 0; grid <= last; ++grid) {
         GridParts& parts = parts_[grid];
         const StructMatrix& own = matrix(grid);
-        const auto make_vector = [&] { return Vector(a.context(), own.layout(), a.dof(), "multigrid: vectors"); };
-        if (grid > 0) parts.x = make_vector(), parts.b = make_vector();
-        if (grid == last) continue;
-        parts.r = make_vector();
-        parts.t = make_vector();
+        const auto provide = [&](Vector& vector) {
+            if (vector.size() == 0) vector = Vector(a.context(), own.layout(), a.dof(), "multigrid: vectors");
+        };
+        if (grid > 0) provide(parts.x), provide(parts.b);
+        if (grid == last) {
+            parts.smoother = {};
+            parts.r = {};
+            parts.t = {};
+            continue;
+        }
+        provide(parts.r);
+        provide(parts.t);
         add_report(grid, parts.smoother.setup(own, make, smoothing, parts.r, parts.t), all);
     }
     coarsest_.emplace(matrix(last));

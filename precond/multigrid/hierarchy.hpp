@@ -6,6 +6,7 @@
 // grid has few points, or cannot be made coarser; its matrix is inverted densely (dense_solve.hpp).
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct GridParts {
 
 class Hierarchy {
 public:
-    /// Builds all grids for `a`, which must exist as long as this object is used.
+    /// Builds all grids for `a`, which must exist as long as this object is used. What was made for a matrix of the
+    /// same shape before, whose grids were coarsened along the same axes, gets new values in the same memory.
     SetupReport setup(const StructMatrix& a, const CoarseningOptions& options, const ChooseLayout& layout,
                       const MakeSmoother& make, const SmootherOptions& smoothing);
     void clear();
@@ -48,10 +50,21 @@ public:
     Index bytes() const;
 
 private:
+    /// What the memory of all grids depends on, besides the axes along which they are coarsened.
+    struct Shape {
+        Layout layout;
+        std::array<bool, 3> periodic;
+        std::vector<Int3> offsets;
+        int dof;
+        MatrixStorage storage;
+    };
+
+    void begin(const StructMatrix& a, const CoarseningOptions& options);
     void coarsen(const CoarseningOptions& options, const ChooseLayout& layout);
     void add_report(int grid, const SetupReport& report, SetupReport& all) const;
 
     const StructMatrix* a_ = nullptr;
+    std::optional<Shape> shape_;
     std::vector<GridParts> parts_;
     std::optional<DenseSolve> coarsest_;
 };

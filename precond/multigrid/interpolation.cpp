@@ -12,6 +12,7 @@ namespace {
 
 /// The weights of a coarse point, in the order |S| = 1, 2, 3.
 struct Weights {
+    using in_tiles = void;
     Coefficients a;
     WeightsView<double> weights;
 
@@ -53,32 +54,46 @@ struct Weights {
 };
 
 struct Restriction {
+    using in_tiles = void;
     WeightsView<const double> weights;
     ConstVectorView fine;
     VectorView coarse;
+    SlotDeltas delta;  ///< of the fine layout
     int dof;
 
     HYPERPLANE_HD int unknowns() const { return 8 * dof; }
 
     HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
+        const Axes& axes = weights.grids.axes;
+        const Index own = weights.fine.slot(weights.grids.first_child(coarse_point));
         for (int c = 0; c < dof; ++c) {
-            double sum = fine(point_of(coarse_point), c);
-            for (int number = 0; number < 27; ++number) {
-                Int3 p;
-                if (weights.places.of[number] >= 0 && weights.grids.child(coarse_point, offset_of(number), p))
-                    sum += weights.at(number, coarse_slot) * fine(p, c);
-            }
+            double sum = fine.at(own, c);
+            for (int z = -axes[2]; z <= axes[2]; ++z)
+                for (int y = -axes[1]; y <= axes[1]; ++y)
+                    for (int x = -axes[0]; x <= axes[0]; ++x) {
+                        const int number = number_of({x, y, z});
+                        Index slot;
+                        if (number != 13 && child_slot(coarse_point, own, number, slot))
+                            sum += weights.at(number, coarse_slot) * fine.at(slot, c);
+                    }
             coarse.at(coarse_slot, c) = sum;
         }
     }
-    HYPERPLANE_HD Int3 point_of(Int3 coarse_point) const {
-        Int3 p;
-        weights.grids.child(coarse_point, {0, 0, 0}, p);
-        return p;
+    /// Without periodic axes the weight of a child that does not exist, zero, multiplies the value of another point.
+    HYPERPLANE_HD bool child_slot(Int3 coarse_point, Index own, int number, Index& slot) const {
+        if (!delta.usable) {
+            Int3 p;
+            if (!weights.grids.child(coarse_point, offset_of(number), p)) return false;
+            slot = weights.fine.slot(p);
+            return true;
+        }
+        slot = delta.at(own, number);
+        return true;
     }
 };
 
 struct Prolongation {
+    using in_tiles = void;
     WeightsView<const double> weights;
     VectorView fine;
     ConstVectorView coarse;
@@ -87,14 +102,20 @@ struct Prolongation {
     HYPERPLANE_HD int unknowns() const { return dof; }
 
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        for (int number = 0; number < 27; ++number) {
+        const int odd = weights.grids.odd_axes(p);
+        for (int above = 7; above >= 0; --above) {  // the axes on which the parent lies above p, as bits
+            if ((above & odd) != above) continue;
+            const Int3 s{sign(odd, above, 0), sign(odd, above, 1), sign(odd, above, 2)};
             Int3 parent;
-            if ((weights.places.of[number] < 0 && number != 13) || !weights.grids.parent(p, offset_of(number), parent))
-                continue;
+            if (!weights.grids.parent(p, s, parent)) continue;
             const Index coarse_slot = weights.coarse.slot(parent);
-            const double weight = number == 13 ? 1.0 : weights.at(number, coarse_slot);
+            const double weight = odd == 0 ? 1.0 : weights.at(number_of(s), coarse_slot);
             for (int c = 0; c < dof; ++c) fine.at(slot, c) += weight * coarse.at(coarse_slot, c);
         }
+    }
+    /// p is the child at s of a parent below it, for s > 0, or above it.
+    HYPERPLANE_HD static int sign(int odd, int above, int axis) {
+        return odd >> axis & 1 ? (above >> axis & 1 ? -1 : 1) : 0;
     }
 };
 
@@ -117,10 +138,10 @@ Interpolation::Interpolation(const StructMatrix& a, const Coarsening& grids, con
       weights_(a.context(), "multigrid: interpolation", places_.count * stride_),
       ones_(a.context(), "multigrid: interpolation", on_host_ ? grids.coarse.nx : 0) {
     if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
-    by_lines() ? compute_by_lines(a) : compute(a);
+    compute(a);
 }
 
-void Interpolation::compute(const StructMatrix& a) {
+void Interpolation::compute_by_points(const StructMatrix& a) {
     const Buffer<Int3> offsets = offsets_of(a);
     for_each_point(
         a.backend(), coarse_, "interpolation",
@@ -151,8 +172,9 @@ std::vector<double> Interpolation::natural_weights() const {
 
 void Interpolation::restrict_to(const Vector& fine, Vector& coarse) const {
     if (by_lines()) return restrict_by_lines(fine, coarse);
-    for_each_point(fine.backend(), coarse_, "restriction",
-                   Restriction{view(), hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
+    for_each_point(
+        fine.backend(), coarse_, "restriction",
+        Restriction{view(), hyperplane::view(fine), hyperplane::view(coarse), SlotDeltas(fine_), fine.dof()});
 }
 
 void Interpolation::add_to(Vector& fine, const Vector& coarse) const {

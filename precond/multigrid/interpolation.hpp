@@ -59,6 +59,9 @@ public:
     /// Computes the weights for a matrix on the fine grid; `coarse` is the layout of the coarse one.
     Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse);
 
+    /// Computes the weights anew for a matrix of the same shape.
+    void compute(const StructMatrix& a) { by_lines() ? compute_by_lines(a) : compute_by_points(a); }
+
     const Coarsening& grids() const { return grids_; }
     const Layout& fine() const { return fine_; }
     const Layout& coarse() const { return coarse_; }
@@ -80,7 +83,7 @@ public:
     static Index bytes(const Coarsening& grids);
 
 private:
-    void compute(const StructMatrix& a);
+    void compute_by_points(const StructMatrix& a);
     void compute_by_lines(const StructMatrix& a);
     void restrict_by_lines(const Vector& fine, Vector& coarse) const;
     void add_by_lines(Vector& fine, const Vector& coarse) const;

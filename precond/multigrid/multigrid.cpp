@@ -21,13 +21,8 @@ PreconditionerTraits Multigrid::traits(const MultigridOptions& options, const Pr
 
 SetupReport Multigrid::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
-    const auto make = [this](const StructMatrix& of, double alpha) {
-        std::unique_ptr<Preconditioner> made = smoother_.make(of, alpha);
-        if (made && alpha == 0.0) made->suggest_shift(suggested_shift_);
-        return made;
-    };
     try {
-        return hierarchy_.setup(a, options_.coarsening, smoother_.layout, make, options_.smoothing);
+        return hierarchy_.setup(a, options_.coarsening, smoother_.layout, smoother_.make, options_.smoothing);
     } catch (...) {
         hierarchy_.clear();
         throw;
@@ -48,8 +43,7 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
     }
     for (; steps > 0; --steps) smooth();
 
-    hierarchy_.matrix(grid).apply(x, parts.r);
-    xpby(b, -1.0, parts.r);  // r = b - A x
+    hierarchy_.matrix(grid).subtract_product(b, x, parts.r);
     parts.interpolation->restrict_to(parts.r, next.b);
     cycle(grid + 1, next.b, next.x, kind, true);
     if (kind != CycleKind::v && grid + 2 < hierarchy_.size())

@@ -40,7 +40,7 @@ public:
     Multigrid(const MultigridOptions& options, SmootherChoice smoother, bool symmetric);
 
     SetupReport setup(const SystemMatrix& matrix) override;
-    void suggest_shift(double alpha) override { suggested_shift_ = alpha; }
+    void suggest_shift(double alpha) override { options_.smoothing.suggested_shift = alpha; }
     void apply(const Vector& r, Vector& z) const override { cycle(0, r, z, options_.cycle, true); }
     PreconditionerTraits traits() const override { return traits_; }
     Index bytes_per_apply() const override;
@@ -60,7 +60,6 @@ private:
     MultigridOptions options_;
     SmootherChoice smoother_;
     PreconditionerTraits traits_;
-    double suggested_shift_ = 0.0;
     mutable multigrid::Hierarchy hierarchy_;  // the vectors of its grids are scratch
 };
 

@@ -268,10 +268,9 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
         "box multigrid, J. Comput. Phys. 48, 1982), and the coarse matrix is P^T A P. The smoother is any other "
         "preconditioner, named in the section [smoother] with its keys; there, pivots that cannot be used are replaced "
         "where they are by default. The matrix of the last grid is inverted densely; constants in its null space are "
-        "projected out. Runs on a CPU.";
+        "projected out.";
     row.parameters = multigrid_parameters();
     row.storages = {};
-    row.cpu_only = true;
     row.create = [made](const Parameters& parameters, const PreconditionerSetting& setting) {
         return made.create(parameters, setting);
     };

@@ -10,6 +10,7 @@
 #include "core/matrix/views.hpp"
 #include "core/random.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/multigrid/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {
@@ -42,9 +43,37 @@ double power_method(const StructMatrix& a, const LinearOperator& m, int steps, V
     return lambda;
 }
 
-/// Whether a matrix on a CPU is symmetric with coefficients of an M-matrix, as above. Overwrites two vectors.
+/// flags(i) = 1 where row i is not that of an M-matrix: a coefficient beside the diagonal is positive, or the row's sum
+/// is negative by more than rounding; else 0.
+struct RowFlags {
+    Coefficients a;
+    VectorView flags;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        double sum = 0.0, own = 0.0;
+        bool fits = true;
+        for (int e = 0; e < a.entries; ++e) {
+            Int3 q;
+            if (!a.neighbour(p, e, q)) continue;
+            const double value = a(e, 0, 0, slot, a.layout.slot(q));
+            sum += value;
+            if (a.offsets[e] == Int3{})
+                own = value;
+            else
+                fits = fits && value <= 0.0;
+        }
+        flags.at(slot) = fits && sum >= -1e-12 * own ? 0.0 : 1.0;
+    }
+};
+
+/// Whether a matrix is symmetric with coefficients of an M-matrix, as above. Overwrites two vectors.
 bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
-    if (a.backend() == Backend::cuda || a.dof() > 1 || !a.symmetric()) return false;
+    if (a.dof() > 1 || !a.symmetric()) return false;
+    if (a.backend() == Backend::cuda) {
+        const Buffer<Int3> offsets = offsets_of(a);
+        for_each_point(a.backend(), a.layout(), "row flags", RowFlags{Coefficients(a, offsets.data()), view(sums)});
+        return sum(sums, 0) == 0.0;
+    }
     const Index slots = a.layout().slots();
     bool all = true;
     for (int e = 0; e < a.stencil().diagonal() && all; ++e) {
@@ -67,7 +96,11 @@ bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
 SetupReport Smoother::setup(const StructMatrix& a, const MakeSmoother& make, const SmootherOptions& options, Vector& r,
                             Vector& t) {
     a_ = &a;
-    m_ = make(a, 0.0);
+    if (!m_ || shifted_) m_ = make(a, 0.0);
+    shifted_ = false;
+    m_->suggest_shift(options.suggested_shift);
+    lambda_ = 0.0;
+    omega_ = 1.0;
     SetupReport report = m_->setup(a);
     if (options.damping) {
         omega_ = *options.damping;
@@ -82,6 +115,7 @@ SetupReport Smoother::setup(const StructMatrix& a, const MakeSmoother& make, con
         if (!shifted) break;
         m_.reset();
         m_ = std::move(shifted);
+        shifted_ = true;
         report = m_->setup(a);
         lambda_ = power_method(a, *m_, options.power_steps, r, t);
     }
@@ -100,8 +134,7 @@ void Smoother::from_zero(const Vector& b, Vector& x) const {
 }
 
 void Smoother::smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const {
-    a_->apply(x, r);
-    xpby(b, -1.0, r);  // r = b - A x
+    a_->subtract_product(b, x, r);  // r = b - A x
     m_->apply(r, t);
     axpy(omega_, t, x);  // x += omega M^-1 r
 }

@@ -19,6 +19,7 @@ namespace hyperplane::multigrid {
 struct SmootherOptions {
     std::optional<double> damping;  ///< omega; nothing: as above
     int power_steps = 12;
+    double suggested_shift = 0.0;    ///< what M's shift = auto means
     bool regular_splitting = false;  ///< of M-matrices (precond/row.hpp)
 };
 
@@ -27,7 +28,7 @@ using MakeSmoother = std::function<std::unique_ptr<Preconditioner>(const StructM
 
 class Smoother {
 public:
-    /// r and t are overwritten.
+    /// Keeps M, but for its values, from one set-up to the next. r and t are overwritten.
     SetupReport setup(const StructMatrix& a, const MakeSmoother& make, const SmootherOptions& options, Vector& r,
                       Vector& t);
     /// x = omega M^-1 b, the step from x = 0
@@ -42,6 +43,7 @@ public:
 private:
     const StructMatrix* a_ = nullptr;
     std::unique_ptr<Preconditioner> m_;
+    bool shifted_ = false;  ///< m_ was made with a shift
     double omega_ = 1.0, lambda_ = 0.0;
 };
 

@@ -91,10 +91,6 @@ const std::vector<Refusal>& refusals() {
                         return to_string(storage) == c.choice;
                     });
          }},
-        {" runs on a CPU only in this version; set device.backend = cpu",
-         [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {
-             return find_preconditioner(c.preconditioner).cpu_only && backend == Backend::cuda;
-         }},
         {" needs a symmetric matrix",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return find_preconditioner(c.preconditioner).needs_symmetry && !shape.symmetric;

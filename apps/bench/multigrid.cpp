@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/bench/multigrid.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/bench/kernels.hpp"
+#include "apps/bench/rows.hpp"
+#include "apps/run/linear_system.hpp"
+#include "core/error.hpp"
+#include "precond/multigrid/multigrid.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Times calls on one grid. On a GPU calls of a cycle are replayed as graphs, as in iterations.
+class GridWatch {
+public:
+    GridWatch(const Context& context, int repeats) : context_(context), repeats_(repeats) {}
+
+    GridPart in_cycle(const std::string& name, double bytes, const std::function<void()>& call) const {
+        call();
+        if (context_.backend() == Backend::cpu) return timed(name, bytes, call);
+        const device::Recording recording(call);
+        return timed(name, bytes, [&] { recording.queue(); });
+    }
+    GridPart timed(const std::string& name, double bytes, const std::function<void()>& call) const {
+        call();
+        std::vector<double> seconds;
+        for (int at = 0; at < repeats_; ++at) seconds.push_back(time_call(context_, call));
+        return {name, timing_of(std::move(seconds)).median, bytes};
+    }
+
+private:
+    const Context& context_;
+    int repeats_;
+};
+
+/// Vectors of one grid with random values.
+struct GridVectors {
+    Vector b, x, r;
+
+    explicit GridVectors(const StructMatrix& a) {
+        for (Vector* one : {&b, &x, &r}) *one = Vector(a.context(), a.layout(), a.dof(), "bench");
+        fill_random(b, 7);
+        fill_random(x, 8);
+    }
+    double bytes() const { return double(b.size()) * sizeof(double); }
+};
+
+std::vector<GridPart> time_cycle(const multigrid::Hierarchy& h, int grid, const GridWatch& watch) {
+    GridVectors v(h.matrix(grid));
+    if (grid + 1 == h.size())
+        return {watch.in_cycle("coarsest", double(h.coarsest().bytes()) + 2 * v.bytes(),
+                               [&] { h.coarsest().apply(v.b, v.x); })};
+    GridVectors coarse(h.matrix(grid + 1));
+    const StructMatrix& a = h.matrix(grid);
+    const Preconditioner& m = h[grid].smoother.preconditioner();
+    const multigrid::Interpolation& p = *h[grid].interpolation;
+    const double weights = double(p.bytes());
+    return {
+        watch.in_cycle("smoother", double(m.bytes_per_apply()), [&] { m.apply(v.b, v.x); }),
+        watch.in_cycle("residual", double(a.bytes_per_apply()) + v.bytes(), [&] { a.subtract_product(v.b, v.x, v.r); }),
+        watch.in_cycle("restriction", weights + v.bytes() + coarse.bytes(), [&] { p.restrict_to(v.r, coarse.b); }),
+        watch.in_cycle("prolongation", weights + 2 * v.bytes() + coarse.bytes(), [&] { p.add_to(v.x, coarse.x); })};
+}
+
+std::vector<GridPart> time_setup_of(const multigrid::Hierarchy& h, int grid, const GridWatch& watch) {
+    if (grid + 1 == h.size()) return {};
+    const StructMatrix &a = h.matrix(grid), &next = h.matrix(grid + 1);
+    multigrid::Interpolation p(a, h[grid].interpolation->grids(), next.layout());
+    StructMatrix coarse(a.context(), next.layout(), next.stencil(), a.dof(), a.storage(), "bench");
+    const double read = double(a.bytes()), weights = double(p.bytes());
+    return {watch.timed("couplings", read, [&] { multigrid::strong_axes(a, 0.5); }),
+            watch.timed("interpolation", read + weights, [&] { p.compute(a); }),
+            watch.timed("Galerkin product", read + weights + double(coarse.bytes()),
+                        [&] { multigrid::galerkin_product(a, p, coarse); })};
+}
+
+}  // namespace
+
+MultigridBench bench_multigrid(const Case& a_case, int repeats) {
+    auto* m = dynamic_cast<Multigrid*>(a_case.preconditioner.get());
+    if (!m)
+        throw UsageError(fmt::format("bench multigrid: preconditioner.name is {}; set it to multigrid",
+                                     a_case.name("preconditioner")));
+    LinearSystem system = make_system(a_case);
+    {
+        Vector u = a_case.make_vector("state: u");
+        assemble_first(a_case, u, system);
+    }
+    set_up(*m, system);
+    MultigridBench bench;
+    bench.setup = time_setup(a_case.context, repeats, *m, system.preconditioned());
+    Vector z = a_case.make_vector("bench");
+    bench.apply = time_apply(a_case.context, repeats, *m, system.b, z);
+    const multigrid::Hierarchy& h = m->hierarchy();
+    bench.bytes = h.bytes();
+    const GridWatch watch(a_case.context, repeats);
+    for (int grid = 0; grid < h.size(); ++grid)
+        bench.grids.push_back({h.matrix(grid).grid(), h.matrix(grid).stencil().name(), time_cycle(h, grid, watch),
+                               time_setup_of(h, grid, watch)});
+    return bench;
+}
+
+}  // namespace hyperplane

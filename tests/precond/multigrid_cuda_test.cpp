@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// multigrid on a GPU: grids, operators and cycles equal those of the CPU, cycles can be recorded as graphs, a set-up
+// can be repeated, and memory is predicted.
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "on_device.hpp"
+#include "precond/multigrid/check.hpp"
+#include "precond/multigrid_cases.hpp"
+#include "precond/support.hpp"
+#include "reference/multigrid.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+
+class MultigridOnDevice : public DeviceTest {};
+
+/// One step to the next grid.
+struct DeviceStep {
+    multigrid::Coarsening grids;
+    multigrid::Interpolation p;
+    StructMatrix coarse;
+
+    DeviceStep(const StructMatrix& a, multigrid::Axes axes)
+        : grids(a.grid(), axes),
+          p(a, grids,
+            Layout(a.layout().kind(), grids.coarse, multigrid::coarse_stencil(a.stencil(), grids).level_map())),
+          coarse(a.context(), p.coarse(), multigrid::coarse_stencil(a.stencil(), grids), a.dof(), a.storage()) {
+        multigrid::galerkin_product(a, p, coarse);
+    }
+};
+
+std::vector<double> values_of(const StructMatrix& a) {
+    std::optional<StructMatrix> copy;
+    return on_host(a, copy).to_csr().value;
+}
+
+void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double bound) {
+    ASSERT_EQ(got.size(), expected.size());
+    EXPECT_LE(reference::relative_difference(got, expected), bound);
+}
+
+StencilMatrix random_data(const Box& box, const std::string& stencil, int dof, bool symmetric) {
+    const auto offsets = reference::stencil_named(stencil).offsets;
+    return symmetric ? reference::random_spd_matrix(box, offsets, dof, 21)
+                     : reference::random_matrix(box, offsets, dof, 22);
+}
+
+void expect_host_operators(const Box& box, const std::string& stencil, int dof, bool symmetric, LayoutKind kind,
+                           multigrid::Axes asked) {
+    const StencilMatrix data = random_data(box, stencil, dof, symmetric);
+    const StructMatrix here =
+        reference::to_struct_matrix(Context::cpu(), layout_for(kind, data, stencil, 0), data,
+                                    symmetric ? MatrixStorage::lower : MatrixStorage::full, stencil);
+    const Context gpu = Context::cuda();
+    const StructMatrix there = in_context(gpu, here);
+    multigrid::Axes axes = asked;
+    for (int axis = 0; axis < 3; ++axis)
+        axes[axis] = axes[axis] && multigrid::can_coarsen(here.grid(), axis, here.stencil().radius());
+    SCOPED_TRACE(name_of(box) + " " + stencil + " dof " + std::to_string(dof) + (symmetric ? " symmetric" : "") +
+                 (kind == LayoutKind::natural ? " natural" : " hyperplane"));
+    EXPECT_EQ(multigrid::strong_axes(there, 0.5), multigrid::strong_axes(here, 0.5));
+    const DeviceStep host(here, axes), device(there, axes);
+    expect_near(device.p.natural_weights(), host.p.natural_weights(), 1e-14);
+    expect_near(values_of(device.coarse), values_of(host.coarse), 1e-13);
+
+    const std::vector<double> fine = reference::Random(23).vector(int(here.unknowns())),
+                              coarse = reference::Random(24).vector(int(host.coarse.unknowns()));
+    Vector x = to_vector(gpu, there.layout(), dof, fine), y = poisoned(gpu, device.p.coarse(), dof);
+    device.p.restrict_to(x, y);
+    Vector host_x = reference::to_vector(Context::cpu(), here.layout(), dof, fine),
+           host_y(Context::cpu(), host.p.coarse(), dof, "y");
+    host.p.restrict_to(host_x, host_y);
+    expect_near(from_vector(y), reference::from_vector(host_y), 1e-14);
+    device.p.add_to(x, to_vector(gpu, device.p.coarse(), dof, coarse));
+    host.p.add_to(host_x, reference::to_vector(Context::cpu(), host.p.coarse(), dof, coarse));
+    expect_near(from_vector(x), reference::from_vector(host_x), 1e-14);
+    Vector r = poisoned(gpu, there.layout(), dof), host_r(Context::cpu(), here.layout(), dof, "r");
+    there.subtract_product(to_vector(gpu, there.layout(), dof, fine), x, r);
+    here.subtract_product(reference::to_vector(Context::cpu(), here.layout(), dof, fine), host_x, host_r);
+    expect_near(from_vector(r), reference::from_vector(host_r), 1e-13);
+}
+
+/// Layout, and whether one triangle is stored.
+using Form = std::tuple<LayoutKind, bool>;
+
+class MultigridOperatorsOnDevice : public DeviceTest, public testing::WithParamInterface<Form> {};
+
+TEST_P(MultigridOperatorsOnDevice, EqualTheHostsForEveryStencil) {
+    const auto [kind, symmetric] = GetParam();
+    for (const auto& stencil : reference::all_stencils())
+        expect_host_operators({11, 9, 7}, stencil.name, 1, symmetric, kind, {true, true, true});
+}
+
+TEST_P(MultigridOperatorsOnDevice, EqualTheHostsForEverySubsetOfAxesAndNumberOfUnknowns) {
+    const auto [kind, symmetric] = GetParam();
+    for (int bits = 1; bits < 8; ++bits)
+        expect_host_operators({9, 7, 6}, "box27", 1, symmetric, kind,
+                              {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0});
+    for (int dof = 2; dof <= 8; ++dof)
+        expect_host_operators({5, 7, 4}, "star7", dof, symmetric, kind, {true, true, true});
+}
+
+TEST_P(MultigridOperatorsOnDevice, EqualTheHostsOnPlanesLinesAndPeriodicAxes) {
+    const auto [kind, symmetric] = GetParam();
+    for (const Box& box : {Box{33, 18, 1}, Box{1, 1, 40}, Box{1, 21, 19}, Box{8, 5, 5, {true, false, false}},
+                           Box{9, 6, 5, {true, true, false}}, Box{7, 5, 10, {true, true, true}}})
+        expect_host_operators(box, "star7", 2, symmetric, kind, {true, true, true});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MultigridOperatorsOnDevice,
+                         testing::Combine(testing::ValuesIn(layout_kinds), testing::Bool()),
+                         [](const testing::TestParamInfo<Form>& info) {
+                             return to_string(std::get<0>(info.param)) + (std::get<1>(info.param) ? "Lower" : "Full");
+                         });
+
+/// Sets up the same system on both sides, and compares what a cycle gives.
+void expect_host_cycle(const StencilMatrix& data, const std::string& stencil, bool symmetric, const Parameters& keys,
+                       bool same_method) {
+    const MatrixStorage storage = symmetric ? MatrixStorage::lower : MatrixStorage::full;
+    const StructMatrix here = reference::to_struct_matrix(
+        Context::cpu(), layout_for(LayoutKind::natural, data, stencil, 0), data, storage, stencil);
+    const Context gpu = Context::cuda();
+    const PreconditionerRow& row = find_preconditioner("multigrid");
+    const PreconditionerSetting setting{gpu, {here.grid(), here.stencil(), here.dof(), here.symmetric()}};
+    const Layout layout = row.plan(keys, setting).space.layout();
+    const StructMatrix there =
+        in_context(gpu, reference::to_struct_matrix(Context::cpu(), layout, data, storage, stencil));
+    const auto host = make_multigrid(here, keys);
+    const auto device = row.create(keys, setting);
+    host->setup(here);
+    device->setup(there);
+    const auto &h = dynamic_cast<const Multigrid&>(*host).hierarchy(),
+               &d = dynamic_cast<const Multigrid&>(*device).hierarchy();
+    ASSERT_EQ(d.size(), h.size());
+    for (int grid = 0; grid < h.size() && same_method; ++grid)
+        EXPECT_NEAR(d[grid].smoother.omega(), h[grid].smoother.omega(), 1e-9) << "grid " << grid;
+    const std::vector<double> r = reference::Random(25).vector(int(here.unknowns()));
+    const Vector device_r = to_vector(gpu, layout, here.dof(), r);
+    Vector z = poisoned(gpu, layout, here.dof()), again = poisoned(gpu, layout, here.dof());
+    device->apply(device_r, z);
+    if (same_method) expect_near(from_vector(z), apply(*host, here, r), 1e-9);
+    const ApplicationCheck right = device->check_application(there, device_r, z, {});
+    EXPECT_EQ(right.unchecked, "");
+    EXPECT_LE(right.error, 1e-12);
+    // Within a graph: nothing waits, and nothing is allocated.
+    const device::Recording recording([&] { device->apply(device_r, again); });
+    recording.queue();
+    EXPECT_EQ(from_vector(again), from_vector(z));
+    // A second set-up gives the same method in the same memory.
+    const Index held = gpu.ledger().held();
+    device->setup(there);
+    EXPECT_EQ(gpu.ledger().held(), held);
+    device->apply(device_r, again);
+    EXPECT_EQ(from_vector(again), from_vector(z));
+}
+
+class MultigridSmoothersOnDevice : public DeviceTest,
+                                   public testing::WithParamInterface<std::tuple<std::string, int>> {};
+
+TEST_P(MultigridSmoothersOnDevice, GiveTheHostsCycles) {
+    const auto& [name, dof] = GetParam();
+    for (const bool symmetric : {false, true}) {
+        if (find_preconditioner(name).needs_symmetry && !symmetric) continue;
+        SCOPED_TRACE(symmetric ? "symmetric" : "");
+        // The subdomains of a backend are its own.
+        expect_host_cycle(random_data({9, 7, 6}, "star7", dof, symmetric), "star7", symmetric, multigrid_keys({}, name),
+                          name != "subdomain_ildu0");
+    }
+}
+
+std::vector<std::string> names_of_smoothers() {
+    std::vector<std::string> names;
+    for (const PreconditionerRow& row : smoothers())
+        if (row.name != "cusparse_ilu") names.push_back(row.name);  // there is no such smoother on a host
+    return names;
+}
+INSTANTIATE_TEST_SUITE_P(All, MultigridSmoothersOnDevice,
+                         testing::Combine(testing::ValuesIn(names_of_smoothers()), testing::Values(1, 2, 3, 5, 8)),
+                         [](const auto& info) {
+                             return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param));
+                         });
+
+class MultigridBoxesOnDevice : public DeviceTest, public testing::WithParamInterface<std::tuple<int, std::string>> {};
+
+TEST_P(MultigridBoxesOnDevice, GiveTheHostsCycles) {
+    const Box boxes[] = {
+        {17, 13, 11}, {33, 18, 1}, {1, 1, 40}, {12, 7, 5, {true, false, true}}, {11, 10, 9, {true, true, true}}};
+    const auto& [number, stencil] = GetParam();
+    const Box& box = boxes[number];
+    for (const bool symmetric : {false, true})
+        for (const char* cycle : {"v", "w", "f"}) {
+            SCOPED_TRACE(name_of(box) + " " + stencil + " " + cycle + (symmetric ? " symmetric" : ""));
+            expect_host_cycle(random_data(box, stencil, 1, symmetric), stencil, symmetric,
+                              multigrid_keys({{"cycle", cycle}}), true);
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MultigridBoxesOnDevice,
+                         testing::Combine(testing::Range(0, 5), testing::Values("star7", "diamond13", "box27")),
+                         [](const auto& info) {
+                             return "box" + std::to_string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
+                         });
+
+TEST_F(MultigridOnDevice, FollowsNewValuesAndNewAxes) {
+    const Context gpu = Context::cuda();
+    const Parameters keys = multigrid_keys({});
+    const auto system = [&](const Context& context, std::array<double, 3> coupling) {
+        return in_context(context, laplacian(Context::cpu(), {17, 15, 13}, coupling, 0.0, true));
+    };
+    const StructMatrix first = system(gpu, {1, 1, 1});
+    const auto m = make_multigrid(first, keys);
+    m->setup(first);
+    for (const auto& coupling : {std::array{1.0, 1.0, 2.0}, std::array{1.0, 1.0, 100.0}, std::array{1.0, 1.0, 1.0}}) {
+        const StructMatrix here = system(Context::cpu(), coupling), there = system(gpu, coupling);
+        m->setup(there);
+        const auto fresh = make_multigrid(here, keys);
+        fresh->setup(here);
+        const std::vector<double> r = reference::Random(26).vector(int(here.unknowns()));
+        Vector z = poisoned(gpu, there.layout(), 1);
+        m->apply(to_vector(gpu, there.layout(), 1, r), z);
+        expect_near(from_vector(z), apply(*fresh, here, r), 1e-11);
+    }
+}
+
+TEST_F(MultigridOnDevice, HoldsWhatIsPlanned) {
+    for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev"})
+        for (const int dof : {1, 3}) {
+            SCOPED_TRACE(std::string(smoother) + " dof " + std::to_string(dof));
+            const Context gpu = Context::cuda();
+            const Parameters keys = multigrid_keys({{"strength", "0"}}, smoother);
+            const Box box{33, 31, 29};
+            const StencilMatrix data = random_data(box, "star7", dof, true);
+            const Layout layout = layout_for(LayoutKind::hyperplane, data, "star7", 0);
+            const StructMatrix a = in_context(
+                gpu, reference::to_struct_matrix(Context::cpu(), layout, data, MatrixStorage::lower, "star7"));
+            const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
+            const Index before = gpu.ledger().held();
+            const auto m = make_multigrid(a, keys);
+            gpu.ledger().forget_peak();
+            m->setup(a);
+            const Index held = gpu.ledger().held() - before;
+            EXPECT_NEAR(double(plan.bytes), double(held), 0.03 * double(held));
+            EXPECT_LE(gpu.ledger().peak() - before, Index(1.03 * double(plan.bytes + plan.setup_bytes)));
+        }
+}
+
+}  // namespace
+}  // namespace hyperplane
