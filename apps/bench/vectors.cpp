@@ -76,6 +76,7 @@ struct VectorOperands {
     void restore() {
         copy(begin.x, x);
         copy(begin.y, y);
+        results.set(0, std::vector<double>(std::size_t(results.size()), 0.25));
     }
     int size() const { return int(x.size()); }
     const double* number(int at) { return numbers.data() + at; }
