@@ -35,13 +35,22 @@ BenchCase parse_case(const std::string& text) {
     return setting;
 }
 
-/// The paper's Table 3, RTX 3090 column: grid sides for dof 1, 2, 4, 6, 8. `dof` 0: all.
-std::vector<BenchCase> table3(int divisor, int dof) {
-    const std::vector<std::pair<std::string, std::vector<int>>> sides{{"star7", {512, 336, 208, 160, 128}},
-                                                                      {"star13", {432, 272, 160, 128, 96}},
-                                                                      {"diamond13", {432, 272, 160, 128, 96}},
-                                                                      {"diamond25", {336, 208, 128, 96, 80}},
-                                                                      {"box27", {336, 208, 128, 96, 80}}};
+/// Grid sides by stencil, for 1, 2, 4, 6 and 8 unknowns.
+using GridSides = std::vector<std::pair<std::string, std::vector<int>>>;
+/// The columns of the paper's Table 3.
+const GridSides rtx3090{{"star7", {512, 336, 208, 160, 128}},
+                        {"star13", {432, 272, 160, 128, 96}},
+                        {"diamond13", {432, 272, 160, 128, 96}},
+                        {"diamond25", {336, 208, 128, 96, 80}},
+                        {"box27", {336, 208, 128, 96, 80}}};
+const GridSides a100{{"star7", {560, 416, 256, 192, 160}},
+                     {"star13", {544, 336, 208, 160, 128}},
+                     {"diamond13", {544, 336, 208, 160, 128}},
+                     {"diamond25", {416, 256, 160, 128, 104}},
+                     {"box27", {416, 256, 160, 128, 104}}};
+
+/// The cases of a column of Table 3; `dof` 0: all.
+std::vector<BenchCase> table3(const GridSides& sides, int divisor, int dof) {
     const std::vector<int> dofs{1, 2, 4, 6, 8};
     std::vector<BenchCase> cases;
     for (std::size_t at = 0; at < dofs.size(); ++at)
@@ -53,14 +62,19 @@ std::vector<BenchCase> table3(int divisor, int dof) {
 
 /// The cases of a named list; none if there is no such list.
 std::vector<BenchCase> named_cases(const std::string& word) {
-    if (word == "table3") return table3(1, 0);
-    if (word == "table3-small" || word == "quick") return table3(5, 0);
+    if (word == "table3") return table3(rtx3090, 1, 0);
+    if (word == "table3-a100") return table3(a100, 1, 0);
+    if (word == "table3-small" || word == "quick") return table3(rtx3090, 5, 0);
+    if (word == "figure9")
+        return parse_bench_cases(
+            "star13:2:32, star13:2:64, star13:2:128, star13:2:192, star13:2:256, star13:2:320, diamond13:2:32, "
+            "diamond13:2:64, diamond13:2:128, diamond13:2:192, diamond13:2:256, diamond13:2:320");
     if (word == "levels") return parse_bench_cases("star7:1:64, star7:1:128, star7:1:256");
     if (word == "ablation")
         return parse_bench_cases(
             "star7:1:512, star7:1:512:sym, diamond13:1:432, box27:1:336, star7:4:208, box27:4:128, star7:8:128");
     if (word.rfind("table3:", 0) != 0) return {};
-    const auto cases = table3(1, parse_number(word, word.substr(7)));
+    const auto cases = table3(rtx3090, 1, parse_number(word, word.substr(7)));
     if (cases.empty()) throw UsageError(fmt::format("--cases: '{}': Table 3 has 1, 2, 4, 6 and 8 unknowns", word));
     return cases;
 }
@@ -92,7 +106,9 @@ std::vector<BenchCase> parse_bench_cases(const std::string& text) {
         if (named.empty()) cases.push_back(parse_case(word));
     }
     if (cases.empty())
-        throw UsageError("--cases: no case is named; write STENCIL:DOF:N, table3, table3-small, levels or ablation");
+        throw UsageError(
+            "--cases: no case is named; write STENCIL:DOF:N, table3, table3-a100, table3-small, figure9, levels or "
+            "ablation");
     return cases;
 }
 

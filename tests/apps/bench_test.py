@@ -32,6 +32,7 @@ class Bench(ProgramTest):
         self.assertEqual(len(cases), 26)
         self.assertEqual((cases[0]["system"], cases[-1]["system"]), ("star7:1:102", "star7:3:5"))
         self.expect(2, "bench", "kernels", "--cases", "table3:5", says="1, 2, 4, 6 and 8")
+        self.expect(2, "bench", "kernels", "--cases", "table4", says=["table3-a100", "figure9"])
         self.expect(2, "bench", "kernels", "--cases", "levles", says="'levles'")
 
     def test_each_piece_is_left_out_where_a_case_has_it(self):

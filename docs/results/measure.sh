@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Measures on this machine's GPU what docs/results/h200 holds, all with one program.
+#   docs/results/measure.sh [--build DIR] [--minutes M] [--only WORD] FOLDER
+#   docs/results/measure.sh --list
+# Each measurement is a file FOLDER/NAME.json or NAME.txt that appears when it is complete. A call ends after M minutes
+# (default 8.5) at the latest, with exit code 75 if some are missing; the same call again goes on. It refuses a program
+# that was built from uncommitted changes, and a folder that holds results of another commit.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$root/build/release minutes=8.5 only='' folder=''
+
+# name | the seconds that it takes on an H200, kernels compiled | words after `hyperplane`; JSON is the output's name
+measurements() {
+    cat <<'LIST'
+kernels-table3.json|170|bench kernels --device cuda --cases table3 --json JSON
+kernels-table3-a100.json|230|bench kernels --device cuda --cases table3-a100 --json JSON
+figure9.json|40|bench kernels --device cuda --cases figure9 --json JSON
+levels.json|15|bench kernels --device cuda --cases levels,star7:1:64:sym,star7:1:128:sym --json JSON
+ablation.json|90|bench kernels --device cuda --cases ablation --ablate --json JSON
+vectors.json|20|bench vectors --device cuda --json JSON
+preconditioners-1.json|120|bench preconditioners --device cuda --cases table3:1 --json JSON
+preconditioners-4.json|120|bench preconditioners --device cuda --cases table3:4 --json JSON
+preconditioners-6.json|120|bench preconditioners --device cuda --cases table3:6 --json JSON
+preconditioners-8.json|120|bench preconditioners --device cuda --cases table3:8 --json JSON
+storages.json|60|bench preconditioners --device cuda --cases star7:1:512,star7:1:512:sym,box27:1:256,star7:4:192,star7:8:128,star7:3:256,box27:4:96 --preconditioners struct_ilu,struct_ilu:storage=single,struct_ilu:storage=half_scaled --json JSON
+preconditioners-half.json|60|bench preconditioners --device cuda --cases star7:1:512,star7:8:128 --preconditioners struct_ilu:storage=half_scaled,multicolor:storage=half_scaled,subdomain_ildu0:storage=half_scaled,fgbilu:storage=half_scaled --json JSON
+laplacian1.json|25|bench preconditioners inputs/paper/laplacian1.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused,subdomain_ildu0:variant=dag_vertex,subdomain_ildu0:variant=dag_edge,subdomain_ildu0:variant=spin --json JSON
+laplacian2.json|40|bench preconditioners inputs/paper/laplacian2.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused --json JSON
+solves.json|150|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --json JSON
+fgbilu.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --json JSON
+fgbilu-kernels.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
+assembly.json|40|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
+orderings.txt|60|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --preconditioners struct_ilu:fill_level=1,struct_ilu,par_ilu,multicolor:colours=hashed,multicolor --fresh --force --output RECORD
+LIST
+}
+
+usage() { sed -n '4,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+while [ $# -gt 0 ]; do
+    case $1 in
+        --list) measurements | cut -d'|' -f1,2 | tr '|' ' '; exit 0 ;;
+        --build) build=$2; shift ;;
+        --minutes) minutes=$2; shift ;;
+        --only) only=$2; shift ;;
+        -*) usage ;;
+        *) [ -z "$folder" ] || usage; folder=$1 ;;
+    esac
+    shift
+done
+[ -n "$folder" ] || usage
+
+program=$build/apps/hyperplane
+[ -x "$program" ] || { echo "$program does not exist: build it, or name another folder with --build" >&2; exit 2; }
+sha=$("$program" info build --json | sed -n 's/.*"git_sha": *"\([^"]*\)".*/\1/p')
+case $sha in
+    *-dirty | unknown | '') echo "the program was built from '$sha': commit first, then build" >&2; exit 2 ;;
+esac
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+if [ -e "$folder/SHA" ] && [ "$(cat "$folder/SHA")" != "$sha" ]; then
+    echo "$folder holds results of $(cat "$folder/SHA"), the program is of $sha: name another folder" >&2
+    exit 2
+fi
+echo "$sha" >"$folder/SHA"
+
+cd "$root"
+deadline=$(awk -v now="$SECONDS" -v minutes="$minutes" 'BEGIN { printf "%d", now + 60 * minutes }')
+missing=0 failed=0
+while IFS='|' read -r name seconds words; do
+    [ -z "$only" ] || [[ $name == *$only* ]] || continue
+    [ ! -e "$folder/$name" ] || continue
+    if [ $((SECONDS + seconds)) -gt "$deadline" ]; then
+        echo "left: $name (about $seconds s)"
+        missing=1
+        continue
+    fi
+    part=$folder/.$name
+    words=${words/JSON/$part}
+    began=$SECONDS status=0
+    # shellcheck disable=SC2086 # words are split on purpose
+    "$program" ${words/RECORD/$folder/.record.h5} </dev/null >"$folder/.output" 2>"$folder/$name.log" || status=$?
+    [ "${name##*.}" = json ] || mv "$folder/.output" "$part"
+    if [ $status -eq 0 ] && [ -s "$part" ]; then
+        mv "$part" "$folder/$name"
+        rm -f "$folder/$name.log"
+        echo "$name: $((SECONDS - began)) s"
+    else
+        echo "$name: failed with exit code $status, see $folder/$name.log" >&2
+        failed=1
+    fi
+done < <(measurements)
+rm -f "$folder/.record.h5" "$folder/.output"
+[ $failed -eq 0 ] || exit 1
+[ $missing -eq 0 ] || exit 75

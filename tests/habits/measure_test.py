@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/results/measure.sh with a program that only notes how it was called."""
+
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "docs/results/measure.sh"
+PROGRAM = """#!/bin/bash
+if [ "$1" = info ]; then echo '{"git_sha": "SHA"}'; exit; fi
+echo "$*" >>"$(dirname "$0")/calls"
+while [ $# -gt 0 ]; do [ "$1" != --json ] || echo '{}' >"$2"; shift; done
+echo done
+"""
+
+
+class Measure(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "build/apps").mkdir(parents=True)
+        self.build_of("0123abc")
+
+    def build_of(self, sha):
+        program = self.folder / "build/apps/hyperplane"
+        program.write_text(PROGRAM.replace("SHA", sha))
+        program.chmod(0o755)
+
+    def measure(self, code, *words):
+        done = subprocess.run([SCRIPT, "--build", self.folder / "build", *words, self.folder / "results"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def calls(self):
+        path = self.folder / "build/apps/calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def test_goes_on_where_it_ended(self):
+        listed = subprocess.run([SCRIPT, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertIn("left:", self.measure(75, "--minutes", "1"))
+        self.assertLess(0, len(self.calls()))
+        self.assertLess(len(self.calls()), len(listed))
+        self.measure(0, "--minutes", "1000")
+        self.assertEqual(len(self.calls()), len(listed))  # nothing was measured twice
+        names = {path.name for path in (self.folder / "results").iterdir() if not path.name.startswith(".")}
+        self.assertEqual(names, {line.split()[0] for line in listed} | {"SHA"})
+
+    def test_commands_name_what_exists(self):
+        self.measure(0, "--minutes", "1000")
+        for call in self.calls():
+            for word in call.split():
+                if word.startswith("inputs/"):
+                    self.assertTrue((ROOT / word).is_file(), word)
+
+    def test_one_commit_for_all(self):
+        self.measure(0, "--only", "levels")
+        self.build_of("4567def")
+        self.assertIn("0123abc", self.measure(2, "--only", "levels"))
+        self.build_of("4567def-dirty")
+        self.assertIn("commit first", self.measure(2, "--only", "levels"))
+
+    def test_a_failure_is_told_and_tried_again(self):
+        program = self.folder / "build/apps/hyperplane"
+        program.write_text(PROGRAM.replace("SHA", "0123abc").replace("echo done", "exit 3"))
+        self.assertIn("levels.json: failed with exit code 3", self.measure(1, "--only", "levels"))
+        self.assertFalse((self.folder / "results/levels.json").exists())
+        self.build_of("0123abc")
+        self.measure(0, "--only", "levels")
+        self.assertTrue((self.folder / "results/levels.json").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
