@@ -27,9 +27,6 @@ if(HYPERPLANE_CUDA)  # OFF is false; AUTO and ON are not
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # CMake 3.25.1 does not know that nvcc has it
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     find_package(CUDAToolkit REQUIRED)
-    # Not CUDA::nvrtc, which asks for the driver's library too: without a GPU there is none, and no need of one.
-    add_library(hyperplane_nvrtc INTERFACE IMPORTED)
-    set_target_properties(hyperplane_nvrtc PROPERTIES INTERFACE_LINK_LIBRARIES ${CUDA_nvrtc_LIBRARY})
     set(HYPERPLANE_CUDA_BUILT 1)
   elseif(NOT HYPERPLANE_CUDA STREQUAL AUTO)
     message(FATAL_ERROR "HYPERPLANE_CUDA is ${HYPERPLANE_CUDA}, but no CUDA compiler was found: "

@@ -1,39 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/bench/cublas.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-
-#include <string>
 
 #include "core/device/cuda.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
 
-template <class Function>
-Function* Cublas::find(const char* name) const {
-    void* const address = dlsym(library_, name);
-    if (!address) throw DeviceError(fmt::format("cuBLAS has no {}: {}", name, dlerror()));
-    return reinterpret_cast<Function*>(address);
-}
-
 void Cublas::check(cublasStatus_t status, const char* what) {
     if (status != CUBLAS_STATUS_SUCCESS) throw DeviceError(fmt::format("{}: cuBLAS status {}", what, int(status)));
 }
 
-Cublas::Cublas() {
-    const std::string name = fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR);
-    library_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library_) throw DeviceError(fmt::format("cuBLAS cannot be loaded: {}", dlerror()));
-    destroy_ = find<decltype(cublasDestroy_v2)>("cublasDestroy_v2");
-    dot_ = find<decltype(cublasDdot_v2)>("cublasDdot_v2");
-    axpy_ = find<decltype(cublasDaxpy_v2)>("cublasDaxpy_v2");
-    scale_ = find<decltype(cublasDscal_v2)>("cublasDscal_v2");
-    gemv_ = find<decltype(cublasDgemv_v2)>("cublasDgemv_v2");
-    check(find<decltype(cublasCreate_v2)>("cublasCreate_v2")(&handle_), "cublasCreate");
-    check(find<decltype(cublasSetStream_v2)>("cublasSetStream_v2")(handle_, cuda::stream()), "cublasSetStream");
-    check(find<decltype(cublasSetPointerMode_v2)>("cublasSetPointerMode_v2")(handle_, CUBLAS_POINTER_MODE_DEVICE),
+Cublas::Cublas() : library_(fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR), "bench vectors on a GPU") {
+    destroy_ = library_.find<decltype(cublasDestroy_v2)>("cublasDestroy_v2");
+    dot_ = library_.find<decltype(cublasDdot_v2)>("cublasDdot_v2");
+    axpy_ = library_.find<decltype(cublasDaxpy_v2)>("cublasDaxpy_v2");
+    scale_ = library_.find<decltype(cublasDscal_v2)>("cublasDscal_v2");
+    gemv_ = library_.find<decltype(cublasDgemv_v2)>("cublasDgemv_v2");
+    check(library_.find<decltype(cublasCreate_v2)>("cublasCreate_v2")(&handle_), "cublasCreate");
+    check(library_.find<decltype(cublasSetStream_v2)>("cublasSetStream_v2")(handle_, cuda::stream()),
+          "cublasSetStream");
+    check(library_.find<decltype(cublasSetPointerMode_v2)>("cublasSetPointerMode_v2")(handle_,
+                                                                                      CUBLAS_POINTER_MODE_DEVICE),
           "cublasSetPointerMode");
 }
 

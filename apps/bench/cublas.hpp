@@ -5,6 +5,8 @@
 
 #include <cublas_v2.h>
 
+#include "core/device/shared_library.hpp"
+
 namespace hyperplane {
 
 /// cuBLAS on the program's stream; coefficients and results are in device memory.
@@ -24,11 +26,9 @@ public:
               double* y) const;
 
 private:
-    template <class Function>
-    Function* find(const char* name) const;
     static void check(cublasStatus_t status, const char* what);
 
-    void* library_;
+    SharedLibrary library_;
     cublasHandle_t handle_ = nullptr;
     decltype(&cublasDestroy_v2) destroy_;
     decltype(&cublasDdot_v2) dot_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cuda_runtime.h>
 #include <fmt/format.h>
-#include <nvrtc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include <thread>
 
 #include "core/device/cuda.hpp"
+#include "core/device/nvrtc.hpp"
 #include "core/device/rtc.hpp"
 #include "core/error.hpp"
 #include "core/timer.hpp"
@@ -27,14 +27,14 @@ namespace {
 
 void check(nvrtcResult result, const char* what) {
     if (result != NVRTC_SUCCESS)
-        throw Error(ExitCode::internal, fmt::format("{}: {}", what, nvrtcGetErrorString(result)));
+        throw Error(ExitCode::internal, fmt::format("{}: {}", what, Nvrtc::get().error_string(result)));
 }
 
 std::string log_of(nvrtcProgram program) {
     std::size_t size = 0;
-    check(nvrtcGetProgramLogSize(program, &size), "nvrtcGetProgramLogSize");
+    check(Nvrtc::get().log_size(program, &size), "nvrtcGetProgramLogSize");
     std::string log(size, '\0');
-    check(nvrtcGetProgramLog(program, log.data()), "nvrtcGetProgramLog");
+    check(Nvrtc::get().log(program, log.data()), "nvrtcGetProgramLog");
     return log;
 }
 
@@ -106,26 +106,26 @@ struct CompilerInput {
 std::vector<char> compile(const CompilerInput& source, const std::string& architecture,
                           std::vector<KernelResources>* resources) {
     nvrtcProgram program = nullptr;
-    check(nvrtcCreateProgram(&program, source.text.c_str(), source.name.c_str(), int(source.headers.size()),
-                             source.headers.data(), source.header_names.data()),
+    check(Nvrtc::get().create(&program, source.text.c_str(), source.name.c_str(), int(source.headers.size()),
+                              source.headers.data(), source.header_names.data()),
           "nvrtcCreateProgram");
     const std::string target = "--gpu-architecture=" + architecture;
     std::vector<const char*> options{
         target.c_str(),    "--std=c++20", "--device-as-default-execution-space", "--extra-device-vectorization",
         "--device-int128", "-lineinfo"};
     if (resources) options.push_back("--ptxas-options=-v");
-    const nvrtcResult result = nvrtcCompileProgram(program, int(options.size()), options.data());
+    const nvrtcResult result = Nvrtc::get().compile(program, int(options.size()), options.data());
     const std::string log = log_of(program);
     if (result != NVRTC_SUCCESS) {
-        nvrtcDestroyProgram(&program);
+        Nvrtc::get().destroy(&program);
         throw Error(ExitCode::internal, fmt::format("{} does not compile for {}:\n{}", source.name, architecture, log));
     }
     if (resources) *resources = read_resources(log);
     std::size_t size = 0;
-    check(nvrtcGetCUBINSize(program, &size), "nvrtcGetCUBINSize");
+    check(Nvrtc::get().cubin_size(program, &size), "nvrtcGetCUBINSize");
     std::vector<char> code(size);
-    check(nvrtcGetCUBIN(program, code.data()), "nvrtcGetCUBIN");
-    nvrtcDestroyProgram(&program);
+    check(Nvrtc::get().cubin(program, code.data()), "nvrtcGetCUBIN");
+    Nvrtc::get().destroy(&program);
     return code;
 }
 
@@ -144,7 +144,7 @@ public:
         const auto folder = cache_folder();
         if (folder.empty()) return;
         int major = 0, minor = 0;
-        nvrtcVersion(&major, &minor);
+        Nvrtc::get().version(&major, &minor);
         key_ = fmt::format("{} {}.{} {}", architecture, major, minor, text);
         path_ = folder / fmt::format("{:016x}{:016x}.cubin", hash(14695981039346656037ull), hash(1099511628211ull));
     }

@@ -2,6 +2,7 @@
 """The memory that a run holds at its peak is predicted within 5 %, and `check` prints the same prediction."""
 
 import itertools
+import resource
 import unittest
 
 from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest
@@ -33,6 +34,13 @@ class Prediction(ProgramTest):
         for settings in ((), ("--set", "solver.name=gmres"), ("--set", "device.layout=hyperplane")):
             self.assertEqual(self.run_json(0, "check", deck, *settings)["memory"]["predicted"],
                              self.run_json(0, "run", deck, *settings)["memory"]["predicted"])
+
+    def test_a_run_on_a_cpu_fits_in_400_mb_of_addresses(self):
+        def limit():  # as `ulimit -v 400000`
+            resource.setrlimit(resource.RLIMIT_AS, (400000 * 1024, 400000 * 1024))
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\nbackend = cpu\nthreads = 1\n")
+        done = self.run_program("run", deck, limit=limit)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_multigrid_on_any_axes(self):
         deck = self.write("a.ini", POISSON.format(cells="24 24 24"))
