@@ -15,6 +15,7 @@ class Column:
     title: str
     values: list
     swept: bool = False  # a deck's key, not a result
+    size: bool = False  # a key of the grid, which says how large the system is
     leads: list = field(default_factory=list)  # swept columns that this one's value determines
 
     @property
@@ -68,22 +69,33 @@ class Sheet:
     caption: str = "The runs"
 
 
+def norms(records):
+    """The names of the error norms that any of the records has."""
+    return list(dict.fromkeys(name for record in records if record is not None for name in record.verification))
+
+
 def results(records):
-    """The results of each record as columns; cells are empty for records that are None."""
+    """The results of each record as columns, those that matter most first; cells are empty for records that are
+    None."""
     def each(form):
         return [None if record is None else form(record) for record in records]
 
     columns = [
-        Column("unknowns", each(lambda record: record.unknowns or None)),
         Column("ended", each(lambda record: record.stop_reason or record.status)),
         Column("iterations", each(lambda record: record.iterations)),
-        Column("true residual", each(lambda record: finite(record.relative_residual))),
+        Column("total [s]", each(lambda record: record.seconds("setup") + record.seconds("solve"))),
+        *(Column(f"error, {norm}", each(lambda record, norm=norm: finite(record.verification.get(norm))))
+          for norm in norms(records)),
+        Column("unknowns", each(lambda record: record.unknowns or None)),
         Column("set-up [s]", each(lambda record: record.seconds("setup"))),
         Column("solve [s]", each(lambda record: record.seconds("solve"))),
-        Column("total [s]", each(lambda record: record.seconds("setup") + record.seconds("solve"))),
         Column("an iteration [ms]", each(lambda record: finite(1e3 * record.seconds_per_iteration))),
         Column("memory [MiB]", each(lambda record: record.peak_total / 2**20)),
+        Column("true residual", each(lambda record: finite(record.relative_residual))),
     ]
+    devices = each(lambda record: record.environment.get("device"))
+    if len(set(devices) - {None}) > 1:
+        columns.insert(0, Column("device", devices, True))
     if any(record is not None and len(record.parts) > 1 for record in records):
         columns += [Column("parts", each(lambda record: len(record.parts))),
                     Column("ran on", each(lambda record: record.places))]
@@ -95,7 +107,7 @@ def of_records(records):
     columns = [Column("run", [record.label for record in records])]
     for key, title in titles(swept_keys(records)).items():
         values = [as_number(record.value(key)) if key in record.deck else None for record in records]
-        columns.append(Column(title, values, True))
+        columns.append(Column(title, values, True, key.startswith("grid.")))
     return Sheet(relate(columns + results(records)), [record.exit_code == 0 for record in records],
                  list(range(len(records))), [record.label for record in records])
 
@@ -114,9 +126,10 @@ def of_study(study):
     found = [study.records.get(name) for name in study.cases.name]
     columns = [Column("case", [int(number) for number in study.cases.case])]
     for key, title in titles(study.swept).items():
-        columns.append(Column(title, [as_number(value) if value else None for value in study.cases[key]], True))
+        columns.append(Column(title, [as_number(value) if value else None for value in study.cases[key]], True,
+                              key.startswith("grid.")))
     came = results(found)
-    came[1].values = [status if record is None else record.stop_reason or record.status
+    next(column for column in came if column.title == "ended").values = [status if record is None else record.stop_reason or record.status
                       for status, record in zip(study.cases.status, found)]
     return Sheet(relate([*columns, *came, Column("name", list(study.cases.name))]),
                  [record is not None and record.exit_code == 0 for record in found], runs,
@@ -152,10 +165,12 @@ def of_comparison(comparison):
 
 
 def relate(columns):
-    """Sets `leads`: the swept columns whose values follow from a column's value."""
+    """Sets `leads`: the swept columns that change together with a column and belong to the same series, since they
+    are numbers or describe the grid. A word that changes with the size, such as a solver's name, begins another series.
+    """
     for column in columns:
         column.leads = [at for at, other in enumerate(columns)
-                        if other.swept and other is not column
+                        if other.swept and other is not column and (other.numeric or other.size)
                         and len(set(zip(column.values, other.values))) == len(set(column.values))]
     return columns
 
@@ -188,17 +203,25 @@ def others(columns, x):
 
 
 def group_name(columns, places, row):
-    """"struct_ilu, cells = 32": words alone, numbers with their column's title."""
-    told = [str(row[at]) if isinstance(row[at], str) else f"{columns[at].title} = {row[at]}"
-            for at in places if row[at] is not None]
+    """"struct_ilu, cells = 32": numbers with their column's title, words alone unless two columns have that word."""
+    told = []
+    for at in places:
+        alone = isinstance(row[at], str) and sum(row[at] in columns[other].values for other in places) == 1
+        if row[at] is not None:
+            told.append(row[at] if alone else f"{columns[at].title} = {row[at]}")
     return ", ".join(told)
 
 
 def groups(sheet, x, y):
-    """{name: [(x, y), ...]} of the good runs, with a curve for each combination of the other swept columns."""
+    """{name: [(x, y), ...]} of the good runs, with a series for each combination of the other swept columns."""
     columns = sheet.columns
     places, found = others(columns, x), {}
     for fine, *row in zip(sheet.good, *(column.values for column in columns)):
         if fine and row[x] is not None and row[y] is not None and row[x] > 0 and row[y] > 0:
             found.setdefault(group_name(columns, places, row) or columns[y].title, []).append((row[x], row[y]))
     return {name: sorted(points) for name, points in found.items()}
+
+
+def is_line(points):
+    """Whether the points of a series are joined: not if there are several for one place, which are repetitions."""
+    return len({x for x, _ in points}) == len(points)

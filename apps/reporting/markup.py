@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers, tables and figures as HTML."""
 
+import math
 from html import escape
 
 from . import plots
 
 
 def number(value):
-    """Three significant digits, exponents short and only where needed: 2000, 0.0123, 1.35e-9."""
+    """Three significant digits, exponents short and only where needed: 2000, 0.0123, 1.35e-9; empty if not known."""
+    if math.isnan(value):
+        return ""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if 1000 <= abs(value) < 1e6:
         return f"{float(f'{value:.3g}'):.0f}"
     return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
@@ -18,7 +23,11 @@ def mebibytes(count):
 
 
 def table(caption, head, rows, numeric=()):
-    """An HTML table; the first cell of a row is its heading, columns in `numeric` are right-aligned."""
+    """An HTML table; the first cell of a row is its heading, columns in `numeric` are right-aligned. Columns without
+    any content are left out."""
+    kept = [at for at in range(len(head)) if not rows or any(str(row[at]) != "" for row in rows)]
+    head, rows = [head[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    numeric = {place for place, at in enumerate(kept) if at in numeric}
     parts = [f'<div class="scroll"><table><caption>{escape(caption)}</caption>{table_head(head, numeric)}<tbody>']
     parts += [table_row(row, numeric) for row in rows]
     return "".join(parts) + "</tbody></table></div>"

@@ -301,7 +301,9 @@
     const draw = () => {
       [x, y] = [Number(across.value), Number(up.value)];
       const others = swept.filter((column) => column !== x && !columns[x].leads.includes(column));
-      const told = (row, at) => (typeof row[at] === "string" ? row[at] : `${columns[at].title} = ${row[at]}`);
+      const alone = (word) => others.filter((at) => rows.some((row) => row[at] === word)).length === 1;
+      const told = (row, at) => (typeof row[at] === "string" && alone(row[at]) ? row[at]
+        : `${columns[at].title} = ${row[at]}`);
       const groups = new Map();
       for (const [at, row] of rows.entries()) {
         if (hidden.has(runs[at]) || !good[at] || row[x] === null || row[y] === null) continue;
@@ -312,6 +314,7 @@
       }
       const sets = [...groups].map(([label, points], at) => ({
         ...style({ look: data.looks[at % data.looks.length] }), label, pointRadius: 5, tension: 0,
+        showLine: new Set(points.map((point) => point.x)).size === points.length, // repetitions are not joined
         backgroundColor: "transparent", pointBorderWidth: 1.8, data: points.sort((a, b) => a.x - b.x) }));
       const scales = { x: axis(columns[x].title, !straight.checked), y: axis(columns[y].title, !straight.checked) };
       chart ??= plot("scaling", [], scales, lines, []);

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page: one self-contained HTML file, for screen readers and print, in light and dark colours."""
 
+import math
 from html import escape
 from pathlib import Path
 
 import hyperplane
 
-from . import cases, live, plots
+from . import cases, live, march, plots
 from .markup import figure, mebibytes, number, table, table_head, table_row
 
 MOST_COLUMNS = 4  # runs side by side; more runs have a row each
@@ -76,6 +77,8 @@ def summary(records):
         ("iterations", lambda record: record.iterations),
         ("true residual / ‖b‖", residual("rel_res_true")),
         ("recurrence residual / ‖b‖", residual("rel_res_recurrence")),
+        *((f"error, {norm}", lambda record, norm=norm: number(record.verification.get(norm, math.nan)))
+          for norm in cases.norms(records)),
         ("assembly [s]", lambda record: number(record.seconds("assemble"))),
         ("set-up [s]", lambda record: number(record.seconds("setup"))),
         ("solve [s]", lambda record: number(record.seconds("solve"))),
@@ -128,32 +131,12 @@ def solves(record):
     return table(f"Solves of {record.label}", head, rows, range(1, 7))
 
 
-def steps(record):
-    """Attempts at time steps, if there are several or the problem is nonlinear."""
-    if "attempt" not in record.steps or (len(record.steps) < 2 and not record.newton):
-        return ""
-    rows = [[s.step, s.attempt, "yes" if s.accepted else "no", number(s.time), number(s.dt), number(s.cfl),
-             number(s.error_estimate), number(s.steady_residual), s.newton_steps, s.newton_reason, number(s.residual)]
-            for s in record.steps.rows()]
-    head = ["step", "attempt", "accepted", "time", "dt", "CFL", "error estimate", "steady ||F||", "Newton steps",
-            "Newton ended", "||F||"]
-    return table(f"Steps of {record.label}", head, rows, [0, 1, 3, 4, 5, 6, 7, 8, 10])
-
-
 def parts_table(record):
     """Where and when the parts of a run ran; empty if it has only one part."""
     rows = [[row.started, row.host, row.device, row.threads, row.step, number(row.seconds), row.ended]
             for row in record.parts.rows()]
     head = ["began", "host", "device", "threads", "after step", "seconds", "ended"]
     return table(f"Parts of {record.label}", head, rows, range(3, 6)) if len(rows) > 1 else ""
-
-
-def diagnostics(record):
-    names = [name for name in record.diagnostics if name not in ("step", "time")]
-    rows = [[name, number(record.diagnostics[name][0]), number(record.diagnostics[name][-1]),
-             number(min(record.diagnostics[name])), number(max(record.diagnostics[name]))] for name in names]
-    return table(f"Diagnostics of {record.label}", ["quantity", "first", "last", "least", "most"], rows,
-                 range(1, 5)) if rows else ""
 
 
 def timers(record):
@@ -179,9 +162,9 @@ def bars_words(what, unit, records, tables):
 
 
 def convergence(records):
-    parts = ["<h2>How it converged</h2>"]
+    head, parts = "<h2>How it converged</h2>", []
     if not any(record.history for record in records):
-        return parts[0] + "<p>No iteration was recorded.</p>"
+        return head + "<p>No iteration was recorded.</p>"
     plots_live = (live.canvas("by-iteration", "Relative residual over iterations")
                   + live.canvas("by-time", "Relative residual over solve time"))
     parts.append(f'<div class="live">{live.legend(records)}<div class="pair">{plots_live}</div>'
@@ -191,7 +174,8 @@ def convergence(records):
                  "double-click to see all again (Escape).</p></div>")
     parts.append(figure(plots.convergence(records), convergence_words(records),
                         "The dotted line is the requested tolerance; only the true residual decides.", "still"))
-    return "".join(parts)
+    content = "".join(parts)
+    return head + (march.teeth(content) if any(map(march.is_march, records)) else content)
 
 
 def scaling(sheet):
@@ -238,11 +222,8 @@ def particulars(record):
     machine = {"program": f"hyperplane {record.code_version} ({record.git_sha})", "layout": record.layout,
                "stored entries": entries, **record.environment}
     parts = [f"<details><summary>{escape(record.label)}: solves, timers, deck, environment</summary>",
-             parts_table(record), steps(record), diagnostics(record), solves(record),
+             parts_table(record), march.steps(record), march.diagnostics(record), solves(record),
              timers(record)]
-    if record.verification:
-        rows = [[name, f"{value:.4e}"] for name, value in record.verification.items()]
-        parts.append(table("Error against the exact solution", ["norm", "value"], rows, [1]))
     parts.append(table("The resolved deck", ["key", "value", "from"], deck))
     parts.append(table("Environment", ["what", "value"], list(machine.items())))
     return "".join(parts) + "</details>"
@@ -316,11 +297,11 @@ def beginning(files, records):
         for record in records:
             record.label = cases.short_name(record.label)
         return (f"{files[0].study}: a study of {problems or 'nothing yet'}, {len(sheet.good)} cases",
-                study_head(files[0], sheet) + cases_table(sheet), sheet)
+                study_head(files[0], sheet) + cases_table(sheet) + march.section(records), sheet)
     sheet = cases.of_records(records)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
     rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""
-    return f"{problems}: {runs}", verdicts(records) + summary(records) + rows, sheet
+    return f"{problems}: {runs}", verdicts(records) + march.section(records) + summary(records) + rows, sheet
 
 
 def render(files):

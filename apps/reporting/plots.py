@@ -16,6 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
+from . import cases
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 LINES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)))
@@ -105,10 +107,13 @@ def draw_curves(axes, records, axis, scale):
         known = marked(truth)
         axes.plot(scale * x[known], truth[known], color=colour, linestyle="none", marker=marker, markersize=6,
                   markerfacecolor="none", markeredgewidth=1.4, clip_on=False, zorder=3)
-    for tolerance in tolerances(records):
+    told = None
+    for tolerance in reversed(tolerances(records)):
         axes.axhline(tolerance, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), alpha=0.8, zorder=1)
-        axes.annotate("rtol " + f"{tolerance:g}".replace("e-0", "e-"), (0.0, tolerance),
-                      xycoords=("axes fraction", "data"), xytext=(4, 3), textcoords="offset points", fontsize=8.5)
+        if told is None or tolerance < 0.05 * told:  # labels closer than that would cover one another
+            axes.annotate("rtol " + f"{tolerance:g}".replace("e-0", "e-"), (0.0, tolerance),
+                          xycoords=("axes fraction", "data"), xytext=(4, 3), textcoords="offset points", fontsize=8.5)
+            told = tolerance
 
 
 def tolerances(records):
@@ -296,7 +301,8 @@ def scaling(curves, across, up):
     for number, (name, points) in enumerate(curves.items()):
         colour, marker, line = look(number)
         x, y = zip(*points)
-        axes.plot(x, y, color=colour, marker=marker, linestyle=line, linewidth=1.7, markersize=6,
+        axes.plot(x, y, color=colour, marker=marker, linestyle=line if cases.is_line(points) else "none",
+                  linewidth=1.7, markersize=6,
                   markerfacecolor="none", markeredgewidth=1.4, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")

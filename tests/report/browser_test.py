@@ -38,7 +38,7 @@ for what, found in (("chromium-driver", DRIVER), ("chromium", BROWSER), ("libjs-
         sys.exit(77)
 
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1200,2400")
+         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1280,2400")
 
 
 class BrowserTest(unittest.TestCase):
@@ -59,6 +59,8 @@ class BrowserTest(unittest.TestCase):
         sizes = [(f"{name}_{n}", {"preconditioner": name, "cells": n, "iterations": (count * n // 8,)})
                  for name, count in (("struct_ilu", 10), ("jacobi", 30)) for n in (16, 32, 64)]
         cls.many = cls.write("many", sizes)
+
+        cls.march = cls.write("march", [("transient", {"iterations": (7, 5) * 9, "march": {"cfl": True}})])
 
     @classmethod
     def write(cls, name, records):
@@ -227,13 +229,48 @@ class BrowserTest(unittest.TestCase):
         WebDriverWait(self.driver, 10).until(
             lambda _: self.ask("Chart.getChart('by-time').options.scales.x.ticks.color") == "rgb(255, 255, 255)")
 
-    def test_narrow_screens(self):
-        self.open(self.few)
-        size = self.driver.get_window_size()
-        self.addCleanup(self.driver.set_window_size, size["width"], size["height"])
-        self.driver.set_window_size(500, 900)
-        WebDriverWait(self.driver, 10).until(
-            lambda _: self.ask("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+    def widen(self, width):
+        """Lays the page out for this many pixels."""
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+
+    OVERFLOWING = ("[...document.querySelectorAll('.scroll')].filter(e => e.offsetParent && "
+                   "e.scrollWidth > e.clientWidth + 1).map(e => e.querySelector('caption').textContent)")
+
+    def test_no_page_is_wider_than_its_window(self):
+        for address in (self.few, self.many, self.march):
+            self.open(address)
+            self.driver.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+            for width in (500, 900, 1280):
+                self.widen(width)
+                WebDriverWait(self.driver, 10).until(
+                    lambda _: self.ask("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+
+    def test_tables_fit_a_window_of_1280_pixels_and_paper(self):
+        for address in (self.few, self.many, self.march):
+            self.open(address)
+            self.driver.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+            self.widen(1280)
+            self.assertEqual(self.ask(self.OVERFLOWING), [])
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+            self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"media": ""})
+            self.widen(718)  # A4 with margins of 10 mm
+            self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), 718)
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+    def test_what_matters_comes_first(self):
+        self.open(self.many)
+        heads = [head.text for head in self.all("#cases thead th")]
+        self.assertEqual(heads[:6], ["run", "preconditioner", "cells", "ended", "iterations", "total [s]"])
+
+    def test_residuals_of_many_solves_are_drawn_when_asked_for(self):
+        self.open(self.march)
+        self.assertIn("energy", self.one("figure svg").get_attribute("aria-label"))
+        self.assertFalse(self.ask("document.querySelector('details.teeth').open"))
+        self.one("details.teeth summary").click()
+        WebDriverWait(self.driver, 10).until(lambda _: self.ask("Chart.getChart('by-iteration').chartArea.width > 200"))
+        self.assertTrue(self.one("#by-iteration").is_displayed())
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def make_record(path, **options):
 
 
 def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,), rate=0.7, status="ok", exit_code=0,
-            message="converged", schema=1, cells=64, limit=None, gpu=False):
+            message="converged", schema=1, cells=64, limit=None, gpu=False, march=None, device=None):
     file.attrs.update(schema_version=schema, code_version="0.1.0", git_sha="0123456789ab", status=status,
                       exit_code=exit_code, message=message)
     file["deck/source"] = "[problem]\nname = poisson\n"
@@ -45,6 +45,10 @@ def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,)
     file.create_group("environment").attrs.update(backend="cpu", host="node<1>", threads="2")
     file.create_group("grid").attrs.update(extents=[cells] * 3, dof=1, stencil="star7", layout="natural")
     write_solves(file, iterations, rate, exit_code, cells**3)
+    if device:
+        file["environment"].attrs["device"] = device
+    if march is not None:
+        write_march(file, len(iterations), **march)
     file["verification/name"] = ["max"]
     file["verification/value"] = np.array([1.5e-5])
     timers = file.create_group("perf/timers")
@@ -62,6 +66,34 @@ def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,)
     memory["predicted_total"] = 29_000_000
     if limit is not None:
         file["perf/limits/memory"] = limit
+
+
+def write_march(file, steps, newton=False, cfl=False, conserved=False):
+    """Steps of length 0.1, one solve each; or the same number of Newton steps of one step. `cfl`: towards a steady
+    state. `conserved`: the mass changes by rounding alone."""
+    count = 1 if newton else steps
+    nan = np.full(count, np.nan)
+    number = np.arange(1, count + 1)
+    table = {"step": number, "time": 0.1 * number, "dt": np.full(count, 0.1), "attempt": np.ones(count, dtype=int),
+             "accepted": np.ones(count, dtype=int), "cfl": 5.0 * 2.0**number if cfl else nan, "error_estimate": nan,
+             "steady_residual": 10.0**-number if cfl else nan,
+             "newton_steps": np.full(count, steps if newton else 1), "newton_reason": ["converged_rtol"] * count,
+             "first_residual": np.ones(count), "residual": 1e-3 / number}
+    for name, values in table.items():
+        file[f"steps/{name}"] = values
+    file["solves/step"] = np.ones(steps, dtype=int) if newton else number
+    file["solves/newton"] = np.arange(steps) if newton else np.zeros(steps, dtype=int)
+    rows = {"step": file["solves/step"][...], "attempt": np.ones(steps, dtype=int),
+            "newton": file["solves/newton"][...], "refreshed": np.ones(steps, dtype=int), "forcing": np.full(steps, 0.1),
+            "residual_before": 0.1 ** np.arange(steps), "residual_after": 0.1 ** np.arange(1, steps + 1),
+            "step_length": np.ones(steps), "halvings": np.zeros(steps, dtype=int)}
+    for name, values in rows.items():
+        file[f"newton/{name}"] = values
+    file["diagnostics/name"] = ["energy", "mass"]
+    file["diagnostics/step"] = np.arange(count + 1)
+    file["diagnostics/time"] = 0.1 * np.arange(count + 1)
+    file["diagnostics/energy"] = 2.0 ** -np.arange(count + 1.0)
+    file["diagnostics/mass"] = 3.0 + (1e-12 if conserved else 0.1) * np.arange(count + 1)
 
 
 def make_comparison(path, candidates, failed=()):

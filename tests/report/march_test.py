@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of a run of many solves: what it opens on, tables without empty columns, series, and letters that never
+cover one another."""
+
+import itertools
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+try:
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+except ImportError as missing:
+    print(f"skipped: the report, {missing} ({sys.executable})")
+    sys.exit(77)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "apps"))
+
+from make_record import make_record  # noqa: E402
+
+import report  # noqa: E402, F401  (it finds the module hyperplane)
+import hyperplane  # noqa: E402
+from reporting import cases, march, page, plots  # noqa: E402
+
+
+def overlaps(drawing):
+    """The pairs of texts of a figure whose boxes cover one another by more than a pixel."""
+    with matplotlib.rc_context(plots.STYLE):
+        canvas = FigureCanvasAgg(drawing)
+        canvas.draw()
+    shown = [text for text in drawing.findobj(Text) if text.get_visible() and text.get_text().strip()
+             and (text.axes is None or text.axes.get_visible())]
+    boxes = [(text.get_text(), text.get_window_extent(canvas.get_renderer())) for text in shown]
+    ticks = {id(text) for axes in drawing.axes for axis in (axes.xaxis, axes.yaxis)
+             for tick in axis.get_major_ticks() + axis.get_minor_ticks() for text in (tick.label1, tick.label2)
+             if not axis.get_view_interval()[0] <= tick.get_loc() <= axis.get_view_interval()[1]}
+    boxes = [box for text, box in zip(shown, boxes) if id(text) not in ticks]
+    return [(one, other) for (one, a), (other, b) in itertools.combinations(boxes, 2)
+            if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1]
+
+
+class MarchTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def load(self, *records):
+        paths = []
+        for at, options in enumerate(records):
+            paths.append(self.folder / f"{'abcdefghijkl'[at]}{len(paths)}.h5")
+            make_record(paths[-1], **options)
+        return hyperplane.load_all(paths)
+
+    def panels(self, *records):
+        loaded = self.load(*records)
+        axis = march.Axis(loaded)
+        return axis, {panel.title: panel for panel in march.panels(loaded, axis)}
+
+    def test_a_transient_run_over_time(self):
+        axis, panels = self.panels({"iterations": (7, 5, 6), "march": {}})
+        self.assertEqual(axis.label, "time")
+        self.assertEqual(list(panels)[:2], ["energy", "mass"])
+        self.assertEqual(panels["linear iterations a step"].curves[0][1].tolist(), [7, 5, 6])
+        self.assertEqual(panels["energy"].curves[0][1].tolist(), [1, 0.5, 0.25, 0.125])
+        for absent in ("Courant number", "estimated error", "‖F‖ of the steady problem"):
+            self.assertNotIn(absent, panels)
+
+    def test_a_run_to_a_steady_state_over_steps(self):
+        axis, panels = self.panels({"iterations": (7, 5, 6), "march": {"cfl": True}})
+        self.assertEqual(axis.label, "step")
+        self.assertEqual(panels["Courant number"].curves[0][1].tolist(), [10, 20, 40])
+        self.assertIn("‖F‖ of the steady problem", panels)
+
+    def test_a_nonlinear_problem_over_newton_steps(self):
+        axis, panels = self.panels({"iterations": (7, 5, 6), "march": {"newton": True}})
+        self.assertEqual(axis.label, "Newton step")
+        self.assertEqual(panels["linear iterations"].curves[0][1].tolist(), [7, 5, 6])
+
+    def test_a_conserved_quantity_is_drawn_as_its_change(self):
+        _, panels = self.panels({"iterations": (7, 5), "march": {"conserved": True}})
+        self.assertIn("mass − (3)", panels)
+        self.assertAlmostEqual(panels["mass − (3)"].curves[0][1][-1], 2e-12, delta=1e-15)
+
+    def test_the_page_opens_on_it(self):
+        drawn = page.render(self.load({"iterations": (7, 5, 6), "march": {}}))
+        places = [drawn.index(part) for part in ("How it went", "The run</caption>", "How it converged")]
+        self.assertEqual(places, sorted(places))
+        self.assertIn("energy of cg + struct_ilu: 1 at first, 0.125 at the end", drawn)
+        self.assertIn('<details class="teeth">', drawn)
+        self.assertIn("error, max", drawn)
+        self.assertEqual(march.section(self.load({})), "")
+
+    def test_no_column_is_nan(self):
+        for kind in ({}, {"cfl": True}, {"newton": True}):
+            (record,) = self.load({"iterations": (7, 5, 6), "march": kind})
+            drawn = page.particulars(record) + page.summary([record])
+            self.assertNotIn("nan<", drawn)
+            self.assertEqual(">CFL<" in drawn, kind.get("cfl", False))
+
+    def sheet(self, *records):
+        return cases.of_records(self.load(*records))
+
+    def series(self, *records):
+        sheet = self.sheet(*records)
+        titles = [column.title for column in sheet.columns]
+        return cases.groups(sheet, titles.index("unknowns"), titles.index("iterations"))
+
+    def test_a_word_that_changes_with_the_size_begins_another_series(self):
+        found = self.series({"solver": "cg", "cells": 16, "iterations": (10,)},
+                            {"solver": "gmres", "cells": 32, "iterations": (20,)})
+        self.assertEqual(found, {"cg": [(4096, 10)], "gmres": [(32768, 20)]})
+
+    def test_devices_are_series_of_their_own(self):
+        found = self.series({"cells": 16, "iterations": (10,), "device": "cpu"},
+                            {"cells": 32, "iterations": (20,), "device": "cuda"})
+        self.assertEqual(sorted(found), ["cpu", "cuda"])
+
+    def test_sizes_of_one_method_are_joined(self):
+        found = self.series(*({"cells": n, "iterations": (n,)} for n in (16, 32, 64)))
+        self.assertEqual([len(points) for points in found.values()], [3])
+        self.assertTrue(all(map(cases.is_line, found.values())))
+
+    def test_repetitions_are_not_joined(self):
+        self.assertFalse(cases.is_line([(1, 2), (1, 3), (2, 5)]))
+        self.assertTrue(cases.is_line([(1, 2), (2, 5)]))
+
+    def test_equal_words_of_two_keys_are_told_apart(self):
+        columns = [cases.Column("preconditioner", ["none", "jacobi"], True), cases.Column("smoother", ["jacobi", None], True)]
+        names = {cases.group_name(columns, [0, 1], row) for row in zip(*(column.values for column in columns))}
+        self.assertEqual(names, {"none, smoother = jacobi", "preconditioner = jacobi"})
+
+    def test_letters_never_cover_one_another(self):
+        name = "a_preconditioner_with_quite_a_long_name"
+        for records in ([{"iterations": (7,) * 30, "march": {"cfl": True, "conserved": True}}, {"iterations": (9,) * 9}],
+                        [{"preconditioner": f"{name}_{n}", "iterations": (9 * n + 5,)} for n in range(4)]):
+            loaded = self.load(*records)
+            drawings = [plots.convergence(loaded), plots.breakdown(loaded), plots.bandwidth(loaded),
+                        plots.memory(loaded)]
+            if march.is_march(loaded[0]):
+                axis = march.Axis(loaded)
+                drawings.append(march.picture(loaded, axis, march.panels(loaded, axis)))
+            for drawing in drawings:
+                self.assertEqual(overlaps(drawing), [])
+        curves = {f"{name}_{n}": [(10**k, n + 2.0**k) for k in range(1, 7)] for n in range(6)}
+        self.assertEqual(overlaps(plots.scaling(curves, "unknowns", "total [s]")), [])
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
+    unittest.main()
