@@ -11,6 +11,7 @@
 #include "apps/build_info.hpp"
 #include "apps/compare/text.hpp"
 #include "apps/environment.hpp"
+#include "apps/reporting/info_text.hpp"
 #include "apps/run/case.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
@@ -79,6 +80,22 @@ Json record_json(const RecordData& record) {
     return json;
 }
 
+Json study_json(const CollectedStudy& study) {
+    Json json = {{"file", study.path}, {"study", study.study}, {"code_version", study.code_version}};
+    json["cases"] = Json::array();
+    for (const CollectedCase& row : study.cases)
+        json["cases"].push_back(Json{{"number", row.number},
+                                     {"name", row.name},
+                                     {"status", row.status},
+                                     {"exit_code", row.exit_code},
+                                     {"iterations", row.iterations},
+                                     {"stop_reason", row.stop_reason},
+                                     {"setup_seconds", row.setup_seconds},
+                                     {"solve_seconds", row.solve_seconds},
+                                     {"memory_peak", row.memory_peak}});
+    return json;
+}
+
 /// Lines "key   value". Nested objects are indented; an object in a list takes one line.
 std::string outline(const Json& json, int indent) {
     std::string text;
@@ -103,17 +120,31 @@ int info_verb(const Invocation& invocation) {
     const std::string near = nearest(topic, {"build", "device"});
     if (std::error_code ignored; !near.empty() && near != topic && !std::filesystem::exists(topic, ignored))
         throw FileError(fmt::format("{}: no such file; did you mean info {}?", topic, near));
-    if (is_comparison(topic)) {
-        const ComparisonData comparison = read_comparison(topic);
-        fmt::print("{}", invocation.has("json") ? to_text(comparison_json(comparison))
-                                                : comparison_text(comparison, isatty(STDOUT_FILENO) != 0));
+    const bool json = invocation.has("json"), all = invocation.has("all");
+    const auto print = [](const Json& object) {
+        fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+    };
+    if (topic == "build" || topic == "device") {
+        const Json object = topic == "build" ? build_json() : device_json();
+        json ? print(object) : fmt::print("{}", outline(object, 0));
         return 0;
     }
-    const Json json = topic == "build"    ? build_json()
-                      : topic == "device" ? device_json()
-                                          : record_json(read_record(topic));
-    fmt::print("{}", invocation.has("json") ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                                            : outline(json, 0));
+    if (is_comparison(topic)) {
+        const ComparisonData comparison = read_comparison(topic);
+        fmt::print("{}", json ? to_text(comparison_json(comparison))
+                              : comparison_text(comparison, isatty(STDOUT_FILENO) != 0));
+        return 0;
+    }
+    if (is_collected_study(topic)) {
+        const CollectedStudy study = read_collected_study(topic);
+        json ? print(study_json(study)) : fmt::print("{}", info_text(study, all));
+        return 0;
+    }
+    const RecordData record = read_record(topic);
+    if (json)
+        print(record_json(record));
+    else
+        fmt::print("{}", all ? info_text(record) + "\n" + outline(record_json(record), 0) : info_text(record));
     return 0;
 }
 

@@ -22,7 +22,7 @@ void LinearSolves::add_time_before(double setup, double solve) {
     solve_before_ += solve;
 }
 
-SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, const std::string& title) {
+SolveReport LinearSolves::solve(const Newton::LinearTask& task, const March& march) {
     const LinearSystem& system = task.system;
     if (task.refreshed && task.setup.pivots_modified > 0) {
         progress_.end_line();
@@ -40,11 +40,11 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
     setup_so_far_ = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +
                     std::exchange(setup_before_, 0.0);
     History history;
-    SolveRow row{.step = step,
+    SolveRow row{.step = march.step,
                  .newton = task.newton,
                  .unknowns = system.a->unknowns(),
                  .stored_entries = system.a->bytes() / Index(sizeof(double)),
-                 .report = run(task, step, title, history),
+                 .report = run(task, march, history),
                  .setup = task.setup};
     row.setup_seconds = setup_so_far_;
     row.solve_seconds = solve_so_far_;
@@ -55,13 +55,13 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, Index step, cons
     return row.report;
 }
 
-SolveReport LinearSolves::run(const Newton::LinearTask& task, Index step, const std::string& title, History& history) {
+SolveReport LinearSolves::run(const Newton::LinearTask& task, const March& march, History& history) {
     SolverState state;
     for (const auto& [name, values] : std::exchange(state_, {})) state.put(name, values);
     iterations_ = 0;
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
     history.set_interrupt([this] { return stop_signal() != 0 || checkpoints_.due_by_clock(); });
-    progress_.begin(title, task.rtol, step);
+    progress_.begin(march, task.rtol);
     case_.solver->set_rtol(task.rtol);
 
     const TimedOperator a(task.a, outcome_.timers, "solve/spmv"), m(task.m, outcome_.timers, "solve/preconditioner");

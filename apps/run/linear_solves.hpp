@@ -36,8 +36,8 @@ public:
     /// Called when the timers have the times of earlier runs; what they count from now on is this run's.
     void begin_after_timers() { setup_seen_ = outcome_.timers.seconds("setup"); }
 
-    /// Solves and records. `step` and `title` say which solve it is.
-    SolveReport solve(const Newton::LinearTask& task, Index step, const std::string& title);
+    /// Solves and records. `march` says which solve it is.
+    SolveReport solve(const Newton::LinearTask& task, const March& march);
 
     /// To be called before anything else is written to stderr.
     void end_line() { progress_.end_line(); }
@@ -52,7 +52,7 @@ public:
     double solve_so_far() const { return solve_so_far_; }
 
 private:
-    SolveReport run(const Newton::LinearTask& task, Index step, const std::string& title, History& history);
+    SolveReport run(const Newton::LinearTask& task, const March& march, History& history);
 
     const Case& case_;
     RecordWriter& record_;

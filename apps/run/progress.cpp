@@ -22,7 +22,14 @@ std::chrono::steady_clock::duration calm_interval(std::chrono::steady_clock::dur
     return std::clamp<std::chrono::steady_clock::duration>(elapsed / 20, least_interval, std::chrono::minutes(1));
 }
 
-std::string in_seconds(double seconds) {
+}  // namespace
+
+double March::share_before() const {
+    if (steps) return double(step - 1) / double(*steps);
+    return std::isfinite(end_time) && end_time > 0.0 ? (time - dt) / end_time : 0.0;
+}
+
+std::string duration_text(double seconds) {
     if (!(seconds < 100.0 * 3600.0)) return "--";
     if (seconds < 60.0) return fmt::format("{:.1f} s", seconds);
     const int whole = int(seconds);
@@ -30,18 +37,20 @@ std::string in_seconds(double seconds) {
                         : fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
 }
 
-}  // namespace
-
 Progress::Style Progress::style_for_stderr(bool quiet) {
     if (quiet) return Style::none;
     return isatty(STDERR_FILENO) ? Style::terminal : Style::lines;
 }
 
-void Progress::begin(const std::string& title, double rtol, Index step) {
-    if (step != step_ && Clock::now() - line_began_ >= least_interval) end_line();
-    step_ = step;
+void Progress::begin(const March& march, double rtol) {
+    const bool new_step = march.step != march_.step;
+    if (begun_ && new_step && Clock::now() - line_began_ >= least_interval) end_line();
+    if (!begun_) share_at_begin_ = march.share_before();
+    if (new_step || march.attempt != march_.attempt) step_iterations_ = 0;
+    begun_ = true;
+    ended_ = false;
+    march_ = march;
     criteria_.rtol = rtol;
-    title_ = title;
     any_ = false;
     next_ = 1;
     truth_ = std::numeric_limits<double>::quiet_NaN();
@@ -64,6 +73,8 @@ void Progress::show(const HistoryEntry& entry) {
 void Progress::end(double truth) {
     if (style_ == Style::none || !any_) return;
     truth_ = truth;
+    ended_ = true;
+    step_iterations_ += last_.iteration;
     const Clock::duration wait = style_ == Style::terminal ? terminal_interval : calm_interval(Clock::now() - began_);
     if (among_many() && told_ && Clock::now() - printed_at_ < wait) return;
     print(last_);
@@ -79,9 +90,13 @@ void Progress::end_line() {
     line_began_ = Clock::now();
 }
 
-/// With rate = (r_k / r_0)^(1/k), the remaining time is that of the iterations needed at this rate, at most those
-/// allowed. For many solves the elapsed time is that of all.
 std::string Progress::line(const HistoryEntry& entry) const {
+    return among_many() ? march_line(entry) : solve_line(entry);
+}
+
+/// With rate = (r_k / r_0)^(1/k), the remaining time is that of the iterations needed at this rate, at most those
+/// allowed.
+std::string Progress::solve_line(const HistoryEntry& entry) const {
     const double done = double(entry.iteration - first_.iteration);
     const double rate = done > 0 ? std::pow(entry.recurrence / first_.recurrence, 1.0 / done) : 1.0;
     const double allowed = double(criteria_.max_iterations - entry.iteration);
@@ -90,14 +105,38 @@ std::string Progress::line(const HistoryEntry& entry) const {
                               : allowed;
     const double eta =
         done > 0 ? std::min(needed, allowed) * entry.seconds / done : std::numeric_limits<double>::infinity();
-    std::string text = fmt::format("{}iteration {:>5}  recurrence {:.3e}", title_.empty() ? "" : title_ + "  ",
-                                   entry.iteration, entry.recurrence);
+    std::string text = fmt::format("iteration {:>5}  recurrence {:.3e}", entry.iteration, entry.recurrence);
     text += std::isnan(truth_) ? "  true --       " : fmt::format("  true {:.3e}", truth_);
-    if (among_many()) {
-        const std::chrono::duration<double> elapsed = Clock::now() - began_;
-        return text + fmt::format("  rate {:.3f}  elapsed {}", rate, in_seconds(elapsed.count()));
+    return text +
+           fmt::format("  rate {:.3f}  elapsed {}  ETA {}", rate, duration_text(entry.seconds), duration_text(eta));
+}
+
+std::string Progress::march_line(const HistoryEntry& entry) const {
+    std::string text;
+    if (march_.many_steps()) {
+        text = fmt::format("step {}", march_.step);
+        if (march_.steps) text += fmt::format(" of {}{}", march_.at_most ? "at most " : "", *march_.steps);
+        text +=
+            std::isnan(march_.cfl) ? fmt::format("  t {:.4g}", march_.time) : fmt::format("  CFL {:.4g}", march_.cfl);
+        text += fmt::format("  dt {:.3g}  ", march_.dt);
     }
-    return text + fmt::format("  rate {:.3f}  elapsed {}  ETA {}", rate, in_seconds(entry.seconds), in_seconds(eta));
+    if (march_.judged)
+        text += fmt::format("Newton {}  ||F||/||F0|| {:.1e}  ", march_.newton,
+                            march_.first_norm > 0.0 ? march_.norm / march_.first_norm : 0.0);
+    const std::chrono::duration<double> elapsed = Clock::now() - began_;
+    text +=
+        fmt::format("iterations {:>3}  residual {:.1e}  elapsed {}", step_iterations_ + (ended_ ? 0 : entry.iteration),
+                    entry.recurrence, duration_text(elapsed.count()));
+    if (!march_.many_steps()) return text;
+    return text +
+           fmt::format("  ETA {}{}", march_.at_most ? "at most " : "", duration_text(march_eta(elapsed.count())));
+}
+
+double Progress::march_eta(double elapsed) const {
+    March here = march_;
+    if (march_.linear && ended_) ++here.step, here.time += here.dt;
+    const double done = here.share_before() - share_at_begin_, left = 1.0 - here.share_before();
+    return done > 0.0 ? elapsed * std::max(0.0, left) / done : std::numeric_limits<double>::infinity();
 }
 
 void Progress::print(const HistoryEntry& entry) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/results.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "io/vtkhdf.hpp"
 
 namespace hyperplane {
@@ -32,20 +28,6 @@ void write_results(const Case& a_case, const Vector& u, double time, RecordWrite
         record.set_verification(outcome.errors);
     }
     if (fields) write_fields(a_case, host, outcome);
-}
-
-std::string step_title(const Case& a_case, const StepRow& row, Index newton) {
-    const auto steps = a_case.steps();
-    std::string title;
-    if (a_case.time.pseudo())
-        title = fmt::format("step {} of at most {}  CFL {:.4g}", row.step, *steps, row.cfl);
-    else if (!steps || (*steps > 1 && !a_case.shape().linear))
-        title = fmt::format("step {}{}  t {:.4g}  dt {:.3g}", row.step, steps ? fmt::format(" of {}", *steps) : "",
-                            row.time, row.dt);
-    else if (*steps > 1)
-        title = fmt::format("step {} of {}", row.step, *steps);
-    if (a_case.newton.judged) title += fmt::format("{}Newton {}", title.empty() ? "" : "  ", newton + 1);
-    return title;
 }
 
 }  // namespace hyperplane

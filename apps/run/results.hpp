@@ -11,8 +11,4 @@ namespace hyperplane {
 /// file beside the record, also after a failure; then u is the last good state.
 void write_results(const Case& a_case, const Vector& u, double time, RecordWriter& record, Outcome& outcome);
 
-/// The beginning of a line of progress: "step 3 of 10, Newton step 2, t = 0.3, dt = 0.1"; empty if there is only one
-/// step.
-std::string step_title(const Case& a_case, const StepRow& row, Index newton);
-
 }  // namespace hyperplane

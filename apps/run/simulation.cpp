@@ -176,9 +176,9 @@ bool Simulation::solve_step(const TimeLevel& level, StepRow& row) {
 }
 
 NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
-    const std::string title = step_title(case_, row, newton_->taken());
+    const March march = march_at(row);
     NewtonStep done =
-        newton_->step(u_, level, [&](const Newton::LinearTask& task) { return solves_.solve(task, row.step, title); });
+        newton_->step(u_, level, [&](const Newton::LinearTask& task) { return solves_.solve(task, march); });
     linear_reason_ = done.linear.reason;
     linear_report_ = done.linear;
     if (case_.shape().linear || linear_reason_ == StopReason::interrupted) return done;
@@ -187,6 +187,22 @@ NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
     record_.add_newton(done.row);
     outcome_.newton.push_back(done.row);
     return done;
+}
+
+March Simulation::march_at(const StepRow& row) const {
+    return {.step = row.step,
+            .attempt = row.attempt,
+            .steps = case_.steps(),
+            .at_most = case_.time.seeks_steady_state(),
+            .time = row.time,
+            .dt = row.dt,
+            .end_time = case_.time.end_time,
+            .cfl = row.cfl,
+            .newton = newton_->taken() + 1,
+            .norm = newton_->norm(),
+            .first_norm = newton_->first_norm(),
+            .linear = case_.shape().linear,
+            .judged = case_.newton.judged};
 }
 
 void Simulation::conclude(StepRow& row) {

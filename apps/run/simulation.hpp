@@ -38,6 +38,8 @@ private:
     /// Applies Newton's method to the step; returns false if a signal stopped it.
     bool solve_step(const TimeLevel& level, StepRow& row);
     NewtonStep newton_step(const TimeLevel& level, const StepRow& row);
+    /// The place of the next linear solve, for the progress.
+    March march_at(const StepRow& row) const;
     /// Accepts the attempt or rejects it.
     void conclude(StepRow& row);
     /// The value because of which a step has no solution, as the end of a sentence; empty if there is none.

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <list>
+#include <optional>
 #include <thread>
 
 #include "apps/backend.hpp"
@@ -24,6 +25,7 @@
 #include "apps/study/pending.hpp"
 #include "apps/study/prediction.hpp"
 #include "apps/study/subverbs.hpp"
+#include "apps/study/watch.hpp"
 #include "core/error.hpp"
 #include "core/timer.hpp"
 #include "io/costs.hpp"
@@ -49,6 +51,7 @@ public:
         }
         refuse_wrong(pending.cases, predictions_);
         // Each job gets its share of the processors, unless the user has set the number of threads.
+        if (invocation.has("watch")) watch_.emplace(study, STDERR_FILENO);
         if (!std::getenv("OMP_NUM_THREADS")) threads_ = std::max(1, omp_get_num_procs() / jobs);
     }
 
@@ -70,6 +73,7 @@ public:
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
         clear_line();
+        if (watch_) watch_->draw();
     }
 
     bool stopped() const { return stopping_; }
@@ -135,21 +139,22 @@ private:
     void print_line(const std::string& what, double seconds, const std::string& detail, const StudyCase& a_case) {
         clear_line();
         ++ended_;
-        if (style_ != Progress::Style::none)
+        if (style_ != Progress::Style::none && !watch_)
             fmt::print(stderr, "[{:>{}}/{}] {:<9} {:>8.1f} s  {}  {}\n", ended_,
                        fmt::formatted_size("{}", pending_.cases.size()), pending_.cases.size(), what, seconds,
                        a_case.name, detail);
     }
 
-    /// Shows the running cases on a terminal, as a line that is overwritten.
+    /// Shows the running cases on a terminal, as a line that is overwritten or as the table of --watch.
     void show_running() {
-        if (style_ != Progress::Style::terminal || seconds_since(shown_) < 0.2) return;
+        if (style_ != Progress::Style::terminal || seconds_since(shown_) < (watch_ ? 0.5 : 0.2)) return;
         shown_ = Clock::now();
+        if (watch_) return watch_->draw();
         const double elapsed = seconds_since(begin_);
         const std::size_t left = pending_.cases.size() - ended_;
-        const std::string eta = ended_ == 0 ? "--" : fmt::format("{:.0f} s", elapsed / double(ended_) * double(left));
-        fmt::print(stderr, "\r{} running, {} to go, elapsed {:.0f} s, ETA {}{}\033[K", running_.size(),
-                   left - running_.size(), elapsed, eta,
+        const std::string eta = ended_ == 0 ? "--" : duration_text(elapsed / double(ended_) * double(left));
+        fmt::print(stderr, "\r{} running, {} to go, elapsed {}, ETA {}{}\033[K", running_.size(),
+                   left - running_.size(), duration_text(elapsed), eta,
                    running_.empty() ? "" : fmt::format("  {}", running_.front().a_case->name.substr(0, 60)));
         std::fflush(stderr);
         line_shown_ = true;
@@ -169,6 +174,7 @@ private:
     std::vector<Prediction> predictions_;  ///< of each pending case
     std::vector<Index> rooms_;             ///< memory that was available for each at the beginning
     std::list<Job> running_;
+    std::optional<StudyWatch> watch_;
     std::size_t next_ = 0, ended_ = 0;
     bool stopping_ = false, line_shown_ = false;
     Clock::time_point begin_ = Clock::now(), shown_ = begin_;
@@ -177,6 +183,8 @@ private:
 }  // namespace
 
 int study_run(const Study& study, const Invocation& invocation, bool retry) {
+    if (invocation.has("watch") && invocation.has("quiet"))
+        throw UsageError("study: --watch shows a table and --quiet shows nothing; give one of them");
     const int jobs = parse_count("jobs", invocation.value("jobs", "1"), 1);
     study.make_folder();
     const OutputLock lock(launcher_lock(study, invocation));

@@ -2,18 +2,41 @@
 // hyperplane study status STUDY
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "apps/run/verdict.hpp"
+#include "apps/signals.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/subverbs.hpp"
+#include "apps/study/watch.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
 
+namespace {
+
+/// Redraws the table once a second until no case is left to compute, or until a signal.
+int watch(const Study& study) {
+    StudyWatch table(study, STDOUT_FILENO);
+    for (table.draw(); table.any_left() && !stop_signal(); table.draw())
+        for (int tenth = 0; tenth < 10 && !stop_signal(); ++tenth)
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return int(table.done() == int(study.cases.size()) ? ExitCode::ok : ExitCode::expectation);
+}
+
+}  // namespace
+
 int study_status(const Study& study, const Invocation& invocation) {
+    if (invocation.has("watch")) {
+        if (invocation.has("json")) throw UsageError("study status: give one of --watch and --json");
+        catch_stop_signals();
+        return watch(study);
+    }
     std::map<CaseStatus, int> counts;
     nlohmann::json json = {{"study", study.file}, {"folder", study.folder}, {"cases", nlohmann::json::array()}};
     std::string table = fmt::format("{:>5}  {:<8}  {:<9}  {}\n", "case", "hash", "state", "name");

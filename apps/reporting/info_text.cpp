@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/reporting/info_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "apps/backend.hpp"
+#include "apps/run/progress.hpp"
+#include "core/counted.hpp"
+#include "io/costs.hpp"
+#include "io/deck.hpp"
+
+namespace hyperplane {
+namespace {
+
+std::string info_line(const std::string& label, const std::string& text) {
+    return fmt::format("{:<13} {}\n", label, text);
+}
+
+/// The values of the resolved deck by "section.key".
+std::map<std::string, std::string> values_of(const RecordData& record) {
+    std::map<std::string, std::string> values;
+    for (const DeckEntry& entry : parse_deck(record.deck_resolved, record.path).entries)
+        values[entry.name()] = entry.value;
+    return values;
+}
+
+std::string value_of(const std::map<std::string, std::string>& values, const std::string& name) {
+    const auto at = values.find(name);
+    return at == values.end() ? "?" : at->second;
+}
+
+/// "4", or "4 to 6" where the least and the most differ.
+std::string range_text(Index least, Index most) {
+    return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+}
+
+std::string solves_text(const RecordData& record) {
+    Index least = record.solves[0].report.iterations, most = least, all = 0, pivots = 0;
+    for (const SolveRow& row : record.solves) {
+        least = std::min(least, row.report.iterations), most = std::max(most, row.report.iterations);
+        all += row.report.iterations;
+        pivots += row.setup.pivots_modified;
+    }
+    std::string text = counted(all, "iteration");
+    if (record.solves.size() > 1)
+        text += fmt::format(" in {} solves, {} each", record.solves.size(), range_text(least, most));
+    if (pivots > 0) text += fmt::format("; {} modified", counted(pivots, "pivot"));
+    return text;
+}
+
+/// Accepted and rejected steps, Newton steps, and the range of their lengths; empty for a steady linear problem.
+std::string steps_text(const RecordData& record) {
+    if (record.steps.size() < 2 && record.newton.empty()) return "";
+    Index accepted = 0, least = 0, most = 0;
+    double shortest = INFINITY, longest = 0.0;
+    for (const StepRow& row : record.steps) {
+        if (!row.accepted) continue;
+        least = accepted++ == 0 ? row.newton_steps : std::min(least, row.newton_steps);
+        most = std::max(most, row.newton_steps);
+        shortest = std::min(shortest, row.dt), longest = std::max(longest, row.dt);
+    }
+    std::string text = fmt::format("{} accepted", accepted);
+    if (const Index rejected = Index(record.steps.size()) - accepted) text += fmt::format(", {} rejected", rejected);
+    if (!record.newton.empty() && accepted > 0)
+        text += fmt::format("; {} Newton steps, {} a step", record.newton.size(), range_text(least, most));
+    if (accepted > 0 && std::isfinite(longest))
+        text += fmt::format("; t = {:.6g}, dt {:.3g}{}", record.steps.back().time, shortest,
+                            longest > shortest ? fmt::format(" to {:.3g}", longest) : "");
+    return text;
+}
+
+std::string residual_text(const RecordData& record) {
+    const SolveReport& last = record.solves.back().report;
+    std::string text =
+        fmt::format("{:.3e} of ||b|| (true)", last.true_residual / (last.b_norm > 0.0 ? last.b_norm : 1.0));
+    if (!record.steps.empty() && std::isfinite(record.steps.back().residual))
+        text += fmt::format("; ||F|| {:.3e}, began with {:.3e}", record.steps.back().residual,
+                            record.steps.back().first_residual);
+    return text;
+}
+
+std::string state_text(const RecordData& record) {
+    std::string text = fmt::format("{} completed, t = {:.6g}", counted(record.state.step, "step"), record.state.time);
+    if (record.state.iterations > 0 || record.state.newton > 0)
+        text += fmt::format("; within step {}: {} Newton steps, {}", record.state.step + 1, record.state.newton,
+                            counted(record.state.iterations, "iteration"));
+    return text + (record.exit_code < 0 ? "; --restart goes on from here" : "");
+}
+
+std::string time_text(const Costs& costs) {
+    return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration", costs.assembly,
+                       costs.setup, costs.solve, 1e3 * costs.per_iteration());
+}
+
+std::string case_line(const CollectedCase& row) {
+    return fmt::format("{:>5}  {:<9} {:>10} {:>11} {:>11} {:>12}  {}\n", row.number, row.status,
+                       row.iterations < 0 ? "" : fmt::format("{}", row.iterations),
+                       std::isnan(row.setup_seconds) ? "" : fmt::format("{:.3g}", row.setup_seconds),
+                       std::isnan(row.solve_seconds) ? "" : fmt::format("{:.3g}", row.solve_seconds),
+                       row.memory_peak < 0 ? "" : fmt::format("{:.1f}", double(row.memory_peak) / (1 << 20)), row.name);
+}
+
+}  // namespace
+
+std::string info_text(const RecordData& record) {
+    const auto values = values_of(record);
+    const Grid& g = record.grid;
+    std::string text = info_line("file", record.path);
+    text += info_line("program", fmt::format("hyperplane {} ({}), {}", record.code_version, record.git_sha,
+                                             record.parts.empty() ? "" : record.parts.front().started));
+    text += info_line("problem", fmt::format("{}, deck {}", value_of(values, "problem.name"), record.deck_file));
+    text += info_line("grid", fmt::format("{} x {} x {} {}, {} unknowns, {}{}", g.nx, g.ny, g.nz,
+                                          g.cell_centred ? "cells" : "points", g.points() * record.dof, record.stencil,
+                                          record.dof > 1 ? fmt::format(", {} a point", record.dof) : ""));
+    text += info_line("method", fmt::format("{} with {}, {} layout", value_of(values, "solver.name"),
+                                            value_of(values, "preconditioner.name"), record.layout));
+    if (!record.overrides.empty()) text += info_line("--set", fmt::format("{}", fmt::join(record.overrides, ", ")));
+    text += info_line("ended", record.message.empty() ? record.status : record.message);
+    if (record.has_state) text += info_line("state", state_text(record));
+    if (!record.solves.empty()) {
+        text += info_line("iterations", solves_text(record));
+        text += info_line("residual", residual_text(record));
+    }
+    if (const std::string steps = steps_text(record); !steps.empty()) text += info_line("steps", steps);
+    for (const DiagnosticSeries& series : record.diagnostics.series)
+        if (!series.values.empty())
+            text += info_line(series.name,
+                              fmt::format("{:.10g}, began with {:.10g}", series.values.back(), series.values.front()));
+    for (const ErrorNorm& norm : record.verification)
+        text += info_line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
+    const Costs costs = costs_of(record);
+    text += info_line("time", time_text(costs));
+    text += info_line("place", costs.parts > 1 ? fmt::format("{} parts: {}", costs.parts, costs.places) : costs.places);
+    text += info_line("memory", fmt::format("{} at the peak, {} predicted", in_mib(record.peak_total),
+                                            in_mib(record.predicted_total)));
+    return text + info_line("verdict", fmt::format("{} (exit code {})", record.status, record.exit_code));
+}
+
+std::string info_text(const CollectedStudy& study, bool all) {
+    std::map<std::string, int> counts;
+    std::vector<const CollectedCase*> done;
+    double setup = 0.0, solve = 0.0;
+    Index iterations = 0, memory = 0;
+    for (const CollectedCase& row : study.cases) {
+        ++counts[row.status];
+        if (row.exit_code != 0) continue;
+        done.push_back(&row);
+        setup += row.setup_seconds, solve += row.solve_seconds, iterations += row.iterations;
+        memory = std::max(memory, row.memory_peak);
+    }
+    std::vector<std::string> told;
+    for (const auto& [status, count] : counts) told.push_back(fmt::format("{} {}", count, status));
+    std::string text =
+        info_line("file", study.path) +
+        info_line("study", fmt::format("{}, collected by hyperplane {}", study.study, study.code_version)) +
+        info_line("cases", fmt::format("{}: {}", study.cases.size(), fmt::join(told, ", ")));
+    text += info_line("iterations", fmt::format("{} of the cases that ended well", iterations));
+    text += info_line("time", fmt::format("set-up {}, solve {}", duration_text(setup), duration_text(solve)));
+    text += info_line("memory", fmt::format("{} at most", in_mib(memory)));
+    const auto total = [](const CollectedCase* row) { return row->setup_seconds + row->solve_seconds; };
+    std::sort(done.begin(), done.end(), [&](auto* a, auto* b) { return total(a) < total(b); });
+    const auto told_of = [&](const CollectedCase* row) {
+        return fmt::format("{}: {:.3g} s, {}", row->name, total(row), counted(row->iterations, "iteration"));
+    };
+    if (!done.empty()) text += info_line("fastest", told_of(done.front()));
+    if (done.size() > 1) text += info_line("slowest", told_of(done.back()));
+    if (!all) return text + info_line("", "--all lists each case");
+    text += fmt::format("\n{:>5}  {:<9} {:>10} {:>11} {:>11} {:>12}  {}\n", "case", "status", "iterations",
+                        "set-up [s]", "solve [s]", "memory [MiB]", "name");
+    for (const CollectedCase& row : study.cases) text += case_line(row);
+    return text;
+}
+
+}  // namespace hyperplane
