@@ -25,6 +25,7 @@ int list_verb(const Invocation& invocation);
 int help_verb(const Invocation& invocation);
 int info_verb(const Invocation& invocation);
 int diff_verb(const Invocation& invocation);
+int new_verb(const Invocation& invocation);
 int report_verb(const Invocation& invocation);
 int export_verb(const Invocation& invocation);
 int selftest_verb(const Invocation& invocation);

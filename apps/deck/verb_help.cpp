@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane help [VERB|SECTION|SECTION.KEY|COMPONENT|exit-codes] [--markdown|--man|--completion bash]
+// hyperplane help [VERB|SECTION|SECTION.KEY|COMPONENT|exit-codes] [--markdown|--schema|--man|--completion bash]
 
 #include <fmt/format.h>
 
+#include "apps/deck/json_schema.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/exit_codes.hpp"
 #include "apps/run/reference.hpp"
@@ -40,6 +41,10 @@ std::string explain_exit_codes() {
 int help_verb(const Invocation& invocation) {
     if (invocation.has("markdown")) {
         fmt::print("{}", deck_reference());
+        return 0;
+    }
+    if (invocation.has("schema")) {
+        fmt::print("{}", deck_json_schema());
         return 0;
     }
     if (invocation.has("man")) {

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decks for editors: the JSON Schema agrees with the deck reader, and the decks to start from run."""
+
+import json
+import unittest
+
+from program import ProgramTest
+
+
+class New(ProgramTest):
+    def test_each_problem_has_a_deck_that_runs(self):
+        self.write("A.mtx", "%%MatrixMarket matrix coordinate real general\n8 8 8\n"
+                   + "".join(f"{n} {n} {n}.0\n" for n in range(1, 9)))
+        for problem in self.registered("problems"):
+            with self.subTest(problem):
+                deck = self.write(f"{problem}.ini", self.expect(0, "new", problem).stdout)
+                cells = "2" if problem == "matrix_market" else "6"
+                self.expect(0, "check", deck, "--set", f"grid.cells={cells}")
+                self.expect(0, "run", deck, "--quiet", "--set", f"grid.cells={cells}")
+
+    def test_each_key_is_there_with_its_default(self):
+        text = self.expect(0, "new", "poisson").stdout
+        for line in ("name = poisson", ";rtol = 1e-8" if ";rtol" in text else "rtol = 1e-8", ";fill_level = 0",
+                     ";backend = auto"):
+            self.assertIn(f"\n{line}\n", text)
+        self.assertNotIn("[newton]", text)
+        self.assertIn("[newton]", self.expect(0, "new", "euler").stdout)
+
+    def test_a_wrong_name_gets_the_right_one(self):
+        self.expect(2, "new", "poison", says="did you mean poisson?")
+
+
+class Schema(ProgramTest):
+    """The schema says of a value what `check` says of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.schema = None
+
+    def setUp(self):
+        super().setUp()
+        type(self).schema = self.schema or json.loads(self.expect(0, "help", "--schema").stdout)
+        self.deck = self.write("a.ini", "[problem]\nname = poisson\n[grid]\ncells = 4\n")
+
+    def key(self, section, key, name=None):
+        found = self.schema["properties"][section]
+        for rule in found.get("allOf", []):
+            if name in rule["if"]["properties"]["name"]["enum"]:
+                return rule["then"]["properties"][key]
+        return found["properties"][key]
+
+    def test_names_of_components_are_those_that_list_prints(self):
+        for section, topic in (("problem", "problems"), ("solver", "solvers"), ("preconditioner", "preconditioners")):
+            self.assertLessEqual(set(self.registered(topic)), set(self.key(section, "name")["enum"]))
+
+    def test_ranges_and_types(self):
+        threads = self.key("device", "threads")
+        self.assertEqual((threads["type"], threads["minimum"], threads["maximum"]), ("integer", 0, 4096))
+        self.expect(2, "check", self.deck, "--set", "device.threads=4097")
+        rtol = self.key("solver", "rtol")
+        self.assertEqual(rtol["type"], "number")
+        self.assertIn("description", rtol)
+        self.assertEqual(self.key("device", "layout")["enum"], ["auto", "natural", "hyperplane"])
+        self.assertEqual(self.key("device", "backend")["default"], "auto")
+        self.assertIs(self.key("output", "fields")["default"], False)
+
+    def test_keys_of_components(self):
+        level = self.key("preconditioner", "fill_level", "struct_ilu")
+        self.assertEqual(level["minimum"], 0)
+        with self.assertRaises(KeyError):
+            self.key("preconditioner", "fill_level", "jacobi")
+        self.assertIn("matrix", next(rule["then"]["required"] for rule in self.schema["properties"]["problem"]["allOf"]
+                                     if "matrix_market" in rule["if"]["properties"]["name"]["enum"]))
+
+    def test_conditions(self):
+        rules = [rule["then"] for rule in self.schema["properties"]["preconditioner"]["allOf"]
+                 if "multicolor" in rule["if"]["properties"]["name"]["enum"]]
+        condition = rules[0]["dependentSchemas"]["lower_sweeps"]
+        self.assertEqual(condition, {"properties": {"triangular_solve": {"const": "jacobi"}},
+                                     "required": ["triangular_solve"]})
+        self.expect(2, "check", self.deck, "--set", "preconditioner.name=multicolor", "--set",
+                    "preconditioner.lower_sweeps=3")
+
+
+if __name__ == "__main__":
+    unittest.main()
