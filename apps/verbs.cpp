@@ -34,7 +34,7 @@ const std::vector<Verb>& verbs() {
           backend,
           {"fresh", "", "start over even if a preempted record of this deck exists"},
           {"case", "CASE", "run this case of a study, by name, number or hash; one that has ended is left alone"},
-          {"restart", "", "go on from the newest checkpoint (output.checkpoint_every)"},
+          {"restart", "", "go on from the newest checkpoint, or extend a finished run: --restart --set time.steps=200"},
           wait,
           force,
           json,

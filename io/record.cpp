@@ -165,7 +165,6 @@ void RecordWriter::finish(const std::string& status, ExitCode exit_code, const s
     d.status = status;
     d.exit_code = int(exit_code);
     d.message = message;
-    d.has_state = d.has_state && status != "ok";
     write_record(d, d.path, impl_->overwrite);
     unlink(impl_->part().c_str());
 }

@@ -114,8 +114,8 @@ public:
     std::vector<char> image(const RunState& state) const;
     /// Replaces FILE.part; the status stays "running". If it throws FileError, the earlier FILE.part is as before.
     void publish();
-    /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes FILE.part. A record
-    /// that is ok has no state. If it throws FileError, both files are as before.
+    /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes FILE.part. If it
+    /// throws FileError, both files are as before.
     void finish(const std::string& status, ExitCode exit_code, const std::string& message);
 
 private:

@@ -3,6 +3,7 @@
 
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/rows.hpp"
+#include "apps/run/initial_state.hpp"
 #include "apps/run/linear_system.hpp"
 #include "core/vector/blas1.hpp"
 
@@ -27,7 +28,7 @@ AssemblyBench bench_assembly(const Case& a_case, int repeats) {
     LinearSystem system = make_system(a_case);
     Vector u = a_case.make_vector("bench"), old = a_case.make_vector("bench"), v = a_case.make_vector("bench"),
            f = a_case.make_vector("bench");
-    problem.initial_state(u);
+    set_initial_state(a_case, u);
     copy(u, old);
     const TimeLevel level = first_level(a_case, old);
 

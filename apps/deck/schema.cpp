@@ -52,6 +52,22 @@ ParameterTable device_parameters() {
     };
 }
 
+ParameterTable initial_parameters() {
+    return {
+        {.section = "initial",
+         .key = "file",
+         .type = ParameterType::path,
+         .default_value = "",
+         .description = "a record or checkpoint of the same problem, in whose state the run begins, at time 0 "
+                        "(output.state); unset: the problem's own initial state"},
+        {.section = "initial",
+         .key = "interpolate",
+         .type = ParameterType::boolean,
+         .default_value = "false",
+         .description = "whether that state may be of another grid of the same box, and is interpolated linearly"},
+    };
+}
+
 ParameterTable output_parameters() {
     return {
         {.section = "output",
@@ -64,6 +80,13 @@ ParameterTable output_parameters() {
          .type = ParameterType::boolean,
          .default_value = "false",
          .description = "also write the final state as VTKHDF for ParaView, beside the record with .vtkhdf"},
+        {.section = "output",
+         .key = "state",
+         .type = ParameterType::choice,
+         .default_value = "auto",
+         .description = "whether the record keeps the final state, from which run --restart extends the run and "
+                        "another one begins (initial.file); auto: where there are time steps",
+         .choices = {"auto", "always", "never"}},
         {.section = "output",
          .key = "measure_limit",
          .type = ParameterType::boolean,
@@ -177,6 +200,7 @@ void add_components(DeckSchema& schema, const std::string& section, const Rows& 
 
 ParameterTable program_parameters() {
     ParameterTable table = device_parameters();
+    append(table, initial_parameters());
     append(table, output_parameters());
     append(table, expect_parameters());
     return table;
@@ -202,6 +226,7 @@ std::string explain_section(const std::string& section) {
     static const std::map<std::string, std::string> explained = {
         {"problem", "The PDE, or the matrix, to solve. Which keys apply depends on problem.name."},
         {"grid", "The structured grid."},
+        {"initial", "The state in which the run begins, where it is not the problem's own."},
         {"time", "Time steps, of transient problems and towards steady states."},
         {"newton", "Newton's method, for nonlinear problems."},
         {"solver", "The Krylov method and when it stops: ||b - A x|| <= max(rtol ||b||, atol), the true residual."},

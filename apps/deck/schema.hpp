@@ -8,7 +8,7 @@
 
 namespace hyperplane {
 
-/// Keys of [device], [output] and [expect].
+/// Keys of [device], [initial], [output] and [expect].
 ParameterTable program_parameters();
 
 DeckSchema deck_schema();

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <tuple>
 
@@ -47,6 +48,47 @@ std::optional<RecordData> preempted_record(const Case& a_case) {
     return record;
 }
 
+/// Keys that may change when a run is extended, since they only decide when it ends.
+const std::vector<std::string> may_change = {"time.steps", "time.end_time", "time.steady_rtol", "time.steady_atol"};
+
+/// Whether the run of the record took all its steps, so that it can take more: its last attempt was accepted.
+bool can_take_more(const RecordData& record) {
+    return (record.status == "ok" || record.status == "failed") && !record.steps.empty() &&
+           record.steps.back().accepted;
+}
+
+/// Refuses a deck by which the run would have ended before.
+void check_that_more_is_asked(const Case& a_case, const RecordData& record) {
+    const Index steps = a_case.time.steps;
+    if ((steps > 0 && steps <= record.state.step) || a_case.time.end_time <= record.state.time)
+        throw UsageError(
+            fmt::format("{} has taken {} steps to t = {:g}, which is what this deck asks for; --set "
+                        "time.steps=N or time.end_time=T extends the run",
+                        record.path, record.state.step, record.state.time));
+}
+
+/// The record of a finished run that this deck extends. Throws UsageError if that cannot be.
+std::optional<RecordData> finished_record(const Case& a_case) {
+    auto record = earlier_record(a_case);
+    if (!record || !can_take_more(*record)) return std::nullopt;
+    auto differing = differences(a_case, *record);
+    const auto allowed = [](const std::string& difference) {
+        return std::any_of(may_change.begin(), may_change.end(),
+                           [&](const std::string& key) { return difference.starts_with(key + " "); });
+    };
+    differing.erase(std::remove_if(differing.begin(), differing.end(), allowed), differing.end());
+    if (!differing.empty())
+        throw UsageError(fmt::format("{} is of a different deck ({}); a run is extended with other values of {} alone",
+                                     record->path, fmt::join(differing, "; "), fmt::join(may_change, ", ")));
+    if (!record->has_state)
+        throw FileError(
+            fmt::format("{} has ended and holds no state to go on from; output.state = always keeps it, and "
+                        "--fresh runs the deck again",
+                        record->path));
+    check_that_more_is_asked(a_case, *record);
+    return record;
+}
+
 /// The newest usable checkpoint of this deck. A damaged slot is reported on the log.
 std::optional<RecordData> newest_checkpoint(const Case& a_case, bool required) {
     CheckpointSlots::Found found = CheckpointSlots(a_case.record_path()).read();
@@ -76,10 +118,14 @@ std::optional<RecordData> newest_checkpoint(const Case& a_case, bool required) {
 }
 
 void announce(const Case& a_case, const RecordData& from, Restart restart) {
-    spdlog::info("{} {}: going on from step {}, {}iteration {}{}", from.path,
-                 from.status == "preempted" ? "was preempted" : "is a checkpoint", from.state.step + 1,
-                 a_case.shape().linear ? "" : fmt::format("Newton step {}, ", from.state.newton + 1),
-                 from.state.iterations, restart == Restart::preempted ? " (--fresh starts over)" : "");
+    if (from.status == "ok" || from.status == "failed")
+        spdlog::info("{} ended after {} steps at t = {:g}: the run is extended", from.path, from.state.step,
+                     from.state.time);
+    else
+        spdlog::info("{} {}: going on from step {}, {}iteration {}{}", from.path,
+                     from.status == "preempted" ? "was preempted" : "is a checkpoint", from.state.step + 1,
+                     a_case.shape().linear ? "" : fmt::format("Newton step {}, ", from.state.newton + 1),
+                     from.state.iterations, restart == Restart::preempted ? " (--fresh starts over)" : "");
     const auto backend = from.environment.find("backend");
     const bool other_device =
         backend != from.environment.end() && backend->second != to_string(a_case.context.backend());
@@ -98,6 +144,7 @@ std::optional<RecordData> find_beginning(const Case& a_case, Restart restart) {
             spdlog::warn("starting over, though there are checkpoints beside {}: --restart goes on from them",
                          a_case.record_path());
     } else {
+        if (!found && restart == Restart::required) found = finished_record(a_case);
         auto checkpoint = newest_checkpoint(a_case, restart == Restart::required && !found);
         const auto reached = [](const RecordData& r) {
             return std::tie(r.state.step, r.state.newton, r.state.iterations);

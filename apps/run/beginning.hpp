@@ -13,7 +13,7 @@ namespace hyperplane {
 enum class Restart {
     never,      ///< --fresh
     preempted,  ///< the default: continue a preempted record
-    required,   ///< --restart: continue a preempted record or a checkpoint, of which there must be one
+    required,   ///< --restart: continue a preempted record or a checkpoint, or extend a finished record
     possible,   ///< continue either if there is one; for the cases of a study
 };
 

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "apps/deck/schema.hpp"
+#include "apps/run/initial_state.hpp"
 #include "io/checkpoint.hpp"
 #include "io/matrix_files.hpp"
 #include "io/record.hpp"
@@ -289,7 +290,9 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides) {
     Foundation foundation{make_context(parameters), nullptr};
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
     if (foundation.problem) found.collect([&] { check_checkpoints(parameters, *foundation.problem); });
-    return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
+    Case built = build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
+    check_initial_file(built);
+    return built;
 }
 
 Foundation build_foundation(const Deck& deck, const Parameters& parameters) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/linear_system.hpp"
 
+#include "apps/run/initial_state.hpp"
+
 namespace hyperplane {
 
 LinearSystem make_system(const Case& a_case) {
@@ -17,7 +19,7 @@ TimeLevel first_level(const Case& a_case, const Vector& u) {
 
 void assemble_first(const Case& a_case, Vector& u, LinearSystem& system) {
     const Problem& problem = *a_case.problem;
-    problem.initial_state(u);
+    set_initial_state(a_case, u);
     const TimeLevel level = first_level(a_case, u);
     assemble_operator(problem, u, level, system);
     assemble_preconditioned(problem, u, level, system);

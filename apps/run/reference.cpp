@@ -87,8 +87,9 @@ std::vector<ComponentEntry> registered_components() {
 }
 
 const std::vector<std::string>& deck_sections() {
-    static const std::vector<std::string> order = {"problem",  "grid",   "time",   "newton", "solver", "preconditioner",
-                                                   "smoother", "device", "output", "expect", "sweep",  "slurm"};
+    static const std::vector<std::string> order = {"problem", "grid",           "initial",  "time",   "newton",
+                                                   "solver",  "preconditioner", "smoother", "device", "output",
+                                                   "expect",  "sweep",          "slurm"};
     return order;
 }
 

@@ -10,6 +10,7 @@
 
 #include "apps/run/advice.hpp"
 #include "apps/run/blow_up.hpp"
+#include "apps/run/initial_state.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
@@ -121,7 +122,7 @@ void Simulation::allocate() {
 
 void Simulation::start() {
     if (!before_) {
-        case_.problem->initial_state(u_);
+        set_initial_state(case_, u_);
         if (!case_.shape().linear)
             if (const auto bad = find_bad_state(*case_.problem, u_))
                 throw UsageError(
@@ -269,7 +270,9 @@ void Simulation::end(EndReason reason) {
     } else if (failed) {
         outcome_.message = fmt::format("{} ({})", failure_, to_string(reason));
     }
-    if (outcome_.code != ExitCode::ok && stepper_->steps_done() > 0) record_.set_state(state(false, 0, {}));
+    const std::string& kept = case_.parameters.text("output", "state");
+    const bool keep = kept == "always" || (kept == "auto" && case_.shape().regime != Regime::steady);
+    if ((outcome_.code != ExitCode::ok || keep) && stepper_->steps_done() > 0) record_.set_state(state(false, 0, {}));
 }
 
 RunState Simulation::state(bool within, Index iterations, const SolverItems& krylov) const {

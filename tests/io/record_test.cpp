@@ -237,7 +237,7 @@ TEST(Record, FinishReplacesAndLeavesOneFile) {
     EXPECT_EQ(scratch.names(), std::vector<std::string>{"run.h5"});
     const RecordData r = read_record(scratch.path("run.h5"));
     EXPECT_EQ(r.exit_code, 0);
-    EXPECT_FALSE(r.has_state);  // a finished run has no state to continue from
+    EXPECT_TRUE(r.has_state);  // from which the run can be extended
 }
 
 TEST(Record, PlacesThatCannotBeWritten) {

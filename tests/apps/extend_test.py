@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Going on: finished runs are extended to the bits of a longer one, and runs begin in the state of a record."""
+
+import unittest
+
+from program import POISSON, ProgramTest
+
+MIXTURE = """
+[problem]
+name = cahn_hilliard
+initial_condition = random
+[grid]
+cells = 6 5 4
+[time]
+time_step = 2e-5
+steps = 4
+[solver]
+name = gmres
+rtol = 1e-4
+[output]
+fields = true
+"""
+
+
+class Extend(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.deck = self.write("a.ini", MIXTURE)
+
+    def test_a_finished_run_is_extended_to_the_same_bits(self):
+        self.expect(0, "run", self.deck, "--set", "output.file=long.h5", "--set", "time.steps=7")
+        self.expect(0, "run", self.deck)
+        self.expect(0, "run", self.deck, "--restart", "--set", "time.steps=7", says="ended after 4 steps")
+        self.expect(0, "diff", "a.h5", "long.h5", "--tolerance", "0")
+        self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), (self.folder / "long.vtkhdf").read_bytes())
+
+    def test_what_may_not_change_is_told(self):
+        self.expect(0, "run", self.deck)
+        before = (self.folder / "a.h5").read_bytes()
+        self.expect(2, "run", self.deck, "--restart", says="has taken 4 steps")
+        self.expect(2, "run", self.deck, "--restart", "--set", "time.steps=3", says="time.steps=N")
+        self.expect(2, "run", self.deck, "--restart", "--set", "time.steps=7", "--set", "time.time_step=1e-5",
+                    says=("time.time_step is 1e-5, was 2e-5", "time.steps, time.end_time"))
+        self.assertEqual((self.folder / "a.h5").read_bytes(), before)
+
+    def test_a_record_without_state_cannot_be_extended(self):
+        self.expect(0, "run", self.deck, "--set", "output.state=never")
+        self.expect(7, "run", self.deck, "--restart", "--set", "time.steps=7", says="output.state")
+
+
+class Initial(ProgramTest):
+    def test_a_run_begins_in_the_state_of_a_record(self):
+        self.expect(0, "run", self.write("a.ini", MIXTURE))
+        before = self.run_json(0, "run", "a.ini", "--set", "output.file=b.h5")["diagnostics"]["energy"]["last"]
+        deck = self.write("next.ini", MIXTURE + "[initial]\nfile = a.h5\n")
+        self.assertEqual(self.run_json(0, "run", deck)["diagnostics"]["energy"]["first"], before)
+
+    def test_another_grid_only_when_asked(self):
+        self.expect(0, "run", self.write("coarse.ini", POISSON.format(cells=8)), "--set", "output.state=always")
+        deck = self.write("fine.ini", POISSON.format(cells=16) + "[initial]\nfile = coarse.h5\n")
+        self.expect(2, "run", deck, says=("8 x 8 x 8", "16 x 16 x 16", "initial.interpolate"))
+        plain = self.run_json(0, "run", self.write("plain.ini", POISSON.format(cells=16)))
+        near = self.run_json(0, "run", deck, "--set", "initial.interpolate=true")
+        self.assertLess(near["solves"][0]["b_norm"], 0.2 * plain["solves"][0]["b_norm"])
+        self.assertAlmostEqual(near["errors"]["max"], plain["errors"]["max"], delta=1e-6)
+
+    def test_what_does_not_fit_is_refused_before_any_work(self):
+        self.expect(0, "run", self.write("p.ini", POISSON.format(cells=8)))
+        self.expect(7, "check", self.write("q.ini", POISSON.format(cells=8) + "[initial]\nfile = p.h5\n"),
+                    says=("q.ini", "holds no state", "output.state = always"))
+        self.expect(0, "run", "p.ini", "--set", "output.state=always")
+        self.expect(2, "check", self.write("m.ini", MIXTURE + "[initial]\nfile = p.h5\n"), says="the problem poisson")
+
+
+if __name__ == "__main__":
+    unittest.main()
