@@ -37,7 +37,7 @@ void Hierarchy::begin(const StructMatrix& a, const CoarseningOptions& options) {
     if (parts_.empty()) parts_.emplace_back();
 }
 
-void Hierarchy::coarsen(const CoarseningOptions& options, const ChooseLayout& layout) {
+void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers) {
     for (int grid = 0;; ++grid) {
         const StructMatrix& a = matrix(grid);
         const bool small = a.grid().points() <= options.coarsest_points || grid + 1 >= options.grids;
@@ -50,19 +50,20 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const ChooseLayout& la
             p.reset();
             if (!grids.any()) return;
             const Stencil stencil = coarse_stencil(a.stencil(), grids);
-            const Layout coarse = layout(grids.coarse, stencil);
+            const Layout coarse = smoothers.on(grid + 1).layout(grids.coarse, stencil);
             p.emplace(a, grids, coarse);
             parts_.emplace_back();
             parts_.back().matrix.emplace(a.context(), coarse, stencil, a.dof(), a.storage(), "multigrid: matrices");
         }
         galerkin_product(a, *p, *parts_[grid + 1].matrix);
+        if (options.rounds(grid)) p->round();
     }
 }
 
-SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& options, const ChooseLayout& layout,
-                             const MakeSmoother& make, const SmootherOptions& smoothing) {
+SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& options, const SmootherChoices& smoothers,
+                             const SmootherOptions& smoothing) {
     begin(a, options);
-    coarsen(options, layout);
+    coarsen(options, smoothers);
     SetupReport all;
     const int last = size() - 1;
     check_coarsest(matrix(last).grid(), a.dof());
@@ -81,7 +82,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
         }
         provide(parts.r);
         provide(parts.t);
-        add_report(grid, parts.smoother.setup(own, make, smoothing, parts.r, parts.t), all);
+        add_report(grid, parts.smoother.setup(own, smoothers.on(grid), smoothing, parts.r, parts.t), all);
     }
     coarsest_.emplace(matrix(last));
     all.factor_bytes += bytes();

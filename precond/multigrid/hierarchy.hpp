@@ -6,6 +6,7 @@
 // grid has few points, or cannot be made coarser; its matrix is inverted densely (dense_solve.hpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -18,13 +19,19 @@
 namespace hyperplane::multigrid {
 
 struct CoarseningOptions {
-    int coarsest_points = 150;  ///< a grid of at most so many points is the last one
-    int grids = 32;             ///< at most so many grids
-    double strength = 0.5;      ///< threshold of strong_axes()
+    int coarsest_points = 150;        ///< a grid of at most so many points is the last one
+    int grids = 32;                   ///< at most so many grids
+    double strength = 0.5;            ///< threshold of strong_axes()
+    std::optional<int> rounded_from;  ///< from this grid on weights are kept in single precision
+
+    bool rounds(int grid) const { return rounded_from && grid >= *rounded_from; }
 };
 
-/// The layout that the smoother on a grid prefers.
-using ChooseLayout = std::function<Layout(const Grid& grid, const Stencil& stencil)>;
+/// The smoother of each grid; the last one is that of all further grids, too.
+struct SmootherChoices {
+    std::vector<SmootherChoice> list;
+    const SmootherChoice& on(int grid) const { return list[std::min(std::size_t(grid), list.size() - 1)]; }
+};
 
 /// One grid. The last one has neither interpolation nor smoother; grid 0 neither matrix nor x and b of its own.
 struct GridParts {
@@ -38,8 +45,8 @@ class Hierarchy {
 public:
     /// Builds all grids for `a`, which must exist as long as this object is used. What was made for a matrix of the
     /// same shape before, whose grids were coarsened along the same axes, gets new values in the same memory.
-    SetupReport setup(const StructMatrix& a, const CoarseningOptions& options, const ChooseLayout& layout,
-                      const MakeSmoother& make, const SmootherOptions& smoothing);
+    SetupReport setup(const StructMatrix& a, const CoarseningOptions& options, const SmootherChoices& smoothers,
+                      const SmootherOptions& smoothing);
     void clear();
 
     int size() const { return int(parts_.size()); }
@@ -60,7 +67,7 @@ private:
     };
 
     void begin(const StructMatrix& a, const CoarseningOptions& options);
-    void coarsen(const CoarseningOptions& options, const ChooseLayout& layout);
+    void coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers);
     void add_report(int grid, const SetupReport& report, SetupReport& all) const;
 
     const StructMatrix* a_ = nullptr;

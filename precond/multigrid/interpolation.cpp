@@ -2,6 +2,8 @@
 #include "precond/multigrid/interpolation.hpp"
 
 #include <algorithm>
+#include <type_traits>
+#include <vector>
 
 #include "core/device/for_each_point.hpp"
 #include "precond/multigrid/coefficients.hpp"
@@ -53,9 +55,10 @@ struct Weights {
     }
 };
 
+template <class T>
 struct Restriction {
     using in_tiles = void;
-    WeightsView<const double> weights;
+    WeightsView<const T> weights;
     ConstVectorView fine;
     VectorView coarse;
     SlotDeltas delta;  ///< of the fine layout
@@ -92,9 +95,10 @@ struct Restriction {
     }
 };
 
+template <class T>
 struct Prolongation {
     using in_tiles = void;
-    WeightsView<const double> weights;
+    WeightsView<const T> weights;
     VectorView fine;
     ConstVectorView coarse;
     int dof;
@@ -119,6 +123,18 @@ struct Prolongation {
     }
 };
 
+struct RoundedWeights {
+    const double* from;
+    float* to;
+    Index stride;
+    int places;
+
+    HYPERPLANE_HD void operator()(Int3, Index coarse_slot) const {
+        for (int place = 0; place < places; ++place)
+            to[place * stride + coarse_slot] = float(from[place * stride + coarse_slot]);
+    }
+};
+
 }  // namespace
 
 Places::Places(const Coarsening& grids) {
@@ -135,10 +151,29 @@ Interpolation::Interpolation(const StructMatrix& a, const Coarsening& grids, con
       places_(grids),
       stride_(StructMatrix::stride(coarse.slots())),
       on_host_(a.backend() == Backend::cpu),
-      weights_(a.context(), "multigrid: interpolation", places_.count * stride_),
-      ones_(a.context(), "multigrid: interpolation", on_host_ ? grids.coarse.nx : 0) {
-    if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
+      context_(a.context()) {
     compute(a);
+}
+
+void Interpolation::compute(const StructMatrix& a) {
+    singles_ = {};
+    single_ones_ = {};
+    if (weights_.size() == 0) {
+        weights_ = Buffer<double>(context_, "multigrid: interpolation", places_.count * stride_);
+        ones_ = Buffer<double>(context_, "multigrid: interpolation", on_host_ ? grids_.coarse.nx : 0);
+        if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
+    }
+    by_lines() ? compute_by_lines(a) : compute_by_points(a);
+}
+
+void Interpolation::round() {
+    singles_ = Buffer<float>(context_, "multigrid: interpolation", weights_.size());
+    single_ones_ = Buffer<float>(context_, "multigrid: interpolation", ones_.size());
+    if (on_host_) std::fill(single_ones_.begin(), single_ones_.end(), 1.0f);
+    for_each_point(context_.backend(), coarse_, "rounding of weights",
+                   RoundedWeights{weights_.data(), singles_.data(), stride_, places_.count});
+    weights_ = {};
+    ones_ = {};
 }
 
 void Interpolation::compute_by_points(const StructMatrix& a) {
@@ -148,17 +183,16 @@ void Interpolation::compute_by_points(const StructMatrix& a) {
         Weights{Coefficients(a, offsets.data()), {grids_, fine_, coarse_, places_, weights_.data(), stride_}});
 }
 
-const double* Interpolation::line(Int3 s, int j, int k) const {
-    const int place = places_.of[number_of(s)];
-    return place < 0 ? ones_.data() : weights_.data() + place * stride_ + coarse_.slot({0, j, k});
-}
-
 std::vector<double> Interpolation::natural_weights() const {
-    std::vector<double> stored(static_cast<std::size_t>(weights_.size()));
-    if (on_host_)
-        std::copy(weights_.begin(), weights_.end(), stored.begin());
-    else
-        device::copy(weights_.data(), stored.data(), weights_.size() * Index(sizeof(double)));
+    const auto read = [&](const auto& buffer) {
+        std::vector<std::decay_t<decltype(*buffer.data())>> values(static_cast<std::size_t>(buffer.size()));
+        if (on_host_)
+            std::copy(buffer.begin(), buffer.end(), values.begin());
+        else
+            device::copy(buffer.data(), values.data(), buffer.size() * Index(sizeof(values[0])));
+        return std::vector<double>(values.begin(), values.end());
+    };
+    const std::vector<double> stored = rounded() ? read(singles_) : read(weights_);
     std::vector<double> weights;
     for (Index at = 0; at < grids_.coarse.points(); ++at) {
         const Index slot = coarse_.slot(grids_.coarse.point(at));
@@ -171,21 +205,33 @@ std::vector<double> Interpolation::natural_weights() const {
 }
 
 void Interpolation::restrict_to(const Vector& fine, Vector& coarse) const {
-    if (by_lines()) return restrict_by_lines(fine, coarse);
-    for_each_point(
-        fine.backend(), coarse_, "restriction",
-        Restriction{view(), hyperplane::view(fine), hyperplane::view(coarse), SlotDeltas(fine_), fine.dof()});
+    rounded() ? restrict_in<float>(fine, coarse) : restrict_in<double>(fine, coarse);
 }
 
 void Interpolation::add_to(Vector& fine, const Vector& coarse) const {
-    if (by_lines()) return add_by_lines(fine, coarse);
-    for_each_point(fine.backend(), fine_, "prolongation",
-                   Prolongation{view(), hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
+    rounded() ? add_in<float>(fine, coarse) : add_in<double>(fine, coarse);
 }
 
-Index Interpolation::bytes(const Coarsening& grids) {
-    return (Places(grids).count * StructMatrix::stride(grids.coarse.points()) + grids.coarse.nx) *
-           Index(sizeof(double));
+template <class T>
+void Interpolation::restrict_in(const Vector& fine, Vector& coarse) const {
+    if (by_lines()) return restrict_by_lines<T>(fine, coarse);
+    const WeightsView<const T> weights{grids_, fine_, coarse_, places_, of(weights_, singles_, T{}), stride_};
+    for_each_point(
+        fine.backend(), coarse_, "restriction",
+        Restriction<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), SlotDeltas(fine_), fine.dof()});
+}
+
+template <class T>
+void Interpolation::add_in(Vector& fine, const Vector& coarse) const {
+    if (by_lines()) return add_by_lines<T>(fine, coarse);
+    const WeightsView<const T> weights{grids_, fine_, coarse_, places_, of(weights_, singles_, T{}), stride_};
+    for_each_point(fine.backend(), fine_, "prolongation",
+                   Prolongation<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
+}
+
+Index Interpolation::bytes(const Coarsening& grids, bool rounded) {
+    const Index values = Places(grids).count * StructMatrix::stride(grids.coarse.points()) + grids.coarse.nx;
+    return values * Index(rounded ? sizeof(float) : sizeof(double));
 }
 
 }  // namespace hyperplane::multigrid

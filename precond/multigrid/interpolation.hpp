@@ -34,7 +34,7 @@ struct Places {
     explicit Places(const Coarsening& grids);
 };
 
-/// Kernels take it by value; T is double or const double.
+/// Kernels take it by value; T is double, const double or const float.
 template <class T>
 struct WeightsView {
     Coarsening grids;
@@ -60,15 +60,23 @@ public:
     Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse);
 
     /// Computes the weights anew for a matrix of the same shape.
-    void compute(const StructMatrix& a) { by_lines() ? compute_by_lines(a) : compute_by_points(a); }
+    void compute(const StructMatrix& a);
 
     const Coarsening& grids() const { return grids_; }
     const Layout& fine() const { return fine_; }
     const Layout& coarse() const { return coarse_; }
+    /// Valid until round().
     WeightsView<const double> view() const { return {grids_, fine_, coarse_, places_, weights_.data(), stride_}; }
     /// The weights of children at s along a line of the natural layout, for the coarse points (0, j, k) and following;
-    /// ones for the coarse points themselves.
-    const double* line(Int3 s, int j, int k) const;
+    /// ones for the coarse points themselves. T is double until round(), then float.
+    template <class T = double>
+    const T* line(Int3 s, int j, int k) const {
+        const int place = places_.of[number_of(s)];
+        return place < 0 ? of(ones_, single_ones_, T{})
+                         : of(weights_, singles_, T{}) + place * stride_ + coarse_.slot({0, j, k});
+    }
+    /// Keeps the weights in single precision alone, until they are computed anew.
+    void round();
 
     /// All weights by coarse point in natural order and number_of(s), for checks; 1 for the coarse points themselves
     /// and 0 for children that do not exist.
@@ -79,14 +87,26 @@ public:
     /// fine = fine + P coarse
     void add_to(Vector& fine, const Vector& coarse) const;
 
-    Index bytes() const { return (weights_.size() + ones_.size()) * Index(sizeof(double)); }
-    static Index bytes(const Coarsening& grids);
+    Index bytes() const {
+        return (weights_.size() + ones_.size()) * Index(sizeof(double)) +
+               (singles_.size() + single_ones_.size()) * Index(sizeof(float));
+    }
+    static Index bytes(const Coarsening& grids, bool rounded);
 
 private:
     void compute_by_points(const StructMatrix& a);
     void compute_by_lines(const StructMatrix& a);
+    template <class T>
     void restrict_by_lines(const Vector& fine, Vector& coarse) const;
+    template <class T>
     void add_by_lines(Vector& fine, const Vector& coarse) const;
+    template <class T>
+    void restrict_in(const Vector& fine, Vector& coarse) const;
+    template <class T>
+    void add_in(Vector& fine, const Vector& coarse) const;
+    bool rounded() const { return singles_.size() > 0; }
+    static const double* of(const Buffer<double>& doubles, const Buffer<float>&, double) { return doubles.data(); }
+    static const float* of(const Buffer<double>&, const Buffer<float>& singles, float) { return singles.data(); }
     bool by_lines() const { return can_follow_lines(fine_) && coarse_.kind() == LayoutKind::natural && on_host_; }
 
     Coarsening grids_;
@@ -94,7 +114,14 @@ private:
     Places places_;
     Index stride_;
     bool on_host_;
+    Context context_;
     Buffer<double> weights_, ones_;
+    Buffer<float> singles_, single_ones_;  ///< the same after round()
 };
+
+extern template void Interpolation::restrict_by_lines<double>(const Vector&, Vector&) const;
+extern template void Interpolation::restrict_by_lines<float>(const Vector&, Vector&) const;
+extern template void Interpolation::add_by_lines<double>(Vector&, const Vector&) const;
+extern template void Interpolation::add_by_lines<float>(Vector&, const Vector&) const;
 
 }  // namespace hyperplane::multigrid

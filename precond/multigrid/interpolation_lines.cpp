@@ -161,6 +161,7 @@ void Interpolation::compute_by_lines(const StructMatrix& a) {
     });
 }
 
+template <class T>
 void Interpolation::restrict_by_lines(const Vector& fine, Vector& coarse) const {
     const int step = grids_.axes[0] ? 2 : 1;
     for_each_run(coarse_, 8 * fine.dof(), [&](const Run& run) {
@@ -172,7 +173,7 @@ void Interpolation::restrict_by_lines(const Vector& fine, Vector& coarse) const 
                 Int3 child;
                 if (!grids_.has_children_at(s) || !grids_.child(run.first, {0, s.y, s.z}, child)) continue;
                 const Range range = Range(run.count).with_fine(step, s.x, grids_.fine.nx);
-                const double* weight = line(s, run.first.y, run.first.z);
+                const T* weight = line<T>(s, run.first.y, run.first.z);
                 const double* from = fine.component(c) + fine_.slot({s.x, child.y, child.z});
                 if (step == 2)
                     for (int t = range.begin; t < range.end; ++t) sum[t] += weight[t] * from[2 * t];
@@ -183,6 +184,7 @@ void Interpolation::restrict_by_lines(const Vector& fine, Vector& coarse) const 
     });
 }
 
+template <class T>
 void Interpolation::add_by_lines(Vector& fine, const Vector& coarse) const {
     const int step = grids_.axes[0] ? 2 : 1, count = grids_.coarse.nx;
     for_each_run(fine_, fine.dof(), [&](const Run& run) {
@@ -193,7 +195,7 @@ void Interpolation::add_by_lines(Vector& fine, const Vector& coarse) const {
                 const Int3 s = offset_of(number);
                 Int3 parent;
                 if (!grids_.has_children_at(s) || !grids_.parent(run.first, {0, s.y, s.z}, parent)) continue;
-                const double* weight = line(s, parent.y, parent.z);
+                const T* weight = line<T>(s, parent.y, parent.z);
                 const double* from = coarse.component(c) + coarse_.slot({0, parent.y, parent.z});
                 // The child of I at -1 is the odd point 2 (I - 1) + 1.
                 const int shift = s.x < 0 ? -1 : 0;
@@ -207,5 +209,10 @@ void Interpolation::add_by_lines(Vector& fine, const Vector& coarse) const {
         }
     });
 }
+
+template void Interpolation::restrict_by_lines<double>(const Vector&, Vector&) const;
+template void Interpolation::restrict_by_lines<float>(const Vector&, Vector&) const;
+template void Interpolation::add_by_lines<double>(Vector&, const Vector&) const;
+template void Interpolation::add_by_lines<float>(Vector&, const Vector&) const;
 
 }  // namespace hyperplane::multigrid

@@ -8,21 +8,30 @@ namespace hyperplane {
 
 using multigrid::GridParts;
 
-Multigrid::Multigrid(const MultigridOptions& options, SmootherChoice smoother, bool symmetric)
-    : options_(options), smoother_(std::move(smoother)), traits_(traits(options, smoother_.traits, symmetric)) {}
+Multigrid::Multigrid(const MultigridOptions& options, multigrid::SmootherChoices smoothers, bool symmetric)
+    : options_(options), smoothers_(std::move(smoothers)) {
+    std::vector<PreconditionerTraits> all;
+    for (const multigrid::SmootherChoice& one : smoothers_.list) all.push_back(one.traits);
+    traits_ = traits(options, all, symmetric);
+}
 
-PreconditionerTraits Multigrid::traits(const MultigridOptions& options, const PreconditionerTraits& smoother,
-                                       bool symmetric) {
-    PreconditionerTraits traits = smoother;
-    traits.symmetric = symmetric && smoother.symmetric && options.cycle != CycleKind::f &&
-                       options.pre_smoothing == options.post_smoothing;
+PreconditionerTraits Multigrid::traits(const MultigridOptions& options,
+                                       const std::vector<PreconditionerTraits>& smoothers, bool symmetric) {
+    PreconditionerTraits traits{
+        .fixed = true,
+        .symmetric = symmetric && options.cycle != CycleKind::f && options.pre_smoothing == options.post_smoothing};
+    for (const PreconditionerTraits& one : smoothers) {
+        traits.fixed = traits.fixed && one.fixed;
+        traits.symmetric = traits.symmetric && one.symmetric;
+        if (*one.varies) traits.varies = one.varies;
+    }
     return traits;
 }
 
 SetupReport Multigrid::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
     try {
-        return hierarchy_.setup(a, options_.coarsening, smoother_.layout, smoother_.make, options_.smoothing);
+        return hierarchy_.setup(a, options_.coarsening, smoothers_, options_.smoothing);
     } catch (...) {
         hierarchy_.clear();
         throw;

@@ -28,16 +28,9 @@ struct MultigridOptions {
     multigrid::SmootherOptions smoothing;
 };
 
-/// What a multigrid method needs to know of its smoother.
-struct SmootherChoice {
-    multigrid::ChooseLayout layout;
-    multigrid::MakeSmoother make;
-    PreconditionerTraits traits;
-};
-
 class Multigrid : public Preconditioner {
 public:
-    Multigrid(const MultigridOptions& options, SmootherChoice smoother, bool symmetric);
+    Multigrid(const MultigridOptions& options, multigrid::SmootherChoices smoothers, bool symmetric);
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.smoothing.suggested_shift = alpha; }
@@ -51,14 +44,15 @@ public:
     const multigrid::Hierarchy& hierarchy() const { return hierarchy_; }
     const MultigridOptions& options() const { return options_; }
 
-    static PreconditionerTraits traits(const MultigridOptions& options, const PreconditionerTraits& smoother,
-                                       bool symmetric);
+    /// Those of cycles with smoothers of these traits.
+    static PreconditionerTraits traits(const MultigridOptions& options,
+                                       const std::vector<PreconditionerTraits>& smoothers, bool symmetric);
 
 private:
     void cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const;
 
     MultigridOptions options_;
-    SmootherChoice smoother_;
+    multigrid::SmootherChoices smoothers_;
     PreconditionerTraits traits_;
     mutable multigrid::Hierarchy hierarchy_;  // the vectors of its grids are scratch
 };

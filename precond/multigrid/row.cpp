@@ -52,6 +52,15 @@ ParameterTable multigrid_parameters() {
          {"auto"}},
         {section, "power_steps", integer, "12", "steps of the power method on each grid, for damping = auto", "",
          Bound{1}, Bound{1000}},
+        factor_storage_parameter({std::begin(all_factor_storages), std::end(all_factor_storages)},
+                                 "of the smoothers' factors, unless smoother.storage says otherwise, and of "
+                                 "interpolation weights, which are in single precision for half_scaled, too"),
+        {section, "storage_from", integer, "0",
+         "the first grid for which storage = single or half_scaled holds; finer ones are stored in double precision",
+         "", Bound{0}, Bound{32}},
+        {section, "coarse_smoother", text, "same",
+         "the smoother of all grids but the finest: same, which is that of [smoother] with its keys, or another "
+         "preconditioner with its keys' defaults for smoothing"},
         {smoother_section, "name", text, "struct_ilu",
          "the smoother: any preconditioner but multigrid (hyperplane list preconditioners), with its keys"},
     };
@@ -67,6 +76,13 @@ MultigridOptions multigrid_options(const Parameters& parameters) {
         throw UsageError(parameters.where(section, "post_smoothing") +
                          ": a cycle without smoothing does not reduce errors that vary from point to point; set "
                          "pre_smoothing or post_smoothing to 1 or more");
+    const int from = int(parameters.integer(section, "storage_from"));
+    if (is_reduced(factor_storage(parameters)))
+        options.coarsening.rounded_from = from;
+    else if (from > 0)
+        throw UsageError(parameters.where(section, "storage_from") +
+                         " means nothing with preconditioner.storage = double; leave it out, or set "
+                         "preconditioner.storage = single");
     options.coarsening.strength = parameters.real(section, "strength");
     options.coarsening.coarsest_points = int(parameters.integer(section, "coarsest_points"));
     options.coarsening.grids = int(parameters.integer(section, "grids"));
@@ -80,15 +96,19 @@ struct SmootherPlan {
     PreconditionerRow row;
     Parameters parameters;
 
-    SmootherPlan(const PreconditionerRow& of, const Parameters& given) : row(of) {
+    /// With the keys' defaults for smoothing.
+    explicit SmootherPlan(const PreconditionerRow& of) : row(of) {
         parameters.add({{section, "name", ParameterType::text, row.name, ""}});
         parameters.add(row.parameters);
-        for (const ParameterSpec& spec : smoother_parameters(row)) {
-            const bool known = given.has(smoother_section, spec.key);
-            const std::string& value = known ? given.text(smoother_section, spec.key) : spec.default_value;
-            const Provenance from = known ? given.value(smoother_section, spec.key).provenance : Provenance{};
-            if (!value.empty()) parameters.set(section, spec.key, value, from);
-        }
+        for (const ParameterSpec& spec : smoother_parameters(row))
+            if (!spec.default_value.empty()) parameters.set(section, spec.key, spec.default_value);
+    }
+    /// With the keys of [smoother].
+    SmootherPlan(const PreconditionerRow& of, const Parameters& given) : SmootherPlan(of) {
+        for (const ParameterSpec& spec : row.parameters)
+            if (given.has(smoother_section, spec.key))
+                if (const std::string& value = given.text(smoother_section, spec.key); !value.empty())
+                    parameters.set(section, spec.key, value, given.value(smoother_section, spec.key).provenance);
     }
 
     std::unique_ptr<Preconditioner> make(const StructMatrix& a, double alpha) const {
@@ -100,7 +120,43 @@ struct SmootherPlan {
         return row.create(shifted, setting);
     }
 
+    /// Gives the factors this storage, unless `asked`, the keys of [smoother], name another one.
+    void store(FactorStorage storage, bool asked) {
+        if (row.storages.empty() || !is_reduced(storage)) return;
+        if (asked && parameters.value(section, "storage").provenance.source != Provenance::Source::built_in) return;
+        parameters.set(section, "storage", to_string(storage));
+    }
+
     PreconditionerPlan plan(const PreconditionerSetting& setting) const { return row.plan(parameters, setting); }
+
+    multigrid::SmootherChoice choice(const PreconditionerSetting& setting) const {
+        return {
+            .layout =
+                [*this, setting](const Grid& grid, const Stencil& stencil) {
+                    const MatrixShape& finest = setting.matrix;
+                    return plan({setting.context, {grid, stencil, finest.dof(), finest.symmetric()}}).space.layout();
+                },
+            .make = [*this](const StructMatrix& a, double alpha) { return make(a, alpha); },
+            .traits = plan(setting).traits,
+            .regular_splitting = row.regular_splitting};
+    }
+};
+
+/// The smoother of each grid; the last one is that of all further grids, too.
+struct SmootherPlans {
+    std::vector<SmootherPlan> list;
+
+    const SmootherPlan& on(int grid) const { return list[std::min(std::size_t(grid), list.size() - 1)]; }
+    multigrid::SmootherChoices choices(const PreconditionerSetting& setting) const {
+        multigrid::SmootherChoices made;
+        for (const SmootherPlan& one : list) made.list.push_back(one.choice(setting));
+        return made;
+    }
+    std::vector<PreconditionerTraits> traits(const PreconditionerSetting& setting) const {
+        std::vector<PreconditionerTraits> all;
+        for (const SmootherPlan& one : list) all.push_back(one.plan(setting).traits);
+        return all;
+    }
 };
 
 /// The shape of the same matrix on another grid.
@@ -117,8 +173,8 @@ Index matrix_bytes(const PreconditionerSetting& setting) {
 /// The most memory that any choice of axes can lead to: each grid is coarsened along one axis.
 class MostMemory {
 public:
-    MostMemory(const SmootherPlan& smoother, const multigrid::CoarseningOptions& options)
-        : smoother_(smoother), options_(options) {}
+    MostMemory(const SmootherPlans& smoothers, const multigrid::CoarseningOptions& options)
+        : smoothers_(smoothers), options_(options) {}
 
     Index of(const PreconditionerSetting& finest) {
         stencils_.insert_or_assign(0, finest.matrix.stencil());
@@ -137,7 +193,7 @@ private:
         const Index own = (grid > 0 ? matrix_bytes(setting) + 2 * vector : 0);
         Index most = 0;
         const bool is_last = points <= options_.coarsest_points || grid + 1 >= options_.grids;
-        const Index smoothed = is_last ? 0 : smoother_.plan(setting).bytes + 2 * vector;
+        const Index smoothed = is_last ? 0 : smoothers_.on(grid).plan(setting).bytes + 2 * vector;
         for (int axis = 0; axis < 3 && !is_last; ++axis) {
             const Stencil& stencil = setting.matrix.stencil();
             if (!multigrid::can_coarsen(grid_points, axis, stencil.radius())) continue;
@@ -148,13 +204,14 @@ private:
             if (!stencils_.count(next)) stencils_.emplace(next, multigrid::coarse_stencil(stencil, grids));
             PreconditionerSetting coarse = setting;
             coarse.matrix = with(setting.matrix, grids.coarse, stencil);
-            most = std::max(most, smoothed + multigrid::Interpolation::bytes(grids) + from(coarse, next, grid + 1));
+            most = std::max(most, smoothed + multigrid::Interpolation::bytes(grids, options_.rounds(grid)) +
+                                      from(coarse, next, grid + 1));
         }
         if (most == 0) most = multigrid::DenseSolve::bytes(std::min(unknowns, multigrid::most_dense_unknowns));
         return known_[key] = own + most;
     }
 
-    const SmootherPlan& smoother_;
+    const SmootherPlans& smoothers_;
     const multigrid::CoarseningOptions& options_;
     std::map<int, Stencil> stencils_;
     std::map<std::array<int, 4>, Index> known_;
@@ -166,27 +223,17 @@ public:
         : smoothers_(smoothers), check_(std::move(check)) {}
 
     std::unique_ptr<Preconditioner> create(const Parameters& parameters, const PreconditionerSetting& setting) const {
-        const SmootherPlan smoother = smoother_of(parameters, setting);
-        const SmootherChoice choice{
-            .layout =
-                [smoother, setting](const Grid& grid, const Stencil& stencil) {
-                    const MatrixShape& finest = setting.matrix;
-                    return smoother.plan({setting.context, {grid, stencil, finest.dof(), finest.symmetric()}})
-                        .space.layout();
-                },
-            .make = [smoother](const StructMatrix& a, double alpha) { return smoother.make(a, alpha); },
-            .traits = smoother.plan(setting).traits};
-        MultigridOptions options = multigrid_options(parameters);
-        options.smoothing.regular_splitting = smoother.row.regular_splitting;
-        return std::make_unique<Multigrid>(options, choice, setting.matrix.symmetric());
+        return std::make_unique<Multigrid>(multigrid_options(parameters),
+                                           smoothers_of(parameters, setting).choices(setting),
+                                           setting.matrix.symmetric());
     }
 
     /// Of a hierarchy that is coarsened along all axes, as it is where no coupling is weak.
     PreconditionerPlan plan(const Parameters& parameters, PreconditionerSetting setting) const {
-        const SmootherPlan smoother = smoother_of(parameters, setting);
+        const SmootherPlans smoothers = smoothers_of(parameters, setting);
         const MultigridOptions options = multigrid_options(parameters);
-        PreconditionerPlan sum = smoother.plan(setting);
-        sum.traits = Multigrid::traits(options, sum.traits, setting.matrix.symmetric());
+        PreconditionerPlan sum = smoothers.on(0).plan(setting);
+        sum.traits = Multigrid::traits(options, smoothers.traits(setting), setting.matrix.symmetric());
         sum.bytes = sum.setup_bytes = sum.bytes_per_apply = 0;
         const PreconditionerSetting finest = setting;
         for (int grid = 0;; ++grid) {
@@ -199,11 +246,11 @@ public:
                 multigrid::check_coarsest(setting.matrix.grid(), setting.matrix.dof());
                 sum.bytes += multigrid::DenseSolve::bytes(unknowns);
                 sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
-                sum.most_bytes = std::max(sum.bytes, MostMemory(smoother, options.coarsening).of(finest));
+                sum.most_bytes = std::max(sum.bytes, MostMemory(smoothers, options.coarsening).of(finest));
                 return sum;
             }
-            const PreconditionerPlan own = smoother.plan(setting);
-            const Index p = multigrid::Interpolation::bytes(grids);
+            const PreconditionerPlan own = smoothers.on(grid).plan(setting);
+            const Index p = multigrid::Interpolation::bytes(grids, options.coarsening.rounds(grid));
             sum.bytes += own.bytes + p + 2 * vector;
             sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
             const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
@@ -215,16 +262,29 @@ public:
     }
 
 private:
-    SmootherPlan smoother_of(const Parameters& parameters, const PreconditionerSetting& setting) const {
+    SmootherPlans smoothers_of(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const bool named = parameters.has(smoother_section, "name");
         const std::string name = named ? parameters.text(smoother_section, "name") : "struct_ilu";
-        const SmootherPlan smoother(find_row(smoothers_, "smoother", name), parameters);
+        const SmootherPlan finest(find_row(smoothers_, "smoother", name), parameters);
+        const std::string& other = parameters.text(section, "coarse_smoother");
+        const bool same = other == "same";
+        const SmootherPlan coarse = same ? finest : SmootherPlan(find_row(smoothers_, "smoother", other));
+        SmootherPlans plans;
+        const int from = int(parameters.integer(section, "storage_from"));
+        for (int grid = 0; grid <= std::max(1, from); ++grid) {
+            plans.list.push_back(grid == 0 ? finest : coarse);
+            if (grid >= from) plans.list.back().store(factor_storage(parameters), grid == 0 || same);
+            check(plans.list.back(), grid == 0 || same ? "smoother.name" : "preconditioner.coarse_smoother", setting);
+        }
+        return plans;
+    }
+
+    void check(const SmootherPlan& smoother, const char* key, const PreconditionerSetting& setting) const {
         try {
             check_(smoother.row, smoother.parameters, setting);
         } catch (const UsageError& error) {
-            throw UsageError(fmt::format("smoother.name = {}: {}", smoother.row.name, error.what()));
+            throw UsageError(fmt::format("{} = {}: {}", key, smoother.row.name, error.what()));
         }
-        return smoother;
     }
 
     static multigrid::Axes coarsened(const PreconditionerSetting& setting, const multigrid::CoarseningOptions& options,
@@ -270,7 +330,7 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
         "where they are by default. The matrix of the last grid is inverted densely; constants in its null space are "
         "projected out.";
     row.parameters = multigrid_parameters();
-    row.storages = {};
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [made](const Parameters& parameters, const PreconditionerSetting& setting) {
         return made.create(parameters, setting);
     };

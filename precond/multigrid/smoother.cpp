@@ -93,10 +93,10 @@ bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
 
 }  // namespace
 
-SetupReport Smoother::setup(const StructMatrix& a, const MakeSmoother& make, const SmootherOptions& options, Vector& r,
-                            Vector& t) {
+SetupReport Smoother::setup(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options,
+                            Vector& r, Vector& t) {
     a_ = &a;
-    if (!m_ || shifted_) m_ = make(a, 0.0);
+    if (!m_ || shifted_) m_ = choice.make(a, 0.0);
     shifted_ = false;
     m_->suggest_shift(options.suggested_shift);
     lambda_ = 0.0;
@@ -106,12 +106,12 @@ SetupReport Smoother::setup(const StructMatrix& a, const MakeSmoother& make, con
         omega_ = *options.damping;
         return report;
     }
-    if (options.regular_splitting && is_m_matrix(a, r, t)) return report;
+    if (choice.regular_splitting && is_m_matrix(a, r, t)) return report;
     const auto is_large = [&] { return !(lambda_ < largest_lambda); };
     lambda_ = power_method(a, *m_, options.power_steps, r, t);
     for (const double alpha : shifts) {
         if (!is_large()) break;
-        std::unique_ptr<Preconditioner> shifted = make(a, alpha);
+        std::unique_ptr<Preconditioner> shifted = choice.make(a, alpha);
         if (!shifted) break;
         m_.reset();
         m_ = std::move(shifted);

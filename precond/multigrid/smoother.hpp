@@ -19,17 +19,24 @@ namespace hyperplane::multigrid {
 struct SmootherOptions {
     std::optional<double> damping;  ///< omega; nothing: as above
     int power_steps = 12;
-    double suggested_shift = 0.0;    ///< what M's shift = auto means
-    bool regular_splitting = false;  ///< of M-matrices (precond/row.hpp)
+    double suggested_shift = 0.0;  ///< what M's shift = auto means
 };
 
 /// Makes a smoother's M for matrices like `a`, with a shift alpha; null if alpha is above 0 and M has no shift.
 using MakeSmoother = std::function<std::unique_ptr<Preconditioner>(const StructMatrix& a, double alpha)>;
 
+/// What a multigrid method needs to know of a smoother.
+struct SmootherChoice {
+    std::function<Layout(const Grid& grid, const Stencil& stencil)> layout;  ///< that it prefers
+    MakeSmoother make;
+    PreconditionerTraits traits;
+    bool regular_splitting = false;  ///< of M-matrices (precond/row.hpp)
+};
+
 class Smoother {
 public:
     /// Keeps M, but for its values, from one set-up to the next. r and t are overwritten.
-    SetupReport setup(const StructMatrix& a, const MakeSmoother& make, const SmootherOptions& options, Vector& r,
+    SetupReport setup(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options, Vector& r,
                       Vector& t);
     /// x = omega M^-1 b, the step from x = 0
     void from_zero(const Vector& b, Vector& x) const;

@@ -124,6 +124,9 @@ TEST_P(MatrixOnDevice, ProductsOnLargeGridsEqualTheCpus) {
         const Vector gpu_x = in_context(gpu, x), gpu_b = in_context(gpu, y);
         Vector gpu_y = poisoned(gpu, layout, dof), gpu_r = poisoned(gpu, layout, dof);
         there.apply(gpu_x, gpu_y);
+        there.subtract_product(gpu_x, gpu_x, gpu_r);
+        const std::vector<double> product = from_vector(gpu_y), difference = from_vector(gpu_r), b = from_vector(x);
+        for (std::size_t at = 0; at < b.size(); ++at) ASSERT_EQ(difference[at], b[at] - product[at]) << "row " << at;
         there.residual(gpu_b, gpu_x, gpu_r);
         EXPECT_LT(reference::relative_difference(from_vector(gpu_y), from_vector(y)), 1e-14);
         // Both are exact except for their last bits, and small compared with b and A x.

@@ -57,6 +57,13 @@ protected:
         const std::vector<double> actual = reference::from_vector(y);
         for (std::size_t at = 0; at < x.size(); ++at)
             ASSERT_NEAR(actual[at], expected.value[at], 16 * epsilon * expected.magnitude[at]) << "row " << at;
+        const std::vector<double> b = reference::Random(4).vector(a.box.points() * a.dof);
+        for (Index at = 0; at < y.size(); ++at) y.data()[at] = NAN;
+        matrix.subtract_product(reference::to_vector(context, layout, a.dof, b),
+                                reference::to_vector(context, layout, a.dof, x), y);
+        const std::vector<double> difference = reference::from_vector(y);
+        for (std::size_t at = 0; at < x.size(); ++at)
+            ASSERT_EQ(difference[at], b[at] - actual[at]) << "row " << at;
     }
 
     /// b is A x, rounded, so that the residual is only the rounding error of b; r must be correct to its last bits.

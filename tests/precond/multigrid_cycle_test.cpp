@@ -161,6 +161,68 @@ TEST(MultigridCycles, PassTheirCheckWithEverySmootherAndNumberOfUnknowns) {
                 }
 }
 
+TEST(MultigridCycles, InReducedPrecisionDifferByItsRounding) {
+    for (const LayoutKind kind : layout_kinds)
+        for (const int dof : {1, 2}) {
+            const StructMatrix a = random_system(Context::cpu(1), "star7", {17, 13, 11}, dof, true, kind);
+            const std::vector<double> r = reference::Random(20).vector(int(a.unknowns()));
+            const auto result = [&](const Settings& settings, Index& bytes) {
+                const auto m = make_multigrid(a, multigrid_keys(settings));
+                m->setup(a);
+                m->setup(a);  // a second set-up begins with rounded values
+                bytes = dynamic_cast<const Multigrid&>(*m).hierarchy().bytes();
+                Vector z(a.context(), a.layout(), dof, "z");
+                m->apply(reference::to_vector(a.context(), a.layout(), dof, r), z);
+                const ApplicationCheck right =
+                    m->check_application(a, reference::to_vector(a.context(), a.layout(), dof, r), z, {});
+                EXPECT_LE(right.error, 1e-12);
+                return reference::from_vector(z);
+            };
+            Index in_double = 0, in_single = 0, from_one = 0, in_half = 0;
+            const std::vector<double> z = result({}, in_double);
+            const auto difference = [&](const std::vector<double>& other) {
+                return reference::relative_difference(other, z);
+            };
+            const double single = difference(result({{"storage", "single"}}, in_single));
+            EXPECT_GT(single, 1e-10);
+            EXPECT_LT(single, 1e-6);
+            EXPECT_LT(difference(result({{"storage", "single"}, {"storage_from", "1"}}, from_one)), 1e-6);
+            const double half = difference(result({{"storage", "half_scaled"}}, in_half));
+            EXPECT_GT(half, 1e-6);
+            EXPECT_LT(half, 1e-2);
+            EXPECT_LT(in_single, from_one);
+            EXPECT_LT(from_one, in_double);
+            EXPECT_EQ(in_half, in_single) << "weights are in single precision";
+        }
+}
+
+TEST(MultigridCycles, TakeAnotherSmootherOnCoarseGrids) {
+    const StructMatrix a = random_system(Context::cpu(1), "star7", {17, 13, 11}, 1, true);
+    const auto m = make_multigrid(a, multigrid_keys({{"coarse_smoother", "jacobi"}}));
+    m->setup(a);
+    const auto& h = dynamic_cast<const Multigrid&>(*m).hierarchy();
+    const auto is_jacobi = [&](int grid) {
+        const StructMatrix& of = h.matrix(grid);
+        Vector x(of.context(), of.layout(), 1, "x"), y(of.context(), of.layout(), 1, "y");
+        x({0, 0, 0}) = 1.0;
+        h[grid].smoother.preconditioner().apply(x, y);
+        return y({1, 0, 0}) == 0.0;
+    };
+    EXPECT_FALSE(is_jacobi(0));
+    for (int grid = 1; grid + 1 < h.size(); ++grid) EXPECT_TRUE(is_jacobi(grid));
+    EXPECT_TRUE(m->traits().symmetric);
+    expect_error<UsageError>(
+        [&] {
+            make_multigrid(a, multigrid_keys({{"coarse_smoother", "multigrid"}}));
+        },
+        "no smoother is called 'multigrid'");
+    expect_error<UsageError>(
+        [&] {
+            make_multigrid(a, multigrid_keys({{"storage_from", "2"}}));
+        },
+        "means nothing with preconditioner.storage = double");
+}
+
 TEST(MultigridCycles, ReduceErrorsOfEveryStencilAndBox) {
     for (const auto& stencil : reference::all_stencils())
         for (const Box& box : {Box{11, 9, 7}, Box{13, 12, 1}, Box{1, 1, 40}, Box{12, 7, 5, {true, false, true}},
@@ -198,12 +260,17 @@ TEST(MultigridCycles, ProjectConstantsOutOfPureNeumannProblems) {
 }
 
 TEST(MultigridSetup, HoldsWhatIsPlannedWhereAllAxesAreCoarsened) {
-    for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev", "multicolor"})
+    for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev", "multicolor", "single", "coarse"})
         for (const int dof : {1, 3})
             for (const Box& box : {Box{17, 15, 13}, Box{16, 9, 1}}) {
                 SCOPED_TRACE(std::string(smoother) + " dof " + std::to_string(dof) + " " + name_of(box));
                 const StructMatrix a = random_system(Context::cpu(1), "star7", box, dof, true);
-                const Parameters keys = multigrid_keys({{"strength", "0"}}, smoother);
+                const Parameters keys =
+                    smoother == std::string("single")
+                        ? multigrid_keys({{"strength", "0"}, {"storage", "single"}, {"storage_from", "1"}})
+                    : smoother == std::string("coarse")
+                        ? multigrid_keys({{"strength", "0"}, {"coarse_smoother", "multicolor"}})
+                        : multigrid_keys({{"strength", "0"}}, smoother);
                 const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
                 const Index before = a.context().ledger().held();
                 const auto m = make_multigrid(a, keys);
