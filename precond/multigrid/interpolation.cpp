@@ -12,44 +12,93 @@
 namespace hyperplane::multigrid {
 namespace {
 
-/// The weights of a coarse point, in the order |S| = 1, 2, 3.
+/// For the child at each s, the entries of A in the order in which they are summed: those of b(0); for each subset T of
+/// S, those of b(-s on T); the others.
+struct ChildEntries {
+    static constexpr int rest = 8, classes = 9;
+    std::vector<int> entries, begin;  ///< begin[number_of(s) * classes + class]
+    std::vector<Index> shift;         ///< of each entry's neighbour, where no axis is periodic
+    std::vector<int> numbers;         ///< of the children, in the order |S| = 1, 2, 3
+
+    ChildEntries(const StructMatrix& a, const Places& places) {
+        const std::vector<Int3>& offsets = a.stencil().offsets();
+        for (int number = 0; number < 27; ++number)
+            for (int wanted = 0; wanted < classes; ++wanted) {
+                begin.push_back(int(entries.size()));
+                for (std::size_t e = 0; e < offsets.size(); ++e)
+                    if (class_of(offset_of(number), offsets[e]) == wanted) entries.push_back(int(e));
+            }
+        begin.push_back(int(entries.size()));
+        for (const Int3 o : offsets) shift.push_back(a.layout().slot_delta(o));
+        for (int size = 1; size <= 3; ++size)
+            for (int number = 0; number < 27; ++number) {
+                const int axes = axes_of(offset_of(number));
+                if ((axes & 1) + (axes >> 1 & 1) + (axes >> 2) == size && places.of[number] >= 0)
+                    numbers.push_back(number);
+            }
+    }
+
+private:
+    static int class_of(Int3 s, Int3 o) {
+        const Int3 t = signs_on(s, o);
+        if (t == Int3{}) return 0;
+        for (int subset = 1; subset <= axes_of(s); ++subset)
+            if ((subset & axes_of(s)) == subset && t == -part_of(s, subset)) return subset;
+        return rest;
+    }
+};
+
+/// The weights of a coarse point, child by child.
 struct Weights {
     using in_tiles = void;
     Coefficients a;
     WeightsView<double> weights;
+    SlotDeltas child_shift;
+    const int *entries, *begin, *numbers;
+    const Index* shift;
+    int children;
+
+    HYPERPLANE_HD int unknowns() const { return 16 * a.a.dof; }
 
     HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
-        for (int size = 1; size <= 3; ++size)
-            for (int number = 0; number < 27; ++number) {
-                const Int3 s = offset_of(number);
-                if ((s.x != 0) + (s.y != 0) + (s.z != 0) != size || weights.places.of[number] < 0) continue;
-                Int3 p;
-                weights.at(number, coarse_slot) =
-                    weights.grids.child(coarse_point, s, p) ? weight(p, s, coarse_slot) : 0.0;
-            }
+        const Index own = a.layout.slot(weights.grids.first_child(coarse_point));
+        for (int at = 0; at < children; ++at) {
+            const int number = numbers[at];
+            Int3 p;
+            const bool exists = weights.grids.child(coarse_point, offset_of(number), p);
+            weights.at(number, coarse_slot) = exists ? weight(p, number, own, coarse_slot) : 0.0;
+        }
     }
 
-    HYPERPLANE_HD double weight(Int3 p, Int3 s, Index coarse_slot) const {
-        double b[27], sigma = 0.0, magnitude = 0.0;
-        for (double& value : b) value = 0.0;
-        const Index slot = a.layout.slot(p);
-        for (int e = 0; e < a.entries; ++e) {
-            Int3 q;
-            if (!a.neighbour(p, e, q)) continue;
-            const double value = a.scalar(e, slot, a.layout.slot(q));
-            const int t = number_of(signs_on(s, a.offsets[e]));
-            b[t] += value;
-            magnitude += std::abs(value);
-            if (t != 13) sigma -= value;
-        }
-        const double delta = used_delta(b[13], sigma, magnitude);
-        if (delta == 0.0) return 0.0;
-        double sum = 0.0;
+    HYPERPLANE_HD double weight(Int3 p, int number, Index own_slot, Index coarse_slot) const {
+        const Int3 s = offset_of(number);
+        const int* const of = begin + number * ChildEntries::classes;
+        const Index slot = child_shift.usable ? child_shift.at(own_slot, number) : a.layout.slot(p);
+        double magnitude = 0.0, sigma = 0.0, sum = 0.0;
+        const double own = sum_of(p, slot, of[0], of[1], magnitude);
         const int all = axes_of(s);
         for (int subset = 1; subset <= all; ++subset) {
             if ((subset & all) != subset) continue;
-            const double rest = subset == all ? 1.0 : weights.at(number_of(part_of(s, all & ~subset)), coarse_slot);
-            sum += -b[number_of(-part_of(s, subset))] / delta * rest;
+            const double b = sum_of(p, slot, of[subset], of[subset + 1], magnitude);
+            sigma -= b;
+            sum -= subset == all ? b : b * weights.at(number_of(part_of(s, all & ~subset)), coarse_slot);
+        }
+        sigma -= sum_of(p, slot, of[ChildEntries::rest], of[ChildEntries::rest + 1], magnitude);
+        const double delta = used_delta(own, sigma, magnitude);
+        return delta == 0.0 ? 0.0 : sum / delta;
+    }
+
+    HYPERPLANE_HD double sum_of(Int3 p, Index slot, int first, int last, double& magnitude) const {
+        double sum = 0.0;
+        for (int at = first; at < last; ++at) {
+            const int e = entries[at];
+            Int3 q;
+            if (!child_shift.usable && !a.neighbour(p, e, q)) continue;
+            const Index there =
+                child_shift.usable ? SlotDeltas::shifted(slot, shift[e], child_shift.slots) : a.layout.slot(q);
+            const double value = a.scalar(e, slot, there);
+            sum += value;
+            magnitude += std::abs(value);
         }
         return sum;
     }
@@ -178,9 +227,19 @@ void Interpolation::round() {
 
 void Interpolation::compute_by_points(const StructMatrix& a) {
     const Buffer<Int3> offsets = offsets_of(a);
-    for_each_point(
-        a.backend(), coarse_, "interpolation",
-        Weights{Coefficients(a, offsets.data()), {grids_, fine_, coarse_, places_, weights_.data(), stride_}});
+    const ChildEntries lists(a, places_);
+    const auto copied = [&](const auto& values) { return copied_to(context_, "multigrid: tables", values); };
+    const auto entries = copied(lists.entries), begin = copied(lists.begin), numbers = copied(lists.numbers);
+    const auto shift = copied(lists.shift);
+    for_each_point(a.backend(), coarse_, "interpolation",
+                   Weights{Coefficients(a, offsets.data()),
+                           {grids_, fine_, coarse_, places_, weights_.data(), stride_},
+                           SlotDeltas(fine_),
+                           entries.data(),
+                           begin.data(),
+                           numbers.data(),
+                           shift.data(),
+                           int(lists.numbers.size())});
 }
 
 std::vector<double> Interpolation::natural_weights() const {
