@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Iterations on a GPU: steps are CUDA graphs, and the host reads their scalars one step behind.
 #include <array>
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -50,9 +51,21 @@ public:
 
     /// Waits for the scalars of a launched step. It must be the last one launched among those of even, or of odd,
     /// slots.
-    const double* wait(Index slot) const {
+    const double* wait(Index slot) {
         cuda::check(cudaEventSynchronize(known_[slot % 2]), "cudaEventSynchronize");
+        const auto now = std::chrono::steady_clock::now();
+        last_step_ = std::chrono::duration<double>(now - last_wait_).count();
+        last_wait_ = now;
+        ++waits_;
         return row(slot);
+    }
+
+    /// Whether the next step should run before the scalars of the one before are known. A step for nothing, at the end,
+    /// costs as much as waiting for the host `last_step_ / answer` times; so steps run ahead from that number on, and a
+    /// solve loses one step's time at most.
+    bool should_run_ahead() const {
+        constexpr double answer = 25e-6;  // seconds from a step's end to the next one's beginning, if the host decides
+        return waits_ > 0 && last_step_ < answer * double(waits_);
     }
 
 private:
@@ -63,7 +76,9 @@ private:
 
     double* row(Index slot) const { return on_host_ + slot % 2 * scalars_; }
 
-    Index scalars_;
+    Index scalars_, waits_ = 0;
+    double last_step_ = 0.0;  ///< seconds
+    std::chrono::steady_clock::time_point last_wait_ = std::chrono::steady_clock::now();
     double* on_host_ = nullptr;
     std::array<cudaEvent_t, 2> known_{};
     std::vector<Replay> replays_;
@@ -80,9 +95,11 @@ void Iteration::run_ahead(Index first, const Method& method) {
     graphs_->launch(first, scalars(first), method.step);
     for (Index slot = first;;) {
         const Index next = (slot + 1) % slots_;
-        ahead_ = method.more(slot);
+        const bool more = method.more(slot);
+        ahead_ = more && graphs_->should_run_ahead();
         if (ahead_) graphs_->launch(next, scalars(next), method.step);
-        if (!method.look(slot, graphs_->wait(slot)) || !ahead_) return;
+        if (!method.look(slot, graphs_->wait(slot)) || !more) return;
+        if (!ahead_) graphs_->launch(next, scalars(next), method.step);
         slot = next;
     }
 }

@@ -20,18 +20,21 @@ int& extent(Grid& grid, int axis) {
     return axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz;
 }
 
-/// The plane of a grid's lines along x, one point for each line.
-Layout lines_of(const Grid& grid) {
-    Grid plane;
-    plane.nx = grid.ny;
-    plane.ny = grid.nz;
-    return Layout(LayoutKind::natural, plane, {});
+/// A point for each part of each of a grid's lines along x; lines have several parts where they are few, so that there
+/// is work for a GPU's threads.
+Layout parts_of_lines(const Grid& grid) {
+    constexpr Index wanted = 1 << 18;
+    Grid parts;
+    parts.nx = grid.ny;
+    parts.ny = grid.nz;
+    parts.nz = int(std::clamp<Index>(wanted / (Index(grid.ny) * grid.nz), 1, grid.nx));
+    return Layout(LayoutKind::natural, parts, {});
 }
 
-/// Sums of c_id / max_e c_ie along a line of points along x, for the axes that can be coarsened; 0 for the others.
+/// Sums of c_id / max_e c_ie along a part of a line of points, for the axes that can be coarsened; 0 for the others.
 struct CouplingRatios {
     Coefficients a;
-    VectorView sums;  ///< of lines_of()
+    VectorView sums;  ///< of parts_of_lines()
     Axes candidates;
 
     HYPERPLANE_HD int unknowns() const { return a.layout.grid().nx * a.a.dof * a.a.dof; }
@@ -39,9 +42,10 @@ struct CouplingRatios {
     HYPERPLANE_HD void operator()(Int3 line, Index at) const {
         // Lines begin where the hyperplane layout's slots do, so that a GPU's adjacent threads read adjacent slots.
         const int nx = a.layout.grid().nx;
-        const int first = nx - a.layout.levels().level({0, line.x, line.y}) % nx;
+        const int first = nx - a.layout.levels().level({0, line.x, line.y}) % nx, parts = sums.layout.grid().nz;
+        const auto begin_of = [&](int part) { return int(Index(nx) * part / parts); };
         for (int d = 0; d < 3; ++d) sums.at(at, d) = 0.0;
-        for (int t = 0; t < nx; ++t) add({(t + first) % nx, line.x, line.y}, at);
+        for (int t = begin_of(line.z); t < begin_of(line.z + 1); ++t) add({(t + first) % nx, line.x, line.y}, at);
     }
 
     HYPERPLANE_HD void add(Int3 p, Index at) const {
@@ -118,7 +122,7 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
         return total;
     }
     const Buffer<Int3> offsets = offsets_of(a);
-    Vector sums(a.context(), lines_of(a.grid()), 3, "multigrid: tables");
+    Vector sums(a.context(), parts_of_lines(a.grid()), 3, "multigrid: tables");
     for_each_point(a.backend(), sums.layout(), "couplings",
                    CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates});
     for (int d = 0; d < 3; ++d) total[d] = sum(sums, d);

@@ -121,12 +121,15 @@ struct SumsOfTerms {
     const int* begin;
     const Index* coarse_shift;
     const Int3* offset;
+    int groups;  ///< the loop's grid holds the planes of coarse points once for each group of entries
 
-    HYPERPLANE_HD int unknowns() const { return 64 * a.dof * a.dof; }
+    HYPERPLANE_HD int unknowns() const { return 64 * a.dof * a.dof / groups; }
 
-    HYPERPLANE_HD void operator()(Int3 point, Index slot) const {
-        const Index fine = weights.fine.slot(weights.grids.first_child(point));
-        for (int e = 0; e < coarse.stored_entries; ++e) {
+    HYPERPLANE_HD void operator()(Int3 at, Index /*of the loop*/) const {
+        const int planes = weights.grids.coarse.nz, group = at.z / planes;
+        const Int3 point{at.x, at.y, at.z % planes};
+        const Index slot = weights.coarse.slot(point), fine = weights.fine.slot(weights.grids.first_child(point));
+        for (int e = group; e < coarse.stored_entries; e += groups) {
             const bool inside = weights.grids.coarse.contains(point + offset[e]);
             const bool diagonal = offset[e] == Int3{};
             const Index there = SlotDeltas::shifted(slot, coarse_shift[e], weights.coarse.slots());
@@ -159,9 +162,13 @@ void sum_terms(const StructMatrix& a, const Interpolation& p, StructMatrix& coar
     const auto begin = copied(terms.begin);
     const auto shift = copied(terms.coarse_shift);
     const auto offset = copied(terms.offset);
-    for_each_point(a.backend(), coarse.layout(), "Galerkin product",
+    // Threads that compute all entries of a point would be few on small grids.
+    const int groups = coarse.grid().points() < Index(1) << 18 ? coarse.stored_entries() : 1;
+    Grid planes = coarse.grid();
+    planes.nz *= groups;
+    for_each_point(a.backend(), Layout(LayoutKind::natural, planes, {}), "Galerkin product",
                    SumsOfTerms{view(a), a.layout().slots(), p.view(), view(coarse), list.data(), begin.data(),
-                               shift.data(), offset.data()});
+                               shift.data(), offset.data(), groups});
 }
 
 }  // namespace

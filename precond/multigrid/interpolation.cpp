@@ -19,6 +19,7 @@ struct ChildEntries {
     std::vector<int> entries, begin;  ///< begin[number_of(s) * classes + class]
     std::vector<Index> shift;         ///< of each entry's neighbour, where no axis is periodic
     std::vector<int> numbers;         ///< of the children, in the order |S| = 1, 2, 3
+    int of_size[4] = {0, 0, 0, 0};    ///< how many of these have |S| = 1, 2, 3
 
     ChildEntries(const StructMatrix& a, const Places& places) {
         const std::vector<Int3>& offsets = a.stencil().offsets();
@@ -33,8 +34,9 @@ struct ChildEntries {
         for (int size = 1; size <= 3; ++size)
             for (int number = 0; number < 27; ++number) {
                 const int axes = axes_of(offset_of(number));
-                if ((axes & 1) + (axes >> 1 & 1) + (axes >> 2) == size && places.of[number] >= 0)
-                    numbers.push_back(number);
+                if ((axes & 1) + (axes >> 1 & 1) + (axes >> 2) != size || places.of[number] < 0) continue;
+                numbers.push_back(number);
+                ++of_size[size];
             }
     }
 
@@ -48,7 +50,9 @@ private:
     }
 };
 
-/// The weights of a coarse point, child by child.
+/// The weights of all children of one size |S|, which depend on those of smaller ones. The loop's grid holds the planes
+/// of coarse points once for each child, since threads that compute all children of a point would be few on small
+/// grids.
 struct Weights {
     using in_tiles = void;
     Coefficients a;
@@ -56,18 +60,17 @@ struct Weights {
     SlotDeltas child_shift;
     const int *entries, *begin, *numbers;
     const Index* shift;
-    int children;
 
     HYPERPLANE_HD int unknowns() const { return 16 * a.a.dof; }
 
-    HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
+    HYPERPLANE_HD void operator()(Int3 at, Index /*of the loop*/) const {
+        const int planes = weights.grids.coarse.nz, number = numbers[at.z / planes];
+        const Int3 coarse_point{at.x, at.y, at.z % planes};
+        const Index coarse_slot = weights.coarse.slot(coarse_point);
         const Index own = a.layout.slot(weights.grids.first_child(coarse_point));
-        for (int at = 0; at < children; ++at) {
-            const int number = numbers[at];
-            Int3 p;
-            const bool exists = weights.grids.child(coarse_point, offset_of(number), p);
-            weights.at(number, coarse_slot) = exists ? weight(p, number, own, coarse_slot) : 0.0;
-        }
+        Int3 p;
+        const bool exists = weights.grids.child(coarse_point, offset_of(number), p);
+        weights.at(number, coarse_slot) = exists ? weight(p, number, own, coarse_slot) : 0.0;
     }
 
     HYPERPLANE_HD double weight(Int3 p, int number, Index own_slot, Index coarse_slot) const {
@@ -116,37 +119,86 @@ struct Restriction {
     HYPERPLANE_HD int unknowns() const { return 8 * dof; }
 
     HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
-        const Axes& axes = weights.grids.axes;
         const Index own = weights.fine.slot(weights.grids.first_child(coarse_point));
         for (int c = 0; c < dof; ++c) {
-            double sum = fine.at(own, c);
-            for (int z = -axes[2]; z <= axes[2]; ++z)
-                for (int y = -axes[1]; y <= axes[1]; ++y)
-                    for (int x = -axes[0]; x <= axes[0]; ++x) {
-                        const int number = number_of({x, y, z});
-                        Index slot;
-                        if (number != 13 && child_slot(coarse_point, own, number, slot))
-                            sum += weights.at(number, coarse_slot) * fine.at(slot, c);
-                    }
+            const double* const from = fine.values + c * fine.layout.slots();
+            double sum = from[own];
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+            for (int number = 0; number < 27; ++number) {
+                if (weights.places.of[number] < 0) continue;
+                Index slot = 0;
+                if (child_slot(coarse_point, own, number, slot)) sum += weights.at(number, coarse_slot) * from[slot];
+            }
             coarse.at(coarse_slot, c) = sum;
         }
     }
     /// Without periodic axes the weight of a child that does not exist, zero, multiplies the value of another point.
     HYPERPLANE_HD bool child_slot(Int3 coarse_point, Index own, int number, Index& slot) const {
-        if (!delta.usable) {
-            Int3 p;
-            if (!weights.grids.child(coarse_point, offset_of(number), p)) return false;
-            slot = weights.fine.slot(p);
+        if (delta.usable) {
+            slot = delta.at(own, number);
             return true;
         }
-        slot = delta.at(own, number);
+        Int3 p;
+        if (!weights.grids.child(coarse_point, offset_of(number), p)) return false;
+        slot = weights.fine.slot(p);
         return true;
     }
 };
 
+/// Adds to the fine points from 2 I to 2 I + 1 along coarsened axes what their parents give, which lie from I to I + 1.
+/// On grids without periodic axes all that is read lies beside each other; each weight is read once.
+template <class T>
+struct ProlongationByCoarse {
+    using in_tiles = void;
+    WeightsView<const T> weights;
+    VectorView fine;
+    ConstVectorView coarse;
+    SlotDeltas fine_delta, coarse_delta;
+    int dof;
+
+    HYPERPLANE_HD int unknowns() const { return 8 * dof; }
+
+    HYPERPLANE_HD void operator()(Int3 point, Index slot) const {
+        const Coarsening& grids = weights.grids;
+        const Int3 first = grids.first_child(point);
+        const Index own = weights.fine.slot(first);
+        for (int c = 0; c < dof; ++c) {
+            const double* const from = coarse.values + c * coarse.layout.slots();
+            double* const to = fine.values + c * fine.layout.slots();
+            double value[8];  // of the parents at I plus the axes that are set
+            for (int above = 0; above < 8; ++above) {
+                const Int3 o = part_of({1, 1, 1}, above);
+                const bool exists = grids.has_children_at(o) && grids.coarse.contains(point + o);
+                value[above] = exists ? from[coarse_delta.at(slot, number_of(o))] : 0.0;
+            }
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+            for (int odd = 0; odd < 8; ++odd) {
+                const Int3 s = part_of({1, 1, 1}, odd);
+                if (!grids.has_children_at(s) || !grids.fine.contains(first + s)) continue;
+                double sum = odd == 0 ? value[0] : 0.0;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+                for (int above = 0; above < 8 && odd > 0; ++above) {
+                    if ((above & odd) != above) continue;
+                    const Int3 o = part_of({1, 1, 1}, above);
+                    if (!grids.coarse.contains(point + o)) continue;
+                    const int number = number_of({s.x - 2 * o.x, s.y - 2 * o.y, s.z - 2 * o.z});
+                    sum += weights.at(number, coarse_delta.at(slot, number_of(o))) * value[above];
+                }
+                to[fine_delta.at(own, number_of(s))] += sum;
+            }
+        }
+    }
+};
+
+/// The same point by point, for grids with periodic axes.
 template <class T>
 struct Prolongation {
-    using in_tiles = void;
     WeightsView<const T> weights;
     VectorView fine;
     ConstVectorView coarse;
@@ -162,7 +214,7 @@ struct Prolongation {
             Int3 parent;
             if (!weights.grids.parent(p, s, parent)) continue;
             const Index coarse_slot = weights.coarse.slot(parent);
-            const double weight = odd == 0 ? 1.0 : weights.at(number_of(s), coarse_slot);
+            const double weight = odd == 0 ? 1.0 : double(weights.at(number_of(s), coarse_slot));
             for (int c = 0; c < dof; ++c) fine.at(slot, c) += weight * coarse.at(coarse_slot, c);
         }
     }
@@ -231,15 +283,20 @@ void Interpolation::compute_by_points(const StructMatrix& a) {
     const auto copied = [&](const auto& values) { return copied_to(context_, "multigrid: tables", values); };
     const auto entries = copied(lists.entries), begin = copied(lists.begin), numbers = copied(lists.numbers);
     const auto shift = copied(lists.shift);
-    for_each_point(a.backend(), coarse_, "interpolation",
-                   Weights{Coefficients(a, offsets.data()),
-                           {grids_, fine_, coarse_, places_, weights_.data(), stride_},
-                           SlotDeltas(fine_),
-                           entries.data(),
-                           begin.data(),
-                           numbers.data(),
-                           shift.data(),
-                           int(lists.numbers.size())});
+    const int* of_size = numbers.data();
+    for (int size = 1; size <= 3; of_size += lists.of_size[size++]) {
+        Grid planes = grids_.coarse;
+        planes.nz *= lists.of_size[size];
+        if (planes.nz == 0) continue;
+        for_each_point(a.backend(), Layout(LayoutKind::natural, planes, {}), "interpolation",
+                       Weights{Coefficients(a, offsets.data()),
+                               {grids_, fine_, coarse_, places_, weights_.data(), stride_},
+                               SlotDeltas(fine_),
+                               entries.data(),
+                               begin.data(),
+                               of_size,
+                               shift.data()});
+    }
 }
 
 std::vector<double> Interpolation::natural_weights() const {
@@ -284,6 +341,10 @@ template <class T>
 void Interpolation::add_in(Vector& fine, const Vector& coarse) const {
     if (by_lines()) return add_by_lines<T>(fine, coarse);
     const WeightsView<const T> weights{grids_, fine_, coarse_, places_, of(weights_, singles_, T{}), stride_};
+    if (!fine_.grid().any_periodic())
+        return for_each_point(fine.backend(), coarse_, "prolongation",
+                              ProlongationByCoarse<T>{weights, hyperplane::view(fine), hyperplane::view(coarse),
+                                                      SlotDeltas(fine_), SlotDeltas(coarse_), fine.dof()});
     for_each_point(fine.backend(), fine_, "prolongation",
                    Prolongation<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
 #include "precond/multigrid/multigrid.hpp"
 
 namespace hyperplane {
@@ -229,39 +230,84 @@ public:
     }
 
     /// Of a hierarchy that is coarsened along all axes, as it is where no coupling is weak.
-    PreconditionerPlan plan(const Parameters& parameters, PreconditionerSetting setting) const {
+    PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const SmootherPlans smoothers = smoothers_of(parameters, setting);
         const MultigridOptions options = multigrid_options(parameters);
         PreconditionerPlan sum = smoothers.on(0).plan(setting);
         sum.traits = Multigrid::traits(options, smoothers.traits(setting), setting.matrix.symmetric());
         sum.bytes = sum.setup_bytes = sum.bytes_per_apply = 0;
-        const PreconditionerSetting finest = setting;
+        for_each_grid(
+            setting, options.coarsening,
+            [&](int grid, const PreconditionerSetting& setting, const multigrid::Coarsening& grids) {
+                const Index unknowns = setting.matrix.unknowns();
+                const Index vector = unknowns * Index(sizeof(double));
+                if (grid > 0) sum.bytes += matrix_bytes(setting) + 2 * vector;
+                if (!grids.any()) {
+                    multigrid::check_coarsest(setting.matrix.grid(), setting.matrix.dof());
+                    sum.bytes += multigrid::DenseSolve::bytes(unknowns);
+                    sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
+                    return;
+                }
+                const PreconditionerPlan own = smoothers.on(grid).plan(setting);
+                const Index p = multigrid::Interpolation::bytes(grids, options.coarsening.rounds(grid));
+                sum.bytes += own.bytes + p + 2 * vector;
+                sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
+                const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
+                sum.bytes_per_apply +=
+                    (options.pre_smoothing + options.post_smoothing) * (m + matrix_bytes(setting) + 2 * vector) + 2 * p;
+            });
+        sum.most_bytes = std::max(sum.bytes, MostMemory(smoothers, options.coarsening).of(setting));
+        return sum;
+    }
+
+    /// Those of the smoothers, and of products on coarse grids, for the same hierarchy.
+    std::vector<KernelSet> kernels(const Parameters& parameters, const PreconditionerSetting& setting) const {
+        const SmootherPlans smoothers = smoothers_of(parameters, setting);
+        std::vector<KernelSet> all;
+        for_each_grid(setting, multigrid_options(parameters).coarsening,
+                      [&](int grid, const PreconditionerSetting& setting, const multigrid::Coarsening& grids) {
+                          if (!grids.any()) return;
+                          const SmootherPlan& smoother = smoothers.on(grid);
+                          if (smoother.row.kernels)
+                              for (KernelSet& set : smoother.row.kernels(smoother.parameters, setting))
+                                  all.push_back(std::move(set));
+                          if constexpr (cuda_built)
+                              if (grid > 0)
+                                  all.push_back(product(smoother.plan(setting).space.layout(), setting.matrix));
+                      });
+        return all;
+    }
+
+private:
+    /// Calls body(grid, setting, coarsening) for the grids of a hierarchy that is coarsened along all axes, where the
+    /// setting has that grid's matrix; on the last grid no axis is coarsened.
+    template <class Body>
+    static void for_each_grid(PreconditionerSetting setting, const multigrid::CoarseningOptions& options,
+                              const Body& body) {
         for (int grid = 0;; ++grid) {
-            const Index unknowns = setting.matrix.unknowns();
-            const Index vector = unknowns * Index(sizeof(double));
-            if (grid > 0) sum.bytes += matrix_bytes(setting) + 2 * vector;
-            const multigrid::Axes all = coarsened(setting, options.coarsening, grid);
-            const multigrid::Coarsening grids(setting.matrix.grid(), all);
-            if (!grids.any()) {
-                multigrid::check_coarsest(setting.matrix.grid(), setting.matrix.dof());
-                sum.bytes += multigrid::DenseSolve::bytes(unknowns);
-                sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
-                sum.most_bytes = std::max(sum.bytes, MostMemory(smoothers, options.coarsening).of(finest));
-                return sum;
-            }
-            const PreconditionerPlan own = smoothers.on(grid).plan(setting);
-            const Index p = multigrid::Interpolation::bytes(grids, options.coarsening.rounds(grid));
-            sum.bytes += own.bytes + p + 2 * vector;
-            sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
-            const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-            sum.bytes_per_apply +=
-                (options.pre_smoothing + options.post_smoothing) * (m + matrix_bytes(setting) + 2 * vector) + 2 * p;
+            const multigrid::Coarsening grids(setting.matrix.grid(), coarsened(setting, options, grid));
+            body(grid, setting, grids);
+            if (!grids.any()) return;
             setting.matrix =
                 with(setting.matrix, grids.coarse, multigrid::coarse_stencil(setting.matrix.stencil(), grids));
         }
     }
 
-private:
+    static KernelSet product(const Layout& layout, const MatrixShape& matrix) {
+        return {"spmv",
+                layout,
+                matrix.stencil(),
+                matrix.dof(),
+                matrix.symmetric(),
+                FactorStorage::double_precision,
+                [layout, matrix]() -> rtc::Programs {
+                    const MatrixStorage storage = matrix.symmetric() ? MatrixStorage::lower : MatrixStorage::full;
+                    if constexpr (cuda_built)
+                        return StructMatrixCuda::programs(layout, matrix.stencil(), matrix.dof(), storage);
+                    return {};
+                }};
+    }
+
     SmootherPlans smoothers_of(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const bool named = parameters.has(smoother_section, "name");
         const std::string name = named ? parameters.text(smoother_section, "name") : "struct_ilu";
@@ -336,6 +382,9 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
     };
     row.plan = [made](const Parameters& parameters, const PreconditionerSetting& setting) {
         return made.plan(parameters, setting);
+    };
+    row.kernels = [made](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return made.kernels(parameters, setting);
     };
     return row;
 }

@@ -86,7 +86,9 @@ Demand make_demand() {
         grid.nx = grid.ny = grid.nz = one.n;
         const PreconditionerSetting setting{Context::cpu(1), {grid, one.stencil, one.dof, one.symmetric}};
         for (const PreconditionerRow& row : preconditioners())
-            if (row.kernels && (one.symmetric || !row.needs_symmetry)) demand.add(row, parameters_of(row), setting);
+            // multigrid's are those of other rows, on stencils of coarse grids.
+            if (row.kernels && row.name != "multigrid" && (one.symmetric || !row.needs_symmetry))
+                demand.add(row, parameters_of(row), setting);
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
         if (const std::string file = entry.path().string(); entry.path().extension() == ".ini") {
