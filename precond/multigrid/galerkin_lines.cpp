@@ -5,54 +5,75 @@
 #include <vector>
 
 #include "core/grid/layout.hpp"
+#include "core/vector/run_kernel.hpp"
 #include "precond/multigrid/lines.hpp"
 
 namespace hyperplane::multigrid {
 namespace {
 
-/// A parent of a neighbour: the coarse point at `offset`, whose child at `child` the neighbour is.
+/// A parent of a term's neighbour: the coarse point of an entry's offset, whose child at `child` the neighbour is.
 struct Parent {
-    Int3 offset, child;
-    int entry;    ///< of the coarse stencil
+    std::size_t term;
+    Int3 child;
     Range range;  ///< of the points of a coarse line for which it exists
 };
 
-/// Entry `entry` of A at the children at s of a coarse line, and the parents of the neighbours there.
+/// Entry `entry` of A at the children at s of a coarse line.
 struct Term {
     Int3 s;
     int entry;
-    std::vector<Parent> parents;  ///< those whose coarse entries are stored
-    Range range;                  ///< of the points of a coarse line for which child and neighbour exist
+    Range range;  ///< of the points of a coarse line for which child and neighbour exist
 };
 
 class LineProduct {
 public:
     LineProduct(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse)
         : a_(a), p_(p), coarse_(coarse), grids_(p.grids()), step_(grids_.axes[0] ? 2 : 1) {
+        parents_.resize(coarse.stored_entries());
         for (int number = 0; number < 27; ++number)
             for (int e = 0; e < a.stencil().size() && grids_.has_children_at(offset_of(number)); ++e)
-                if (Term term = term_of(offset_of(number), e); !term.range.empty() && !term.parents.empty())
-                    terms_.push_back(std::move(term));
+                add_term(offset_of(number), e);
     }
 
+    /// First P(i, I) a_i(o) for all terms, then the sums of their products with P(i + o, J), entry by entry.
     void line(const Run& run) const {
-        const int dof = a_.dof();
-        for (int e = 0; e < coarse_.stored_entries(); ++e)
-            for (int row = 0; row < dof; ++row)
-                for (int col = 0; col < dof; ++col) std::fill_n(coarse_.values(e, row, col) + run.slot, run.count, 0.0);
-        for (const Term& term : terms_) add(run, term);
-        for (int c = 0; c < dof; ++c) {
+        thread_local std::vector<double> factors;
+        thread_local std::vector<bool> exists;
+        thread_local std::vector<RunTerm> sum;
+        factors.resize(terms_.size() * run.count);
+        exists.resize(terms_.size());
+        for (int row = 0; row < a_.dof(); ++row)
+            for (int col = 0; col < a_.dof(); ++col) {
+                for (std::size_t at = 0; at < terms_.size(); ++at)
+                    exists[at] = multiply(run, terms_[at], row, col, factors.data() + at * run.count);
+                for (int e = 0; e < coarse_.stored_entries(); ++e) {
+                    const Int3 offset = coarse_.stencil()[e];
+                    const Int3 there{0, run.first.y + offset.y, run.first.z + offset.z};
+                    sum.clear();
+                    if (grids_.coarse.contains(there))
+                        for (const Parent& parent : parents_[e])
+                            if (exists[parent.term])
+                                sum.push_back(
+                                    {factors.data() + parent.term * run.count,
+                                     p_.line(parent.child, there.y, there.z) + (parent.child == Int3{} ? 0 : offset.x),
+                                     parent.range.begin, parent.range.end});
+                    accumulate<+1>(sum, nullptr, coarse_.values(e, row, col) + run.slot, run.count);
+                }
+            }
+        for (int c = 0; c < a_.dof(); ++c) {
             double* own = coarse_.values(coarse_.stencil().diagonal(), c, c) + run.slot;
             for (int t = 0; t < run.count; ++t) own[t] = own[t] == 0.0 ? 1.0 : own[t];
         }
     }
 
 private:
-    Term term_of(Int3 s, int e) const {
+    /// Adds a term and the parents whose coarse entries are stored, if there are any.
+    void add_term(Int3 s, int e) {
         const Int3 o = a_.stencil()[e];
         const int nx = grids_.fine.nx, count = grids_.coarse.nx;
-        Term term{s, e, {}, Range(count).with_fine(step_, s.x, nx).with_fine(step_, s.x + o.x, nx)};
-        for (int number = 0; number < 27; ++number) {
+        const Term term{s, e, Range(count).with_fine(step_, s.x, nx).with_fine(step_, s.x + o.x, nx)};
+        bool used = false;
+        for (int number = 0; number < 27 && !term.range.empty(); ++number) {
             const Int3 child = offset_of(number);
             Int3 offset;
             if (!grids_.has_children_at(child) || !parent(0, s.x + o.x - child.x, offset.x) ||
@@ -60,10 +81,11 @@ private:
                 continue;
             const int entry = coarse_.stencil().find(offset);
             const Range range = term.range.within(1, offset.x, 0, count);
-            if (entry >= 0 && coarse_.stores(entry) && !range.empty())
-                term.parents.push_back({offset, child, entry, range});
+            if (entry < 0 || !coarse_.stores(entry) || range.empty()) continue;
+            parents_[entry].push_back({terms_.size(), child, range});
+            used = true;
         }
-        return term;
+        if (used) terms_.push_back(term);
     }
     /// Whether fine points at a distance `fine` from 2 I are coarse, and at which distance from I.
     bool parent(int axis, int fine, int& coarse) const {
@@ -71,42 +93,23 @@ private:
         return !grids_.axes[axis] || fine % 2 == 0;
     }
 
-    void add(const Run& run, const Term& term) const {
+    /// to[t] = P(i, I) a_i(o) along a coarse line; false if child or neighbour lie outside the grid.
+    bool multiply(const Run& run, const Term& term, int row, int col, double* to) const {
         const Int3 o = a_.stencil()[term.entry], s = term.s;
         const int j = (grids_.axes[1] ? 2 * run.first.y : run.first.y) + s.y;
         const int k = (grids_.axes[2] ? 2 * run.first.z : run.first.z) + s.z;
         const Grid& fine = grids_.fine;
-        if (!fine.contains({0, j, k}) || !fine.contains({0, j + o.y, k + o.z})) return;
-        const Layout& layout = a_.layout();
+        if (!fine.contains({0, j, k}) || !fine.contains({0, j + o.y, k + o.z})) return false;
         const bool stored = a_.stores(term.entry);
         const int entry = stored ? term.entry : a_.stencil().mirror(term.entry);
-        const Index slot = layout.slot(stored ? Int3{s.x, j, k} : Int3{s.x + o.x, j + o.y, k + o.z});
+        const Index slot = a_.layout().slot(stored ? Int3{s.x, j, k} : Int3{s.x + o.x, j + o.y, k + o.z});
         const double* weight = p_.line(s, run.first.y, run.first.z);
-        thread_local std::vector<double> factor;
-        factor.resize(run.count);
-        for (int row = 0; row < a_.dof(); ++row)
-            for (int col = 0; col < a_.dof(); ++col) {
-                const double* from = (stored ? a_.values(entry, row, col) : a_.values(entry, col, row)) + slot;
-                double* to = factor.data();
-                if (step_ == 2)
-                    for (int t = term.range.begin; t < term.range.end; ++t) to[t] = weight[t] * from[2 * t];
-                else
-                    for (int t = term.range.begin; t < term.range.end; ++t) to[t] = weight[t] * from[t];
-                for (const Parent& parent : term.parents) add_parent(run, parent, to, row, col);
-            }
-    }
-
-    void add_parent(const Run& run, const Parent& parent, const double* factor, int row, int col) const {
-        const auto& [offset, child, entry, range] = parent;
-        const Int3 there{0, run.first.y + offset.y, run.first.z + offset.z};
-        if (!grids_.coarse.contains(there)) return;
-        double* sum = coarse_.values(entry, row, col) + run.slot;
-        if (child == Int3{}) {
-            for (int t = range.begin; t < range.end; ++t) sum[t] += factor[t];
-        } else {
-            const double* weight = p_.line(child, there.y, there.z) + offset.x;
-            for (int t = range.begin; t < range.end; ++t) sum[t] += factor[t] * weight[t];
-        }
+        const double* from = (stored ? a_.values(entry, row, col) : a_.values(entry, col, row)) + slot;
+        if (step_ == 2)
+            for (int t = term.range.begin; t < term.range.end; ++t) to[t] = weight[t] * from[2 * t];
+        else
+            for (int t = term.range.begin; t < term.range.end; ++t) to[t] = weight[t] * from[t];
+        return true;
     }
 
     const StructMatrix& a_;
@@ -115,6 +118,7 @@ private:
     const Coarsening& grids_;
     int step_;
     std::vector<Term> terms_;
+    std::vector<std::vector<Parent>> parents_;  ///< of each stored coarse entry, in the order of the terms
 };
 
 }  // namespace
