@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the records of hyperplane.
+"""Runs hyperplane and reads its records.
 
     import hyperplane
     run = hyperplane.load("run.h5")
     run.iterations, run.relative_residual, run.value("solver.rtol")
     run.history.seconds                # numpy columns
     run.history.to_pandas()            # the same as a DataFrame, where pandas is installed
+
+    run = hyperplane.run({"problem": {"name": "poisson"}, "grid": {"cells": 32}}, set={"solver.name": "cg"})
+    run.plot()                         # with matplotlib
+    hyperplane.compare("poisson.ini", preconditioners=["struct_ilu", "jacobi"])
+    hyperplane.study("sizes.ini", progress=True).cases.to_pandas()
 
     hyperplane.load("case_compare.h5").records["cg+jacobi"].history      # of `hyperplane compare`
     hyperplane.load("study.h5").cases.to_pandas()                        # of `hyperplane study collect`
@@ -15,7 +20,9 @@ docs/record.md, docs/compare.md and docs/study.md say what each table holds.
 
 from .collection import Comparison, Study
 from .load import load, load_all, with_labels
+from .program import RunError, compare, run, study
 from .record import Record, RecordError, Value
 from .table import Table
 
-__all__ = ["Comparison", "Record", "RecordError", "Study", "Table", "Value", "load", "load_all", "with_labels"]
+__all__ = ["Comparison", "Record", "RecordError", "RunError", "Study", "Table", "Value", "compare", "load",
+           "load_all", "run", "study", "with_labels"]

@@ -3,13 +3,14 @@
 
 from dataclasses import dataclass, field
 
+from . import show
 from .record import RecordError, read_run, read_table, text
 from .table import Table
 
 STUDY_SCHEMA_VERSIONS = (1, 2)
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
     """The file of `hyperplane compare` (docs/compare.md): one linear system, solved by several candidates."""
 
@@ -25,8 +26,20 @@ class Comparison:
     left_out: Table = None  # name and reason of pairs that cannot work together
     records: dict = field(default_factory=dict)  # name -> Record
 
+    def __repr__(self):
+        return f"<Comparison of {len(self.records)} candidates for {self.deck}, fastest: {self.best or 'none'}>"
 
-@dataclass
+    def _repr_html_(self):
+        columns = ("name", "outcome", "iterations", "total_seconds", "ratio")
+        return show.html_table([[show.shown(getattr(row, name)) for name in columns] for row in self.table.rows()],
+                               columns)
+
+    def plot(self, axes=None):
+        """Draws the residuals of all candidates over time with matplotlib; returns the axes."""
+        return show.plot_records(self.records, axes)
+
+
+@dataclass(repr=False)
 class Study:
     """The file of `hyperplane study collect` (docs/study.md): the cases of a study and their records."""
 
@@ -35,6 +48,19 @@ class Study:
     source: str  # text of its file
     cases: Table = None  # a row for each case: name, status, swept keys, results; a missing count is -1, a real is NaN
     records: dict = field(default_factory=dict)  # name -> Record; cases without a result have none
+
+    def __repr__(self):
+        return f"<Study {self.study}: {len(self.records)} of {len(self.cases)} cases have a result>"
+
+    def _repr_html_(self):
+        columns = [name for name in (*self.swept, "status", "iterations", "setup_seconds", "solve_seconds")
+                   if name in self.cases]
+        return show.html_table([[show.shown(self.cases[name][at]) for name in columns]
+                                for at in range(len(self.cases))], columns)
+
+    def plot(self, axes=None):
+        """Draws the residuals of all cases over time with matplotlib; returns the axes."""
+        return show.plot_records(self.records, axes)
 
     @property
     def swept(self):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import h5py
 import numpy as np
 
+from . import show
 from .table import Table
 
 SCHEMA_VERSIONS = (1, 2)
@@ -27,7 +28,7 @@ class Value:
         return self.text
 
 
-@dataclass
+@dataclass(repr=False)
 class Record:
     """One run. Tables hold numpy columns (`record.history.seconds`); `to_pandas()` turns one into a DataFrame."""
 
@@ -56,6 +57,17 @@ class Record:
     predicted_total: int = 0
     limit: float = float("nan")  # bandwidth of the memory in GB/s, NaN if it was not measured
     label: str = ""  # short; unique among records that were loaded together
+
+    def __repr__(self):
+        return (f"<Record of {self.problem}, {self.method}: {self.iterations} iterations in {len(self.solves)} solves, "
+                f"{self.status}>")
+
+    def _repr_html_(self):
+        return show.html_table(show.record_rows(self))
+
+    def plot(self, axes=None):
+        """Draws it with matplotlib: the residual of one solve, or the diagnostics of many; returns the axes."""
+        return show.plot_record(self, axes)
 
     def value(self, key, default=""):
         """The text of a deck's key, or `default` if it does not apply."""

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from . import show
+
 
 class Table(Mapping):
     """Columns of one length by name, each a numpy array: `table["seconds"]` or `table.seconds`.
@@ -58,6 +60,11 @@ class Table(Mapping):
         import pandas
 
         return pandas.DataFrame(self._columns)
+
+    def _repr_html_(self):
+        places = range(len(self)) if len(self) <= 20 else [*range(10), *range(len(self) - 10, len(self))]
+        rows = [[show.shown(values[at]) for values in self._columns.values()] for at in places]
+        return show.html_table(rows, self._columns) + f"<p>{len(self)} rows</p>"
 
     def __repr__(self):
         places = list(range(len(self))) if len(self) <= 10 else [*range(5), None, *range(len(self) - 3, len(self))]

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts the program hyperplane from Python: runs, comparisons and studies of decks, which may be dictionaries."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from .load import load
+
+# Exit codes with which a run has ended and left a record: the record says how.
+WITH_RECORD = (0, 3, 4, 5, 8)
+
+
+class RunError(Exception):
+    """The program could not do what it was asked to. `exit_code` is its exit code, the message what it said."""
+
+    def __init__(self, exit_code, message):
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def find_program():
+    """The program: $HYPERPLANE, that of the prefix in which this module lies, or the one on the search path."""
+    here = Path(__file__).resolve()
+    places = [os.environ.get("HYPERPLANE"), here.parents[3] / "bin/hyperplane",
+              here.parents[2] / "build/release/apps/hyperplane", shutil.which("hyperplane")]
+    for place in places:
+        if place and os.access(place, os.X_OK) and Path(place).is_file():
+            return str(place)
+    raise RunError(7, "the program hyperplane was not found; name it in the environment variable HYPERPLANE")
+
+
+def value_text(value):
+    """A value as a deck has it: True as true, a list as its elements."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(value_text, value))
+    return str(value)
+
+
+def to_deck(sections):
+    """The text of a deck from {"problem": {"name": "poisson"}, "grid": {"cells": 64}, ...}. In "sweep" a list is a list
+    of values, and its elements may be lists."""
+    lines = []
+    for section, keys in sections.items():
+        lines.append(f"[{section}]")
+        for key, value in keys.items():
+            many = section == "sweep" and isinstance(value, (list, tuple))
+            lines.append(f"{key} = {', '.join(map(value_text, value)) if many else value_text(value)}")
+    return "\n".join(lines) + "\n"
+
+
+@contextlib.contextmanager
+def deck_file(deck):
+    """The path of a deck. A dictionary becomes a file in the current folder, to which the names in it refer."""
+    if not isinstance(deck, dict):
+        yield os.fspath(deck)
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".ini", prefix="hyperplane-", dir=".", encoding="utf-8") as file:
+        file.write(to_deck(deck))
+        file.flush()
+        yield os.path.relpath(file.name)
+
+
+def settings(changes):
+    """--set words of {"solver.rtol": 1e-10}, or of ["solver.rtol=1e-10"]."""
+    pairs = changes.items() if isinstance(changes, dict) else (text.split("=", 1) for text in changes or ())
+    return [word for key, value in pairs for word in ("--set", f"{key}={value_text(value)}")]
+
+
+def start(words, progress, allowed=(0,)):
+    """Runs the program; returns its exit code. What it says goes to stderr with `progress`; errors are raised."""
+    command = [find_program(), *words] + ([] if progress else ["--quiet"])
+    said = []
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            for line in process.stderr:
+                said.append(line)
+                if progress:
+                    print(line, end="", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            process.terminate()  # it keeps its state
+            raise
+    if process.returncode not in allowed:
+        errors = [line for line in said if not line.startswith("info:")] or said
+        raise RunError(process.returncode, "".join(errors).strip() or f"exit code {process.returncode}")
+    return process.returncode
+
+
+def run(deck, *, set=None, progress=False, output=None, restart=False):
+    """Solves the case of a deck; returns its Record, also where it did not converge (`record.exit_code`).
+
+    deck: a file's name, or a dictionary {"problem": {"name": "poisson"}, "grid": {"cells": 64}}.
+    set: {"solver.rtol": 1e-10}, as --set. output: where the record is kept; by default it is only read.
+    restart: as --restart; it needs output. Raises RunError where there is no record, for a wrong deck for instance.
+    """
+    with deck_file(deck) as file, tempfile.TemporaryDirectory() as scratch:
+        record = os.fspath(output) if output else os.path.join(scratch, "run.h5")
+        words = ["run", file, *settings(set), "--set", f"output.file={record}"] + ["--restart"] * restart
+        start(words, progress, WITH_RECORD)
+        return load(record)
+
+
+def compare(deck, *, preconditioners=(), solvers=(), auto=False, reps=None, set=None, progress=False, output=None):
+    """Compares solvers and preconditioners on a deck's first linear system; returns the Comparison."""
+    with deck_file(deck) as file, tempfile.TemporaryDirectory() as scratch:
+        path = os.fspath(output) if output else os.path.join(scratch, "compare.h5")
+        words = ["compare", file, "-o", path, *settings(set)] + ["--auto"] * auto
+        for option, names in (("--preconditioners", preconditioners), ("--solvers", solvers)):
+            words += [option, ",".join(names)] if names else []
+        words += ["--reps", str(reps)] if reps else []
+        start(words, progress, WITH_RECORD)
+        return load(path)
+
+
+def study(deck, *, jobs=1, progress=False, output=None):
+    """Runs the cases of a deck with a section sweep; returns the Study. Cases that were done before are not repeated
+    where `deck` is a file; those of a dictionary are only read."""
+    with deck_file(deck) as file, tempfile.TemporaryDirectory() as scratch:
+        if isinstance(deck, dict):
+            deck = {**deck, "sweep": {**deck.get("sweep", {}), "folder": os.path.join(scratch, "cases")}}
+            Path(file).write_text(to_deck(deck), encoding="utf-8")
+        path = os.fspath(output).removesuffix(".h5") if output else os.path.join(scratch, "study")
+        start(["study", "run", file, "--jobs", str(jobs)], progress, (0, 8))
+        start(["study", "collect", file, "-o", path], progress)
+        return load(path + ".h5")

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the cells of docs/notebook.ipynb, and builds and imports the module's wheel as docs/python.md says."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+try:
+    import h5py  # noqa: F401
+    import matplotlib
+
+    matplotlib.use("Agg")
+except ImportError as missing:
+    print(f"skipped: the module and its notebook, {missing} ({sys.executable})")
+    sys.exit(77)
+
+sys.path[:0] = [str(ROOT / "python")]
+
+import backend  # noqa: E402
+import hyperplane  # noqa: E402
+
+POISSON = {"problem": {"name": "poisson"}, "grid": {"cells": 6}, "solver": {"name": "cg"}}
+
+
+class Python(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
+    def test_notebook(self):
+        notebook = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))
+        names = {}
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                self.assertEqual(cell["outputs"], [])
+                exec(compile("".join(cell["source"]), cell["id"], "exec"), names)  # noqa: S102
+        for name, words in (("run", "cg + struct_ilu"), ("compared", "multicolor"), ("sizes", "done")):
+            self.assertIn(words, names[name]._repr_html_())
+            self.assertLess(len(repr(names[name])), 120)
+        self.assertEqual(os.listdir(), [])  # nothing is left behind
+
+    def test_what_leaves_no_record_is_an_error(self):
+        with self.assertRaises(hyperplane.RunError) as caught:
+            hyperplane.run({**POISSON, "problem": {"name": "poison"}})
+        self.assertEqual(caught.exception.exit_code, 2)
+        self.assertIn("did you mean poisson", str(caught.exception))
+
+    def test_a_run_that_does_not_converge_has_a_record(self):
+        record = hyperplane.run(POISSON, set={"solver.max_iterations": 2})
+        self.assertEqual((record.exit_code, record.iterations), (3, 2))
+
+    def test_a_record_is_kept_where_output_says(self):
+        hyperplane.run(POISSON, output="kept.h5")
+        self.assertEqual(hyperplane.load("kept.h5").status, "ok")
+
+    def test_wheel(self):
+        wheel = backend.build_wheel(".")
+        done = subprocess.run([sys.executable, "-c", "import hyperplane; print(hyperplane.__file__)"], text=True,
+                              capture_output=True, env={**os.environ, "PYTHONPATH": os.path.abspath(wheel)})
+        self.assertIn(wheel, done.stdout, done.stderr)
+        version = next(line for line in (ROOT / "CMakeLists.txt").read_text(encoding="utf-8").splitlines()
+                       if "VERSION 0." in line or "VERSION 1." in line)
+        self.assertIn(wheel.split("-")[1], version)
+
+
+if __name__ == "__main__":
+    unittest.main()
