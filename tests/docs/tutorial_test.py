@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every command of docs/tutorial.md in order, and compares the output with what the page says."""
+"""Runs every command of docs/tutorial.md and docs/slurm.md in order, and compares the output with what they say."""
 
 import subprocess
 import unittest
@@ -14,11 +14,11 @@ def has(module):
 
 
 class Tutorial(DocumentTest):
-    def test_every_command(self):
-        """The first block, marked sh, installs and builds the program, which has already been done."""
-        can_report, ran = has("h5py, matplotlib"), 0
+    def run_commands(self, page, can_report=True):
+        """Runs the blocks marked bash; those marked sh need what a test does not have. Returns how many were run."""
+        ran = 0
         printed = None  # output of the block before; None if it was not run
-        for language, options, content in blocks(read("tutorial.md")):
+        for language, options, content in blocks(read(page)):
             if language == "text":
                 for line in content.splitlines() if printed is not None else ():
                     self.assertIn(line, printed)
@@ -32,7 +32,15 @@ class Tutorial(DocumentTest):
             printed = done.stdout + done.stderr
             self.assertEqual(done.returncode, int(options.get("exit", 0)), f"{content}\n{printed}")
             ran += 1
-        self.assertGreater(ran, 10)
+        return ran
+
+    def test_slurm(self):
+        self.assertEqual(self.run_commands("slurm.md"), 5)
+
+    def test_every_command(self):
+        """The first block, marked sh, installs and builds the program, which has already been done."""
+        can_report = has("h5py, matplotlib")
+        self.assertGreater(self.run_commands("tutorial.md", can_report), 10)
         if can_report:
             for page in ("rock.html", "rock.pdf", "compared.html", "sizes.html"):
                 self.assertGreater((self.folder / page).stat().st_size, 10000)

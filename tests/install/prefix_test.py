@@ -90,6 +90,19 @@ class Prefix(unittest.TestCase):
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
         self.assertIn("no solver is called 'cgs'; there are cg,", wrong.stderr)
 
+    def test_a_pde_of_ones_own(self):
+        folder = self.scratch / "advection"
+        source = shutil.copytree(ROOT / "examples/advection", self.scratch / "source of advection")
+        self.assertLess(len((source / "advection.cpp").read_text().splitlines()), 150)
+        run(CMAKE, "-S", source, "-B", folder, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_BUILD_TYPE=Release",
+            "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+        run(CMAKE, "--build", folder)
+        errors = [float(run(folder / "advection", cells).split()[-1]) for cells in (12, 24)]
+        self.assertAlmostEqual(errors[0] / errors[1], 4.0, delta=0.3)  # second order
+        wrong = subprocess.run([str(folder / "advection"), "12", "cg"], capture_output=True, text=True, check=False)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("needs a symmetric matrix", wrong.stderr)
+
     def test_another_minor_version_is_refused(self):
         folder = self.scratch / "newer"
         folder.mkdir()
