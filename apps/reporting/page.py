@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hyperplane
 
-from . import cases, live, march, plots
+from . import cases, fields, live, march, plots
 from .markup import figure, mebibytes, number, table, table_head, table_row
 
 MOST_COLUMNS = 4  # runs side by side; more runs have a row each
@@ -301,7 +301,8 @@ def beginning(files, records):
     sheet = cases.of_records(records)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
     rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""
-    return f"{problems}: {runs}", verdicts(records) + march.section(records) + summary(records) + rows, sheet
+    return f"{problems}: {runs}", (verdicts(records) + march.section(records) + summary(records) + rows
+                                      + (fields.section(records) if len(records) <= MOST_COLUMNS else "")), sheet
 
 
 def render(files):
@@ -310,7 +311,7 @@ def render(files):
     title, head, sheet = beginning(files, records)
     library = live.chart_js()
     parts = ['<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
-             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
              "script-src 'unsafe-inline'\">",
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
              '<meta name="generator" content="hyperplane report">',  # by which `hyperplane report` knows its own

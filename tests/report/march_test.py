@@ -10,7 +10,9 @@ import unittest
 from pathlib import Path
 
 try:
+    import h5py
     import matplotlib
+    import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 except ImportError as missing:
@@ -24,7 +26,7 @@ from make_record import make_record  # noqa: E402
 
 import report  # noqa: E402, F401  (it finds the module hyperplane)
 import hyperplane  # noqa: E402
-from reporting import cases, march, page, plots  # noqa: E402
+from reporting import cases, fields, march, page, plots  # noqa: E402
 
 
 def overlaps(drawing):
@@ -133,6 +135,23 @@ class MarchTest(unittest.TestCase):
         columns = [cases.Column("preconditioner", ["none", "jacobi"], True), cases.Column("smoother", ["jacobi", None], True)]
         names = {cases.group_name(columns, [0, 1], row) for row in zip(*(column.values for column in columns))}
         self.assertEqual(names, {"none, smoother = jacobi", "preconditioner = jacobi"})
+
+    def test_fields_beside_the_record_are_shown_as_slices(self):
+        (record,) = self.load({"cells": 6})
+        self.assertEqual(fields.section([record]), "")
+        z, y, x = np.meshgrid(*(np.arange(6.0),) * 3, indexing="ij")
+        with h5py.File(record.path.replace(".h5", ".vtkhdf"), "w") as file:
+            image = file.create_group("VTKHDF")
+            image.attrs.update(WholeExtent=np.array([0, 5] * 3), Origin=np.zeros(3), Spacing=np.full(3, 0.5))
+            image["PointData/u"] = x + 10.0 * y + 100.0 * z
+        (part,) = fields.slices(record)
+        self.assertEqual((part.name, part.axes, part.where), ("u", ("x", "y"), "z = 1.5"))
+        self.assertEqual(part.values[1].tolist(), [310.0, 311.0, 312.0, 313.0, 314.0, 315.0])
+        self.assertEqual(part.ends, (0.0, 2.5, 0.0, 2.5))
+        self.assertIn("u between 300 and 355", fields.section([record]))
+        self.assertEqual(overlaps(fields.picture([part] * 4)), [])
+        record.extents = (7, 6, 6)
+        self.assertEqual(fields.slices(record), [])  # the file is of another grid
 
     def test_letters_never_cover_one_another(self):
         name = "a_preconditioner_with_quite_a_long_name"
