@@ -20,14 +20,22 @@ int& extent(Grid& grid, int axis) {
     return axis == 0 ? grid.nx : axis == 1 ? grid.ny : grid.nz;
 }
 
-/// A point for each part of each of a grid's lines along x; lines have several parts where they are few, so that there
-/// is work for a GPU's threads.
-Layout parts_of_lines(const Grid& grid) {
+/// Whether couplings are summed along y, in the natural layout, or along x, so that adjacent threads of a GPU read
+/// adjacent slots.
+bool lie_along_y(const Layout& layout) {
+    return layout.kind() == LayoutKind::natural;
+}
+
+/// A point for each part of each of these lines. Lines have several parts where they are few, so that there is work for
+/// all threads.
+Layout parts_of_lines(const Layout& of) {
     constexpr Index wanted = 1 << 18;
+    const bool along_y = lie_along_y(of);
+    const Grid& grid = of.grid();
     Grid parts;
-    parts.nx = grid.ny;
+    parts.nx = along_y ? grid.nx : grid.ny;
     parts.ny = grid.nz;
-    parts.nz = int(std::clamp<Index>(wanted / (Index(grid.ny) * grid.nz), 1, grid.nx));
+    parts.nz = int(std::clamp<Index>(wanted / (Index(parts.nx) * grid.nz), 1, along_y ? grid.ny : grid.nx));
     return Layout(LayoutKind::natural, parts, {});
 }
 
@@ -36,16 +44,19 @@ struct CouplingRatios {
     Coefficients a;
     VectorView sums;  ///< of parts_of_lines()
     Axes candidates;
+    bool along_y;  ///< the lines
 
-    HYPERPLANE_HD int unknowns() const { return a.layout.grid().nx * a.a.dof * a.a.dof; }
+    HYPERPLANE_HD int unknowns() const { return 64 * a.a.dof * a.a.dof; }
 
     HYPERPLANE_HD void operator()(Int3 line, Index at) const {
-        // Lines begin where the hyperplane layout's slots do, so that a GPU's adjacent threads read adjacent slots.
-        const int nx = a.layout.grid().nx;
-        const int first = nx - a.layout.levels().level({0, line.x, line.y}) % nx, parts = sums.layout.grid().nz;
-        const auto begin_of = [&](int part) { return int(Index(nx) * part / parts); };
+        const Grid& grid = a.layout.grid();
+        const int length = along_y ? grid.ny : grid.nx, parts = sums.layout.grid().nz;
+        // Lines along x begin where the hyperplane layout's slots do.
+        const int first = along_y ? 0 : length - a.layout.levels().level({0, line.x, line.y}) % length;
+        const auto begin_of = [&](int part) { return int(Index(length) * part / parts); };
         for (int d = 0; d < 3; ++d) sums.at(at, d) = 0.0;
-        for (int t = begin_of(line.z); t < begin_of(line.z + 1); ++t) add({(t + first) % nx, line.x, line.y}, at);
+        for (int t = begin_of(line.z); t < begin_of(line.z + 1); ++t)
+            add(along_y ? Int3{line.x, t, line.y} : Int3{(t + first) % length, line.x, line.y}, at);
     }
 
     HYPERPLANE_HD void add(Int3 p, Index at) const {
@@ -122,9 +133,9 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
         return total;
     }
     const Buffer<Int3> offsets = offsets_of(a);
-    Vector sums(a.context(), parts_of_lines(a.grid()), 3, "multigrid: tables");
+    Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
     for_each_point(a.backend(), sums.layout(), "couplings",
-                   CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates});
+                   CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates, lie_along_y(a.layout())});
     for (int d = 0; d < 3; ++d) total[d] = sum(sums, d);
     return total;
 }

@@ -119,86 +119,37 @@ struct Restriction {
     HYPERPLANE_HD int unknowns() const { return 8 * dof; }
 
     HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
+        const Axes& axes = weights.grids.axes;
         const Index own = weights.fine.slot(weights.grids.first_child(coarse_point));
         for (int c = 0; c < dof; ++c) {
-            const double* const from = fine.values + c * fine.layout.slots();
-            double sum = from[own];
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-            for (int number = 0; number < 27; ++number) {
-                if (weights.places.of[number] < 0) continue;
-                Index slot = 0;
-                if (child_slot(coarse_point, own, number, slot)) sum += weights.at(number, coarse_slot) * from[slot];
-            }
+            double sum = fine.at(own, c);
+            for (int z = -axes[2]; z <= axes[2]; ++z)
+                for (int y = -axes[1]; y <= axes[1]; ++y)
+                    for (int x = -axes[0]; x <= axes[0]; ++x) {
+                        const int number = number_of({x, y, z});
+                        Index slot;
+                        if (number != 13 && child_slot(coarse_point, own, number, slot))
+                            sum += weights.at(number, coarse_slot) * fine.at(slot, c);
+                    }
             coarse.at(coarse_slot, c) = sum;
         }
     }
     /// Without periodic axes the weight of a child that does not exist, zero, multiplies the value of another point.
     HYPERPLANE_HD bool child_slot(Int3 coarse_point, Index own, int number, Index& slot) const {
-        if (delta.usable) {
-            slot = delta.at(own, number);
+        if (!delta.usable) {
+            Int3 p;
+            if (!weights.grids.child(coarse_point, offset_of(number), p)) return false;
+            slot = weights.fine.slot(p);
             return true;
         }
-        Int3 p;
-        if (!weights.grids.child(coarse_point, offset_of(number), p)) return false;
-        slot = weights.fine.slot(p);
+        slot = delta.at(own, number);
         return true;
     }
 };
 
-/// Adds to the fine points from 2 I to 2 I + 1 along coarsened axes what their parents give, which lie from I to I + 1.
-/// On grids without periodic axes all that is read lies beside each other; each weight is read once.
-template <class T>
-struct ProlongationByCoarse {
-    using in_tiles = void;
-    WeightsView<const T> weights;
-    VectorView fine;
-    ConstVectorView coarse;
-    SlotDeltas fine_delta, coarse_delta;
-    int dof;
-
-    HYPERPLANE_HD int unknowns() const { return 8 * dof; }
-
-    HYPERPLANE_HD void operator()(Int3 point, Index slot) const {
-        const Coarsening& grids = weights.grids;
-        const Int3 first = grids.first_child(point);
-        const Index own = weights.fine.slot(first);
-        for (int c = 0; c < dof; ++c) {
-            const double* const from = coarse.values + c * coarse.layout.slots();
-            double* const to = fine.values + c * fine.layout.slots();
-            double value[8];  // of the parents at I plus the axes that are set
-            for (int above = 0; above < 8; ++above) {
-                const Int3 o = part_of({1, 1, 1}, above);
-                const bool exists = grids.has_children_at(o) && grids.coarse.contains(point + o);
-                value[above] = exists ? from[coarse_delta.at(slot, number_of(o))] : 0.0;
-            }
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-            for (int odd = 0; odd < 8; ++odd) {
-                const Int3 s = part_of({1, 1, 1}, odd);
-                if (!grids.has_children_at(s) || !grids.fine.contains(first + s)) continue;
-                double sum = odd == 0 ? value[0] : 0.0;
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-                for (int above = 0; above < 8 && odd > 0; ++above) {
-                    if ((above & odd) != above) continue;
-                    const Int3 o = part_of({1, 1, 1}, above);
-                    if (!grids.coarse.contains(point + o)) continue;
-                    const int number = number_of({s.x - 2 * o.x, s.y - 2 * o.y, s.z - 2 * o.z});
-                    sum += weights.at(number, coarse_delta.at(slot, number_of(o))) * value[above];
-                }
-                to[fine_delta.at(own, number_of(s))] += sum;
-            }
-        }
-    }
-};
-
-/// The same point by point, for grids with periodic axes.
 template <class T>
 struct Prolongation {
+    using in_tiles = void;
     WeightsView<const T> weights;
     VectorView fine;
     ConstVectorView coarse;
@@ -214,7 +165,7 @@ struct Prolongation {
             Int3 parent;
             if (!weights.grids.parent(p, s, parent)) continue;
             const Index coarse_slot = weights.coarse.slot(parent);
-            const double weight = odd == 0 ? 1.0 : double(weights.at(number_of(s), coarse_slot));
+            const double weight = odd == 0 ? 1.0 : weights.at(number_of(s), coarse_slot);
             for (int c = 0; c < dof; ++c) fine.at(slot, c) += weight * coarse.at(coarse_slot, c);
         }
     }
@@ -341,10 +292,6 @@ template <class T>
 void Interpolation::add_in(Vector& fine, const Vector& coarse) const {
     if (by_lines()) return add_by_lines<T>(fine, coarse);
     const WeightsView<const T> weights{grids_, fine_, coarse_, places_, of(weights_, singles_, T{}), stride_};
-    if (!fine_.grid().any_periodic())
-        return for_each_point(fine.backend(), coarse_, "prolongation",
-                              ProlongationByCoarse<T>{weights, hyperplane::view(fine), hyperplane::view(coarse),
-                                                      SlotDeltas(fine_), SlotDeltas(coarse_), fine.dof()});
     for_each_point(fine.backend(), fine_, "prolongation",
                    Prolongation<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
 }
