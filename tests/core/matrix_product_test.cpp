@@ -62,8 +62,7 @@ protected:
         matrix.subtract_product(reference::to_vector(context, layout, a.dof, b),
                                 reference::to_vector(context, layout, a.dof, x), y);
         const std::vector<double> difference = reference::from_vector(y);
-        for (std::size_t at = 0; at < x.size(); ++at)
-            ASSERT_EQ(difference[at], b[at] - actual[at]) << "row " << at;
+        for (std::size_t at = 0; at < x.size(); ++at) ASSERT_EQ(difference[at], b[at] - actual[at]) << "row " << at;
     }
 
     /// b is A x, rounded, so that the residual is only the rounding error of b; r must be correct to its last bits.
