@@ -13,12 +13,12 @@
 namespace hyperplane {
 namespace {
 
-/// The backend that [device] chooses. If it is a GPU, this selects the device. Throws DeviceError.
+/// The backend that [device] chooses. Throws DeviceError if it is a GPU that cannot be used.
 Backend choose_backend(const Parameters& parameters) {
     const std::string& asked = parameters.text("device", "backend");
     if (asked == "cpu") return Backend::cpu;
     try {
-        device::require(int(parameters.integer("device", "gpu")));
+        device::properties_of(int(parameters.integer("device", "gpu")));
         return Backend::cuda;
     } catch (const DeviceError& error) {
         if (asked == "auto" && !parameters.is_given("device", "gpu")) return Backend::cpu;
@@ -44,9 +44,10 @@ Index limit_of(const Parameters& parameters) {
 }  // namespace
 
 Context make_context(const Parameters& parameters) {
-    const Context host = Context::cpu(int(parameters.integer("device", "threads")));
-    const Context context =
-        choose_backend(parameters) == Backend::cpu ? host : Context::cuda(int(parameters.integer("device", "gpu")));
+    const int threads = int(parameters.integer("device", "threads"));
+    const Context context = choose_backend(parameters) == Backend::cpu
+                                ? Context::cpu(threads)
+                                : Context::cuda(int(parameters.integer("device", "gpu")), threads);
     if (parameters.is_set("device", "memory_limit"))
         context.set_allocation_gate([&ledger = context.ledger(), limit = limit_of(parameters)](
                                         const std::string&, Index bytes) { return ledger.held() + bytes <= limit; });
@@ -54,12 +55,11 @@ Context make_context(const Parameters& parameters) {
 }
 
 std::string describe(const Context& context) {
-    if (context.backend() == Backend::cuda) return "cuda, " + device::properties().name;
+    if (context.backend() == Backend::cuda) return "cuda, " + context.stream().properties().name;
     return fmt::format("cpu, {} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
 }
 
-Index available_memory(Backend backend) {
-    if (backend == Backend::cuda) return device::free_memory();
+Index available_memory() {
     Index available = std::numeric_limits<Index>::max();
     if (const Index free = read_number("/proc/meminfo", "MemAvailable:"); free >= 0) available = free * 1024;
     const Index limit = read_number("/sys/fs/cgroup/memory.max", "");
@@ -68,8 +68,15 @@ Index available_memory(Backend backend) {
     return available;
 }
 
+Index available_memory(const Context& context) {
+    return context.backend() == Backend::cuda ? device::free_memory(context.stream().properties().ordinal)
+                                              : available_memory();
+}
+
 Index available_memory(const Parameters& parameters) {
-    return std::min(available_memory(choose_backend(parameters)), limit_of(parameters));
+    const bool on_gpu = choose_backend(parameters) == Backend::cuda;
+    return std::min(on_gpu ? device::free_memory(int(parameters.integer("device", "gpu"))) : available_memory(),
+                    limit_of(parameters));
 }
 
 std::string in_mib(Index bytes) {

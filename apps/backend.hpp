@@ -16,10 +16,11 @@ Context make_context(const Parameters& parameters);
 /// "cpu, 2 threads" or "cuda, NVIDIA H200".
 std::string describe(const Context& context);
 
-/// Bytes that this process can still allocate: free memory of the machine or of its control group, or of the chosen
-/// GPU.
-Index available_memory(Backend backend = Backend::cpu);
-/// The same for the backend that [device] chooses, and at most device.memory_limit.
+/// Bytes that this process can still allocate: free memory of the machine or of its control group.
+Index available_memory();
+/// The same for the backend of a context: on a GPU, the GPU's free memory.
+Index available_memory(const Context& context);
+/// That of the backend that [device] chooses, and at most device.memory_limit.
 Index available_memory(const Parameters& parameters);
 
 /// "12.3 MiB"

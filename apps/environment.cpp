@@ -72,7 +72,7 @@ std::map<std::string, std::string> environment(const Context& context, const std
         {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
     };
     if (context.backend() == Backend::cuda) {
-        const device::Properties& gpu = device::properties();
+        const device::Properties& gpu = context.stream().properties();
         found["gpu"] = gpu.name;
         found["gpu_memory"] = in_gib(gpu.memory);
         found["gpu_compute_capability"] = fmt::format("{}.{}", gpu.major, gpu.minor);

@@ -124,7 +124,7 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
 std::vector<double> natural_order(const Vector& x, int component) {
     const double* values = x.component(component);
     std::vector<double> ordered(static_cast<std::size_t>(x.layout().slots()));
-    for_each_point(x.layout(), [&](Int3 p, Index slot) {
+    for_each_point(x.context(), x.layout(), [&](Int3 p, Index slot) {
         ordered[static_cast<std::size_t>(x.layout().grid().row(p))] = values[slot];
     });
     return ordered;

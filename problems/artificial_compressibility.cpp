@@ -42,7 +42,7 @@ public:
         cavity_jacobian(flow_, uncoupled(u), level.rate[0], structured(a));
     }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override {
-        cavity_kinetic_energy(flow_, u.backend(), uncoupled(u), energy_.view(u.layout()));
+        cavity_kinetic_energy(flow_, u.context(), uncoupled(u), energy_.view(u.layout()));
         return {{"kinetic_energy", energy_.sum(), "kinetic energy of the first set, the integral of |u|^2 / 2",
                  "velocity^2 volume"}};
     }

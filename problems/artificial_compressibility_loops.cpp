@@ -171,32 +171,32 @@ void cavity_combine(const CavityFlow& flow, const double (&factors)[3], const Ve
         body.factors[v] = from[v] ? factors[v] : 0.0;
         if (from[v]) body.from[v] = view(*from[v]);
     }
-    for_each_point(from[0]->backend(), out.layout, "combination of states", body);
+    for_each_point(from[0]->context(), out.layout, "combination of states", body);
 }
 
 void cavity_reflect(const CavityFlow& flow, Vector& x) {
-    for_each_point(x.backend(), x.layout(), "Householder reflection", ReflectPoint{flow, view(x)});
+    for_each_point(x.context(), x.layout(), "Householder reflection", ReflectPoint{flow, view(x)});
 }
 
 void cavity_residual(const CavityFlow& flow, const ConstVectorView& q, Vector& f) {
-    for_each_point(f.backend(), f.layout(), "cavity's residual", CavityResidualPoint{flow, q, view(f)});
+    for_each_point(f.context(), f.layout(), "cavity's residual", CavityResidualPoint{flow, q, view(f)});
 }
 
 void cavity_jacobian(const CavityFlow& flow, const ConstVectorView& q, double rate, StructMatrix& a) {
     if (flow.dof() == 4 && !flow.coupled)
-        for_each_point(a.backend(), a.layout(), "cavity's matrix", CavityJacobianPoint<1>{flow, q, rate, view(a)});
+        for_each_point(a.context(), a.layout(), "cavity's matrix", CavityJacobianPoint<1>{flow, q, rate, view(a)});
     else
-        for_each_point(a.backend(), a.layout(), "cavity's matrix",
+        for_each_point(a.context(), a.layout(), "cavity's matrix",
                        CavityJacobianPoint<most_sets>{flow, q, rate, view(a)});
 }
 
-void cavity_kinetic_energy(const CavityFlow& flow, Backend backend, const ConstVectorView& q,
+void cavity_kinetic_energy(const CavityFlow& flow, const Context& context, const ConstVectorView& q,
                            const VectorView& energy) {
     const auto& h = flow.grid.spacing;
     double volume = 1.0;
     for (int axis = 0; axis < 3; ++axis)
         if (!flow.flat(axis)) volume *= h[axis];
-    for_each_point(backend, q.layout, "kinetic energy", CavityEnergyPoint{q, volume, energy});
+    for_each_point(context, q.layout, "kinetic energy", CavityEnergyPoint{q, volume, energy});
 }
 
 }  // namespace hyperplane

@@ -17,6 +17,7 @@ void cavity_residual(const CavityFlow& flow, const ConstVectorView& q, Vector& f
 /// The matrix at the uncoupled state q, coupled if the flow is. `rate` is the coefficient of u in the time derivative.
 void cavity_jacobian(const CavityFlow& flow, const ConstVectorView& q, double rate, StructMatrix& a);
 /// The kinetic energy |u|^2 / 2 of the first set, times the cell's volume.
-void cavity_kinetic_energy(const CavityFlow& flow, Backend backend, const ConstVectorView& q, const VectorView& energy);
+void cavity_kinetic_energy(const CavityFlow& flow, const Context& context, const ConstVectorView& q,
+                           const VectorView& energy);
 
 }  // namespace hyperplane

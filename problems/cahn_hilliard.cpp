@@ -36,7 +36,7 @@ public:
         if (keys_.start.kind != MixtureStart::random) return;
         const Layout natural(LayoutKind::natural, shape_.grid, {});  // the same bits in every layout
         for (int c = 0; c < fields; ++c) {
-            visit_mixture(u.backend(), natural, "mean", MixtureField{keys_.start, c, values_.view(natural)});
+            visit_mixture(u.context(), natural, "mean", MixtureField{keys_.start, c, values_.view(natural)});
             add_constant(u, c, keys_.mixture.mean[c] - values_.sum() / double(shape_.grid.points()));
         }
     }
@@ -108,7 +108,7 @@ private:
     }
     template <class Body>
     static void visit(const Vector& u, const char* name, const Body& body) {
-        visit_mixture(u.backend(), u.layout(), name, body);
+        visit_mixture(u.context(), u.layout(), name, body);
     }
 
     SystemShape shape_;

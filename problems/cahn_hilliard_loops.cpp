@@ -5,18 +5,18 @@
 namespace hyperplane {
 
 template <class Body>
-void visit_mixture(Backend backend, const Layout& layout, const char* name, const Body& body) {
-    for_each_point(backend, layout, name, body);
+void visit_mixture(const Context& context, const Layout& layout, const char* name, const Body& body) {
+    for_each_point(context, layout, name, body);
 }
 
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureBegin<1>&);
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureBegin<2>&);
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureField&);
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureResidual<1>&);
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureResidual<2>&);
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureMatrix<1>&);
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureMatrix<2>&);
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureEnergy<1>&);
-template void visit_mixture(Backend, const Layout&, const char*, const MixtureEnergy<2>&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureBegin<1>&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureBegin<2>&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureField&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureResidual<1>&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureResidual<2>&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureMatrix<1>&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureMatrix<2>&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureEnergy<1>&);
+template void visit_mixture(const Context&, const Layout&, const char*, const MixtureEnergy<2>&);
 
 }  // namespace hyperplane

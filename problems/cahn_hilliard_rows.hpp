@@ -237,6 +237,6 @@ struct MixtureEnergy {
 
 /// Calls body(point, slot) at every point of the layout; instantiated in cahn_hilliard_loops.cpp.
 template <class Body>
-void visit_mixture(Backend backend, const Layout& layout, const char* name, const Body& body);
+void visit_mixture(const Context& context, const Layout& layout, const char* name, const Body& body);
 
 }  // namespace hyperplane

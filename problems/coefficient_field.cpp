@@ -14,9 +14,9 @@ namespace {
 
 /// Sets values[grid.row(p)] = value(p) for every cell p.
 template <class Value>
-void fill_cells(const Grid& grid, double* values, const Value& value) {
+void fill_cells(const Context& context, const Grid& grid, double* values, const Value& value) {
     const Index lines = Index(grid.ny) * grid.nz;
-#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
+#pragma omp parallel for schedule(static) num_threads(context.threads_for(grid.points()))
     for (Index line = 0; line < lines; ++line)
         for (int i = 0; i < grid.nx; ++i) {
             const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
@@ -26,8 +26,8 @@ void fill_cells(const Grid& grid, double* values, const Value& value) {
 
 /// exp(s G) by random Fourier modes. With cos(wx x + c) = cos(wx x) cos c - sin(wx x) sin c, a mode costs two products
 /// a cell along a line in x.
-void fill_lognormal(const Domain& domain, std::uint64_t seed, double deviation, const std::vector<double>& correlation,
-                    double* values) {
+void fill_lognormal(const Context& context, const Domain& domain, std::uint64_t seed, double deviation,
+                    const std::vector<double>& correlation, double* values) {
     constexpr int modes = 200;
     const Grid& grid = domain.grid;
     const auto wave = [&](int m, int axis) { return random_normal(seed, 4 * m + axis) / correlation[axis]; };
@@ -47,7 +47,7 @@ void fill_lognormal(const Domain& domain, std::uint64_t seed, double deviation, 
     }
     const double scale = deviation * std::sqrt(2.0 / modes);
     const Index lines = Index(grid.ny) * grid.nz;
-#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points() * modes))
+#pragma omp parallel for schedule(static) num_threads(context.threads_for(grid.points() * modes))
     for (Index line = 0; line < lines; ++line) {
         const int j = int(line % grid.ny), k = int(line / grid.ny);
         double* const out = values + line * grid.nx;
@@ -131,13 +131,14 @@ CoefficientField::CoefficientField(const Parameters& parameters, const Domain& d
         std::vector<double> correlation{0.1, 0.1, kind == "lognormal" ? 0.1 : 0.02};
         if (parameters.is_set("problem", "correlation_length"))
             correlation = parameters.reals("problem", "correlation_length");
-        fill_lognormal(domain, seed, deviation, correlation, values);
+        fill_lognormal(made.context(), domain, seed, deviation, correlation, values);
     } else if (kind == "white") {
-        fill_cells(grid, values, [&](Int3 p) { return std::exp(deviation * random_normal(seed, grid.row(p))); });
+        fill_cells(made.context(), grid, values,
+                   [&](Int3 p) { return std::exp(deviation * random_normal(seed, grid.row(p))); });
     } else if (kind == "checker") {
-        fill_cells(grid, values, [&](Int3 p) { return in_odd_block(domain, p) ? contrast : 1.0; });
+        fill_cells(made.context(), grid, values, [&](Int3 p) { return in_odd_block(domain, p) ? contrast : 1.0; });
     } else if (kind == "inclusions") {
-        fill_cells(grid, values, [&](Int3 p) { return in_inclusion(domain, p) ? contrast : 1.0; });
+        fill_cells(made.context(), grid, values, [&](Int3 p) { return in_inclusion(domain, p) ? contrast : 1.0; });
     } else {
         read_field(parameters, grid, files, values);
     }

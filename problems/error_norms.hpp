@@ -15,7 +15,7 @@ template <class Exact>
 std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exact& exact) {
     const Index lines = Index(grid.ny) * grid.nz;
     std::vector<double> largest(lines, 0.0), squares(lines, 0.0);
-#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
+#pragma omp parallel for schedule(static) num_threads(u.context().threads_for(grid.points()))
     for (Index line = 0; line < lines; ++line)
         for (int i = 0; i < grid.nx; ++i) {
             const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
@@ -44,7 +44,7 @@ template <class Exact>
 FieldError field_error(const Vector& u, const Grid& grid, int c, const Exact& exact) {
     const Index lines = Index(grid.ny) * grid.nz;
     std::vector<FieldError> of_line(lines, {0.0, 0.0, 0.0});
-#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points()))
+#pragma omp parallel for schedule(static) num_threads(u.context().threads_for(grid.points()))
     for (Index line = 0; line < lines; ++line)
         for (int i = 0; i < grid.nx; ++i) {
             const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};

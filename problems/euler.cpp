@@ -104,7 +104,7 @@ private:
     }
     template <class Body>
     static void visit(const Vector& u, const char* name, const Body& body) {
-        visit_gas(u.backend(), u.layout(), name, body);
+        visit_gas(u.context(), u.layout(), name, body);
     }
 
     SystemShape shape_;

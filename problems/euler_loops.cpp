@@ -38,39 +38,47 @@ __global__ void __launch_bounds__(gas_threads, 2)
 }
 
 template <class Body>
-void launch_matrix(const Layout& layout, const char* name, const Body& body) {
+void launch_matrix(const Context& context, const Layout& layout, const char* name, const Body& body) {
     constexpr int bytes = 3 * group * sizeof(SharedFaces<typename Body::Faces>);
     static_assert(sizeof(SharedFaces<typename Body::Faces>) / sizeof(double) % 2 == 1);
+    const cudaStream_t stream = cuda::stream(context);
     cuda::check(cudaFuncSetAttribute(make_matrix<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), name);
-    make_matrix<<<cuda::blocks_for(layout.slots(), group), gas_threads, bytes, cuda::stream()>>>(layout, body);
-    cuda::launched(name);
+    make_matrix<<<cuda::blocks_for(layout.slots(), group), gas_threads, bytes, stream>>>(layout, body);
+    cuda::launched(context, name);
 }
 
 }  // namespace
 #endif
 
 template <class Body>
-void visit_gas(Backend backend, const Layout& layout, const char* name, const Body& body) {
+void visit_gas(const Context& context, const Layout& layout, const char* name, const Body& body) {
 #ifdef __CUDACC__
     if constexpr (requires { typename Body::Faces; })
-        return backend == Backend::cuda ? launch_matrix(layout, name, body) : for_each_point(layout, body);
+        return context.backend() == Backend::cuda ? launch_matrix(context, layout, name, body)
+                                                  : for_each_point(context, layout, body);
     else
 #endif
-        for_each_point(backend, layout, name, body);
+        for_each_point(context, layout, name, body);
 }
 
-template void visit_gas(Backend, const Layout&, const char*, const GasStart&);
-template void visit_gas(Backend, const Layout&, const char*, const GasCrossing&);
-template void visit_gas(Backend, const Layout&, const char*, const GasBound&);
-template void visit_gas(Backend, const Layout&, const char*, const GasBadness&);
-template void visit_gas(Backend, const Layout&, const char*, const GasKineticEnergy&);
-template void visit_gas(Backend, const Layout&, const char*, const GasResidual<FluxKind::hllc>&);
-template void visit_gas(Backend, const Layout&, const char*, const GasResidual<FluxKind::rusanov>&);
-template void visit_gas(Backend, const Layout&, const char*, const GasMatrix<FluxKind::hllc, GasJacobian::exact>&);
-template void visit_gas(Backend, const Layout&, const char*, const GasMatrix<FluxKind::hllc, GasJacobian::upwind2>&);
-template void visit_gas(Backend, const Layout&, const char*, const GasMatrix<FluxKind::hllc, GasJacobian::first>&);
-template void visit_gas(Backend, const Layout&, const char*, const GasMatrix<FluxKind::rusanov, GasJacobian::exact>&);
-template void visit_gas(Backend, const Layout&, const char*, const GasMatrix<FluxKind::rusanov, GasJacobian::upwind2>&);
-template void visit_gas(Backend, const Layout&, const char*, const GasMatrix<FluxKind::rusanov, GasJacobian::first>&);
+template void visit_gas(const Context&, const Layout&, const char*, const GasStart&);
+template void visit_gas(const Context&, const Layout&, const char*, const GasCrossing&);
+template void visit_gas(const Context&, const Layout&, const char*, const GasBound&);
+template void visit_gas(const Context&, const Layout&, const char*, const GasBadness&);
+template void visit_gas(const Context&, const Layout&, const char*, const GasKineticEnergy&);
+template void visit_gas(const Context&, const Layout&, const char*, const GasResidual<FluxKind::hllc>&);
+template void visit_gas(const Context&, const Layout&, const char*, const GasResidual<FluxKind::rusanov>&);
+template void visit_gas(const Context&, const Layout&, const char*,
+                        const GasMatrix<FluxKind::hllc, GasJacobian::exact>&);
+template void visit_gas(const Context&, const Layout&, const char*,
+                        const GasMatrix<FluxKind::hllc, GasJacobian::upwind2>&);
+template void visit_gas(const Context&, const Layout&, const char*,
+                        const GasMatrix<FluxKind::hllc, GasJacobian::first>&);
+template void visit_gas(const Context&, const Layout&, const char*,
+                        const GasMatrix<FluxKind::rusanov, GasJacobian::exact>&);
+template void visit_gas(const Context&, const Layout&, const char*,
+                        const GasMatrix<FluxKind::rusanov, GasJacobian::upwind2>&);
+template void visit_gas(const Context&, const Layout&, const char*,
+                        const GasMatrix<FluxKind::rusanov, GasJacobian::first>&);
 
 }  // namespace hyperplane

@@ -96,6 +96,6 @@ struct GasKineticEnergy {
 
 /// Calls body(point, slot) at every point of the layout; instantiated in euler_loops.cpp.
 template <class Body>
-void visit_gas(Backend backend, const Layout& layout, const char* name, const Body& body);
+void visit_gas(const Context& context, const Layout& layout, const char* name, const Body& body);
 
 }  // namespace hyperplane

@@ -25,7 +25,7 @@ struct AssembleRow {
 
 template <class Formula>
 void assemble_rows(const Formula& formula, StructMatrix& a) {
-    for_each_point(a.backend(), a.layout(), "assemble", AssembleRow<Formula>{formula, view(a)});
+    for_each_point(a.context(), a.layout(), "assemble", AssembleRow<Formula>{formula, view(a)});
 }
 
 template <class Formula>
@@ -53,7 +53,7 @@ struct ResidualRow {
 
 template <class Formula>
 void residual_rows(const Formula& formula, const Vector& u, Vector& f) {
-    for_each_point(f.backend(), f.layout(), "residual", ResidualRow<Formula>{formula, view(u), view(f)});
+    for_each_point(f.context(), f.layout(), "residual", ResidualRow<Formula>{formula, view(u), view(f)});
 }
 
 template <class Value>
@@ -66,7 +66,7 @@ struct SetPoint {
 
 template <class Value>
 void set_points(const Value& value, Vector& u) {
-    for_each_point(u.backend(), u.layout(), "initial state", SetPoint<Value>{value, view(u)});
+    for_each_point(u.context(), u.layout(), "initial state", SetPoint<Value>{value, view(u)});
 }
 
 }  // namespace hyperplane

@@ -41,20 +41,20 @@ LongRangeEnergy::LongRangeEnergy(const Context& context, const Domain& domain)
 
 double LongRangeEnergy::of(const Vector& u, int component, double mean) {
     const Layout natural(LayoutKind::natural, domain_.grid, {});
-    const Backend backend = u.backend();
+    const Context& context = u.context();
     VectorView from = values_.view(natural), to = others_.view(natural);
-    visit_modes(backend, natural, "field", CentredField{view(u), component, mean, from});
+    visit_modes(context, natural, "field", CentredField{view(u), component, mean, from});
     Index stride = 1;
     for (int axis = 0; axis < 3; ++axis) {
         const int n = domain_.extent(axis);
         if (n > 1) {
-            visit_modes(backend, natural, "transform",
+            visit_modes(context, natural, "transform",
                         AxisTransform{axis, n, stride, basis_[axis].data(), from.values, to});
             std::swap(from, to);
         }
         stride *= n;
     }
-    visit_modes(backend, natural, "energy of the modes",
+    visit_modes(context, natural, "energy of the modes",
                 ModeEnergy{{eigenvalues_[0].data(), eigenvalues_[1].data(), eigenvalues_[2].data()}, from.values, to});
     const auto& h = domain_.grid.spacing;
     return h[0] * h[1] * h[2] * (to.values == values_.view(natural).values ? values_ : others_).sum();

@@ -76,6 +76,6 @@ struct ModeEnergy {
 };
 
 template <class Body>
-void visit_modes(Backend backend, const Layout& layout, const char* name, const Body& body);
+void visit_modes(const Context& context, const Layout& layout, const char* name, const Body& body);
 
 }  // namespace hyperplane

@@ -5,12 +5,12 @@
 namespace hyperplane {
 
 template <class Body>
-void visit_modes(Backend backend, const Layout& layout, const char* name, const Body& body) {
-    for_each_point(backend, layout, name, body);
+void visit_modes(const Context& context, const Layout& layout, const char* name, const Body& body) {
+    for_each_point(context, layout, name, body);
 }
 
-template void visit_modes(Backend, const Layout&, const char*, const CentredField&);
-template void visit_modes(Backend, const Layout&, const char*, const AxisTransform&);
-template void visit_modes(Backend, const Layout&, const char*, const ModeEnergy&);
+template void visit_modes(const Context&, const Layout&, const char*, const CentredField&);
+template void visit_modes(const Context&, const Layout&, const char*, const AxisTransform&);
+template void visit_modes(const Context&, const Layout&, const char*, const ModeEnergy&);
 
 }  // namespace hyperplane

@@ -5,11 +5,11 @@
 namespace hyperplane {
 
 void copy_rows(const StructMatrix& from, StructMatrix& to) {
-    for_each_point(to.backend(), to.layout(), "copy of the file's matrix", CopyRow{HeldMatrix(from), view(to)});
+    for_each_point(to.context(), to.layout(), "copy of the file's matrix", CopyRow{HeldMatrix(from), view(to)});
 }
 
 void residual_of_rows(const StructMatrix& a, const double* b, const Vector& u, Vector& f) {
-    for_each_point(f.backend(), f.layout(), "residual", HeldResidual{HeldMatrix(a), b, view(u), view(f)});
+    for_each_point(f.context(), f.layout(), "residual", HeldResidual{HeldMatrix(a), b, view(u), view(f)});
 }
 
 }  // namespace hyperplane

@@ -81,8 +81,8 @@ struct BlockSums {
 
 /// Calls body(patch, first slot, number of points) for all points, Pack::lanes at a time.
 template <class Body>
-void for_each_pack(const FlowStep& step, const Body& body) {
-    for_each_run(step.u.layout, 4, [&](const Run& run) {
+void for_each_pack(const Context& context, const FlowStep& step, const Body& body) {
+    for_each_run(context, step.u.layout, 4, [&](const Run& run) {
         for (int begin = 0; begin < run.count; begin += Pack::lanes)
             body(PackPatch(step, run, begin), run.slot + begin, std::min(Pack::lanes, run.count - begin));
     });
@@ -90,8 +90,9 @@ void for_each_pack(const FlowStep& step, const Body& body) {
 
 }  // namespace
 
-void flow_residual_on_host(const FlowStep& step, const VectorView& f) {
-    for_each_pack(step, [&](const PackPatch& patch, Index slot, int points) {
+void flow_residual_on_host(const FlowStep& step, Vector& result) {
+    const VectorView f = view(result);
+    for_each_pack(result.context(), step, [&](const PackPatch& patch, Index slot, int points) {
         Pack sums[4] = {0.0, 0.0, 0.0, 0.0}, scale = 0.0;
         for (int n = 0; n < 8; ++n) {
             const PatchElement<PackPatch> element(patch, n);
@@ -107,8 +108,9 @@ void flow_residual_on_host(const FlowStep& step, const VectorView& f) {
     });
 }
 
-void flow_jacobian_on_host(const FlowStep& step, const MatrixView& a) {
-    for_each_pack(step, [&](const PackPatch& patch, Index slot, int points) {
+void flow_jacobian_on_host(const FlowStep& step, StructMatrix& result) {
+    const MatrixView a = view(result);
+    for_each_pack(result.context(), step, [&](const PackPatch& patch, Index slot, int points) {
         BlockSums sums;
         Pack scale[2] = {Pack(0.0), Pack(0.0)};
         for (int n = 0; n < 8; ++n) {

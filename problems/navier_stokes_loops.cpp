@@ -189,38 +189,40 @@ __global__ void __launch_bounds__(flow_threads, 3)
 }
 
 template <class Out>
-void launch(void (*kernel)(FlowStep, Out), const char* name, std::size_t bytes, const FlowStep& step, const Out& out) {
+void launch(const Context& context, void (*kernel)(FlowStep, Out), const char* name, std::size_t bytes,
+            const FlowStep& step, const Out& out) {
+    const cudaStream_t stream = cuda::stream(context);
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), name);
     const unsigned blocks = cuda::blocks_for(step.u.layout.slots(), points_together);
-    kernel<<<blocks, flow_threads, bytes, cuda::stream()>>>(step, out);
-    cuda::launched(name);
+    kernel<<<blocks, flow_threads, bytes, stream>>>(step, out);
+    cuda::launched(context, name);
 }
 #endif
 
 }  // namespace
 
 void flow_initial_state(const Flow& flow, Vector& u) {
-    for_each_point(u.backend(), u.layout(), "initial state", InitialPoint{flow, view(u)});
+    for_each_point(u.context(), u.layout(), "initial state", InitialPoint{flow, view(u)});
 }
 
 void flow_residual(const FlowStep& step, Vector& f) {
 #ifdef __CUDACC__
     if (f.backend() == Backend::cuda)
-        return launch(residual_of_points, "flow's residual", sizeof(ResidualMemory), step, view(f));
+        return launch(f.context(), residual_of_points, "flow's residual", sizeof(ResidualMemory), step, view(f));
 #endif
-    flow_residual_on_host(step, view(f));
+    flow_residual_on_host(step, f);
 }
 
 void flow_jacobian(const FlowStep& step, StructMatrix& a) {
 #ifdef __CUDACC__
     if (a.backend() == Backend::cuda)
-        return launch(jacobian_of_points, "flow's Jacobian", sizeof(JacobianMemory), step, view(a));
+        return launch(a.context(), jacobian_of_points, "flow's Jacobian", sizeof(JacobianMemory), step, view(a));
 #endif
-    flow_jacobian_on_host(step, view(a));
+    flow_jacobian_on_host(step, a);
 }
 
 void flow_kinetic_energy(const Flow& flow, const Vector& u, const VectorView& energy) {
-    for_each_point(u.backend(), u.layout(), "kinetic energy", EnergyPoint{flow, view(u), energy});
+    for_each_point(u.context(), u.layout(), "kinetic energy", EnergyPoint{flow, view(u), energy});
 }
 
 }  // namespace hyperplane

@@ -13,7 +13,8 @@ namespace hyperplane {
 /// The graphs of the slots, and copies of the last two steps' scalars in the host's memory.
 class Iteration::Graphs {
 public:
-    Graphs(Index slots, Index scalars) : scalars_(scalars), replays_(slots) {
+    Graphs(const Context& context, Index slots, Index scalars) : context_(context), scalars_(scalars), replays_(slots) {
+        cuda::stream(context);
         void* memory = nullptr;
         cuda::check(cudaHostAlloc(&memory, std::size_t(2 * scalars) * sizeof(double), cudaHostAllocDefault),
                     "cudaHostAlloc");
@@ -22,7 +23,7 @@ public:
             cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
     }
     ~Graphs() {
-        cudaStreamSynchronize(cuda::stream());  // a step that ran ahead may still write its scalars
+        context_.stream().drain();  // a step that ran ahead may still write its scalars
         for (cudaEvent_t event : known_)
             if (event) cudaEventDestroy(event);
         cudaFreeHost(on_host_);
@@ -35,7 +36,7 @@ public:
         const auto give = [&] {
             step(slot);
             cuda::check(cudaMemcpyAsync(row(slot), from, std::size_t(scalars_) * sizeof(double), cudaMemcpyDeviceToHost,
-                                        cuda::stream()),
+                                        cuda::stream(context_)),
                         "cudaMemcpyAsync");
         };
         Replay& replay = replays_[slot];
@@ -43,10 +44,10 @@ public:
             give();
             replay.ran_before = true;
         } else {
-            if (!replay.recording) replay.recording = std::make_unique<device::Recording>(give);
+            if (!replay.recording) replay.recording = std::make_unique<device::Recording>(context_.stream(), give);
             replay.recording->queue();
         }
-        cuda::check(cudaEventRecord(known_[slot % 2], cuda::stream()), "cudaEventRecord");
+        cuda::check(cudaEventRecord(known_[slot % 2], cuda::stream(context_)), "cudaEventRecord");
     }
 
     /// Waits for the scalars of a launched step. It must be the last one launched among those of even, or of odd,
@@ -76,6 +77,7 @@ private:
 
     double* row(Index slot) const { return on_host_ + slot % 2 * scalars_; }
 
+    Context context_;
     Index scalars_, waits_ = 0;
     double last_step_ = 0.0;  ///< seconds
     std::chrono::steady_clock::time_point last_wait_ = std::chrono::steady_clock::now();
@@ -86,7 +88,7 @@ private:
 
 Iteration::Iteration(const Context& context, Index slots, Index scalars)
     : slots_(slots), count_(scalars), scalars_(context, "krylov: scalars", 2 * scalars) {
-    if (context.backend() == Backend::cuda) graphs_ = std::make_unique<Graphs>(slots, scalars);
+    if (context.backend() == Backend::cuda) graphs_ = std::make_unique<Graphs>(context, slots, scalars);
 }
 
 Iteration::~Iteration() = default;

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several OpenMP threads for a scope, even on grids too small to be worth it.
+// Several threads of a context for a scope, even on grids too small to be worth it.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
-#include "core/device/threads.hpp"
+#include "core/device/context.hpp"
 
 namespace hyperplane {
 
 class SeveralThreads {
 public:
-    explicit SeveralThreads(int threads) : worth_(least_parallel_work) {
-        omp_set_num_threads(threads);
-        least_parallel_work = 0;
+    SeveralThreads(const Context& context, int threads)
+        : context_(context), threads_(context.threads()), worth_(context.least_parallel_work()) {
+        context_.set_threads(threads);
+        context_.set_least_parallel_work(0);
     }
     ~SeveralThreads() {
-        omp_set_num_threads(1);
-        least_parallel_work = worth_;
+        context_.set_threads(threads_);
+        context_.set_least_parallel_work(worth_);
     }
     SeveralThreads(const SeveralThreads&) = delete;
     SeveralThreads& operator=(const SeveralThreads&) = delete;
 
 private:
+    Context context_;
+    int threads_;
     Index worth_;
 };
 
-/// What `result()` gives has the same bits for any number of threads.
+/// What `result()` gives has the same bits for any number of threads of the context.
 template <class Result>
-void expect_same_bits_for_any_threads(const Result& result) {
+void expect_same_bits_for_any_threads(const Context& context, const Result& result) {
     const auto one = result();
     for (int threads : {2, 3}) {
-        const SeveralThreads several(threads);
+        const SeveralThreads several(context, threads);
         EXPECT_EQ(result(), one) << threads << " threads";
     }
 }

@@ -12,15 +12,16 @@ void Cublas::check(cublasStatus_t status, const char* what) {
     if (status != CUBLAS_STATUS_SUCCESS) throw DeviceError(fmt::format("{}: cuBLAS status {}", what, int(status)));
 }
 
-Cublas::Cublas() : library_(fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR), "bench vectors on a GPU") {
+Cublas::Cublas(const Context& context)
+    : library_(fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR), "bench vectors on a GPU") {
     destroy_ = library_.find<decltype(cublasDestroy_v2)>("cublasDestroy_v2");
     dot_ = library_.find<decltype(cublasDdot_v2)>("cublasDdot_v2");
     axpy_ = library_.find<decltype(cublasDaxpy_v2)>("cublasDaxpy_v2");
     scale_ = library_.find<decltype(cublasDscal_v2)>("cublasDscal_v2");
     gemv_ = library_.find<decltype(cublasDgemv_v2)>("cublasDgemv_v2");
+    const cudaStream_t stream = cuda::stream(context);
     check(library_.find<decltype(cublasCreate_v2)>("cublasCreate_v2")(&handle_), "cublasCreate");
-    check(library_.find<decltype(cublasSetStream_v2)>("cublasSetStream_v2")(handle_, cuda::stream()),
-          "cublasSetStream");
+    check(library_.find<decltype(cublasSetStream_v2)>("cublasSetStream_v2")(handle_, stream), "cublasSetStream");
     check(library_.find<decltype(cublasSetPointerMode_v2)>("cublasSetPointerMode_v2")(handle_,
                                                                                       CUBLAS_POINTER_MODE_DEVICE),
           "cublasSetPointerMode");

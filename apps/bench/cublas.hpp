@@ -5,15 +5,16 @@
 
 #include <cublas_v2.h>
 
+#include "core/device/context.hpp"
 #include "core/device/shared_library.hpp"
 
 namespace hyperplane {
 
-/// cuBLAS on the program's stream; coefficients and results are in device memory.
+/// cuBLAS on a context's stream; coefficients and results are in device memory.
 class Cublas {
 public:
     /// Throws DeviceError if the library cannot be loaded or does not start.
-    Cublas();
+    explicit Cublas(const Context& context);
     ~Cublas();
     Cublas(const Cublas&) = delete;
     Cublas& operator=(const Cublas&) = delete;

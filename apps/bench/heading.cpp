@@ -9,7 +9,6 @@
 
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
-#include "core/device/device.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -23,14 +22,14 @@ nlohmann::json heading(const std::string& kind, const Context& context) {
                         {"backend", to_string(context.backend())},
                         {"processor", processor_name()},
                         {"threads", context.threads()}};
-    json["device"] = context.backend() == Backend::cuda ? device::properties().name : processor_name();
-    if (context.backend() == Backend::cuda) json["cuda_driver"] = device::properties().driver;
+    json["device"] = context.backend() == Backend::cuda ? context.stream().properties().name : processor_name();
+    if (context.backend() == Backend::cuda) json["cuda_driver"] = context.stream().properties().driver;
     return json;
 }
 
 void add_clocks(nlohmann::json& json, const Context& context) {
     if (context.backend() != Backend::cuda) return;
-    for (const auto& [name, value] : gpu_state(device::properties().ordinal)) {
+    for (const auto& [name, value] : gpu_state(context.stream().properties().ordinal)) {
         nlohmann::json& seen = json["seen"][name];
         if (std::find(seen.begin(), seen.end(), value) == seen.end()) seen.push_back(value);
     }

@@ -252,7 +252,7 @@ std::optional<double> BenchResult::best_baseline(const std::string& kernel) cons
 }
 
 double time_call(const Context& context, const std::function<void()>& call) {
-    if (context.backend() == Backend::cuda) return device::seconds_of(call);
+    if (context.backend() == Backend::cuda) return context.stream().seconds_of(call);
     const double begin = omp_get_wtime();
     call();
     return omp_get_wtime() - begin;
@@ -278,16 +278,17 @@ Timing time_calls(const Context& context, int repeats, const std::function<void(
 
 double copy_rate(const Context& context, int repeats) {
     const bool cuda = context.backend() == Backend::cuda;
-    const Context own = cuda ? Context::cuda(device::properties().ordinal) : Context::cpu(context.threads());
+    const Context own = cuda ? Context::cuda(context.stream().properties().ordinal, context.threads())
+                             : Context::cpu(context.threads());
     Grid grid;
     grid.nx = grid.ny = grid.nz = cuda ? 640 : 288;  // 2 x 2.0 GiB, 2 x 182 MiB: larger than any cache
     const Layout layout(LayoutKind::natural, grid, {});
     Vector from(own, layout, 1, "bench"), to(own, layout, 1, "bench");
     fill_random(from, 1);
     const Index bytes = from.size() * Index(sizeof(double));
-    const Timing seconds = time_calls(context, repeats, [&] {
+    const Timing seconds = time_calls(own, repeats, [&] {
         if (cuda)
-            device::copy(from.data(), to.data(), bytes);
+            own.stream().copy(from.data(), to.data(), bytes);
         else
             copy(from, to);
     });

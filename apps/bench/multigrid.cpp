@@ -20,7 +20,7 @@ public:
     GridPart in_cycle(const std::string& name, double bytes, const std::function<void()>& call) const {
         call();
         if (context_.backend() == Backend::cpu) return timed(name, bytes, call);
-        const device::Recording recording(call);
+        const device::Recording recording(context_.stream(), call);
         return timed(name, bytes, [&] { recording.queue(); });
     }
     GridPart timed(const std::string& name, double bytes, const std::function<void()>& call) const {

@@ -232,25 +232,25 @@ Pivots pivots_of(const FactorsAt& factors) {
 
 void fill_random(StructMatrix& a) {
     const Buffer<Int3> offsets = copied_to(a.context(), "bench", a.stencil().offsets());
-    for_each_point(a.backend(), a.layout(), "random matrix",
+    for_each_point(a.context(), a.layout(), "random matrix",
                    RandomRow{a.grid(), view(a), offsets.data(), a.stencil().size(), a.symmetric()});
 }
 
 void fill_random(Vector& x, std::uint64_t seed) {
-    for_each_point(x.backend(), x.layout(), "random vector", RandomPoint{x.layout().grid(), view(x), x.dof(), seed});
+    for_each_point(x.context(), x.layout(), "random vector", RandomPoint{x.layout().grid(), view(x), x.dof(), seed});
 }
 
 double spmv_error(const StructMatrix& a, const Vector& x, const Vector& y) {
     const HeldRows held(a);
     Maxima most(a.context());
-    for_each_point(a.backend(), a.layout(), "check of SpMV", SpmvCheck{held.rows, view(x), view(y), most.data()});
+    for_each_point(a.context(), a.layout(), "check of SpMV", SpmvCheck{held.rows, view(x), view(y), most.data()});
     return most.absolute() / (a.stencil().size() * a.dof());
 }
 
 double lower_error(const FactorsAt& factors, const Vector& r, const Vector& y) {
     const HeldRows held(factors.triangles, factors.triangle_places);
     Maxima most(factors.triangles.context());
-    for_each_point(r.backend(), r.layout(), "check of the lower solve",
+    for_each_point(r.context(), r.layout(), "check of the lower solve",
                    LowerCheck{held.rows, pivots_of(factors), view(r), view(y), most.data()});
     return most.relative();
 }
@@ -258,7 +258,7 @@ double lower_error(const FactorsAt& factors, const Vector& r, const Vector& y) {
 double upper_error(const FactorsAt& factors, const Vector& y, const Vector& z) {
     const HeldRows held(factors.triangles, factors.triangle_places);
     Maxima most(factors.triangles.context());
-    for_each_point(y.backend(), y.layout(), "check of the upper solve",
+    for_each_point(y.context(), y.layout(), "check of the upper solve",
                    UpperCheck{held.rows, pivots_of(factors), view(y), view(z), most.data()});
     return most.relative();
 }
@@ -280,7 +280,7 @@ double factor_error(const StructMatrix& a, const FactorsAt& factors) {
     const HeldRows matrix(a), triangles(factors.triangles, factors.triangle_places);
     const Buffer<int> partners = copied_to(a.context(), "bench", partner);
     Maxima most(a.context());
-    for_each_point(a.backend(), a.layout(), "check of the factorisation",
+    for_each_point(a.context(), a.layout(), "check of the factorisation",
                    FactorCheck{matrix.rows, triangles.rows, pivots_of(factors), partners.data(), every, most.data()});
     return most.absolute();
 }

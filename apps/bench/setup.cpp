@@ -2,7 +2,6 @@
 #include "apps/bench/setup.hpp"
 
 #include "apps/bench/kernels.hpp"
-#include "core/device/device.hpp"
 
 namespace hyperplane {
 
@@ -16,7 +15,7 @@ SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, co
 Timing time_in_iterations(const Context& context, int repeats, const std::function<void()>& call) {
     if (context.backend() == Backend::cpu) return time_calls(context, repeats, call);
     call();
-    const device::Recording recording(call);
+    const device::Recording recording(context.stream(), call);
     return time_calls(context, repeats, [&] { recording.queue(); });
 }
 

@@ -17,7 +17,9 @@
 #include "apps/bench/cublas.hpp"
 #else
 namespace hyperplane {
-class Cublas {};
+struct Cublas {
+    explicit Cublas(const Context&) {}
+};
 }  // namespace hyperplane
 #endif
 
@@ -71,7 +73,8 @@ struct VectorOperands {
         const Index size = x.size();
         storage = Buffer<double>(context, "bench", basis_columns * size);
         for (int at = 0; at < basis_columns; ++at)
-            device::copy(basis[std::size_t(at)]->data(), storage.data() + at * size, size * Index(sizeof(double)));
+            context.stream().copy(basis[std::size_t(at)]->data(), storage.data() + at * size,
+                                  size * Index(sizeof(double)));
     }
     void restore() {
         copy(begin.x, x);
@@ -166,7 +169,7 @@ double difference_of_results(const std::vector<double>& ours, const std::vector<
 
 std::vector<VectorOperation> bench_vectors(const Context& context, Index size, int repeats) {
     const bool cuda = context.backend() == Backend::cuda;
-    const std::unique_ptr<Cublas> cublas = cuda ? std::make_unique<Cublas>() : nullptr;
+    const std::unique_ptr<Cublas> cublas = cuda ? std::make_unique<Cublas>(context) : nullptr;
     const VectorBeginning begin(context, IndexSpace::plain(size));
     VectorOperands ours(context, begin, false);
     const std::unique_ptr<VectorOperands> theirs =

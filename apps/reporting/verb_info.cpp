@@ -34,7 +34,7 @@ Json device_json() {
     Json json = {{"host", host_name()},
                  {"processor", processor_name()},
                  {"processors", omp_get_num_procs()},
-                 {"threads", omp_get_max_threads()},
+                 {"threads", Context::cpu().threads()},
                  {"memory", in_mib(machine_memory())},
                  {"memory_left", in_mib(available_memory())}};
     const std::string why = device::unavailable();

@@ -6,7 +6,6 @@
 #include <bit>
 #include <optional>
 
-#include "core/device/threads.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/random.hpp"
 
@@ -25,7 +24,7 @@ std::uint64_t fingerprint(const SystemMatrix& matrix) {
     const Grid& grid = a.grid();
     const int entries = a.stencil().size(), dof = a.dof();
     std::uint64_t sum = 0;
-#pragma omp parallel for schedule(static) num_threads(threads_for(a.unknowns())) reduction(+ : sum)
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.unknowns())) reduction(+ : sum)
     for (Index row = 0; row < grid.points(); ++row) {
         const Int3 point = grid.point(row);
         Index k = row * entries * dof * dof;
@@ -40,7 +39,7 @@ std::uint64_t fingerprint(const Vector& x) {
     Vector copy;
     const Vector& host = on_host(x, copy);
     std::uint64_t sum = 0;
-#pragma omp parallel for schedule(static) num_threads(threads_for(x.size())) reduction(+ : sum)
+#pragma omp parallel for schedule(static) num_threads(host.context().threads_for(x.size())) reduction(+ : sum)
     for (Index row = 0; row < x.space().block_rows(); ++row) {
         const Index at = x.space().slot(row) * x.step();
         for (int c = 0; c < x.dof(); ++c) sum += term(row * x.dof() + c, host.data()[x.first(c) + at]);

@@ -30,15 +30,18 @@ rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
 KernelPreparation::KernelPreparation([[maybe_unused]] const std::vector<const Case*>& cases) {
     if constexpr (cuda_built) {
         rtc::Programs programs;
+        std::string architecture;
         for (const Case* one : cases)
-            if (one->context.backend() == Backend::cuda)
+            if (one->context.backend() == Backend::cuda) {
+                architecture = rtc::architecture_of(one->context.stream().properties());
                 for (rtc::Program& program : programs_of(*one, {one->space.layout().kind()}))
                     programs.push_back(std::move(program));
+            }
         if (programs.empty()) return;
         const int threads = cases.front()->context.threads();
-        running_ =
-            std::async(std::launch::async, [programs = std::move(programs), architecture = rtc::device_architecture(),
-                                            threads] { return rtc::prepare(programs, architecture, threads); });
+        running_ = std::async(std::launch::async, [programs = std::move(programs), architecture, threads] {
+            return rtc::prepare(programs, architecture, threads);
+        });
     }
 }
 

@@ -34,12 +34,13 @@ Restart restart_asked(const Invocation& invocation) {
 
 void check_memory(const Case& a_case) {
     const MemoryPlan plan = a_case.memory_plan();
-    const Backend backend = a_case.context.backend();
-    const Index available = available_memory(backend);
+    const Context& context = a_case.context;
+    const Index available = available_memory(context);
     if (plan.total() > available)
-        throw OutOfMemory(fmt::format("the run needs {}, {} has {} left:\n{}", in_mib(plan.total()),
-                                      backend == Backend::cpu ? "this machine" : device::properties().name,
-                                      in_mib(available), plan.table()));
+        throw OutOfMemory(
+            fmt::format("the run needs {}, {} has {} left:\n{}", in_mib(plan.total()),
+                        context.backend() == Backend::cpu ? "this machine" : context.stream().properties().name,
+                        in_mib(available), plan.table()));
 }
 
 RecordHeader header_of(const Case& a_case) {

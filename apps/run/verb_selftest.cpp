@@ -5,7 +5,6 @@
 // deck's first system or a small Poisson problem.
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -29,7 +28,7 @@ struct Check {
 
 /// Sets x to pseudo-random numbers in (-1, 1), the same on every machine.
 void fill_scattered(Vector& x, std::uint64_t seed) {
-    Vector made(Context::cpu(), x.space(), x.dof(), "scattered");
+    Vector made(x.context().host(), x.space(), x.dof(), "scattered");
     for (Index at = 0; at < x.size(); ++at) made.data()[at] = random_symmetric(seed, std::uint64_t(at));
     transfer(made, x);
 }
@@ -46,7 +45,8 @@ double asymmetry(const LinearOperator& o, const Vector& x, const Vector& y, Vect
 /// HPCG's TestCG: diagonal blocks times 1e6, those of the first nine points times 2e6 .. 10e6.
 void exaggerate_diagonal(SystemMatrix& of_any_kind) {
     StructMatrix& matrix = structured(of_any_kind);
-    StructMatrix a(Context::cpu(), matrix.layout(), matrix.stencil(), matrix.dof(), matrix.storage(), "exaggerated");
+    StructMatrix a(matrix.context().host(), matrix.layout(), matrix.stencil(), matrix.dof(), matrix.storage(),
+                   "exaggerated");
     a.assign(matrix);
     for (Index row = 0; row < a.grid().points(); ++row) {
         const Index slot = a.layout().slot(a.grid().point(row));
@@ -95,12 +95,13 @@ private:
     /// Sets up and solves three times, once with a single thread; all results must have the same bits.
     void repeatability() {
         std::vector<SolveReport> reports;
-        for (int threads : {case_.context.threads(), case_.context.threads(), 1}) {
-            omp_set_num_threads(threads);
+        const int threads = case_.context.threads();
+        for (int using_threads : {threads, threads, 1}) {
+            case_.context.set_threads(using_threads);
             set_up(*case_.preconditioner, system_);
             reports.push_back(solve());
         }
-        omp_set_num_threads(case_.context.threads());
+        case_.context.set_threads(threads);
         const auto spread = [&](auto member) {
             const auto [low, high] = std::minmax_element(reports.begin(), reports.end(),
                                                          [&](auto& a, auto& b) { return a.*member < b.*member; });

@@ -35,11 +35,10 @@ std::vector<std::string> architectures_of(const std::string& list) {
 std::vector<std::string> chosen_architectures(const Invocation& invocation) {
     if (invocation.has("arch")) return architectures_of(invocation.value("arch"));
     try {
-        device::require(0);
+        return {rtc::architecture_of(device::properties_of(0))};
     } catch (const DeviceError& error) {
         throw UsageError(fmt::format("{}; name the GPUs that the kernels are for: --arch 80,90,100", error.what()));
     }
-    return {rtc::device_architecture()};
 }
 
 /// Throws FileError if machine code cannot be kept.

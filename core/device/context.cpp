@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "core/error.hpp"
@@ -67,26 +68,43 @@ std::string MemoryLedger::table() const {
     return text + fmt::format("  {:<28} {:>14}\n", "total", in_mib(held_));
 }
 
-Context::Context(Backend backend, int threads)
+Context::Context(Backend backend, int threads, std::unique_ptr<const device::Stream> stream)
     : backend_(backend),
-      threads_(threads),
-      ledger_(std::make_shared<MemoryLedger>()),
-      gate_(std::make_shared<AllocationGate>()) {}
+      shared_(std::make_shared<Shared>(Shared{threads > 0 ? threads : omp_get_max_threads(), std::move(stream)})) {}
 
 Context Context::cpu(int threads) {
-    if (threads > 0) omp_set_num_threads(threads);
-    return Context(Backend::cpu, threads > 0 ? threads : omp_get_max_threads());
+    return Context(Backend::cpu, threads);
 }
 
-Context Context::cuda(int ordinal) {
-    device::require(ordinal);
-    return Context(Backend::cuda, omp_get_max_threads());
+Context Context::cuda(int ordinal, int threads) {
+    return Context(Backend::cuda, threads, std::make_unique<const device::Stream>(ordinal));
+}
+
+const device::Stream& Context::no_stream() {
+    throw Error(ExitCode::internal, "the stream of a context on the CPU was asked for");
+}
+
+void copy_between(const Context& of_source, const void* from, const Context& of_target, void* to, Index bytes) {
+    const bool from_gpu = of_source.backend() == Backend::cuda, to_gpu = of_target.backend() == Backend::cuda;
+    if (!from_gpu && !to_gpu) {
+        std::memcpy(to, from, std::size_t(bytes));
+        return;
+    }
+    const device::Stream& stream = (to_gpu ? of_target : of_source).stream();
+    const bool two_streams = from_gpu && to_gpu && &of_source.stream() != &stream;
+    if (two_streams) of_source.synchronize();
+    stream.copy(from, to, bytes);
+    if (two_streams) stream.synchronize();
+}
+
+const Context& no_context() {
+    throw Error(ExitCode::internal, "the context of a buffer without memory was asked for");
 }
 
 void* Context::allocate(const std::string& label, Index bytes) const {
-    const bool allowed = !*gate_ || (*gate_)(label, bytes);
+    const bool allowed = !shared_->gate || shared_->gate(label, bytes);
     const auto anew = [&] {
-        return backend_ == Backend::cuda ? device::allocate(bytes)
+        return backend_ == Backend::cuda ? stream().allocate(bytes)
                                          : allocate_aligned(std::size_t(std::max<Index>(bytes, 1)));
     };
     void* memory = allowed ? anew() : nullptr;
@@ -95,17 +113,17 @@ void* Context::allocate(const std::string& label, Index bytes) const {
             fmt::format("out of {}memory: {} for {} could not be allocated. Held so far:\n{}"
                         "Use a smaller grid, a lower fill_level or a shorter restart "
                         "(hyperplane check predicts what a deck needs).",
-                        backend_ == Backend::cuda ? "device " : "", in_mib(bytes), label, ledger_->table()));
-    ledger_->add(label, bytes);
+                        backend_ == Backend::cuda ? "device " : "", in_mib(bytes), label, ledger().table()));
+    ledger().add(label, bytes);
     return memory;
 }
 
 void Context::release(const std::string& label, void* memory, Index bytes) const {
     if (backend_ == Backend::cuda)
-        device::release(memory);
+        stream().release(memory);
     else
         std::free(memory);
-    ledger_->remove(label, bytes);
+    ledger().remove(label, bytes);
 }
 
 }  // namespace hyperplane

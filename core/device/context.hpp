@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/device/device.hpp"
-#include "core/device/threads.hpp"
 
 namespace hyperplane {
 
@@ -37,24 +36,38 @@ private:
     Index held_ = 0, peak_ = 0;
 };
 
-/// The backend, its threads and its memory. Copies share one ledger.
+/// The backend, its threads and its memory, which copies share. Whatever holds data knows its context, and loops over
+/// that data use its threads: contexts with different numbers of threads work side by side.
 class Context {
 public:
     /// A CPU context that uses `threads` OpenMP threads (0: OpenMP's default).
     static Context cpu(int threads = 0);
-    /// The context of GPU `ordinal`; throws DeviceError if there is none. Its ledger counts device memory.
-    static Context cuda(int ordinal = 0);
+    /// The context of GPU `ordinal`; throws DeviceError if there is none. Its ledger counts device memory. The host's
+    /// part of the work uses `threads` OpenMP threads (0: OpenMP's default).
+    static Context cuda(int ordinal = 0, int threads = 0);
 
     Backend backend() const { return backend_; }
-    /// A context in which the host prepares data: this one, or for a GPU a CPU context with a ledger of its own.
-    Context host() const { return backend_ == Backend::cpu ? *this : cpu(); }
-    int threads() const { return threads_; }
-    MemoryLedger& ledger() const { return *ledger_; }
+    /// A context in which the host prepares data: this one, or for a GPU a CPU context with as many threads and
+    /// a ledger of its own.
+    Context host() const { return backend_ == Backend::cpu ? *this : cpu(threads()); }
+    int threads() const { return shared_->threads; }
+    /// Changes the number of threads for this context and its copies. Results have the same bits for any number.
+    void set_threads(int threads) const { shared_->threads = threads; }
+    /// Threads for a loop over `unknowns` values of a vector. Loops over few unknowns run on one thread, since waking
+    /// the others costs more time than they save.
+    int threads_for(Index unknowns) const { return unknowns < shared_->least_parallel_work ? 1 : shared_->threads; }
+    /// The number of unknowns from which on loops use several threads; tests set it to 0, for small grids.
+    Index least_parallel_work() const { return shared_->least_parallel_work; }
+    void set_least_parallel_work(Index unknowns) const { shared_->least_parallel_work = unknowns; }
+    MemoryLedger& ledger() const { return shared_->ledger; }
 
     /// Waits for all queued work; throws if any of it failed.
     void synchronize() const {
-        if (backend_ == Backend::cuda) device::synchronize();
+        if (backend_ == Backend::cuda) stream().synchronize();
     }
+    /// The GPU's stream, on which all work on the context's data is queued; copies share it. Throws Error (internal) on
+    /// a CPU.
+    const device::Stream& stream() const { return shared_->stream ? *shared_->stream : no_stream(); }
 
     /// 64-byte aligned memory of the backend, uninitialised; throws OutOfMemory with the ledger in the message.
     void* allocate(const std::string& label, Index bytes) const;
@@ -63,16 +76,26 @@ public:
     /// Decides about an allocation: it is called with label and bytes before each one, and false means "out of
     /// memory". Used by tests and for --memory-limit.
     using AllocationGate = std::function<bool(const std::string& label, Index bytes)>;
-    void set_allocation_gate(AllocationGate gate) const { *gate_ = std::move(gate); }
+    void set_allocation_gate(AllocationGate gate) const { shared_->gate = std::move(gate); }
 
 private:
-    Context(Backend backend, int threads);
+    struct Shared {
+        int threads;
+        std::unique_ptr<const device::Stream> stream = nullptr;  ///< on a GPU
+        Index least_parallel_work = Index(1) << 15;
+        MemoryLedger ledger = {};
+        AllocationGate gate = {};
+    };
+
+    Context(Backend backend, int threads, std::unique_ptr<const device::Stream> stream = nullptr);
+    [[noreturn]] static const device::Stream& no_stream();
 
     Backend backend_;
-    int threads_;
-    std::shared_ptr<MemoryLedger> ledger_;
-    std::shared_ptr<AllocationGate> gate_;
+    std::shared_ptr<Shared> shared_;
 };
+
+/// Throws Error (internal).
+[[noreturn]] const Context& no_context();
 
 /// Owns `size` values of T in a context's memory, initially zero. Movable, not copyable. On a GPU the addresses
 /// are the device's, and the host cannot read through them.
@@ -94,6 +117,8 @@ public:
     const T* data() const { return data_; }
     Index size() const { return size_; }
     Backend backend() const { return context_ ? context_->backend() : Backend::cpu; }
+    /// Throws Error (internal) for a buffer that was never given memory.
+    const Context& context() const { return context_ ? *context_ : no_context(); }
     T& operator[](Index at) { return data_[at]; }
     const T& operator[](Index at) const { return data_[at]; }
     T* begin() { return data_; }
@@ -117,8 +142,8 @@ private:
 
 /// Sets [data, data + size) to zero with the threads that will use it (first touch).
 template <class T>
-void fill_zero(T* data, Index size) {
-#pragma omp parallel for schedule(static) num_threads(threads_for(size))
+void fill_zero(const Context& context, T* data, Index size) {
+#pragma omp parallel for schedule(static) num_threads(context.threads_for(size))
     for (Index at = 0; at < size; ++at) data[at] = T{};
 }
 
@@ -127,9 +152,9 @@ Buffer<T>::Buffer(const Context& context, std::string label, Index size)
     : context_(std::make_shared<const Context>(context)), label_(std::move(label)), size_(size) {
     data_ = static_cast<T*>(context.allocate(label_, size * Index(sizeof(T))));
     if (context.backend() == Backend::cuda)
-        device::zero(data_, size_ * Index(sizeof(T)));
+        context.stream().zero(data_, size_ * Index(sizeof(T)));
     else
-        fill_zero(data_, size_);
+        fill_zero(context, data_, size_);
 }
 
 /// A copy of `values` in a context's memory.
@@ -137,18 +162,21 @@ template <class T>
 Buffer<T> copied_to(const Context& context, const std::string& label, const std::vector<T>& values) {
     Buffer<T> copy(context, label, Index(values.size()));
     if (context.backend() == Backend::cuda)
-        device::copy(values.data(), copy.data(), copy.size() * Index(sizeof(T)));
+        context.stream().copy(values.data(), copy.data(), copy.size() * Index(sizeof(T)));
     else
         std::copy(values.begin(), values.end(), copy.begin());
     return copy;
 }
+
+/// Copies `bytes` bytes between the memories of two contexts, after the work that either has queued.
+void copy_between(const Context& of_source, const void* from, const Context& of_target, void* to, Index bytes);
 
 /// `made` in a context's memory: the buffer itself if it lies there already, otherwise a copy.
 template <class T>
 Buffer<T> moved_to(const Context& context, const std::string& label, Buffer<T> made) {
     if (made.backend() == context.backend()) return made;
     Buffer<T> moved(context, label, made.size());
-    device::copy(made.data(), moved.data(), made.size() * Index(sizeof(T)));
+    copy_between(made.context(), made.data(), context, moved.data(), made.size() * Index(sizeof(T)));
     return moved;
 }
 

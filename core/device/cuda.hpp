@@ -6,21 +6,21 @@
 
 #include <string>
 
-#include "core/device/device.hpp"
+#include "core/device/context.hpp"
 
 namespace hyperplane::cuda {
 
 /// If a call failed, throws OutOfMemory for want of memory, otherwise DeviceError. `what` names the call or kernel.
 void check(cudaError_t error, const char* what);
 
-/// The stream of all work.
-cudaStream_t stream();
+/// The stream of a context. Its GPU becomes the calling thread's current one, as launches need it.
+cudaStream_t stream(const Context& context);
 
 /// Checks the launch of a kernel, and keeps its name for the messages of later errors.
-void launched(const char* kernel);
+void launched(const Context& context, const char* kernel);
 
-inline int multiprocessors() {
-    return device::properties().multiprocessors;
+inline int multiprocessors(const Context& context) {
+    return context.stream().properties().multiprocessors;
 }
 
 /// Blocks of `threads` threads that cover `work` items.

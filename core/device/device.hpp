@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The GPU for code without CUDA's headers: whether there is one, its memory, its stream.
+// The GPUs for code without CUDA's headers: which there are, and streams of work on them.
 //
-// All work on a GPU goes through one stream in order, so calls need no synchronisation among each other. In a program
-// built without CUDA no GPU is available, and `require` says so.
+// A context on a GPU has a stream (core/device/context.hpp), and all work on its data goes through that stream in
+// order, so calls need no synchronisation among each other. In a program built without CUDA no GPU is available, and
+// making a stream says so.
 #pragma once
 
 #include <functional>
@@ -32,30 +33,66 @@ inline bool available() {
 }
 /// Every GPU of this machine, by ordinal; empty if unavailable() gives a reason.
 std::vector<Properties> all();
-/// Chooses GPU `ordinal` for the rest of the program; throws DeviceError if it does not exist or cannot be used.
-void require(int ordinal = 0);
-/// Whether `require` has chosen one.
-bool chosen();
-/// The properties of the chosen GPU. Throws an internal error if none is chosen, so that nobody computes with zeros.
-const Properties& properties();
-/// Bytes of the GPU's memory that are free now.
-Index free_memory();
+/// The properties of GPU `ordinal`; throws DeviceError if it does not exist or cannot be used.
+Properties properties_of(int ordinal);
+/// Bytes of a GPU's memory that are free now.
+Index free_memory(int ordinal);
 
-/// Device memory; null if there is not enough.
-void* allocate(Index bytes);
-void release(void* memory);
-/// Queued after all earlier work.
-void zero(void* memory, Index bytes);
-/// Copies between host and device, or within either. If one side is the host's, the copy is finished on return.
-void copy(const void* from, void* to, Index bytes);
-/// Waits for all queued work. Throws if any of it failed; the message names the last kernel launched.
-void synchronize();
+/// Memory for the sums of a stream's kernels. One kernel at a time uses it, since the work of a stream is in order.
+struct Scratch {
+    static constexpr Index sums = Index(1) << 16;  ///< number of doubles at `partial`
+
+    double* partial = nullptr;
+    unsigned* arrived = nullptr;  ///< 0 between kernels
+    double* scalar = nullptr;     ///< for a result that the host reads next
+};
+
+/// Work on a GPU in order. One thread at a time uses a stream; different threads can use different ones, of one GPU or
+/// of several.
+class Stream {
+public:
+    /// Throws DeviceError if the GPU does not exist or cannot be used.
+    explicit Stream(int ordinal);
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+
+    const Properties& properties() const { return properties_; }
+    /// The cudaStream_t. The stream's GPU becomes the calling thread's current one, as launches need it.
+    void* handle() const;
+    const Scratch& scratch() const { return scratch_; }
+
+    /// Device memory; null if there is not enough.
+    void* allocate(Index bytes) const;
+    void release(void* memory) const;
+    /// Queued after all earlier work.
+    void zero(void* memory, Index bytes) const;
+    /// Copies between host and device, or within either. If one side is the host's, the copy is finished on return.
+    void copy(const void* from, void* to, Index bytes) const;
+    /// Waits for all queued work. Throws if any of it failed; the message names the last kernel launched.
+    void synchronize() const;
+    /// The same without a report of errors, for destructors.
+    void drain() const noexcept;
+    /// Seconds that the device takes for the work that `call` queues, measured between two events.
+    double seconds_of(const std::function<void()>& call) const;
+
+    /// Keeps a kernel's name for the messages of later errors.
+    void note(const char* kernel) const { last_kernel_ = kernel; }
+    const std::string& last_kernel() const { return last_kernel_; }
+
+private:
+    Properties properties_;
+    void* stream_ = nullptr;
+    Scratch scratch_;
+    mutable std::string last_kernel_ = "no kernel";
+};
+
 /// A CUDA graph of the work that a call queues: it is recorded once and can be queued again as a whole.
 class Recording {
 public:
-    /// Records the work of `call` without running it. `call` must have run once before, since it must not allocate
-    /// memory or load kernels while it is recorded.
-    explicit Recording(const std::function<void()>& call);
+    /// Records the work that `call` queues on a stream without running it. `call` must have run once before, since it
+    /// must not allocate memory or load kernels while it is recorded.
+    Recording(const Stream& stream, const std::function<void()>& call);
     ~Recording();
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
@@ -63,9 +100,8 @@ public:
     void queue() const;
 
 private:
+    const Stream& stream_;
     void* graph_ = nullptr;
 };
-/// Seconds that the device takes for the work that `call` queues, measured between two events.
-double seconds_of(const std::function<void()>& call);
 
 }  // namespace hyperplane::device

@@ -7,22 +7,36 @@
 namespace hyperplane {
 namespace {
 
-/// A CUDA event in the stream.
+/// If a call failed, throws as cuda::check does; the message names the last kernel of the stream.
+void check(const device::Stream& stream, cudaError_t error, const char* what) {
+    if (error != cudaSuccess)
+        cuda::check(error, fmt::format("{}, last kernel launched: {}", what, stream.last_kernel()).c_str());
+}
+
+cudaStream_t cuda_stream(const device::Stream& stream) {
+    return static_cast<cudaStream_t>(stream.handle());
+}
+
+/// A CUDA event in a stream.
 class Event {
 public:
-    Event() { cuda::check(cudaEventCreate(&event_), "cudaEventCreate"); }
+    explicit Event(const device::Stream& stream) : stream_(stream) {
+        stream.handle();
+        cuda::check(cudaEventCreate(&event_), "cudaEventCreate");
+    }
     ~Event() { cudaEventDestroy(event_); }
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
-    void record() { cuda::check(cudaEventRecord(event_, cuda::stream()), "cudaEventRecord"); }
+    void record() { check(stream_, cudaEventRecord(event_, cuda_stream(stream_)), "cudaEventRecord"); }
     double seconds_since(const Event& begin) const {
         float milliseconds = 0.0f;
-        cuda::check(cudaEventSynchronize(event_), "cudaEventSynchronize");
+        check(stream_, cudaEventSynchronize(event_), "cudaEventSynchronize");
         cuda::check(cudaEventElapsedTime(&milliseconds, begin.event_, event_), "cudaEventElapsedTime");
         return 1e-3 * double(milliseconds);
     }
 
 private:
+    const device::Stream& stream_;
     cudaEvent_t event_{};
 };
 
@@ -57,16 +71,7 @@ private:
     bool open_ = true;
 };
 
-struct Chosen {
-    bool made = false;
-    device::Properties properties;
-    cudaStream_t stream = nullptr;
-};
-
-Chosen the_gpu;
-std::string kernel_name = "no kernel";
-
-device::Properties properties_of(int ordinal) {
+device::Properties read_properties(int ordinal) {
     cudaDeviceProp p{};
     cuda::check(cudaGetDeviceProperties(&p, ordinal), "cudaGetDeviceProperties");
     int driver = 0;
@@ -89,18 +94,18 @@ namespace cuda {
 void check(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
     cudaGetLastError();  // resets the error, which would otherwise be reported a second time
-    const std::string message = fmt::format("{}: CUDA error {} ({}); last kernel launched: {}", what,
-                                            cudaGetErrorName(error), cudaGetErrorString(error), kernel_name);
+    const std::string message =
+        fmt::format("{}: CUDA error {} ({})", what, cudaGetErrorName(error), cudaGetErrorString(error));
     if (error == cudaErrorMemoryAllocation) throw OutOfMemory("out of device memory in " + message);
     throw DeviceError(message);
 }
 
-cudaStream_t stream() {
-    return the_gpu.stream;
+cudaStream_t stream(const Context& context) {
+    return cuda_stream(context.stream());
 }
 
-void launched(const char* kernel) {
-    kernel_name = kernel;
+void launched(const Context& context, const char* kernel) {
+    context.stream().note(kernel);
     check(cudaGetLastError(), kernel);
 }
 
@@ -122,75 +127,106 @@ std::vector<Properties> all() {
     std::vector<Properties> found;
     int count = 0;
     if (available()) cuda::check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-    for (int ordinal = 0; ordinal < count; ++ordinal) found.push_back(properties_of(ordinal));
+    for (int ordinal = 0; ordinal < count; ++ordinal) found.push_back(read_properties(ordinal));
     return found;
 }
 
-void require(int ordinal) {
-    if (the_gpu.made && the_gpu.properties.ordinal == ordinal) return;
+Properties properties_of(int ordinal) {
     if (const std::string why = unavailable(); !why.empty()) throw DeviceError("no GPU can be used: " + why);
     int count = 0;
     cuda::check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
     if (ordinal < 0 || ordinal >= count)
         throw DeviceError(fmt::format("GPU {} was asked for, but there are {}, numbered from 0", ordinal, count));
-    cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
-    const Properties properties = properties_of(ordinal);
+    const Properties properties = read_properties(ordinal);
     if (properties.major < 8)
         throw DeviceError(fmt::format("{} has compute capability {}.{}; 8.0 or newer is needed", properties.name,
                                       properties.major, properties.minor));
-    the_gpu.properties = properties;
-    cuda::check(cudaStreamCreateWithFlags(&the_gpu.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    the_gpu.made = true;
+    return properties;
 }
 
-bool chosen() {
-    return the_gpu.made;
-}
-
-const Properties& properties() {
-    if (!the_gpu.made) throw Error(ExitCode::internal, "the properties of a GPU were asked for before one was chosen");
-    return the_gpu.properties;
-}
-
-Index free_memory() {
+Index free_memory(int ordinal) {
     std::size_t free = 0, total = 0;
+    cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
     cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     return Index(free);
 }
 
-void* allocate(Index bytes) {
+Stream::Stream(int ordinal) : properties_(properties_of(ordinal)) {
+    cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
+    cudaStream_t made = nullptr;
+    cuda::check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    stream_ = made;
+    const Index bytes = (Scratch::sums + 2) * Index(sizeof(double));
+    scratch_.partial = static_cast<double*>(allocate(bytes));
+    if (!scratch_.partial) {
+        cudaStreamDestroy(made);
+        throw OutOfMemory(fmt::format("GPU {} has no memory left for a stream's sums, {} bytes", ordinal, bytes));
+    }
+    scratch_.scalar = scratch_.partial + Scratch::sums;
+    scratch_.arrived = reinterpret_cast<unsigned*>(scratch_.scalar + 1);
+    zero(scratch_.partial, bytes);
+}
+
+Stream::~Stream() {
+    drain();
+    cudaFree(scratch_.partial);
+    cudaStreamDestroy(static_cast<cudaStream_t>(stream_));
+}
+
+void* Stream::handle() const {
+    check(*this, cudaSetDevice(properties_.ordinal), "cudaSetDevice");
+    return stream_;
+}
+
+void* Stream::allocate(Index bytes) const {
+    handle();
     void* memory = nullptr;
     const cudaError_t error = cudaMalloc(&memory, std::size_t(bytes > 0 ? bytes : 1));
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         return nullptr;
     }
-    cuda::check(error, "cudaMalloc");
+    check(*this, error, "cudaMalloc");
     return memory;
 }
 
-void release(void* memory) {
-    cudaFree(memory);  // unchecked: the call may be part of unwinding after another error
+void Stream::release(void* memory) const {
+    cudaSetDevice(properties_.ordinal);  // unchecked, both: the call may be part of unwinding after another error
+    cudaFree(memory);
 }
 
-void zero(void* memory, Index bytes) {
-    cuda::check(cudaMemsetAsync(memory, 0, std::size_t(bytes), cuda::stream()), "cudaMemsetAsync");
+void Stream::zero(void* memory, Index bytes) const {
+    check(*this, cudaMemsetAsync(memory, 0, std::size_t(bytes), cuda_stream(*this)), "cudaMemsetAsync");
 }
 
-void copy(const void* from, void* to, Index bytes) {
-    cuda::check(cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDefault, cuda::stream()), "cudaMemcpyAsync");
+void Stream::copy(const void* from, void* to, Index bytes) const {
+    check(*this, cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDefault, cuda_stream(*this)),
+          "cudaMemcpyAsync");
     cudaPointerAttributes a{}, b{};
     cuda::check(cudaPointerGetAttributes(&a, from), "cudaPointerGetAttributes");
     cuda::check(cudaPointerGetAttributes(&b, to), "cudaPointerGetAttributes");
     if (a.type != cudaMemoryTypeDevice || b.type != cudaMemoryTypeDevice) synchronize();
 }
 
-void synchronize() {
-    cuda::check(cudaStreamSynchronize(cuda::stream()), "cudaStreamSynchronize");
+void Stream::synchronize() const {
+    check(*this, cudaStreamSynchronize(cuda_stream(*this)), "cudaStreamSynchronize");
 }
 
-Recording::Recording(const std::function<void()>& call) {
-    Capture capture(cuda::stream());
+void Stream::drain() const noexcept {
+    cudaSetDevice(properties_.ordinal);
+    cudaStreamSynchronize(static_cast<cudaStream_t>(stream_));
+}
+
+double Stream::seconds_of(const std::function<void()>& call) const {
+    Event begin(*this), end(*this);
+    begin.record();
+    call();
+    end.record();
+    return end.seconds_since(begin);
+}
+
+Recording::Recording(const Stream& stream, const std::function<void()>& call) : stream_(stream) {
+    Capture capture(cuda_stream(stream));
     call();
     graph_ = capture.instantiate();
 }
@@ -200,15 +236,7 @@ Recording::~Recording() {
 }
 
 void Recording::queue() const {
-    cuda::check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), cuda::stream()), "cudaGraphLaunch");
-}
-
-double seconds_of(const std::function<void()>& call) {
-    Event begin, end;
-    begin.record();
-    call();
-    end.record();
-    return end.seconds_since(begin);
+    check(stream_, cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), cuda_stream(stream_)), "cudaGraphLaunch");
 }
 
 }  // namespace device

@@ -11,32 +11,30 @@ std::string unavailable() {
 std::vector<Properties> all() {
     return {};
 }
-void require(int) {
+Properties properties_of(int) {
     throw DeviceError("no GPU can be used: " + unavailable());
 }
-bool chosen() {
-    return false;
-}
-const Properties& properties() {
-    throw Error(ExitCode::internal, "the properties of a GPU were asked for before one was chosen");
-}
-Index free_memory() {
+Index free_memory(int) {
     return 0;
 }
-void* allocate(Index) {
+Stream::Stream(int ordinal) : properties_(properties_of(ordinal)) {}
+Stream::~Stream() = default;
+void* Stream::handle() const {
     return nullptr;
 }
-void release(void*) {}
-void zero(void*, Index) {}
-void copy(const void*, void*, Index) {}
-void synchronize() {}
-Recording::Recording(const std::function<void()>&) {
-    require();
+void* Stream::allocate(Index) const {
+    return nullptr;
 }
-Recording::~Recording() = default;
-void Recording::queue() const {}
-double seconds_of(const std::function<void()>&) {
+void Stream::release(void*) const {}
+void Stream::zero(void*, Index) const {}
+void Stream::copy(const void*, void*, Index) const {}
+void Stream::synchronize() const {}
+void Stream::drain() const noexcept {}
+double Stream::seconds_of(const std::function<void()>&) const {
     return 0.0;
 }
+Recording::Recording(const Stream& stream, const std::function<void()>&) : stream_(stream) {}
+Recording::~Recording() = default;
+void Recording::queue() const {}
 
 }  // namespace hyperplane::device

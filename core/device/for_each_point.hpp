@@ -44,37 +44,36 @@ __global__ void visit_tiles(const __grid_constant__ Layout layout, const __grid_
 }
 
 template <class Body>
-void launch_for_each_point(const Layout& layout, const char* name, const Body& body) {
+void launch_for_each_point(const Context& context, const Layout& layout, const char* name, const Body& body) {
     constexpr int threads = 256;
     if constexpr (requires { typename Body::in_tiles; }) {
         static_assert(tile_x * tile_y == threads);
         const Grid& grid = layout.grid();
         const unsigned tiles =
             cuda::blocks_for(grid.nx, tile_x) * cuda::blocks_for(grid.ny, tile_y) * unsigned(grid.nz);
-        visit_tiles<<<tiles, threads, 0, cuda::stream()>>>(layout, body);
-        return cuda::launched(name);
+        visit_tiles<<<tiles, threads, 0, cuda::stream(context)>>>(layout, body);
+        return cuda::launched(context, name);
     }
     const unsigned blocks = cuda::blocks_for(layout.slots(), threads);
     constexpr bool few_points = requires {
         typename Body::few_points;
     };
     if (few_points || layout.slots() <= Index(1) << 31)
-        visit_points<unsigned><<<blocks, threads, 0, cuda::stream()>>>(layout, body);
+        visit_points<unsigned><<<blocks, threads, 0, cuda::stream(context)>>>(layout, body);
     else if constexpr (!few_points)
-        visit_points<Index><<<blocks, threads, 0, cuda::stream()>>>(layout, body);
-    cuda::launched(name);
+        visit_points<Index><<<blocks, threads, 0, cuda::stream(context)>>>(layout, body);
+    cuda::launched(context, name);
 }
 #endif
 
-/// Calls body(point, slot) once for every point: over OpenMP's threads, or as a kernel that is queued on the device.
-/// The message of a device error contains `name`.
+/// Calls body(point, slot) once for every point: over the context's threads, or as a kernel that is queued on its
+/// device. The message of a device error contains `name`.
 template <class Body>
-void for_each_point([[maybe_unused]] Backend backend, const Layout& layout, [[maybe_unused]] const char* name,
-                    const Body& body) {
+void for_each_point(const Context& context, const Layout& layout, [[maybe_unused]] const char* name, const Body& body) {
 #ifdef __CUDACC__
-    if (backend == Backend::cuda) return launch_for_each_point(layout, name, body);
+    if (context.backend() == Backend::cuda) return launch_for_each_point(context, layout, name, body);
 #endif
-    for_each_point(layout, body);
+    for_each_point(context, layout, body);
 }
 
 }  // namespace hyperplane

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/types.hpp"
+#include "core/device/context.hpp"
 
 namespace hyperplane::rtc {
 
@@ -74,8 +74,8 @@ struct Compilation {
 Compilation prepare(const Programs& programs, const std::string& architecture, int threads);
 /// The programs that this process compiled because a kernel was needed that had not been prepared.
 Compilation unprepared();
-/// The architecture of the chosen device, "sm_90".
-std::string device_architecture();
+/// The architecture of a GPU, "sm_90".
+std::string architecture_of(const device::Properties& device);
 /// The folder in which machine code is kept, empty if it is kept nowhere.
 std::string kept_in();
 
@@ -95,32 +95,34 @@ public:
 
     explicit operator bool() const { return function_; }
     const std::string& name() const { return name_; }
+    const device::Stream& stream() const { return *stream_; }
     /// Allows `bytes` of dynamic shared memory for a block.
     void allow_shared(Index bytes) const;
     /// Resident blocks on a multiprocessor.
     int occupancy(int threads, Index shared_bytes) const;
 
 protected:
-    AnyKernel(const Source& source, const Definitions& definitions, const std::string& name);
+    AnyKernel(const Context& context, const Source& source, const Definitions& definitions, const std::string& name);
     void launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early) const;
 
 private:
+    const device::Stream* stream_ = nullptr;
     void* function_ = nullptr;
     std::string name_;
 };
 
-/// A compiled kernel on the device that takes an `Arguments`.
+/// A compiled kernel that takes an `Arguments`, for data of one context, which must outlive it.
 template <class Arguments>
 class Kernel : public AnyKernel {
 public:
     static_assert(std::is_trivially_copyable_v<Arguments> && std::is_standard_layout_v<Arguments>);
 
     Kernel() = default;
-    /// The kernel `name` of a source, compiled for the chosen device and these definitions.
-    Kernel(const Source& source, const Definitions& definitions, const std::string& name)
-        : AnyKernel(source, definitions, name) {}
+    /// The kernel `name` of a source, compiled for the context's GPU and these definitions.
+    Kernel(const Context& context, const Source& source, const Definitions& definitions, const std::string& name)
+        : AnyKernel(context, source, definitions, name) {}
 
-    /// Launches on the program's stream. `early`: the kernel may begin when all blocks of the kernel before have
+    /// Launches on the context's stream. `early`: the kernel may begin when all blocks of the kernel before have
     /// allowed it, and waits itself for what that one writes (programmatic dependent launch).
     void launch(Blocks blocks, unsigned threads, Index shared_bytes, const Arguments& arguments,
                 bool early = false) const {

@@ -301,8 +301,7 @@ Compilation unprepared() {
     return machine_code().unprepared();
 }
 
-std::string device_architecture() {
-    const auto& device = device::properties();
+std::string architecture_of(const device::Properties& device) {
     return fmt::format("sm_{}{}", device.major, device.minor);
 }
 
@@ -311,12 +310,14 @@ std::string kept_in() {
 }
 
 void AnyKernel::allow_shared(Index bytes) const {
+    stream_->handle();
     cuda::check(cudaFuncSetAttribute(function_, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
                 name_.c_str());
 }
 
 int AnyKernel::occupancy(int threads, Index shared_bytes) const {
     int blocks = 0;
+    stream_->handle();
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_, threads, std::size_t(shared_bytes)),
                 name_.c_str());
     return blocks;
@@ -331,29 +332,32 @@ void AnyKernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, cons
     config.gridDim = dim3(blocks.x, blocks.y);
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = std::size_t(shared_bytes);
-    config.stream = cuda::stream();
+    config.stream = static_cast<cudaStream_t>(stream_->handle());
     config.attrs = &attribute;
     config.numAttrs = early ? 1 : 0;
     cuda::check(cudaLaunchKernelExC(&config, function_, arguments), name_.c_str());
-    cuda::launched(name_.c_str());
+    stream_->note(name_.c_str());
 }
 
-AnyKernel::AnyKernel(const Source& source, const Definitions& definitions, const std::string& name) : name_(name) {
+AnyKernel::AnyKernel(const Context& context, const Source& source, const Definitions& definitions,
+                     const std::string& name)
+    : stream_(&context.stream()), name_(name) {
     static std::mutex mutex;
     static std::map<std::string, cudaLibrary_t> libraries;
     const std::lock_guard lock(mutex);
     const CompilerInput program(source, definitions);
-    auto found = libraries.find(program.key);
+    stream_->handle();
+    const std::string architecture = architecture_of(stream_->properties()), key = architecture + "\n" + program.key;
+    auto found = libraries.find(key);
     if (found == libraries.end()) {
-        const std::vector<char>& code = machine_code().of(program, device_architecture());
+        const std::vector<char>& code = machine_code().of(program, architecture);
         cudaLibrary_t library{};
         cuda::check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                     program.name.c_str());
-        found = libraries.emplace(program.key, library).first;
+        found = libraries.emplace(key, library).first;
     }
-    // Errors name the last kernel launched, also after the Kernel object is gone.
     static std::map<std::string, cudaKernel_t> kernels;
-    const auto [entry, fresh] = kernels.try_emplace(program.key + "\n" + name);
+    const auto [entry, fresh] = kernels.try_emplace(key + "\n" + name);
     if (fresh) cuda::check(cudaLibraryGetKernel(&entry->second, found->second, name.c_str()), name.c_str());
     function_ = reinterpret_cast<void*>(entry->second);
 }

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/device/threads.hpp"
+#include "core/device/context.hpp"
 #include "core/grid/grid.hpp"
 #include "core/grid/stencil.hpp"
 
@@ -124,12 +124,12 @@ private:
     LevelMap levels_;
 };
 
-/// Calls body(run) once for every run of the layout. OpenMP's threads share the runs if the grid, with `dof` unknowns
-/// a point, is large enough (threads_for). No two runs share a slot.
+/// Calls body(run) once for every run of the layout. The context's threads share the runs if the grid, with `dof`
+/// unknowns a point, is large enough (Context::threads_for). No two runs share a slot.
 template <class Body>
-void for_each_run(const Layout& layout, int dof, const Body& body) {
+void for_each_run(const Context& context, const Layout& layout, int dof, const Body& body) {
     const Grid& grid = layout.grid();
-    const int threads = threads_for(layout.slots() * dof);
+    const int threads = context.threads_for(layout.slots() * dof);
     if (layout.kind() == LayoutKind::natural) {
         const Index lines = Index(grid.ny) * grid.nz;
 #pragma omp parallel for schedule(static) num_threads(threads)
@@ -143,14 +143,14 @@ void for_each_run(const Layout& layout, int dof, const Body& body) {
     }
 }
 
-/// Calls body(point, slot) once for every point, over OpenMP's threads. A body whose work at a point equals that of
-/// several unknowns has a member `int unknowns() const` that says how many, for the choice of the number of threads.
+/// Calls body(point, slot) once for every point, over the context's threads. A body whose work at a point equals that
+/// of several unknowns has a member `int unknowns() const` that says how many, for the choice of the number of threads.
 template <class Body>
-void for_each_point(const Layout& layout, const Body& body) {
+void for_each_point(const Context& context, const Layout& layout, const Body& body) {
     const Int3 step = layout.step();
     int unknowns = 1;
     if constexpr (requires { body.unknowns(); }) unknowns = body.unknowns();
-    for_each_run(layout, unknowns, [&](const Run& run) {
+    for_each_run(context, layout, unknowns, [&](const Run& run) {
         Int3 p = run.first;
         for (int t = 0; t < run.count; ++t, p = p + step) body(p, run.slot + t);
     });

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/device/threads.hpp"
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/vector/blas1.hpp"
@@ -57,14 +56,14 @@ Index StructMatrix::nonzeros() const {
 void StructMatrix::set_zero(int entry) {
     const Index size = Index(dof()) * dof() * stride_;
     if (backend() == Backend::cuda)
-        device::zero(values(entry), size * Index(sizeof(double)));
+        context().stream().zero(values(entry), size * Index(sizeof(double)));
     else
-        fill_zero(values(entry), size);
+        fill_zero(context(), values(entry), size);
 }
 
 void StructMatrix::assign(const StructMatrix& other) {
     if (backend() == Backend::cuda || other.backend() == Backend::cuda)
-        device::copy(other.values_.data(), values_.data(), bytes());
+        copy_between(other.context(), other.values_.data(), context(), values_.data(), bytes());
     else
         std::copy(other.values_.begin(), other.values_.end(), values_.begin());
 }
@@ -121,7 +120,7 @@ void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const 
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
     const Index slots = layout().slots();
-#pragma omp parallel for schedule(static, 1) num_threads(threads_for(unknowns()))
+#pragma omp parallel for schedule(static, 1) num_threads(context().threads_for(unknowns()))
     for (Index first = 0; first < slots; first += piece) {
         const int count = int(std::min(piece, slots - first));
         thread_local std::vector<RunTerm> terms;
@@ -142,7 +141,7 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
 }
 
 void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
-    for_each_run(layout(), dof(), [&](const Run& run) {
+    for_each_run(context(), layout(), dof(), [&](const Run& run) {
         thread_local std::vector<RunNeighbours> near;  // reused, since an allocation costs more than a short run
         thread_local std::vector<RunTerm> terms;
         near.resize(stencil_.size());
@@ -177,7 +176,7 @@ void StructMatrix::for_wrapped(const Run& run, const Body& body) const {
 }
 
 void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
-    for_each_run(layout(), dof(), [&](const Run& run) {
+    for_each_run(context(), layout(), dof(), [&](const Run& run) {
         for_wrapped(run, [&](int t, int e, Int3 neighbour) {
             const RunNeighbours near{t, t + 1, layout().slot(neighbour) - t};
             for (int row = 0; row < dof(); ++row)
@@ -191,7 +190,7 @@ void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
 void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
-    for_each_run(layout(), dof(), [&](const Run& run) {
+    for_each_run(context(), layout(), dof(), [&](const Run& run) {
         thread_local std::vector<RunTerm> terms;
         thread_local std::vector<double> low;
         low.resize(run.count);
@@ -272,7 +271,7 @@ const StructMatrix& structured(const SystemMatrix& a) {
 
 const StructMatrix& on_host(const StructMatrix& a, std::optional<StructMatrix>& copy) {
     if (a.backend() == Backend::cpu) return a;
-    copy.emplace(Context::cpu(), a.layout(), a.stencil(), a.dof(), a.storage(), "host copy");
+    copy.emplace(a.context().host(), a.layout(), a.stencil(), a.dof(), a.storage(), "host copy");
     copy->assign(a);
     return *copy;
 }

@@ -36,7 +36,7 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
 }  // namespace
 
 StructMatrixCuda::StructMatrixCuda(const StructMatrix& a)
-    : apply_(source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv") {
+    : apply_(a.context(), source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv") {
     if (a.layout().slots() > std::numeric_limits<int>::max())
         throw UsageError(fmt::format("a GPU takes grids of up to {} points, this one has {}",
                                      std::numeric_limits<int>::max(), a.layout().slots()));
@@ -52,7 +52,8 @@ void StructMatrixCuda::subtract_product(const StructMatrix& a, const Vector& b, 
 
 void StructMatrixCuda::residual(const StructMatrix& a, const Vector& b, const Vector& x, Vector& r) const {
     if (!residual_)
-        residual_ = Kernel(source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv");
+        residual_ =
+            Kernel(a.context(), source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv");
     launch(residual_, a, &b, x, r);
 }
 

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <vector>
 
-#include "core/device/threads.hpp"
 #include "core/vector/blas1_cuda.hpp"
 #include "core/vector/pipelined_step.hpp"
 
@@ -24,8 +23,9 @@ double waited(const Vector& x, const Write& write) {
     double scalar;
     if constexpr (cuda_built)
         if (on_gpu(x)) {
-            write(cuda::scratch());
-            device::copy(cuda::scratch(), &scalar, sizeof(scalar));
+            const device::Stream& stream = x.context().stream();
+            write(stream.scratch().scalar);
+            stream.copy(stream.scratch().scalar, &scalar, sizeof(scalar));
             return scalar;
         }
     write(&scalar);
@@ -45,9 +45,9 @@ enum class Walk { up, down };
 
 /// Calls body(block, first, count) for every block. Threads take neighbouring blocks at the same time.
 template <class Body>
-void for_blocks(Index size, Walk walk, const Body& body) {
+void for_blocks(const Context& context, Index size, Walk walk, const Body& body) {
     const Index count = blocks_of(size);
-#pragma omp parallel for schedule(static, 1) num_threads(threads_for(size))
+#pragma omp parallel for schedule(static, 1) num_threads(context.threads_for(size))
     for (Index turn = 0; turn < count; ++turn) {
         const Index at = walk == Walk::up ? turn : count - 1 - turn;
         body(at, at * block, std::min(block, size - at * block));
@@ -56,15 +56,15 @@ void for_blocks(Index size, Walk walk, const Body& body) {
 
 /// Calls body(first, count) for every block, downwards.
 template <class Body>
-void update_blocks(Index size, const Body& body) {
-    for_blocks(size, Walk::down, [&](Index, Index first, Index count) { body(first, count); });
+void update_blocks(const Context& context, Index size, const Body& body) {
+    for_blocks(context, size, Walk::down, [&](Index, Index first, Index count) { body(first, count); });
 }
 
 /// Sum over blocks of body(first, count), added up in the order of the blocks.
 template <class Body>
-double sum_blocks(Index size, Walk walk, const Body& body) {
+double sum_blocks(const Context& context, Index size, Walk walk, const Body& body) {
     std::vector<double> partial(blocks_of(size));
-    for_blocks(size, walk, [&](Index at, Index first, Index count) { partial[at] = body(first, count); });
+    for_blocks(context, size, walk, [&](Index at, Index first, Index count) { partial[at] = body(first, count); });
     return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
@@ -186,9 +186,9 @@ void xpby_or_copy_block(const double* z, double b, double* p, Index count) {
 /// Sums of several columns: body(first, count, sums) writes a block's part of sum m to sums[m], and h[m] is the sum of
 /// these parts in the order of the blocks.
 template <class Body>
-void sum_columns(Index size, std::size_t columns, Walk walk, double* h, const Body& body) {
+void sum_columns(const Context& context, Index size, std::size_t columns, Walk walk, double* h, const Body& body) {
     std::vector<double> partial(std::size_t(blocks_of(size)) * columns);
-    for_blocks(size, walk, [&](Index at, Index first, Index count) {
+    for_blocks(context, size, walk, [&](Index at, Index first, Index count) {
         body(first, count, partial.data() + std::size_t(at) * columns);
     });
     std::fill(h, h + columns, 0.0);
@@ -206,20 +206,20 @@ void combination_block(double sign, const double* c, Columns v, double* w, Index
 }  // namespace
 
 void set_zero(Vector& x) {
-    if (on_gpu(x)) return device::zero(x.data(), x.size() * Index(sizeof(double)));
-    fill_zero(x.data(), x.size());
+    if (on_gpu(x)) return x.context().stream().zero(x.data(), x.size() * Index(sizeof(double)));
+    fill_zero(x.context(), x.data(), x.size());
 }
 
 void fill(Vector& x, double value) {
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::fill(x, value);
-    update_blocks(x.size(), [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
+    update_blocks(x.context(), x.size(), [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
 }
 
 void copy(const Vector& x, Vector& y) {
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::copy(x, y);
-    update_blocks(x.size(), [&](Index at, Index count) {
+    update_blocks(x.context(), x.size(), [&](Index at, Index count) {
         std::memcpy(y.data() + at, x.data() + at, std::size_t(count) * sizeof(double));
     });
 }
@@ -228,7 +228,7 @@ void scale(const Ratio& a, Vector& x) {
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::scale(a, x);
     const double factor = a.value();
-    update_blocks(x.size(), [&](Index at, Index count) { scale_block(factor, x.data() + at, count); });
+    update_blocks(x.context(), x.size(), [&](Index at, Index count) { scale_block(factor, x.data() + at, count); });
 }
 
 void divide_by_root(const double* square, Vector& x) {
@@ -242,14 +242,15 @@ void axpy(const Ratio& a, const Vector& x, Vector& y) {
         if (on_gpu(y)) return cuda::axpy(a, x, y);
     const double factor = a.value();
     if (factor == 0.0) return;
-    update_blocks(x.size(), [&](Index at, Index count) { axpy_block(factor, x.data() + at, y.data() + at, count); });
+    update_blocks(x.context(), x.size(),
+                  [&](Index at, Index count) { axpy_block(factor, x.data() + at, y.data() + at, count); });
 }
 
 void xpby(const Vector& x, const Ratio& b, Vector& y) {
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::xpby(x, b, y);
     const double factor = b.value();
-    update_blocks(x.size(),
+    update_blocks(x.context(), x.size(),
                   [&](Index at, Index count) { xpby_or_copy_block(x.data() + at, factor, y.data() + at, count); });
 }
 
@@ -258,7 +259,7 @@ void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
         if (on_gpu(z)) return cuda::add(x, a, y, z);
     const double factor = a.value();
     if (factor == 0.0) return;
-    update_blocks(z.size(), [&](Index at, Index count) {
+    update_blocks(z.context(), z.size(), [&](Index at, Index count) {
         add_block(x.data() + at, factor, y.data() + at, z.data() + at, count);
     });
 }
@@ -269,7 +270,7 @@ void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v,
     const double factor = c.value();
     if (factor == 0.0) return copy(r, p);
     const double divisor = o.value();
-    update_blocks(p.size(), [&](Index at, Index count) {
+    update_blocks(p.context(), p.size(), [&](Index at, Index count) {
         direction_block(r.data() + at, factor, divisor, v.data() + at, p.data() + at, count);
     });
 }
@@ -277,7 +278,7 @@ void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v,
 void dot(const Vector& x, const Vector& y, double* product) {
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::dot(x, y, product);
-    *product = sum_blocks(x.size(), Walk::up,
+    *product = sum_blocks(x.context(), x.size(), Walk::up,
                           [&](Index at, Index count) { return dot_block(x.data() + at, y.data() + at, count); });
 }
 
@@ -293,7 +294,7 @@ void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::dot_norm2(x, y, xy, yy);
     double both[2];
-    sum_columns(x.size(), 2, Walk::up, both, [&](Index at, Index count, double* part) {
+    sum_columns(x.context(), x.size(), 2, Walk::up, both, [&](Index at, Index count, double* part) {
         part[0] = dot_block(x.data() + at, y.data() + at, count);
         part[1] = dot_block(y.data() + at, y.data() + at, count);
     });
@@ -306,7 +307,7 @@ void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
         if (on_gpu(y)) return cuda::axpy_norm2(a, x, y, yy);
     const double factor = a.value();
     if (factor == 0.0) return dot(y, y, yy);
-    *yy = sum_blocks(x.size(), Walk::down, [&](Index at, Index count) {
+    *yy = sum_blocks(x.context(), x.size(), Walk::down, [&](Index at, Index count) {
         return axpy_norm2_block(factor, x.data() + at, y.data() + at, count);
     });
 }
@@ -317,7 +318,7 @@ void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u,
     const double factor = a.value();
     if (factor == 0.0) return dot_norm2(u, y, uy, yy);
     double both[2];
-    sum_columns(x.size(), 2, Walk::down, both, [&](Index at, Index count, double* part) {
+    sum_columns(x.context(), x.size(), 2, Walk::down, both, [&](Index at, Index count, double* part) {
         part[0] = axpy_norm2_block(factor, x.data() + at, y.data() + at, count);
         part[1] = dot_block(u.data() + at, y.data() + at, count);
     });
@@ -333,7 +334,7 @@ void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vecto
         axpy(as, p, x);
         return xpby(z, bs, p);
     }
-    update_blocks(x.size(), [&](Index at, Index count) {
+    update_blocks(x.context(), x.size(), [&](Index at, Index count) {
         axpy_xpby_block(as, x.data() + at, z.data() + at, bs, p.data() + at, count);
     });
 }
@@ -341,20 +342,21 @@ void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vecto
 void dots(Columns v, const Vector& w, double* h) {
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::dots(v, w, h);
-    sum_columns(w.size(), v.size(), Walk::up, h,
+    sum_columns(w.context(), w.size(), v.size(), Walk::up, h,
                 [&](Index at, Index count, double* part) { dots_block(v, w.data(), at, count, part); });
 }
 
 void add_combination(double sign, const double* c, Columns v, Vector& w) {
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination(sign, c, v, w);
-    update_blocks(w.size(), [&](Index at, Index count) { combination_block(sign, c, v, w.data(), at, count); });
+    update_blocks(w.context(), w.size(),
+                  [&](Index at, Index count) { combination_block(sign, c, v, w.data(), at, count); });
 }
 
 void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww) {
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination(sign, c, v, w, ww);
-    *ww = sum_blocks(w.size(), Walk::down, [&](Index at, Index count) {
+    *ww = sum_blocks(w.context(), w.size(), Walk::down, [&](Index at, Index count) {
         combination_block(sign, c, v, w.data(), at, count);
         return dot_block(w.data() + at, w.data() + at, count);
     });
@@ -363,7 +365,7 @@ void add_combination(double sign, const double* c, Columns v, Vector& w, double*
 void add_combination_dots(double sign, const double* c, Columns v, Vector& w, double* h) {
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination_dots(sign, c, v, w, h);
-    sum_columns(w.size(), v.size(), Walk::down, h, [&](Index at, Index count, double* part) {
+    sum_columns(w.context(), w.size(), v.size(), Walk::down, h, [&](Index at, Index count, double* part) {
         combination_block(sign, c, v, w.data(), at, count);
         dots_block(v, w.data(), at, count, part);
     });
@@ -373,7 +375,7 @@ void sum(const Vector& x, int component, double* total) {
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::sum(x, component, total);
     const double* const first = x.data() + x.first(component);
-    *total = sum_blocks(x.space().block_rows(), Walk::up,
+    *total = sum_blocks(x.context(), x.space().block_rows(), Walk::up,
                         [&](Index at, Index count) { return sum_block(first + at * x.step(), x.step(), count); });
 }
 
@@ -386,7 +388,7 @@ void add_constant(Vector& x, int component, const Ratio& value) {
         if (on_gpu(x)) return cuda::add_constant(x, component, value);
     const double constant = value.value();
     double* const first = x.data() + x.first(component);
-    update_blocks(x.space().block_rows(),
+    update_blocks(x.context(), x.space().block_rows(),
                   [&](Index at, Index count) { add_constant_block(constant, first + at * x.step(), x.step(), count); });
 }
 
@@ -402,7 +404,7 @@ void pipelined_step(const double* before, double* now, const PipelinedVectors& o
         by.alpha_before = 0.0;
         for (Vector* direction : {&of.p, &of.s, &of.q, &of.z}) set_zero(*direction);
     }
-    sum_columns(of.x.size(), pipelined_sums, Walk::down, now,
+    sum_columns(of.x.context(), of.x.size(), pipelined_sums, Walk::down, now,
                 [&](Index first, Index count, double* sum) { pipelined_block(of, by, first, count, sum); });
 }
 
@@ -412,7 +414,7 @@ bool all_finite(const Vector& x) {
     const auto count_bad = [&](Index at, Index count) {
         return double(std::count_if(x.data() + at, x.data() + at + count, [](double v) { return !std::isfinite(v); }));
     };
-    return sum_blocks(x.size(), Walk::up, count_bad) == 0.0;
+    return sum_blocks(x.context(), x.size(), Walk::up, count_bad) == 0.0;
 }
 
 }  // namespace hyperplane

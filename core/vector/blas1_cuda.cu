@@ -10,9 +10,7 @@ namespace {
 
 constexpr int max_sums = 5, max_blocks = 2048;
 
-__device__ double partial[max_blocks * max_sums];
-__device__ unsigned arrived;
-__device__ double host_scalar;
+static_assert(max_blocks * max_sums <= device::Scratch::sums);
 
 /// An operation on arrays, element by element. Bit k of `read` (`written`) is set if array k is read (written).
 template <int arrays_, int sums_, unsigned read_, unsigned written_>
@@ -64,7 +62,8 @@ template <class Op>
 constexpr int blocks_per_multiprocessor = Op::arrays <= 4 ? 4 : 2;
 
 template <int width, class Op>
-__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>) pass(Op op, Index size) {
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>)
+    pass(Op op, Index size, const device::Scratch scratch) {
     if (!op.prepare()) return;
     double sum[Op::sums + 1] = {};
     const Index stride = Index(gridDim.x) * block_threads, chunks = size / width;
@@ -90,14 +89,14 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>) 
 #pragma unroll
         for (int s = 0; s < Op::sums; ++s) {
             const double total = block_sum(sum[s]);
-            if (threadIdx.x == 0) partial[blockIdx.x * Op::sums + s] = total;
+            if (threadIdx.x == 0) scratch.partial[blockIdx.x * Op::sums + s] = total;
         }
-        if (!is_last_block(&arrived)) return;
+        if (!is_last_block(scratch.arrived)) return;
 #pragma unroll
         for (int s = 0; s < Op::sums; ++s) {
             double total = 0.0;
             for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
-                total += __ldcg(&partial[block * Op::sums + s]);
+                total += __ldcg(&scratch.partial[block * Op::sums + s]);
             total = block_sum(total);
             if (threadIdx.x == 0) *op.result[s] = total;
         }
@@ -105,18 +104,18 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>) 
 }
 
 template <class Op>
-void run(const char* name, const Op& op, Index size) {
+void run(const Context& context, const char* name, const Op& op, Index size) {
     bool aligned = Op::widest == 2;
     for (const double* address : op.array) aligned = aligned && reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
     const Index work = (size + (aligned ? 1 : 0)) / (aligned ? 2 : 1);
     Index blocks = std::max<Index>(1, (work + block_threads * unroll<Op> - 1) / (block_threads * unroll<Op>));
     if (Op::sums > 0)
-        blocks = std::min<Index>({blocks, Index(multiprocessors()) * blocks_per_multiprocessor<Op>, max_blocks});
+        blocks = std::min<Index>({blocks, Index(multiprocessors(context)) * blocks_per_multiprocessor<Op>, max_blocks});
     if (aligned)
-        pass<Op::widest><<<unsigned(blocks), block_threads, 0, stream()>>>(op, size);
+        pass<Op::widest><<<unsigned(blocks), block_threads, 0, stream(context)>>>(op, size, context.stream().scratch());
     else
-        pass<1><<<unsigned(blocks), block_threads, 0, stream()>>>(op, size);
-    launched(name);
+        pass<1><<<unsigned(blocks), block_threads, 0, stream(context)>>>(op, size, context.stream().scratch());
+    launched(context, name);
 }
 
 // In the operations v[k] is the element of array k.
@@ -283,68 +282,59 @@ struct CountNotFinite : Operation<1, 1, 1, 0> {
 
 }  // namespace
 
-double* scratch() {
-    static double* address = [] {
-        void* symbol = nullptr;
-        check(cudaGetSymbolAddress(&symbol, host_scalar), "cudaGetSymbolAddress");
-        return static_cast<double*>(symbol);
-    }();
-    return address;
-}
-
 void fill(Vector& x, double value) {
-    run("fill", Fill{{{x.data()}, {}}, value}, x.size());
+    run(x.context(), "fill", Fill{{{x.data()}, {}}, value}, x.size());
 }
 
 void copy(const Vector& x, Vector& y) {
-    run("copy", Copy{{{x.data(), y.data()}, {}}}, x.size());
+    run(x.context(), "copy", Copy{{{x.data(), y.data()}, {}}}, x.size());
 }
 
 void scale(const Ratio& a, Vector& x) {
-    run("scale", Scale{{{{x.data()}, {}}, a, 0.0}}, x.size());
+    run(x.context(), "scale", Scale{{{{x.data()}, {}}, a, 0.0}}, x.size());
 }
 
 void divide_by_root(const double* square, Vector& x) {
-    run("divide_by_root", DivideByRoot{{{x.data()}, {}}, square, 0.0}, x.size());
+    run(x.context(), "divide_by_root", DivideByRoot{{{x.data()}, {}}, square, 0.0}, x.size());
 }
 
 void axpy(const Ratio& a, const Vector& x, Vector& y) {
-    run("axpy", Axpy{{{{x.data(), y.data()}, {}}, a, 0.0}}, x.size());
+    run(x.context(), "axpy", Axpy{{{{x.data(), y.data()}, {}}, a, 0.0}}, x.size());
 }
 
 void xpby(const Vector& x, const Ratio& b, Vector& y) {
-    run("xpby", Xpby{{{{x.data(), y.data()}, {}}, b, 0.0}}, x.size());
+    run(x.context(), "xpby", Xpby{{{{x.data(), y.data()}, {}}, b, 0.0}}, x.size());
 }
 
 void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
-    run("add", Add{{{{x.data(), y.data(), z.data()}, {}}, a, 0.0}}, x.size());
+    run(x.context(), "add", Add{{{{x.data(), y.data(), z.data()}, {}}, a, 0.0}}, x.size());
 }
 
 void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p) {
-    run("direction", Direction{{{r.data(), v.data(), p.data()}, {}}, c, o, 0.0, 0.0}, r.size());
+    run(r.context(), "direction", Direction{{{r.data(), v.data(), p.data()}, {}}, c, o, 0.0, 0.0}, r.size());
 }
 
 void dot(const Vector& x, const Vector& y, double* product) {
     if (&x == &y)
-        run("square", Square{{{x.data()}, {product}}}, x.size());
+        run(x.context(), "square", Square{{{x.data()}, {product}}}, x.size());
     else
-        run("dot", Dot{{{x.data(), y.data()}, {product}}}, x.size());
+        run(x.context(), "dot", Dot{{{x.data(), y.data()}, {product}}}, x.size());
 }
 
 void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
-    run("dot_norm2", DotNorm2{{{x.data(), y.data()}, {xy, yy}}}, x.size());
+    run(x.context(), "dot_norm2", DotNorm2{{{x.data(), y.data()}, {xy, yy}}}, x.size());
 }
 
 void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
-    run("axpy_norm2", AxpyNorm2{{{{x.data(), y.data()}, {yy}}, a, 0.0}}, x.size());
+    run(x.context(), "axpy_norm2", AxpyNorm2{{{{x.data(), y.data()}, {yy}}, a, 0.0}}, x.size());
 }
 
 void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy) {
-    run("axpy_norm2_dot", AxpyNorm2Dot{{{{x.data(), y.data(), u.data()}, {yy, uy}}, a, 0.0}}, x.size());
+    run(x.context(), "axpy_norm2_dot", AxpyNorm2Dot{{{{x.data(), y.data(), u.data()}, {yy, uy}}, a, 0.0}}, x.size());
 }
 
 void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
-    run("axpy_xpby", AxpyXpby{{{x.data(), z.data(), p.data()}, {}}, a, b, 0.0, 0.0}, x.size());
+    run(x.context(), "axpy_xpby", AxpyXpby{{{x.data(), z.data(), p.data()}, {}}, a, b, 0.0, 0.0}, x.size());
 }
 
 void pipelined_step(const double* before, double* now, const PipelinedVectors& of) {
@@ -356,23 +346,23 @@ void pipelined_step(const double* before, double* now, const PipelinedVectors& o
                              0.0,
                              0.0,
                              0.0};
-    run("pipelined_step", step, of.x.size());
+    run(of.x.context(), "pipelined_step", step, of.x.size());
 }
 
 void sum(const Vector& x, int component, double* total) {
     const Sum sum{{{x.data() + x.first(component)}, {total}}};
-    if (x.step() == 1) return run("sum", sum, x.space().block_rows());
-    run("sum", WithStep<Sum>{sum, x.step()}, x.space().block_rows());
+    if (x.step() == 1) return run(x.context(), "sum", sum, x.space().block_rows());
+    run(x.context(), "sum", WithStep<Sum>{sum, x.step()}, x.space().block_rows());
 }
 
 void add_constant(Vector& x, int component, const Ratio& value) {
     const AddConstant add{{{{x.data() + x.first(component)}, {}}, value, 0.0}};
-    if (x.step() == 1) return run("add_constant", add, x.space().block_rows());
-    run("add_constant", WithStep<AddConstant>{add, x.step()}, x.space().block_rows());
+    if (x.step() == 1) return run(x.context(), "add_constant", add, x.space().block_rows());
+    run(x.context(), "add_constant", WithStep<AddConstant>{add, x.step()}, x.space().block_rows());
 }
 
 void count_not_finite(const Vector& x, double* count) {
-    run("count_not_finite", CountNotFinite{{{x.data()}, {count}}}, x.size());
+    run(x.context(), "count_not_finite", CountNotFinite{{{x.data()}, {count}}}, x.size());
 }
 
 }  // namespace hyperplane::cuda

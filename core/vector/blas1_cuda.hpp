@@ -38,9 +38,6 @@ void count_not_finite(const Vector& x, double* count);
 
 /// The first of values[slot] in the order of comes_before (core/vector/point_values.hpp), and its slot. Waits for the
 /// device.
-void smallest(const Layout& layout, const double* values, double* value, Index* slot);
-
-/// A scalar on the GPU for a result that the host reads next.
-double* scratch();
+void smallest(const Context& context, const Layout& layout, const double* values, double* value, Index* slot);
 
 }  // namespace hyperplane::cuda

@@ -16,8 +16,7 @@ namespace {
 constexpr int max_columns = 64, max_in_registers = 32, max_blocks = 1024, blocks_per_multiprocessor = 3;
 constexpr int columns_per_warp = max_columns / block_warps;
 
-__device__ double partial[max_blocks * max_columns];
-__device__ unsigned arrived;
+static_assert(max_blocks * max_columns <= device::Scratch::sums);
 
 enum class Reduce { nothing, norm, dots };
 
@@ -30,6 +29,7 @@ struct Arguments {
     double* result;
     Index size;
     int chunk;  ///< rows at a time, a multiple of 64
+    device::Scratch scratch;
 };
 
 /// Copies `chunk` rows of a column to shared memory, with zeros from row `rows` on.
@@ -45,15 +45,15 @@ __device__ void stage(const double* from, double* to, int rows, int chunk) {
 }
 
 /// Adds the partial sums of all thread blocks, `columns` each, in the order of the blocks.
-__device__ void add_up(int columns, double* result) {
-    if (!is_last_block(&arrived)) return;
+__device__ void add_up(int columns, const Arguments& a) {
+    if (!is_last_block(a.scratch.arrived)) return;
     for (int m = threadIdx.x / 32; m < columns; m += block_warps) {
         double total = 0.0;
 #pragma unroll 8
         for (int block = threadIdx.x % 32; block < gridDim.x; block += 32)
-            total += __ldcg(&partial[block * max_columns + m]);
+            total += __ldcg(&a.scratch.partial[block * max_columns + m]);
         total = warp_sum(total);
-        if (threadIdx.x % 32 == 0) result[m] = total;
+        if (threadIdx.x % 32 == 0) a.result[m] = total;
     }
 }
 
@@ -98,17 +98,17 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) colu
 
     if (reduce == Reduce::norm) {
         square = block_sum(square);
-        if (threadIdx.x == 0) partial[blockIdx.x * max_columns] = square;
-        add_up(1, a.result);
+        if (threadIdx.x == 0) a.scratch.partial[blockIdx.x * max_columns] = square;
+        add_up(1, a);
     }
     if (reduce == Reduce::dots) {
 #pragma unroll
         for (int turn = 0; turn < columns_per_warp; ++turn) {
             const int m = warp + turn * block_warps;
             const double total = warp_sum(product[turn]);
-            if (lane == 0 && m < a.columns) partial[blockIdx.x * max_columns + m] = total;
+            if (lane == 0 && m < a.columns) a.scratch.partial[blockIdx.x * max_columns + m] = total;
         }
-        add_up(a.columns, a.result);
+        add_up(a.columns, a);
     }
 }
 
@@ -185,34 +185,35 @@ __global__ void __launch_bounds__(block_threads, InRegisters<most>::blocks)
     if (threadIdx.x < sums) {
         double total = 0.0;
         for (int of = 0; of < block_warps; ++of) total += of_warps[of][threadIdx.x];
-        partial[blockIdx.x * max_columns + threadIdx.x] = total;
+        a.scratch.partial[blockIdx.x * max_columns + threadIdx.x] = total;
     }
-    add_up(sums, a.result);
+    add_up(sums, a);
 }
 
 template <int most, bool combine, Reduce reduce>
-void run_in_registers(const char* name, const Arguments& a) {
+void run_in_registers(const Context& context, const char* name, const Arguments& a) {
     constexpr int rows = 2 * InRegisters<most>::pairs * block_threads;
     const Index blocks = std::min<Index>({std::max<Index>(1, (a.size + rows - 1) / rows),
-                                          Index(multiprocessors()) * InRegisters<most>::blocks, max_blocks});
-    few_columns_pass<most, combine, reduce><<<unsigned(blocks), block_threads, 0, stream()>>>(a);
-    launched(name);
+                                          Index(multiprocessors(context)) * InRegisters<most>::blocks, max_blocks});
+    few_columns_pass<most, combine, reduce><<<unsigned(blocks), block_threads, 0, stream(context)>>>(a);
+    launched(context, name);
 }
 
 template <bool combine, Reduce reduce>
-void run_staged(const char* name, Arguments& a) {
+void run_staged(const Context& context, const char* name, Arguments& a) {
     // The resident thread blocks divide a multiprocessor's shared memory. Each leaves 2 KiB for the system and for `c`.
-    const Index memory = device::properties().shared_per_block / blocks_per_multiprocessor - 2048;
+    const Index memory = context.stream().properties().shared_per_block / blocks_per_multiprocessor - 2048;
     const Index room = memory / Index(sizeof(double)) / Index(a.columns + 1);
     a.chunk = int(std::clamp<Index>(room / 64 * 64, 64, 2048));
     const Index shared = Index(a.columns + 1) * a.chunk * Index(sizeof(double));
     const auto kernel = columns_pass<combine, reduce>;
+    const cudaStream_t queue = stream(context);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
           "cudaFuncSetAttribute");
     const Index blocks = std::min<Index>({std::max<Index>(1, (a.size + a.chunk - 1) / a.chunk),
-                                          Index(multiprocessors()) * blocks_per_multiprocessor, max_blocks});
-    kernel<<<unsigned(blocks), block_threads, std::size_t(shared), stream()>>>(a);
-    launched(name);
+                                          Index(multiprocessors(context)) * blocks_per_multiprocessor, max_blocks});
+    kernel<<<unsigned(blocks), block_threads, std::size_t(shared), queue>>>(a);
+    launched(context, name);
 }
 
 template <bool combine, Reduce reduce>
@@ -225,11 +226,12 @@ void run(const char* name, Columns v, Vector& w, double sign, const double* c, d
     a.c = c;
     a.result = result;
     a.size = w.size();
-    if (a.columns <= 4) return run_in_registers<4, combine, reduce>(name, a);
-    if (a.columns <= 8) return run_in_registers<8, combine, reduce>(name, a);
-    if (a.columns <= 16) return run_in_registers<16, combine, reduce>(name, a);
-    if (a.columns <= max_in_registers) return run_in_registers<max_in_registers, combine, reduce>(name, a);
-    run_staged<combine, reduce>(name, a);
+    a.scratch = w.context().stream().scratch();
+    if (a.columns <= 4) return run_in_registers<4, combine, reduce>(w.context(), name, a);
+    if (a.columns <= 8) return run_in_registers<8, combine, reduce>(w.context(), name, a);
+    if (a.columns <= 16) return run_in_registers<16, combine, reduce>(w.context(), name, a);
+    if (a.columns <= max_in_registers) return run_in_registers<max_in_registers, combine, reduce>(w.context(), name, a);
+    run_staged<combine, reduce>(w.context(), name, a);
 }
 
 /// Calls body(columns, first) for groups of columns that fit one kernel, and once if there are no columns.

@@ -14,14 +14,14 @@ PointValue PointValues::smallest(const Layout& layout) const {
     if constexpr (cuda_built)
         if (values_.backend() == Backend::cuda) {
             double value;
-            cuda::smallest(layout, values_.data(), &value, &slot);
+            cuda::smallest(values_.context(), layout, values_.data(), &value, &slot);
             return {value, layout.point(slot)};
         }
     constexpr Index block = 4096;
     const Index blocks = (layout.slots() + block - 1) / block;
     const double* values = values_.data();
     std::vector<Index> best(blocks);
-#pragma omp parallel for schedule(static) num_threads(threads_for(layout.slots()))
+#pragma omp parallel for schedule(static) num_threads(values_.context().threads_for(layout.slots()))
     for (Index b = 0; b < blocks; ++b) {
         const Index end = std::min(layout.slots(), (b + 1) * block);
         best[b] = b * block;

@@ -17,9 +17,8 @@ struct Candidate {
     Index slot;
 };
 
-__device__ Candidate found[most_blocks];
-__device__ Candidate smallest_found;
-__device__ unsigned blocks_arrived;
+/// A candidate for each block, then the smallest, lie in a stream's scratch.
+static_assert((most_blocks + 1) * sizeof(Candidate) <= device::Scratch::sums * sizeof(double));
 
 __device__ Candidate first_of(const Layout& layout, Candidate a, Candidate b) {
     if (a.slot < 0 || b.slot < 0) return a.slot < 0 ? b : a;
@@ -38,31 +37,32 @@ __device__ Candidate block_first(const Layout& layout, Candidate mine) {
     return of_thread[0];
 }
 
-__global__ void find_smallest(const __grid_constant__ Layout layout, const double* values) {
+__global__ void find_smallest(const __grid_constant__ Layout layout, const double* values, Candidate* found,
+                              unsigned* arrived) {
     const Index stride = Index(gridDim.x) * block_threads;
     Candidate best{0.0, -1};
     for (Index at = Index(blockIdx.x) * block_threads + threadIdx.x; at < layout.slots(); at += stride)
         best = first_of(layout, best, {values[at], at});
     best = block_first(layout, best);
     if (threadIdx.x == 0) found[blockIdx.x] = best;
-    if (!is_last_block(&blocks_arrived)) return;
+    if (!is_last_block(arrived)) return;
     best = {0.0, -1};
     for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
         best = first_of(layout, best, {__ldcg(&found[block].value), __ldcg(&found[block].slot)});
     best = block_first(layout, best);
-    if (threadIdx.x == 0) smallest_found = best;
+    if (threadIdx.x == 0) found[most_blocks] = best;
 }
 
 }  // namespace
 
-void smallest(const Layout& layout, const double* values, double* value, Index* slot) {
-    const Index blocks = (layout.slots() + block_threads - 1) / block_threads;
-    find_smallest<<<unsigned(std::min<Index>(blocks, most_blocks)), block_threads, 0, stream()>>>(layout, values);
-    launched("find_smallest");
-    void* symbol = nullptr;
-    check(cudaGetSymbolAddress(&symbol, smallest_found), "cudaGetSymbolAddress");
+void smallest(const Context& context, const Layout& layout, const double* values, double* value, Index* slot) {
+    const device::Scratch& scratch = context.stream().scratch();
+    auto* const found = reinterpret_cast<Candidate*>(scratch.partial);
+    const Index blocks = std::min<Index>((layout.slots() + block_threads - 1) / block_threads, most_blocks);
+    find_smallest<<<unsigned(blocks), block_threads, 0, stream(context)>>>(layout, values, found, scratch.arrived);
+    launched(context, "find_smallest");
     Candidate candidate;
-    device::copy(symbol, &candidate, sizeof(candidate));
+    context.stream().copy(found + most_blocks, &candidate, sizeof(candidate));
     *value = candidate.value;
     *slot = candidate.slot;
 }

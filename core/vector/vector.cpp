@@ -3,23 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "core/error.hpp"
 
 namespace hyperplane {
 
 void transfer(const Vector& from, Vector& to) {
-    const Index bytes = from.size() * Index(sizeof(double));
-    if (from.backend() == Backend::cuda || to.backend() == Backend::cuda)
-        device::copy(from.data(), to.data(), bytes);
-    else
-        std::memcpy(to.data(), from.data(), std::size_t(bytes));
+    copy_between(from.context(), from.data(), to.context(), to.data(), from.size() * Index(sizeof(double)));
 }
 
 const Vector& on_host(const Vector& x, Vector& copy) {
     if (x.backend() == Backend::cpu) return x;
-    copy = Vector(Context::cpu(), x.space(), x.dof(), "host copy");
+    copy = Vector(x.context().host(), x.space(), x.dof(), "host copy");
     transfer(x, copy);
     return copy;
 }
@@ -40,7 +34,7 @@ void from_natural(std::span<const double> values, Vector& x) {
     if (Index(values.size()) != x.size())
         throw FileError(fmt::format("a saved vector has {} values, this system's have {}", values.size(), x.size()));
     Vector copy;
-    if (x.backend() == Backend::cuda) copy = Vector(Context::cpu(), x.space(), x.dof(), "host copy");
+    if (x.backend() == Backend::cuda) copy = Vector(x.context().host(), x.space(), x.dof(), "host copy");
     Vector& writable = x.backend() == Backend::cuda ? copy : x;
     for (Index row = 0; row < x.space().block_rows(); ++row) {
         const Index at = x.space().slot(row) * x.step();

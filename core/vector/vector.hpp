@@ -25,6 +25,7 @@ public:
     int dof() const { return dof_; }
     Index size() const { return values_.size(); }
     Backend backend() const { return values_.backend(); }
+    const Context& context() const { return values_.context(); }
     double* data() { return values_.data(); }
     const double* data() const { return values_.data(); }
     /// The distance in data() between the values of one component at consecutive slots.

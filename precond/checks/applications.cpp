@@ -200,14 +200,14 @@ void sweep(const Triangles<Factors>& factors, const SweepOptions& options, const
     const auto run = [&](Direction direction, int sweeps, const Vector& b) {
         fill(x, 0.0);
         for (int at = 0; at < sweeps; ++at) {
-            for_each_point(b.backend(), layout, "check of sweeps",
+            for_each_point(b.context(), layout, "check of sweeps",
                            ObviousSweep<Factors>{factors, direction, view(b), view(std::as_const(x)), view(out)});
             std::swap(x, out);
         }
     };
     run(Direction::lower, options.lower, r);
     if (factors.f.unit)
-        for_each_point(r.backend(), layout, "check of sweeps",
+        for_each_point(r.context(), layout, "check of sweeps",
                        ObviousScaling<Factors>{factors, view(std::as_const(x)), view(lower)});
     else
         std::swap(x, lower);
@@ -230,7 +230,7 @@ double bound_of_ties(FactorStorage storage) {
 
 double largest_difference(const Context& context, const Vector& x, const Vector& y) {
     Maxima most(context);
-    for_each_point(x.backend(), x.layout(), "difference", Difference{view(x), view(y), x.dof(), most.data()});
+    for_each_point(x.context(), x.layout(), "difference", Difference{view(x), view(y), x.dof(), most.data()});
     return most.relative();
 }
 
@@ -240,7 +240,7 @@ double solve_error(const Context& context, const TriangleFactors& factors, const
             Maxima most(context);
             const Index every = step_of_sample(f.layout.slots(), f.lower, r.dof());
             const SolveCheck<std::decay_t<decltype(f)>> check{{f, r.dof()}, view(r), view(z), every, most.data()};
-            for_each_point(r.backend(), f.layout, "check of solves", check);
+            for_each_point(r.context(), f.layout, "check of solves", check);
             return most.relative();
         },
         factors);
@@ -260,7 +260,7 @@ double swept_error(const Context& context, const TriangleFactors& factors, const
 
 double diagonal_error(const StructMatrix& a, const Vector& r, const Vector& z) {
     Maxima most(a.context());
-    for_each_point(r.backend(), a.layout(), "check of a diagonal",
+    for_each_point(r.context(), a.layout(), "check of a diagonal",
                    DiagonalCheck{view(a), a.stencil().diagonal(), view(r), view(z), most.data()});
     return most.relative();
 }
@@ -271,7 +271,7 @@ double polynomial_error(const StructMatrix& a, const std::vector<double>& zeros,
     const Buffer<Int3> offsets = copied_to(context, "check", a.stencil().offsets());
     set_zero(x);
     for (const double zero : zeros) {
-        for_each_point(r.backend(), r.layout(), "check of a polynomial",
+        for_each_point(r.context(), r.layout(), "check of a polynomial",
                        FactorOfDegreeOne{view(a), offsets.data(), a.stencil().size(), zero, view(r),
                                          view(std::as_const(x)), view(out)});
         std::swap(x, out);

@@ -69,7 +69,7 @@ private:
     double read(int at) {
         if (context_.backend() == Backend::cpu) return held_[at];
         double value = 0.0;
-        device::copy(held_.data() + at, &value, sizeof value);
+        context_.stream().copy(held_.data() + at, &value, sizeof value);
         return value;
     }
     Context context_;

@@ -16,9 +16,10 @@ void check(cusparseStatus_t status, const char* what, const char* part) {
     throw DeviceError("cuSPARSE: " + message);
 }
 
-void open(Handle& handle) {
+void open(const Context& context, Handle& handle) {
+    const cudaStream_t stream = cuda::stream(context);
     check(cusparseCreate(handle.address()), "cusparseCreate");
-    check(cusparseSetStream(handle, cuda::stream()), "cusparseSetStream");
+    check(cusparseSetStream(handle, stream), "cusparseSetStream");
 }
 
 void describe(Description& description, cusparseFillMode_t fill, cusparseDiagType_t diagonal) {

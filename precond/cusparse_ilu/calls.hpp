@@ -47,8 +47,8 @@ inline constexpr cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
 inline constexpr cusparseDirection_t by_rows = CUSPARSE_DIRECTION_ROW;
 inline constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-/// Creates a handle on the program's stream.
-void open(Handle& handle);
+/// Creates a handle on a context's stream.
+void open(const Context& context, Handle& handle);
 void describe(Description& description, cusparseFillMode_t fill, cusparseDiagType_t diagonal);
 /// Describes rows whose `values` have the given type.
 void describe(Sparse& sparse, const CompressedRows& rows, void* values, cudaDataType type);

@@ -191,7 +191,7 @@ void CompressedRows::fill(const StructMatrix& a, bool with_pattern) {
     Grid grid = a.grid();
     grid.periodic = {false, false, false};
     if (values_.size() == 0) values_ = Buffer<double>(a.context(), "compressed rows", scalars_);
-    for_each_point(a.backend(), a.layout(), "compressed rows",
+    for_each_point(a.context(), a.layout(), "compressed rows",
                    FillRow{grid, a.layout(), view(a), offsets_.data(), a_entry_.data(), kept_, a.stencil().size(),
                            format_ == RowFormat::bsr, with_pattern, row_begin_.data(), column_.data(), values_.data()});
 }
@@ -200,7 +200,7 @@ Rounding CompressedRows::round(const Context& context, const Grid& grid) {
     if (singles_.size() == 0) singles_ = Buffer<float>(context, "compressed rows", scalars_);
     const Rounding met = rounding_by(context, grid, dof_, 1, [&](RoundingLog* log) {
         for_each_point(
-            context.backend(), Layout(LayoutKind::natural, grid, {}), "rounding of compressed rows",
+            context, Layout(LayoutKind::natural, grid, {}), "rounding of compressed rows",
             RoundRows{grid, row_begin(), column(), values(), singles(), log, dof_, format_ == RowFormat::bsr});
     });
     values_ = {};
@@ -221,7 +221,7 @@ Index CompressedRows::bytes(const Grid& grid, const Stencil& stencil, int dof, R
 
 template <class T>
 void to_rows(const Vector& x, T* rows, const double* square) {
-    for_each_point(x.backend(), x.layout(), "vector to rows",
+    for_each_point(x.context(), x.layout(), "vector to rows",
                    CopyToRows<T>{x.layout().grid(), view(x), rows, square, x.dof()});
 }
 template void to_rows(const Vector&, double*, const double*);
@@ -229,7 +229,7 @@ template void to_rows(const Vector&, float*, const double*);
 
 template <class T>
 void from_rows(const T* rows, Vector& x, const double* square) {
-    for_each_point(x.backend(), x.layout(), "vector from rows",
+    for_each_point(x.context(), x.layout(), "vector from rows",
                    CopyFromRows<T>{x.layout().grid(), rows, view(x), square, x.dof()});
 }
 template void from_rows(const double*, Vector&, const double*);

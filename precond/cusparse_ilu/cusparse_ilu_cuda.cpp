@@ -15,12 +15,12 @@ using namespace cusparse;
 
 namespace {
 
-/// The seconds that `work` takes, including what it queues on the device.
-double seconds_of(const std::function<void()>& work) {
-    device::synchronize();
+/// The seconds that `work` takes, including what it queues on the context's device.
+double seconds_of(const Context& context, const std::function<void()>& work) {
+    context.synchronize();
     const auto begin = std::chrono::steady_clock::now();
     work();
-    device::synchronize();
+    context.synchronize();
     return seconds_since(begin);
 }
 
@@ -50,7 +50,7 @@ struct CusparseIlu::Device {
           dof(a.dof()),
           symmetric(a.symmetric()),
           rows(context, a, pattern, options.format, options.part(symmetric)) {
-        open(handle);
+        open(context, handle);
         const bool cholesky = options.cholesky(symmetric);
         factorisation = make_factorisation(handle, options.format, cholesky);
         solves = make_solves(context, handle, rows, a.unknowns(), cholesky, options.storage);
@@ -62,14 +62,14 @@ struct CusparseIlu::Device {
 
     void analyse_factorisation(const Context& context) {
         work = buffer(context, factorisation->work_bytes(rows), factorisation->name());
-        costs.analysis += seconds_of([&] { factorisation->analyse(rows, work.data()); });
+        costs.analysis += seconds_of(context, [&] { factorisation->analyse(rows, work.data()); });
         require_pivots();
     }
 
     /// Analyses the triangles in the first call, and only updates the solves later.
     void take_factors(const Context& context) {
         if (analysed) return solves->update();
-        costs.analysis += seconds_of([&] { solves->analyse(context); });
+        costs.analysis += seconds_of(context, [&] { solves->analyse(context); });
         costs.work_bytes = work.size() + solves->work_bytes();
         analysed = true;
     }
@@ -95,7 +95,7 @@ SetupReport CusparseIlu::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
     if (!device_ || !device_->serves(a)) {
         device_.reset();
-        const double seconds = seconds_of([&] { device_ = std::make_unique<Device>(context_, a, options_); });
+        const double seconds = seconds_of(context_, [&] { device_ = std::make_unique<Device>(context_, a, options_); });
         device_->costs.conversion = seconds;
         device_->analyse_factorisation(context_);
     } else {

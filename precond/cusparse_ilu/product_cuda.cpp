@@ -19,7 +19,7 @@ struct CusparseProduct::Device {
         : rows(context, a, a.stencil(), format, RowPart::full),
           x(context, "cuSPARSE's vectors", a.unknowns()),
           y(context, "cuSPARSE's vectors", a.unknowns()) {
-        open(handle);
+        open(context, handle);
         describe(general, CUSPARSE_FILL_MODE_LOWER, CUSPARSE_DIAG_TYPE_NON_UNIT);
         if (format == RowFormat::csr) prepare(context);
     }

@@ -11,10 +11,10 @@ namespace hyperplane {
 
 /// The destination of a copy. Kernels receive it by value.
 struct TriangleCopy {
-    Backend backend;
+    const Context* context;  ///< of the copy
     Layout layout;
     BlockView values;
-    const Int3* offsets;  ///< of W's entries, (0,0,0), of G's entries; in the backend's memory
+    const Int3* offsets;  ///< of W's entries, (0,0,0), of G's entries; in the context's memory
     int lower, dof;
     bool symmetric;  ///< only W and D^-1 are stored
 
@@ -41,7 +41,7 @@ struct CopyRow {
 
 template <class From>
 void copy_triangles_of(const From& from, const TriangleCopy& to) {
-    for_each_element(to.backend, to.layout.slots() * to.dof, to.entries(), "copy of factors",
+    for_each_element(*to.context, to.layout.slots() * to.dof, to.entries(), "copy of factors",
                      CopyRow<From>{to, from, to.values.slot_stride > 1});
 }
 

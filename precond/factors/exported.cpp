@@ -47,7 +47,7 @@ void FactorCopy::allocate(const ExportsFactors& pair, const StructMatrix& a) {
 
 void FactorCopy::fill(const ExportsFactors& pair, const StructMatrix& a, const std::string& name, SetupReport& report) {
     allocate(pair, a);
-    pair.export_factors({a.backend(), shape_.layout, blocks_in(values_.data(), shape_, values_.backend()),
+    pair.export_factors({&a.context(), shape_.layout, blocks_in(values_.data(), shape_, values_.backend()),
                          offsets_.data(), shape_.lower(), shape_.dof, shape_.symmetric});
     report.factor_bytes = reduced_ ? reduced_->bytes() : values_.size() * Index(sizeof(double));
     if (!reduced_) return;

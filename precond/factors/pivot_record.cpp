@@ -7,7 +7,7 @@ namespace {
 template <class T>
 void copy_to(const std::vector<T>& from, Buffer<T>& to) {
     if (to.backend() == Backend::cuda)
-        device::copy(from.data(), to.data(), to.size() * Index(sizeof(T)));
+        to.context().stream().copy(from.data(), to.data(), to.size() * Index(sizeof(T)));
     else
         std::copy(from.begin(), from.end(), to.begin());
 }
@@ -16,7 +16,7 @@ template <class T>
 std::vector<T> copy_of(const Buffer<T>& from) {
     std::vector<T> to(from.size());
     if (from.backend() == Backend::cuda)
-        device::copy(from.data(), to.data(), from.size() * Index(sizeof(T)));
+        from.context().stream().copy(from.data(), to.data(), from.size() * Index(sizeof(T)));
     else
         std::copy(from.begin(), from.end(), to.begin());
     return to;

@@ -164,7 +164,7 @@ void ReducedFactors::round_to(const FactorView& factors, RoundingLog* log) {
     row.from.offsets = offsets_.data();
     row.to = {reinterpret_cast<T*>(values_.data()), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
-    for_each_element(context_.backend(), layout_.slots() * dof_, end - first, "rounding of factors", row);
+    for_each_element(context_, layout_.slots() * dof_, end - first, "rounding of factors", row);
 }
 
 Rounding ReducedFactors::round(const FactorView& factors) {
@@ -177,7 +177,7 @@ template <int m, class T>
 void ReducedFactors::inverse_product(const Vector& r, Vector& z) const {
     const InverseProduct<m, T> body{
         values<T>().entry(lower()), of_inverse(), r.data(), z.data(), layout_.slots(), dof_};
-    for_each_point(context_.backend(), layout_, "product with pivots", body);
+    for_each_point(context_, layout_, "product with pivots", body);
 }
 
 template <class T>

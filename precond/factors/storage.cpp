@@ -56,7 +56,7 @@ Rounding rounding_by(const Context& context, const Grid& grid, int dof, int part
     Buffer<RoundingLog> log = copied_to(context, "factor", std::vector<RoundingLog>{met});
     round(log.data());
     if (context.backend() == Backend::cuda)
-        device::copy(log.data(), &met, sizeof met);
+        context.stream().copy(log.data(), &met, sizeof met);
     else
         met = log[0];
     Rounding result{.flushed = Index(met.flushed), .overflows = Index(met.overflows.failures)};

@@ -130,7 +130,7 @@ void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const IluP
                     const FgBiluTuning& tuning, Arguments& arguments, const double* r, double* z) {
     const Shape shape(system, tuning);
     const LevelKernel of_level{kernel, system.layout, shape.solve_points, system.dof * shape.parts};
-    const bool can_overlap = tuning.overlapped && device::properties().major >= 9;
+    const bool can_overlap = tuning.overlapped && kernel.stream().properties().major >= 9;
     const int levels = system.layout.level_count();
     arguments.r = r;
     arguments.z = z;
@@ -141,14 +141,14 @@ void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const IluP
 
 }  // namespace
 
-FgBiluCuda::FgBiluCuda(const IluPattern& system, const FgBiluTuning& tuning)
+FgBiluCuda::FgBiluCuda(const Context& context, const IluPattern& system, const FgBiluTuning& tuning)
     : system_(system),
       tuning_(tuning),
-      factor_(factor_source(), definitions(system, tuning, false), "fgbilu_factor"),
-      lower_(solve_source(), definitions(system, tuning, true), "fgbilu_lower"),
-      upper_(solve_source(), definitions(system, tuning, true), "fgbilu_upper") {
+      factor_(context, factor_source(), definitions(system, tuning, false), "fgbilu_factor"),
+      lower_(context, solve_source(), definitions(system, tuning, true), "fgbilu_lower"),
+      upper_(context, solve_source(), definitions(system, tuning, true), "fgbilu_upper") {
     if (becomes_unit(system))
-        unit_triangles_ = {factor_source(), definitions(system, tuning, false), "fgbilu_unit_triangles"};
+        unit_triangles_ = {context, factor_source(), definitions(system, tuning, false), "fgbilu_unit_triangles"};
 }
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, PivotRecord& record, const PivotRules& rules) const {

@@ -37,7 +37,7 @@ inline bool lies_together(const IluPattern& p, const FgBiluTuning& tuning) {
 
 class FgBiluCuda {
 public:
-    FgBiluCuda(const IluPattern& system, const FgBiluTuning& tuning);
+    FgBiluCuda(const Context& context, const IluPattern& system, const FgBiluTuning& tuning);
 
     bool made_together() const { return hyperplane::made_together(system_, tuning_); }
     bool makes_unit() const { return becomes_unit(system_); }

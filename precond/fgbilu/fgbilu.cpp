@@ -114,7 +114,7 @@ void FgBilu::prepare(const StructMatrix& a) {
         if (options_.style == FgBiluStyle::kernels)
             by_element_ = std::make_unique<FgBiluByElement>(context_, system);
         else if constexpr (cuda_built)
-            cuda_ = std::make_unique<FgBiluCuda>(system, tuning_);
+            cuda_ = std::make_unique<FgBiluCuda>(context_, system, tuning_);
         system_ = system;  // last: it marks everything as allocated
     }
     // These are released after a set-up in reduced precision.
@@ -143,7 +143,7 @@ FgBiluFactors FgBilu::factors() const {
 
 void FgBilu::build(double alpha, PivotInverter& inverter) {
     const FgBiluFactors f = factors();
-    fgbilu_copy(context_.backend(), *a_, f, alpha);
+    fgbilu_copy(context_, *a_, f, alpha);
     record_->clear_log();
     record_->clear_ratios();
     if constexpr (cuda_built)

@@ -56,8 +56,8 @@ int most_columns(const Layout& layout) {
     return most;
 }
 
-void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& factors, double alpha) {
-    for_each_point(backend, factors.view.layout, "fgbilu: copy",
+void fgbilu_copy(const Context& context, const StructMatrix& a, const FgBiluFactors& factors, double alpha) {
+    for_each_point(context, factors.view.layout, "fgbilu: copy",
                    Copy{factors, block_view(a), factors.triangles.values ? a.stored_entries() : 0, alpha});
 }
 

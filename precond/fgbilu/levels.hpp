@@ -22,7 +22,7 @@ struct FgBiluFactors {
 };
 
 /// Sets X = A + alpha diag(A) in the memory of the factors.
-void fgbilu_copy(Backend backend, const StructMatrix& a, const FgBiluFactors& factors, double alpha);
+void fgbilu_copy(const Context& context, const StructMatrix& a, const FgBiluFactors& factors, double alpha);
 /// Copies the factors in the form (I + W) D (I + G).
 void fgbilu_export(const FgBiluFactors& from, const TriangleCopy& to);
 

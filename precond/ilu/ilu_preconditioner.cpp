@@ -84,7 +84,7 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
     plan.space = layout;
     const IluPattern p =
         pattern(layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(), backend);
-    const FactorisationMemory memory = factorisation_->memory(p, backend);
+    const FactorisationMemory memory = factorisation_->memory(p, setting.context);
     plan.bytes = IluFactors::bytes(p, backend) + memory.kept + solve_->bytes(p, backend);
     if (is_reduced(p.storage))
         plan.setup_bytes = IluFactors::bytes_in_double(p) + memory.scratch;

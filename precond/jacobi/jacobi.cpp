@@ -16,7 +16,7 @@ void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRu
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda) return invert_diagonal_cuda(a, inverse, rules, inverter);
     const int m = a.dof(), diagonal = a.stencil().diagonal();
-    for_each_run(a.layout(), m, [&](const Run& run) {
+    for_each_run(a.context(), a.layout(), m, [&](const Run& run) {
         std::array<double, max_dof * max_dof> own, block;
         const Int3 step = a.layout().step();
         Int3 point = run.first;

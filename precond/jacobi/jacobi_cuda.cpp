@@ -35,10 +35,10 @@ void adopt(const std::vector<PivotSummary>& blocks, const Grid& grid, int dof, P
 
 void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules,
                           PivotInverter& inverter) {
-    const rtc::Kernel<InvertDiagonalArguments> kernel(source(), definitions(a.dof()), "invert_diagonal");
+    const rtc::Kernel<InvertDiagonalArguments> kernel(a.context(), source(), definitions(a.dof()), "invert_diagonal");
     const Index block_points = threads / 32 * (32 / a.dof());
     const Index blocks = std::min((a.layout().slots() + block_points - 1) / block_points,
-                                  Index(kernel.occupancy(threads, 0)) * device::properties().multiprocessors);
+                                  Index(kernel.occupancy(threads, 0)) * kernel.stream().properties().multiprocessors);
     Buffer<PivotSummary> summary(a.context(), "preconditioner: pivots", blocks);
     const Grid& g = a.grid();
     const LevelMap levels = a.layout().levels();
@@ -57,7 +57,7 @@ void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const Pi
                    .level_y = levels.y,
                    .level_z = levels.z});
     std::vector<PivotSummary> host(summary.size());
-    device::copy(summary.data(), host.data(), blocks * Index(sizeof(PivotSummary)));
+    kernel.stream().copy(summary.data(), host.data(), blocks * Index(sizeof(PivotSummary)));
     adopt(host, g, a.dof(), inverter);
 }
 

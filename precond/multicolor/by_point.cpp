@@ -179,9 +179,9 @@ struct FactorPoint {
 };
 
 template <int m>
-void run(Backend backend, const Layout& places, const FactorPoint<0>& f) {
+void run(const Context& context, const Layout& places, const FactorPoint<0>& f) {
     const FactorPoint<m> body{f.points, f.a, f.values, f.dof, f.colour, f.count, f.alpha, f.judge, f.ratios};
-    for_each_point(backend, places, "multicolour factorisation", body);
+    for_each_point(context, places, "multicolour factorisation", body);
 }
 
 /// Rounds the values of a point, each row of W, D^-1 and G by itself.
@@ -245,23 +245,24 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
         f.count = points.count(f.colour);
         if (f.count == 0) continue;
         with_known_dof<1, 2, 3, 4, 5, 6, 8>(f.dof,
-                                            [&](auto m) { run<m.value>(a.backend(), points.places(f.colour), f); });
+                                            [&](auto m) { run<m.value>(a.context(), points.places(f.colour), f); });
     }
 }
 
 template <class T>
-void round(Backend backend, const ColouredPoints& points, int dof, bool symmetric, const double* values, T* rounded,
-           RowExponent* exponents, RoundingLog* log) {
+void round(const Context& context, const ColouredPoints& points, int dof, bool symmetric, const double* values,
+           T* rounded, RowExponent* exponents, RoundingLog* log) {
     const ColouredShape& shape = points.shape();
     const int parts = shape.halved(symmetric) ? 2 : 3;
     for (int colour = 0; colour < points.colours(); ++colour)
         if (const Index count = points.count(colour); count > 0)
             for_each_point(
-                backend, points.places(colour), "rounding of factors",
+                context, points.places(colour), "rounding of factors",
                 RoundPoint<T>{points.view(), values, rounded, exponents, log, dof, parts, colour, count, shape.slots});
 }
-template void round(Backend, const ColouredPoints&, int, bool, const double*, float*, RowExponent*, RoundingLog*);
-template void round(Backend, const ColouredPoints&, int, bool, const double*, Half*, RowExponent*, RoundingLog*);
+template void round(const Context&, const ColouredPoints&, int, bool, const double*, float*, RowExponent*,
+                    RoundingLog*);
+template void round(const Context&, const ColouredPoints&, int, bool, const double*, Half*, RowExponent*, RoundingLog*);
 
 void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to) {
     copy_triangles_of(Triangles{points, values, to.dof}, to);

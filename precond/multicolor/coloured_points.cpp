@@ -101,8 +101,9 @@ ColouredView ColouredPoints::view_at(const Index* tables, const Int3* offsets) c
 }
 
 void ColouredPoints::sort_points(const Context& context) {
-    const std::vector<int> colour = shape_.rule == ColourRule::greedy ? greedy_colours(shape_.grid, shape_.offsets)
-                                                                      : hashed_colours(shape_.grid, shape_.offsets);
+    const std::vector<int> colour = shape_.rule == ColourRule::greedy
+                                        ? greedy_colours(shape_.grid, shape_.offsets)
+                                        : hashed_colours(context, shape_.grid, shape_.offsets);
     colours_ = 1 + *std::max_element(colour.begin(), colour.end());
     std::vector<Index> at(std::size_t(shape_.colours) + 1);
     for (int c : colour) ++at[std::size_t(c) + 1];

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/device/threads.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/run_blocks.hpp"
 #include "precond/multicolor/by_point.hpp"
@@ -246,7 +245,7 @@ void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const In
         const Index piece = Factors::piece_length(a.dof());
         for (int colour = 0; colour < points.colours(); ++colour) {
             const Index places = points.count(colour);
-#pragma omp parallel num_threads(threads_for(places*(points.host().entries + 1) * a.dof() * a.dof()))
+#pragma omp parallel num_threads(a.context().threads_for(places*(points.host().entries + 1) * a.dof() * a.dof()))
             {
                 Factors factors(a, points.host(), a_entry, alpha, inverter, values, colour);
 #pragma omp for schedule(static)

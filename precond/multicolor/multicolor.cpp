@@ -123,7 +123,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     factors_ = Buffer<double>(context_, "factor", shape.coefficients(dof_, symmetric_));
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
-            cuda_ = std::make_shared<MulticolorCuda>(*points, layout_, dof_, symmetric_, options_.storage);
+            cuda_ = std::make_shared<MulticolorCuda>(context_, *points, layout_, dof_, symmetric_, options_.storage);
     points_ = std::move(points);  // last: it shows that everything is allocated
 }
 
@@ -146,8 +146,7 @@ void Multicolor::round_factors(SetupReport& report) {
         exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
     const Rounding met = rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
         const auto round = [&](auto* rounded) {
-            multicolor::round(context_.backend(), *points_, dof_, symmetric_, factors_.data(), rounded,
-                              exponents_.data(), log);
+            multicolor::round(context_, *points_, dof_, symmetric_, factors_.data(), rounded, exponents_.data(), log);
         };
         is_scaled(storage) ? round(reinterpret_cast<Half*>(reduced_.data()))
                            : round(reinterpret_cast<float*>(reduced_.data()));

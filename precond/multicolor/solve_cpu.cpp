@@ -2,7 +2,6 @@
 // Multicolour triangular solves on a CPU for a linear colouring: all loops run along places, so arrays are contiguous.
 #include <algorithm>
 
-#include "core/device/threads.hpp"
 #include "core/vector/run_kernel.hpp"
 #include "precond/multicolor/multicolor.hpp"
 
@@ -53,20 +52,20 @@ private:
 
 /// Calls body(first, count) for pieces of [0, size).
 template <class Body>
-void for_pieces(Index size, int dof, Index piece, const Body& body) {
-#pragma omp parallel for schedule(static) num_threads(threads_for(size* dof))
+void for_pieces(const Context& context, Index size, int dof, Index piece, const Body& body) {
+#pragma omp parallel for schedule(static) num_threads(context.threads_for(size* dof))
     for (Index first = 0; first < size; first += piece) body(first, int(std::min(piece, size - first)));
 }
 
 /// Calls body(slot in coloured order, slot of the layout) for every place; the latter is -1 if the place is empty.
 template <class Body>
-void for_places(const ColouredShape& shape, const Layout& layout, const Body& body) {
+void for_places(const Context& context, const ColouredShape& shape, const Layout& layout, const Body& body) {
     const Grid& grid = shape.grid;
     const Index colours = shape.colours, lines = Index(grid.ny) * grid.nz, end = colours * shape.stride;
     const bool natural = layout.kind() == LayoutKind::natural;
     const auto number = [&](Index at) { return shape.line * (at % grid.ny) + shape.plane * (at / grid.ny); };
     const auto slot_of = [&](Index n) { return n % colours * shape.stride + n / colours; };
-#pragma omp parallel for schedule(static) num_threads(threads_for(layout.slots()))
+#pragma omp parallel for schedule(static) num_threads(context.threads_for(layout.slots()))
     for (Index at = 0; at < lines; ++at) {
         const Index first = number(at), next = at + 1 < lines ? number(at + 1) : end;
         const int j = int(at % grid.ny), k = int(at / grid.ny);
@@ -84,12 +83,12 @@ void for_places(const ColouredShape& shape, const Layout& layout, const Body& bo
 
 void Multicolor::apply_cpu(const Vector& r, Vector& z) const {
     const ColouredShape& shape = points_->shape();
-    for_places(shape, layout_, [&](Index slot, Index home) {
+    for_places(context_, shape, layout_, [&](Index slot, Index home) {
         for (int c = 0; c < dof_; ++c) v_[c * shape.slots + slot] = home < 0 ? 0.0 : r.component(c)[home];
     });
     for (int colour = 1; colour < colours(); ++colour) lower_cpu(colour);
     for (int colour = colours(); colour-- > 0;) upper_cpu(colour);
-    for_places(shape, layout_, [&](Index slot, Index home) {
+    for_places(context_, shape, layout_, [&](Index slot, Index home) {
         for (int c = 0; home >= 0 && c < dof_; ++c) z.component(c)[home] = w_[c * shape.slots + slot];
     });
 }
@@ -98,7 +97,7 @@ void Multicolor::lower_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
     const multicolor::Kept factors = kept();
-    for_pieces(stride, dof_, Terms::most(factors), [&](Index first, int count) {
+    for_pieces(context_, stride, dof_, Terms::most(factors), [&](Index first, int count) {
         const Terms terms(factors, std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
             terms.clear();
@@ -123,7 +122,7 @@ void Multicolor::upper_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
     const multicolor::Kept factors = kept();
-    for_pieces(stride, dof_, Terms::most(factors), [&](Index first, int count) {
+    for_pieces(context_, stride, dof_, Terms::most(factors), [&](Index first, int count) {
         const Terms terms(factors, std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
             double* w = w_.data() + row * slots + colour * stride + first;

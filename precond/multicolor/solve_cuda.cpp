@@ -20,9 +20,9 @@ int parts_of(int dof) {
 
 /// Number of threads of a thread block. If a multiprocessor has few blocks, it is chosen such that they can be
 /// distributed more evenly.
-int threads_of(Index places, int dof) {
+int threads_of(const Context& context, Index places, int dof) {
     constexpr int usual = MulticolorCuda::usual_threads, fewer = MulticolorCuda::fewer_threads;
-    const Index multiprocessors = device::properties().multiprocessors;
+    const Index multiprocessors = context.stream().properties().multiprocessors;
     const auto most_of_one = [&](Index threads) {
         const Index blocks = (places + threads - 1) / threads * parts_of(dof);
         return (blocks + multiprocessors - 1) / multiprocessors * threads;
@@ -68,9 +68,9 @@ std::vector<ColourTerm> terms_of(const ColouredPoints& points, int colour, bool 
 
 }  // namespace
 
-MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric,
-                               FactorStorage storage)
-    : dof_(dof), stride_(points.shape().stride), threads_(threads_of(stride_, dof)) {
+MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof,
+                               bool symmetric, FactorStorage storage)
+    : dof_(dof), stride_(points.shape().stride), threads_(threads_of(context, stride_, dof)) {
     const Grid& grid = layout.grid();
     const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric, storage, threads_);
     const int colours = points.colours();
@@ -86,7 +86,7 @@ MulticolorCuda::MulticolorCuda(const ColouredPoints& points, const Layout& layou
         arguments.line = int(points.shape().line), arguments.plane = int(points.shape().plane);
         arguments.colour = colour, arguments.terms = int(terms.size());
         std::copy(terms.begin(), terms.end(), arguments.term);
-        steps_.push_back({rtc::Kernel<Arguments>(source(), all, name), arguments});
+        steps_.push_back({rtc::Kernel<Arguments>(context, source(), all, name), arguments});
     };
     add("enter", std::min(1, colours - 1), true);
     for (int colour = 2; colour < colours; ++colour) add("lower", colour, true);

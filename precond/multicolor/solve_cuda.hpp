@@ -20,7 +20,8 @@ public:
     static constexpr int usual_threads = 256, fewer_threads = 192;
 
     /// `layout` is that of r and z.
-    MulticolorCuda(const ColouredPoints& points, const Layout& layout, int dof, bool symmetric, FactorStorage storage);
+    MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof, bool symmetric,
+                   FactorStorage storage);
 
     /// z = M^-1 r, with factors in the given storage and the exponents of scaled rows; v and w are vectors in coloured
     /// order.

@@ -125,7 +125,7 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
         !a.grid().any_periodic()) {
         const RatiosByRun ratios(a, candidates);
         std::vector<std::array<double, 3>> by_line(std::size_t(a.grid().ny) * a.grid().nz);
-        for_each_run(a.layout(), 1, [&](const Run& run) {
+        for_each_run(a.context(), a.layout(), 1, [&](const Run& run) {
             by_line[run.first.y + std::size_t(a.grid().ny) * run.first.z] = ratios.sums(run);
         });
         for (const auto& line : by_line)
@@ -134,7 +134,7 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
     }
     const Buffer<Int3> offsets = offsets_of(a);
     Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
-    for_each_point(a.backend(), sums.layout(), "couplings",
+    for_each_point(a.context(), sums.layout(), "couplings",
                    CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates, lie_along_y(a.layout())});
     for (int d = 0; d < 3; ++d) total[d] = sum(sums, d);
     return total;

@@ -38,15 +38,15 @@ __global__ void dense_product(const __grid_constant__ DenseProduct p) {
 }
 #endif
 
-void multiply([[maybe_unused]] Backend backend, const DenseProduct& p) {
+void multiply(const Context& context, const DenseProduct& p) {
 #ifdef __CUDACC__
-    if (backend == Backend::cuda) {
+    if (context.backend() == Backend::cuda) {
         constexpr int threads = 128;
-        dense_product<<<cuda::blocks_for(32 * p.n, threads), threads, 0, cuda::stream()>>>(p);
-        return cuda::launched("coarsest solve");
+        dense_product<<<cuda::blocks_for(32 * p.n, threads), threads, 0, cuda::stream(context)>>>(p);
+        return cuda::launched(context, "coarsest solve");
     }
 #endif
-#pragma omp parallel for schedule(static) num_threads(threads_for(p.n* p.n))
+#pragma omp parallel for schedule(static) num_threads(context.threads_for(p.n* p.n))
     for (Index row = 0; row < p.n; ++row) {
         double sum = 0.0;
         for (Index at = 0; at < p.n; ++at) sum += p.inverse[row * p.n + at] * p.b[p.place[at]];
@@ -123,7 +123,7 @@ public:
     }
 
     /// Replaces the matrix by its inverse; returns the number of the first pivot that is too small, or -1.
-    Index invert() const {
+    Index invert(const Context& context) const {
         const double least = 1e-15 * largest();
         std::vector<Index> exchanged(static_cast<std::size_t>(n_));
         for (Index k = 0; k < n_; ++k) {
@@ -136,7 +136,7 @@ public:
             const double inverse = 1.0 / row(k)[k];
             row(k)[k] = 1.0;
             for (Index j = 0; j < n_; ++j) row(k)[j] *= inverse;
-#pragma omp parallel for schedule(static) num_threads(threads_for(n_* n_))
+#pragma omp parallel for schedule(static) num_threads(context.threads_for(n_* n_))
             for (Index i = 0; i < n_; ++i) {
                 if (i == k) continue;
                 const double factor = row(i)[k];
@@ -172,7 +172,7 @@ DenseSolve::DenseSolve(const StructMatrix& matrix) {
     for (int c = 0; c < dof; ++c)
         if (size > 0.0 && square.lacks_constant(c, dof)) lacking.push_back(c);
     for (const int c : lacking) square.add_constant(c, dof, size / double(a.grid().points()));
-    if (const Index failed = square.invert(); failed >= 0) {
+    if (const Index failed = square.invert(a.context()); failed >= 0) {
         const Grid& grid = a.grid();
         const Int3 p = grid.point(failed / dof);
         const auto number = [](auto value) { return std::to_string(value); };  // fmt cannot be compiled by nvcc
@@ -193,12 +193,12 @@ std::vector<double> DenseSolve::natural_inverse() const {
     if (inverse_.backend() == Backend::cpu)
         std::copy(inverse_.begin(), inverse_.end(), values.begin());
     else
-        device::copy(inverse_.data(), values.data(), inverse_.size() * Index(sizeof(double)));
+        inverse_.context().stream().copy(inverse_.data(), values.data(), inverse_.size() * Index(sizeof(double)));
     return values;
 }
 
 void DenseSolve::apply(const Vector& b, Vector& x) const {
-    multiply(b.backend(), {inverse_.data(), places_.data(), b.data(), x.data(), places_.size()});
+    multiply(b.context(), {inverse_.data(), places_.data(), b.data(), x.data(), places_.size()});
 }
 
 }  // namespace hyperplane::multigrid

@@ -166,7 +166,7 @@ void sum_terms(const StructMatrix& a, const Interpolation& p, StructMatrix& coar
     const int groups = coarse.grid().points() < Index(1) << 18 ? coarse.stored_entries() : 1;
     Grid planes = coarse.grid();
     planes.nz *= groups;
-    for_each_point(a.backend(), Layout(LayoutKind::natural, planes, {}), "Galerkin product",
+    for_each_point(a.context(), Layout(LayoutKind::natural, planes, {}), "Galerkin product",
                    SumsOfTerms{view(a), a.layout().slots(), p.view(), view(coarse), list.data(), begin.data(),
                                shift.data(), offset.data(), groups});
 }
@@ -185,7 +185,7 @@ void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatri
     for (signed char& entry : products.entry_of) entry = -1;
     for (int e = 0; e < coarse.stored_entries(); ++e)
         products.entry_of[Products::place(coarse.stencil()[e])] = static_cast<signed char>(e);
-    for_each_point(a.backend(), coarse.layout(), "Galerkin product", products);
+    for_each_point(a.context(), coarse.layout(), "Galerkin product", products);
 }
 
 }  // namespace hyperplane::multigrid

@@ -125,7 +125,7 @@ private:
 
 void galerkin_by_lines(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
     const LineProduct product(a, p, coarse);
-    for_each_run(coarse.layout(), 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); });
+    for_each_run(coarse.context(), coarse.layout(), 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); });
 }
 
 }  // namespace hyperplane::multigrid

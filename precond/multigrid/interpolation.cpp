@@ -222,7 +222,7 @@ void Interpolation::round() {
     singles_ = Buffer<float>(context_, "multigrid: interpolation", weights_.size());
     single_ones_ = Buffer<float>(context_, "multigrid: interpolation", ones_.size());
     if (on_host_) std::fill(single_ones_.begin(), single_ones_.end(), 1.0f);
-    for_each_point(context_.backend(), coarse_, "rounding of weights",
+    for_each_point(context_, coarse_, "rounding of weights",
                    RoundedWeights{weights_.data(), singles_.data(), stride_, places_.count});
     weights_ = {};
     ones_ = {};
@@ -239,7 +239,7 @@ void Interpolation::compute_by_points(const StructMatrix& a) {
         Grid planes = grids_.coarse;
         planes.nz *= lists.of_size[size];
         if (planes.nz == 0) continue;
-        for_each_point(a.backend(), Layout(LayoutKind::natural, planes, {}), "interpolation",
+        for_each_point(a.context(), Layout(LayoutKind::natural, planes, {}), "interpolation",
                        Weights{Coefficients(a, offsets.data()),
                                {grids_, fine_, coarse_, places_, weights_.data(), stride_},
                                SlotDeltas(fine_),
@@ -256,7 +256,7 @@ std::vector<double> Interpolation::natural_weights() const {
         if (on_host_)
             std::copy(buffer.begin(), buffer.end(), values.begin());
         else
-            device::copy(buffer.data(), values.data(), buffer.size() * Index(sizeof(values[0])));
+            buffer.context().stream().copy(buffer.data(), values.data(), buffer.size() * Index(sizeof(values[0])));
         return std::vector<double>(values.begin(), values.end());
     };
     const std::vector<double> stored = rounded() ? read(singles_) : read(weights_);
@@ -284,7 +284,7 @@ void Interpolation::restrict_in(const Vector& fine, Vector& coarse) const {
     if (by_lines()) return restrict_by_lines<T>(fine, coarse);
     const WeightsView<const T> weights{grids_, fine_, coarse_, places_, of(weights_, singles_, T{}), stride_};
     for_each_point(
-        fine.backend(), coarse_, "restriction",
+        fine.context(), coarse_, "restriction",
         Restriction<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), SlotDeltas(fine_), fine.dof()});
 }
 
@@ -292,7 +292,7 @@ template <class T>
 void Interpolation::add_in(Vector& fine, const Vector& coarse) const {
     if (by_lines()) return add_by_lines<T>(fine, coarse);
     const WeightsView<const T> weights{grids_, fine_, coarse_, places_, of(weights_, singles_, T{}), stride_};
-    for_each_point(fine.backend(), fine_, "prolongation",
+    for_each_point(fine.context(), fine_, "prolongation",
                    Prolongation<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
 }
 

@@ -133,7 +133,7 @@ void collapse(const StructMatrix& a, const Children& children, int j, int k, int
 void Interpolation::compute_by_lines(const StructMatrix& a) {
     const int step = grids_.axes[0] ? 2 : 1;
     const std::vector<Children> all = all_children(a, grids_);
-    for_each_run(coarse_, 16 * a.dof(), [&](const Run& run) {
+    for_each_run(a.context(), coarse_, 16 * a.dof(), [&](const Run& run) {
         thread_local Collapsed sums;
         const auto row = [&](Int3 s) { return weights_.data() + places_.of[number_of(s)] * stride_ + run.slot; };
         for (const Children& children : all) {
@@ -164,7 +164,7 @@ void Interpolation::compute_by_lines(const StructMatrix& a) {
 template <class T>
 void Interpolation::restrict_by_lines(const Vector& fine, Vector& coarse) const {
     const int step = grids_.axes[0] ? 2 : 1;
-    for_each_run(coarse_, 8 * fine.dof(), [&](const Run& run) {
+    for_each_run(coarse.context(), coarse_, 8 * fine.dof(), [&](const Run& run) {
         for (int c = 0; c < fine.dof(); ++c) {
             double* sum = coarse.component(c) + run.slot;
             std::fill_n(sum, run.count, 0.0);
@@ -187,7 +187,7 @@ void Interpolation::restrict_by_lines(const Vector& fine, Vector& coarse) const 
 template <class T>
 void Interpolation::add_by_lines(Vector& fine, const Vector& coarse) const {
     const int step = grids_.axes[0] ? 2 : 1, count = grids_.coarse.nx;
-    for_each_run(fine_, fine.dof(), [&](const Run& run) {
+    for_each_run(fine.context(), fine_, fine.dof(), [&](const Run& run) {
         thread_local std::vector<double> sums[2];  // at points of even and of odd index
         for (int c = 0; c < fine.dof(); ++c) {
             for (auto& list : sums) list.assign(count + 1, 0.0);

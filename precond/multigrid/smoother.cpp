@@ -31,7 +31,7 @@ struct RandomStart {
 
 /// ||M^-1 A x|| / ||x|| after some steps x = M^-1 A x; infinite or NaN where a step overflows.
 double power_method(const StructMatrix& a, const LinearOperator& m, int steps, Vector& x, Vector& y) {
-    for_each_point(x.backend(), x.layout(), "random vector", RandomStart{x.layout().grid(), view(x), x.dof()});
+    for_each_point(x.context(), x.layout(), "random vector", RandomStart{x.layout().grid(), view(x), x.dof()});
     double lambda = 0.0, size = norm2(x);
     for (int step = 0; step < steps; ++step) {
         a.apply(x, y);
@@ -71,14 +71,14 @@ bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
     if (a.dof() > 1 || !a.symmetric()) return false;
     if (a.backend() == Backend::cuda) {
         const Buffer<Int3> offsets = offsets_of(a);
-        for_each_point(a.backend(), a.layout(), "row flags", RowFlags{Coefficients(a, offsets.data()), view(sums)});
+        for_each_point(a.context(), a.layout(), "row flags", RowFlags{Coefficients(a, offsets.data()), view(sums)});
         return sum(sums, 0) == 0.0;
     }
     const Index slots = a.layout().slots();
     bool all = true;
     for (int e = 0; e < a.stencil().diagonal() && all; ++e) {
         const double* values = a.values(e);
-#pragma omp parallel for simd schedule(static) num_threads(threads_for(slots)) reduction(&& : all)
+#pragma omp parallel for simd schedule(static) num_threads(a.context().threads_for(slots)) reduction(&& : all)
         for (Index slot = 0; slot < slots; ++slot) all = all && values[slot] <= 0.0;
     }
     if (!all) return false;
@@ -86,7 +86,7 @@ bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
     a.apply(ones, sums);
     const double* own = a.values(a.stencil().diagonal());
     const double* sum = sums.data();
-#pragma omp parallel for simd schedule(static) num_threads(threads_for(slots)) reduction(&& : all)
+#pragma omp parallel for simd schedule(static) num_threads(a.context().threads_for(slots)) reduction(&& : all)
     for (Index slot = 0; slot < slots; ++slot) all = all && sum[slot] >= -1e-12 * own[slot];
     return all;
 }

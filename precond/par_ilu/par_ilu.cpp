@@ -20,7 +20,7 @@ public:
     void analyse(const IluFactors& factors) override;
     void compute(double alpha, const PivotRules& rules, IluFactors& factors, PivotInverter& inverter) override;
     void release_scratch() override;
-    FactorisationMemory memory(const IluPattern& pattern, Backend backend) const override;
+    FactorisationMemory memory(const IluPattern& pattern, const Context& context) const override;
     std::vector<KernelSet> kernels(const IluPattern& pattern) const override;
     SweepCounts sweeps() const override;
     void set_sweeps(int count) override { count_ = count; }
@@ -64,9 +64,10 @@ void FixedPointFactorisation::release_scratch() {
     sweeps_->release_scratch();
 }
 
-FactorisationMemory FixedPointFactorisation::memory(const IluPattern& pattern, Backend backend) const {
-    const Index spare = FactorSweeps::needs_spare(pattern, backend, mode_) ? IluFactors::bytes_in_double(pattern) : 0;
-    return {.kept = FactorSweeps::bytes(pattern), .scratch = spare + FactorSweeps::scratch_bytes(pattern, backend)};
+FactorisationMemory FixedPointFactorisation::memory(const IluPattern& pattern, const Context& context) const {
+    const Index spare =
+        FactorSweeps::needs_spare(pattern, context.backend(), mode_) ? IluFactors::bytes_in_double(pattern) : 0;
+    return {.kept = FactorSweeps::bytes(pattern), .scratch = spare + FactorSweeps::scratch_bytes(context, pattern)};
 }
 
 std::vector<KernelSet> FixedPointFactorisation::kernels(const IluPattern& pattern) const {

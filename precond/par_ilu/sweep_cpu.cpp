@@ -109,12 +109,12 @@ private:
 
 }  // namespace
 
-void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then) {
+void sweep_runs(const Context& context, const SweepRow<0>& row, const FactorSweepsCuda::Factors* then) {
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(row.dof, [&](auto m) {
         const Layout& layout = row.old.layout;
         const int length = wavefront_cpu::piece_length(row.dof);
         const RunSweep<m.value> sweep(row, then);
-        for_each_run(layout, row.dof, [&](const Run& run) {
+        for_each_run(context, layout, row.dof, [&](const Run& run) {
             for (int t = 0; t < run.count; t += length)
                 sweep(wavefront_cpu::piece_of(layout, run, t, std::min(length, run.count - t)));
         });

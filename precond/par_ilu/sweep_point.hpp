@@ -128,6 +128,6 @@ inline bool go_by_runs(const SweepRow<0>& row) {
 /// Computes a sweep over all points on a CPU, run by run (precond/par_ilu/sweep_cpu.cpp); go_by_runs(row) must hold. If
 /// `then` is given, the sweep is asynchronous: the new entries of each run are copied there, to the factors that other
 /// runs read, as soon as they are computed.
-void sweep_runs(const SweepRow<0>& row, const FactorSweepsCuda::Factors* then);
+void sweep_runs(const Context& context, const SweepRow<0>& row, const FactorSweepsCuda::Factors* then);
 
 }  // namespace hyperplane::par_ilu

@@ -72,13 +72,13 @@ BlockView writable(const ConstBlockView& v) {
 }
 
 /// Visits all points. If `then` is given, a point's new entries are copied there at once.
-void sweep(Backend backend, const SweepRow<0>& s, const FactorTarget* then = nullptr) {
-    if (backend == Backend::cpu && par_ilu::go_by_runs(s)) return par_ilu::sweep_runs(s, then);
+void sweep(const Context& context, const SweepRow<0>& s, const FactorTarget* then = nullptr) {
+    if (context.backend() == Backend::cpu && par_ilu::go_by_runs(s)) return par_ilu::sweep_runs(context, s, then);
     if (then)
-        return for_each_point(backend, s.old.layout, "asynchronous sweep of a factorisation",
+        return for_each_point(context, s.old.layout, "asynchronous sweep of a factorisation",
                               ReplacedRow{s, then->triangles, then->inverse});
     with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) {
-        for_each_point(backend, s.old.layout, "sweep of a factorisation", par_ilu::known<m.value>(s));
+        for_each_point(context, s.old.layout, "sweep of a factorisation", par_ilu::known<m.value>(s));
     });
 }
 
@@ -94,7 +94,7 @@ FactorSweeps::FactorSweeps(const Context& context, const IluPattern& pattern)
       failed_(context, pattern.layout, 2, "sweeps") {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_))
-            cuda_ = std::make_shared<FactorSweepsCuda>(shape_);
+            cuda_ = std::make_shared<FactorSweepsCuda>(context, shape_);
 }
 
 Index FactorSweeps::bytes(const IluPattern& shape) {
@@ -103,9 +103,10 @@ Index FactorSweeps::bytes(const IluPattern& shape) {
            4 * shape.layout.grid().points() * Index(sizeof(double));
 }
 
-Index FactorSweeps::scratch_bytes([[maybe_unused]] const IluPattern& shape, [[maybe_unused]] Backend backend) {
+Index FactorSweeps::scratch_bytes([[maybe_unused]] const Context& context, [[maybe_unused]] const IluPattern& shape) {
     if constexpr (cuda_built)
-        if (backend == Backend::cuda) return FactorSweepsCuda::scratch_size(shape) * Index(sizeof(double));
+        if (context.backend() == Backend::cuda)
+            return FactorSweepsCuda::scratch_size(context, shape) * Index(sizeof(double));
     return 0;
 }
 
@@ -134,21 +135,21 @@ void FactorSweeps::run(const StructMatrix& a, const FactorTarget& result, const 
 
 void FactorSweeps::run_loops(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
                              FactorSweepMode mode, double alpha, const PivotRules& rules) {
-    const Backend backend = a.backend();
+    const Context& context = a.context();
     if (mode == FactorSweepMode::async) {
-        sweep(backend, row(a, spare, result, alpha, rules, false, false));
+        sweep(context, row(a, spare, result, alpha, rules, false, false));
         for (int left = sweeps - 1; left >= 0; --left)
-            sweep(backend, row(a, result, spare, alpha, rules, true, left == 0), &result);
+            sweep(context, row(a, result, spare, alpha, rules, true, left == 0), &result);
         return;
     }
     for (int left = sweeps; left >= 0; --left) {
         const FactorTarget &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
-        sweep(backend, row(a, from, to, alpha, rules, left < sweeps, left == 0));
+        sweep(context, row(a, from, to, alpha, rules, left < sweeps, left == 0));
     }
 }
 
 void FactorSweeps::make_pivots_symmetric(const FactorTarget& factors) const {
-    for_each_point(offsets_.backend(), shape_.layout, "symmetric pivots", SymmetricPivot{factors.inverse, shape_.dof});
+    for_each_point(offsets_.context(), shape_.layout, "symmetric pivots", SymmetricPivot{factors.inverse, shape_.dof});
 }
 
 void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_unused]] const FactorTarget& result,
@@ -157,7 +158,7 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
                                [[maybe_unused]] const PivotRules& rules) {
     if constexpr (cuda_built) {
         using enum FactorSweepsCuda::Pass;
-        if (const Index size = FactorSweepsCuda::scratch_size(shape_); scratch_.size() != size)
+        if (const Index size = FactorSweepsCuda::scratch_size(context_, shape_); scratch_.size() != size)
             scratch_ = Buffer<double>(context_, "sweeps", size);
         const auto place = [&](const FactorTarget& x) {
             return FactorTarget{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
@@ -215,7 +216,7 @@ void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const 
 void FactorSweeps::make_unit(const FactorTarget& factors) {
     if constexpr (cuda_built)
         if (cuda_) return cuda_->make_unit(factors);
-    for_each_point(offsets_.backend(), shape_.layout, "unit triangles",
+    for_each_point(offsets_.context(), shape_.layout, "unit triangles",
                    MakeUnit{shape_.layout, offsets_.data(), factors.triangles, factors.inverse, shape_.dof,
                             shape_.stencil.lower_size(),
                             shape_.symmetric ? shape_.stencil.lower_size() + 1 : shape_.stencil.size()});

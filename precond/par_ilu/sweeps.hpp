@@ -72,7 +72,7 @@ public:
     Index bytes_of_sweep() const;
     /// Bytes held, and bytes that the first run allocates in addition, until release_scratch is called.
     static Index bytes(const IluPattern& shape);
-    static Index scratch_bytes(const IluPattern& shape, Backend backend);
+    static Index scratch_bytes(const Context& context, const IluPattern& shape);
     void release_scratch() { scratch_ = {}; }
 
 private:

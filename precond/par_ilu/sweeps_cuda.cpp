@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -22,12 +23,17 @@ bool on_tensor_cores(int dof) {
     return dof > 2;
 }
 
-/// Whether the sweeps before the last one are staged. If there is a device, its shared memory must have room for the
-/// stages.
-bool by_rows(const IluPattern& shape) {
+/// Bytes of shared memory that a thread block can have.
+Index shared_room(const Context& context) {
+    return context.stream().properties().shared_per_block;
+}
+constexpr Index any_room = std::numeric_limits<Index>::max();
+
+/// Whether the sweeps before the last one are staged, on a GPU whose thread blocks have `room` bytes of shared memory.
+bool by_rows(const IluPattern& shape, Index room) {
     if (!on_tensor_cores(shape.dof)) return false;
     const FactorSweepRows rows(shape);
-    return rows.serves() && (!device::chosen() || rows.shared_bytes() <= device::properties().shared_per_block);
+    return rows.serves() && rows.shared_bytes() <= room;
 }
 
 /// Number of points of a thread block in one of its rounds.
@@ -125,13 +131,13 @@ struct Pairs {
     }
 };
 
-rtc::Definitions definitions(const IluPattern& shape) {
+rtc::Definitions definitions(const IluPattern& shape, Index room) {
     const Stencil& s = shape.stencil;
     const Pairs pairs(shape);
     std::vector<int> a_entry;
     for (const Int3 o : s.offsets()) a_entry.push_back(shape.a_stencil.find(o));
     const auto n = [](int value) { return std::to_string(value); };
-    const bool rows = by_rows(shape);
+    const bool rows = by_rows(shape, room);
     rtc::Definitions all = grid_point_definitions(shape.layout, s.offsets());
     all.insert({{"DOF", n(shape.dof)},
                 {"ENTRIES", n(s.size())},
@@ -174,16 +180,16 @@ bool FactorSweepsCuda::serves(const IluPattern& shape) {
            shared_bytes(shape, shape.kept()) <= shared_limit;
 }
 
-FactorSweepsCuda::FactorSweepsCuda(const IluPattern& shape)
+FactorSweepsCuda::FactorSweepsCuda(const Context& context, const IluPattern& shape)
     : shape_(shape), changed_(shape.eliminations().changed_entries()) {
     const auto load = [&](const char* name, int staged) {
-        const Kernel kernel(source(), definitions(shape), name);
+        const Kernel kernel(context, source(), definitions(shape, shared_room(context)), name);
         kernel.allow_shared(shared_bytes(shape, staged));
         return kernel;
     };
     guess_ = load("guess", shape.kept());
     sweep_ = load("factor_sweep", int(changed_.size()));
-    if (by_rows(shape)) {
+    if (by_rows(shape, shared_room(context))) {
         row_bytes_ = FactorSweepRows(shape).shared_bytes();
         sweep_.allow_shared(row_bytes_);
     }
@@ -191,8 +197,8 @@ FactorSweepsCuda::FactorSweepsCuda(const IluPattern& shape)
     unit_ = load("unit_triangles", 0);
 }
 
-Index FactorSweepsCuda::scratch_size(const IluPattern& shape) {
-    if (!serves(shape) || !by_rows(shape)) return 0;
+Index FactorSweepsCuda::scratch_size(const Context& context, const IluPattern& shape) {
+    if (!serves(shape) || !by_rows(shape, shared_room(context))) return 0;
     Index entries = 0;
     for (const int e : shape.eliminations().changed_entries()) entries += shape.a_stencil.find(shape.stencil[e]) >= 0;
     return entries * shape.dof * shape.dof * shape.layout.slots() + 1;
@@ -204,8 +210,9 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
     const Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
     const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
     const bool rows = pass == Pass::sweep && row_bytes_ > 0;
-    const Cut cut = rows ? Cut{unsigned(device::properties().multiprocessors), FactorSweepRows::threads, row_bytes_}
-                         : Cut{0, threads, shared_bytes(shape_, staged)};
+    const Cut cut =
+        rows ? Cut{unsigned(kernel.stream().properties().multiprocessors), FactorSweepRows::threads, row_bytes_}
+             : Cut{0, threads, shared_bytes(shape_, staged)};
     Arguments arguments = arguments_of(guessed, from, to);
     arguments.a_blocks = scratch;
     arguments.ratio = records.ratio;
@@ -225,7 +232,7 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
         place += Index(shape_.dof) * shape_.dof * shape_.layout.slots();
     }
     if (rows) {
-        device::zero(place, sizeof(double));
+        kernel.stream().zero(place, sizeof(double));
         arguments.next_run = reinterpret_cast<int*>(place);
     }
     launch(kernel, cut, arguments);
@@ -267,7 +274,7 @@ void FactorSweepsCuda::launch(const Kernel& kernel, const Cut& cut, const Argume
 }
 
 rtc::Programs FactorSweepsCuda::programs(const IluPattern& shape) {
-    return {{source(), definitions(shape)}};
+    return {{source(), definitions(shape, any_room)}};
 }
 
 }  // namespace hyperplane

@@ -16,7 +16,7 @@ namespace hyperplane {
 
 class FactorSweepsCuda {
 public:
-    explicit FactorSweepsCuda(const IluPattern& shape);
+    FactorSweepsCuda(const Context& context, const IluPattern& shape);
 
     /// Whether there are kernels: for at most 8 unknowns a point, and for stencils whose loops over pairs can be
     /// unrolled.
@@ -32,12 +32,12 @@ public:
     };
     /// guess: writes X = A and D^-1 to `to`. sweep: computes all entries that change from those of `from`; entries that
     /// never change are read from `guessed` and not written. last: the same, but writes all entries. `scratch` has
-    /// scratch_size(shape) values, which the guess writes and sweeps read.
+    /// scratch_size() values, which the guess writes and sweeps read.
     void run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed, const Factors& from,
              const Factors& to, double alpha, const PivotRules& rules, const PivotRecords& records) const;
     /// Number of scratch values. Staged sweeps need A's entries that they change, in the order of factors, and a
     /// counter of runs; other sweeps need none.
-    static Index scratch_size(const IluPattern& shape);
+    static Index scratch_size(const Context& context, const IluPattern& shape);
     /// Replaces E by W = E D^-1 and F by G = D^-1 F.
     void make_unit(const Factors& factors) const;
 

@@ -31,7 +31,7 @@ public:
                 "{}: an elimination by levels boosts no pivots; set preconditioner.pivot_policy = fail or shift",
                 name_));
     }
-    FactorisationMemory memory(const IluPattern& pattern, Backend /*backend*/) const override {
+    FactorisationMemory memory(const IluPattern& pattern, const Context& /*context*/) const override {
         return {.kept = FactorSweeps::bytes(pattern)};
     }
 

@@ -170,14 +170,14 @@ struct InvertPivot : InversionStep {
     }
 };
 
-void invert_by_steps(Backend backend, InversionStep step, int columns) {
+void invert_by_steps(const Context& context, InversionStep step, int columns) {
     const int dof = step.f.dof;
-    for_each_element(backend, columns, 1, "fgbilu: scale", Measure{step});
+    for_each_element(context, columns, 1, "fgbilu: scale", Measure{step});
     for (int r = 0; r < dof; ++r) {
         step.r = r;
-        for_each_element(backend, columns, 2 * (dof - 1), "fgbilu: step 3", ScaleCross{step});
-        for_each_element(backend, columns, (dof - 1) * (dof - 1), "fgbilu: step 4", UpdateRest{step});
-        for_each_element(backend, columns, 1, "fgbilu: step 5", InvertPivot{step});
+        for_each_element(context, columns, 2 * (dof - 1), "fgbilu: step 3", ScaleCross{step});
+        for_each_element(context, columns, (dof - 1) * (dof - 1), "fgbilu: step 4", UpdateRest{step});
+        for_each_element(context, columns, 1, "fgbilu: step 5", InvertPivot{step});
     }
 }
 
@@ -262,7 +262,7 @@ void for_each_level(const Layout& layout, bool lower, const Body& body) {
 template <class T>
 void sweep(const ReducedFactorView<T>& factors, bool lower, const Vector& b, Vector& x) {
     for_each_level(factors.layout, lower, [&](const Hyperplane& plane) {
-        for_each_element(x.backend(), plane.columns, x.dof(), "fgbilu: unit triangle",
+        for_each_element(x.context(), plane.columns, x.dof(), "fgbilu: unit triangle",
                          SolveUnitTriangle<T>{{factors, plane, x.dof(), lower}, b.data(), x.data()});
     });
 }
@@ -325,7 +325,7 @@ Index FgBiluByElement::bytes(const IluPattern& system) {
 }
 
 void FgBiluByElement::factor(const FgBiluFactors& factors, PivotRecord& record, const PivotRules& rules) {
-    const Backend backend = table_.backend();
+    const Context& context = table_.context();
     const Layout& layout = factors.view.layout;
     const PivotJudge judge{rule_of(rules, factors.view.symmetric), record.log()};
     const int block = factors.dof * factors.dof;
@@ -335,11 +335,11 @@ void FgBiluByElement::factor(const FgBiluFactors& factors, PivotRecord& record, 
         for (const Order::Group& group : order_.groups) {
             const int lowers = int(group.lower.size()), pairs = int(group.pairs.size());
             const EliminationStep elimination{step, table, lowers, pairs, products_.data()};
-            for_each_element(backend, step.plane.columns, block, "fgbilu: step 1", Multiply{elimination});
-            for_each_element(backend, step.plane.columns, block, "fgbilu: step 2", Subtract{elimination});
+            for_each_element(context, step.plane.columns, block, "fgbilu: step 1", Multiply{elimination});
+            for_each_element(context, step.plane.columns, block, "fgbilu: step 2", Subtract{elimination});
             table += lowers + 3 * pairs;
         }
-        invert_by_steps(backend, {step, scale_.data(), failed_.data(), record.ratios(), judge, 0}, step.plane.columns);
+        invert_by_steps(context, {step, scale_.data(), failed_.data(), record.ratios(), judge, 0}, step.plane.columns);
     }
 }
 
@@ -347,9 +347,9 @@ void FgBiluByElement::solve(const FgBiluFactors& factors, const Vector& r, Vecto
     for (const bool lower : {true, false})
         for_each_level(factors.view.layout, lower, [&](const Hyperplane& plane) {
             const SolveStep<FactorView> step{factors.view, plane, factors.dof, lower};
-            for_each_element(r.backend(), plane.columns, factors.dof, "fgbilu: triangle",
+            for_each_element(r.context(), plane.columns, factors.dof, "fgbilu: triangle",
                              SolveTriangle{step, r.data(), z.data(), vector_.data()});
-            for_each_element(r.backend(), plane.columns, factors.dof, "fgbilu: pivots",
+            for_each_element(r.context(), plane.columns, factors.dof, "fgbilu: pivots",
                              SolvePivot{step, vector_.data(), z.data()});
         });
 }

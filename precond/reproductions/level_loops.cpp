@@ -26,18 +26,18 @@ __global__ void visit_level(const __grid_constant__ Layout layout, int level, in
 
 /// Calls body(point, slot) once for every point of a level, as layout.levels() defines it.
 template <class Body>
-void for_each_point_of_level([[maybe_unused]] Backend backend, const Layout& layout, int level,
+void for_each_point_of_level([[maybe_unused]] const Context& context, const Layout& layout, int level,
                              [[maybe_unused]] const char* name, const Body& body) {
     const int first = layout.level_first_plane(level), last = layout.level_last_plane(level);
 #ifdef __CUDACC__
-    if (backend == Backend::cuda) {
+    if (context.backend() == Backend::cuda) {
         if (first > last) return;
         const Grid& grid = layout.grid();
         const Index most = std::min<Index>(grid.ny, (grid.nx - 1) / layout.levels().y + 1);
         const int threads = most > 64 ? 128 : most > 32 ? 64 : 32;
         const dim3 blocks(cuda::blocks_for(most, threads), unsigned(last - first + 1));
-        visit_level<<<blocks, threads, 0, cuda::stream()>>>(layout, level, first, body);
-        return cuda::launched(name);
+        visit_level<<<blocks, threads, 0, cuda::stream(context)>>>(layout, level, first, body);
+        return cuda::launched(context, name);
     }
 #endif
     for (int k = first; k <= last; ++k) {
@@ -97,7 +97,7 @@ void solve_by_level(const FactorView& factors, const Layout& levels, Direction d
     with_known_dof<1, 4, 8>(out.dof(), [&](auto m) {
         const RowOfLevel<m.value> row{factors, in.data(), out.data(), out.dof(), down};
         for (int at = 0; at < count; ++at)
-            for_each_point_of_level(out.backend(), levels, down ? at : count - 1 - at, "solve of a level", row);
+            for_each_point_of_level(out.context(), levels, down ? at : count - 1 - at, "solve of a level", row);
     });
 }
 
@@ -107,7 +107,7 @@ void eliminate_by_level(FactorSweeps& sweeps, const StructMatrix& a, const Layou
     with_known_dof<1, 4, 8>(row.dof, [&](auto m) {
         const par_ilu::SweepRow<m.value> known = par_ilu::known<m.value>(row);
         for (int level = 0; level < levels.level_count(); ++level)
-            for_each_point_of_level(a.backend(), levels, level, "elimination of a level", known);
+            for_each_point_of_level(a.context(), levels, level, "elimination of a level", known);
     });
     sweeps.report(a, inverter);
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/device/threads.hpp"
 #include "core/random.hpp"
 
 namespace hyperplane {
@@ -33,13 +32,13 @@ std::vector<int> greedy_colours(const Grid& grid, const std::vector<Int3>& offse
     return colours;
 }
 
-std::vector<int> hashed_colours(const Grid& grid, const std::vector<Int3>& offsets) {
+std::vector<int> hashed_colours(const Context& context, const Grid& grid, const std::vector<Int3>& offsets) {
     std::vector<int> colours(std::size_t(grid.points()), uncoloured), next;
     const int rounds = 2 * most_greedy_colours(offsets);
     for (int round = 0; round < rounds; ++round) {
         next = colours;
         bool done = true;
-#pragma omp parallel for schedule(static) num_threads(threads_for(grid.points())) reduction(&& : done)
+#pragma omp parallel for schedule(static) num_threads(context.threads_for(grid.points())) reduction(&& : done)
         for (Index row = 0; row < grid.points(); ++row) {
             if (colours[row] != uncoloured) continue;
             const Int3 p = grid.point(row);

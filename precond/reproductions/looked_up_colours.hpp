@@ -27,7 +27,7 @@ inline int most_greedy_colours(const std::vector<Int3>& offsets) {
 
 /// The same for hashed colours, which are below most_hashed_colours. Points that have no colour after 2 (offsets + 1)
 /// rounds are coloured greedily.
-std::vector<int> hashed_colours(const Grid& grid, const std::vector<Int3>& offsets);
+std::vector<int> hashed_colours(const Context& context, const Grid& grid, const std::vector<Int3>& offsets);
 inline int most_hashed_colours(const std::vector<Int3>& offsets) {
     return 5 * most_greedy_colours(offsets);
 }

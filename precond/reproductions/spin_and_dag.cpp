@@ -33,9 +33,10 @@ SubdomainPrograms spin_and_dag_programs(const SubdomainShape& s, SubdomainVarian
             .graph = spin ? 0 : 2 * (1 + most_levels + 1 + s.partition.points())};
 }
 
-void find_graphs(const SubdomainPrograms& programs, const Partition& partition,
+void find_graphs(const Context& context, const SubdomainPrograms& programs, const Partition& partition,
                  const SubdomainSolveCuda::Arguments& arguments) {
-    const rtc::Kernel<SubdomainSolveCuda::Arguments> find(programs.source, programs.definitions[0], "subdomain_graph");
+    const rtc::Kernel<SubdomainSolveCuda::Arguments> find(context, programs.source, programs.definitions[0],
+                                                          "subdomain_graph");
     const Index shared = 2 * partition.points() * Index(sizeof(int));
     find.allow_shared(shared);
     find.launch({unsigned(partition.subdomains())}, programs.threads, shared, arguments);

@@ -10,7 +10,7 @@ namespace hyperplane {
 SubdomainPrograms spin_and_dag_programs(const SubdomainShape& shape, SubdomainVariant variant);
 
 /// Finds the levels in the graph of each subdomain's pattern, and writes them to arguments.graph.
-void find_graphs(const SubdomainPrograms& programs, const Partition& partition,
+void find_graphs(const Context& context, const SubdomainPrograms& programs, const Partition& partition,
                  const SubdomainSolveCuda::Arguments& arguments);
 
 }  // namespace hyperplane

@@ -28,9 +28,9 @@ void Elimination::compute(double alpha, [[maybe_unused]] const PivotRules& rules
 }
 
 FactorisationMemory Elimination::memory([[maybe_unused]] const IluPattern& pattern,
-                                        [[maybe_unused]] Backend backend) const {
+                                        [[maybe_unused]] const Context& context) const {
     if constexpr (cuda_built)
-        if (backend == Backend::cuda)
+        if (context.backend() == Backend::cuda)
             return {.kept = wavefront_cuda::Factorisation::bytes(pattern, Geometry(pattern), tuning_)};
     return {};
 }

@@ -27,7 +27,7 @@ public:
 
     void analyse(const IluFactors& factors) override;
     void compute(double alpha, const PivotRules& rules, IluFactors& factors, PivotInverter& inverter) override;
-    FactorisationMemory memory(const IluPattern& pattern, Backend backend) const override;
+    FactorisationMemory memory(const IluPattern& pattern, const Context& context) const override;
     std::vector<KernelSet> kernels(const IluPattern& pattern) const override;
     std::string describe() const override;
 

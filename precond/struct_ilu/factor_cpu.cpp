@@ -116,7 +116,7 @@ void copy_entry(const StructMatrix& a, int from, StructMatrix& x, int to, double
             const double factor = row == col ? 1.0 + alpha : 1.0;
             const double* source = a.values(from, row, col);
             double* target = x.values(to, row, col);
-#pragma omp parallel for simd schedule(static) num_threads(threads_for(a.layout().slots()))
+#pragma omp parallel for simd schedule(static) num_threads(x.context().threads_for(a.layout().slots()))
             for (Index slot = 0; slot < a.layout().slots(); ++slot) target[slot] = factor * source[slot];
         }
 }

@@ -190,14 +190,14 @@ Factorisation::Factorisation(const Context& context, const IluPattern& system, c
       ticket_(context, "preconditioner: tiles", 1),
       record_(context, tiles_.count()),
       scratch_(context, "preconditioner: scratch", shape_.scratch(system, g, tiles_)),
-      kernel_(source(), definitions(system, g, shape_), "struct_ilu_factor") {
+      kernel_(context, source(), definitions(system, g, shape_), "struct_ilu_factor") {
     kernel_.allow_shared(shape_.shared);
 }
 
 void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules,
                            PivotInverter& inverter) {
     // An entry that leaves the grid is zero and is multiplied by the value of some other point, which must be a number.
-    if (spoilt_) device::zero(x.values(0), x.bytes());
+    if (spoilt_) kernel_.stream().zero(x.values(0), x.bytes());
     reset();
     const Grid& g = system_.layout.grid();
     Arguments arguments{.a = a.values(0),
@@ -237,8 +237,8 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
 void Factorisation::reset() {
     record_.clear_log();
     const std::vector<int> none(tiles_.count(), -1);
-    device::copy(none.data(), progress_.data(), Index(none.size() * sizeof(int)));
-    device::zero(ticket_.data(), sizeof(unsigned));
+    kernel_.stream().copy(none.data(), progress_.data(), Index(none.size() * sizeof(int)));
+    kernel_.stream().zero(ticket_.data(), sizeof(unsigned));
 }
 
 Index Factorisation::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/device/threads.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/run_blocks.hpp"
@@ -185,7 +184,7 @@ private:
 void SubdomainFactors::factor_lines(const StructMatrix& a, double alpha, PivotInverter& inverter) {
     const Index subdomains = partition_.subdomains();
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(order_.dof, [&](auto dof) {
-#pragma omp parallel num_threads(threads_for(partition_.grid.points() * order_.dof))
+#pragma omp parallel num_threads(context_.threads_for(partition_.grid.points() * order_.dof))
         {
             LineFactors<dof.value> lines(*this, values_.data(), a, alpha, inverter);
             PivotRatio smallest;

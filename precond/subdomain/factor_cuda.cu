@@ -194,10 +194,10 @@ void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const 
             {view(a), a.layout(), offsets_.data(), a.stencil().size()},
             judge,
             alpha};
-        walk_subdomains<<<unsigned(subdomains), factor_threads, 0, cuda::stream()>>>(
+        walk_subdomains<<<unsigned(subdomains), factor_threads, 0, cuda::stream(context_)>>>(
             body, {points_.data(), begin_.data(), order_.steps()}, record.ratios());
     });
-    cuda::launched("factorisation of subdomains");
+    cuda::launched(context_, "factorisation of subdomains");
     record.report(inverter);
 }
 

@@ -122,8 +122,7 @@ void SubdomainFactors::round_to(RoundingLog* log) {
         {partition_, places_.data(), reinterpret_cast<T*>(reduced_.data()), order_.values, dof, lower},
         points_.data(),
         log};
-    for_each_element(context_.backend(), partition_.subdomains() * partition_.points() * dof, 1, "rounding of factors",
-                     row);
+    for_each_element(context_, partition_.subdomains() * partition_.points() * dof, 1, "rounding of factors", row);
 }
 
 Rounding SubdomainFactors::round() {

@@ -158,7 +158,7 @@ template <class T, int m, int n>
 void solve_all(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
     const SubdomainCells cells(factors.partition(), factors.stencil());
     const Index subdomains = factors.partition().subdomains();
-#pragma omp parallel num_threads(threads_for(r.size()))
+#pragma omp parallel num_threads(r.context().threads_for(r.size()))
     {
         LineSolver<T, m, n> solver(factors, cells);
 #pragma omp for schedule(static)

@@ -177,14 +177,14 @@ SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFa
     threads_ = programs.threads;
     shared_ = programs.shared;
     for (const rtc::Definitions& definitions : programs.definitions) {
-        kernels_.push_back(rtc::Kernel<Arguments>(programs.source, definitions, programs.kernel));
+        kernels_.push_back(rtc::Kernel<Arguments>(context, programs.source, definitions, programs.kernel));
         kernels_.back().allow_shared(shared_);
     }
     if (programs.graph == 0) return;
     graph_ = Buffer<int>(context, "preconditioner: graph", partition.subdomains() * programs.graph);
     Arguments a = arguments_of(partition, Layout(LayoutKind::natural, partition.grid, {}));
     a.graph = graph_.data();
-    find_graphs(programs, partition, a);
+    find_graphs(context, programs, partition, a);
 }
 
 void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const {

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/device/context.hpp"
-#include "core/device/threads.hpp"
 #include "core/error.hpp"
 
 #ifdef __CUDACC__
@@ -24,9 +23,9 @@ __global__ void visit_elements(int points, const __grid_constant__ Body body) {
 #endif
 
 /// Calls body(point, element) once for each pair of one of `points` points and one of `elements` <= 65535 elements,
-/// points fastest: on OpenMP's threads, or queued on the device. Throws SetupError for more than 2^31 - 1 points.
+/// points fastest: on the context's threads, or queued on the device. Throws SetupError for more than 2^31 - 1 points.
 template <class Body>
-void for_each_element([[maybe_unused]] Backend backend, Index points, int elements, [[maybe_unused]] const char* name,
+void for_each_element(const Context& context, Index points, int elements, [[maybe_unused]] const char* name,
                       const Body& body) {
     if (points == 0 || elements == 0) return;
     if (points > std::numeric_limits<int>::max())
@@ -34,13 +33,14 @@ void for_each_element([[maybe_unused]] Backend backend, Index points, int elemen
                          " rows are more than the 2147483647 that can be counted; use a smaller grid");
     const int count = int(points);
 #ifdef __CUDACC__
-    if (backend == Backend::cuda) {
+    if (context.backend() == Backend::cuda) {
         constexpr int threads = 128;
-        visit_elements<<<dim3(cuda::blocks_for(count, threads), elements), threads, 0, cuda::stream()>>>(count, body);
-        return cuda::launched(name);
+        visit_elements<<<dim3(cuda::blocks_for(count, threads), elements), threads, 0, cuda::stream(context)>>>(count,
+                                                                                                                body);
+        return cuda::launched(context, name);
     }
 #endif
-#pragma omp parallel for collapse(2) schedule(static) num_threads(threads_for(points* elements))
+#pragma omp parallel for collapse(2) schedule(static) num_threads(context.threads_for(points* elements))
     for (int element = 0; element < elements; ++element)
         for (int at = 0; at < count; ++at) body(at, element);
 }

@@ -23,7 +23,7 @@ struct RandomPoint {
 }  // namespace
 
 void set_random(Vector& x, std::uint64_t seed, double low) {
-    for_each_point(x.backend(), x.layout(), "random vector", RandomPoint{view(x), x.dof(), seed, low});
+    for_each_point(x.context(), x.layout(), "random vector", RandomPoint{view(x), x.dof(), seed, low});
 }
 
 }  // namespace hyperplane

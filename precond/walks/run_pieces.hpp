@@ -23,6 +23,7 @@ struct FactorsByRun {
     const StructMatrix& triangles;  ///< E and F
     const StructMatrix& pivots;     ///< has D^-1 as entry `pivot_entry`
     int pivot_entry;
+    const Context& context;
     const Layout& layout;
     const Stencil& stencil;
     int dof;
@@ -36,7 +37,8 @@ struct FactorsByRun {
 
 inline FactorsByRun read_by_runs(const IluFactors& factors) {
     const StructMatrix& a = factors.matrix();
-    return {factors.triangles(), factors.pivots(), factors.pivot_entry(), a.layout(), factors.stencil(), a.dof()};
+    return {factors.triangles(), factors.pivots(), factors.pivot_entry(), a.context(), a.layout(),
+            factors.stencil(),   a.dof()};
 }
 
 /// Scratch memory of a thread. It is kept from run to run, because an allocation takes longer than a short run.
@@ -62,12 +64,12 @@ inline Run piece_of(const Layout& layout, const Run& run, int t, int count) {
     return {run.first + Int3{t * step.x, t * step.y, t * step.z}, count, run.slot + t};
 }
 
-/// Calls body(piece) for the pieces of all runs, each after the pieces on which it depends. Only the members layout,
-/// stencil and dof of `f` are used.
+/// Calls body(piece) for the pieces of all runs, each after the pieces on which it depends. Only the members context,
+/// layout, stencil and dof of `f` are used.
 template <class AnyFactors, class Body>
 void for_each_piece(const AnyFactors& f, Direction direction, const Body& body) {
     const int length = piece_length(f.dof);
-    sweep(f.layout, f.dof, f.stencil.line_skew(), direction, [&](const Run& run) {
+    sweep(f.context, f.layout, f.dof, f.stencil.line_skew(), direction, [&](const Run& run) {
         const int pieces = (run.count + length - 1) / length;
         for (int at = 0; at < pieces; ++at) {
             const int t = (direction == Direction::lower ? at : pieces - 1 - at) * length;

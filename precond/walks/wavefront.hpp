@@ -91,8 +91,8 @@ void sweep_levels(const Layout& layout, int threads, Direction direction, const 
 
 /// Calls body(run) for every run of points with `dof` unknowns, after all the runs on which it depends.
 template <class Body>
-void sweep(const Layout& layout, int dof, int skew, Direction direction, const Body& body) {
-    const int threads = threads_for(layout.slots() * dof);
+void sweep(const Context& context, const Layout& layout, int dof, int skew, Direction direction, const Body& body) {
+    const int threads = context.threads_for(layout.slots() * dof);
     if (layout.kind() == LayoutKind::natural)
         sweep_lines(layout, threads, skew, direction, body);
     else

@@ -29,7 +29,7 @@ TEST(Fingerprint, DependsOnValuesAlone) {
     const First natural(make_case({})), skewed(make_case({"device.layout=hyperplane"}));
     EXPECT_EQ(fingerprint(*natural.system.a), fingerprint(*skewed.system.a));
     EXPECT_EQ(fingerprint(natural.system.b), fingerprint(skewed.system.b));
-    const SeveralThreads several(3);
+    const SeveralThreads several(natural.system.a->context(), 3), too(skewed.system.a->context(), 3);
     EXPECT_EQ(fingerprint(*natural.system.a), fingerprint(*skewed.system.a));
 }
 

@@ -304,7 +304,7 @@ TEST_P(Blas1, SameBitsForAnyNumberOfThreadsAndInEveryRun) {
     };
     const Values one = everything();
     for (int threads : {2, 3, 7}) {
-        const SeveralThreads several(threads);
+        const SeveralThreads several(context, threads);
         EXPECT_EQ(everything(), one) << threads << " threads";
     }
 }

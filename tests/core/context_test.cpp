@@ -2,12 +2,19 @@
 #include "core/device/context.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/random.hpp"
+#include "core/vector/blas1.hpp"
+#include "on_device.hpp"
+#include "several_threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -72,17 +79,47 @@ TEST(Memory, IsAlignedZeroAndReturned) {
     for (const auto& [label, bytes] : context.ledger().by_label()) EXPECT_EQ(bytes, 0) << label;
 }
 
-/// Runs in a process of its own, in which no earlier test has chosen a GPU.
-TEST(DeviceDeathTest, HasNoPropertiesBeforeItIsChosen) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
-    const auto ask = [] {
-        try {
-            std::exit(device::chosen() ? 2 : device::properties().multiprocessors);
-        } catch (const Error& error) {
-            std::exit(error.code() == ExitCode::internal ? 42 : 1);
+class ContextsOnDevice : public testing_support::DeviceTest {};
+
+/// Sums of two contexts on one GPU, whose kernels may run at the same time, are those of one alone.
+TEST_F(ContextsOnDevice, OnOneGpuHaveStreamsOfTheirOwn) {
+    const Layout layout(LayoutKind::natural, Grid{.nx = 97, .ny = 89, .nz = 83}, {});
+    const auto sums = [&](const Context& context, std::uint64_t seed) {
+        Vector x(context.host(), layout, 1, "x"), there(context, layout, 1, "x"), other(context, layout, 1, "y");
+        for (Index at = 0; at < x.size(); ++at) x.data()[at] = random_symmetric(seed, std::uint64_t(at));
+        transfer(x, there);
+        std::vector<double> found;
+        for (int turn = 0; turn < 200; ++turn) {
+            copy(there, other);
+            axpy(0.01 * turn, there, other);
+            found.push_back(dot(there, other));
         }
+        return found;
     };
-    EXPECT_EXIT(ask(), testing::ExitedWithCode(42), "");
+    const Context one = Context::cuda(), two = Context::cuda();
+    EXPECT_NE(one.stream().handle(), two.stream().handle());
+    const std::vector<double> first = sums(one, 1), second = sums(two, 2);
+    std::vector<double> beside;
+    std::thread side([&] { beside = sums(two, 2); });
+    EXPECT_EQ(sums(one, 1), first);
+    side.join();
+    EXPECT_EQ(beside, second);
+}
+
+TEST_F(ContextsOnDevice, CopyBetweenTheirStreamsInOrder) {
+    const Layout layout(LayoutKind::natural, Grid{.nx = 97, .ny = 89, .nz = 83}, {});
+    const Context one = Context::cuda(), two = Context::cuda();
+    Vector from(one, layout, 1, "from"), to(two, layout, 1, "to");
+    for (int turn = 1; turn <= 50; ++turn) {
+        fill(from, double(turn));
+        transfer(from, to);
+        fill(from, -1.0);
+        EXPECT_EQ(sum(to, 0), double(turn) * double(to.size()));
+    }
+}
+
+TEST(Contexts, OfACpuHaveNoStream) {
+    EXPECT_THROW(Context::cpu(1).stream(), Error);
 }
 
 TEST(Memory, CopiesOfAContextShareOneLedger) {
@@ -141,6 +178,54 @@ TEST(Memory, FailingAtAnyAllocationLeaksNothing) {
         ++allocations;
     }
     EXPECT_EQ(allocations, 3);
+}
+
+/// The numbers of threads that took part in loops over a context's data.
+std::vector<int> threads_seen(const Context& context) {
+    const Layout layout(LayoutKind::natural, Grid{.nx = 5, .ny = 7, .nz = 9}, {});
+    std::vector<int> seen(std::size_t(layout.slots()));
+    for_each_point(context, layout, [&](Int3, Index slot) { seen[slot] = omp_get_num_threads(); });
+    std::sort(seen.begin(), seen.end());
+    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+    return seen;
+}
+
+TEST(Contexts, OfDifferentNumbersOfThreadsWorkSideBySide) {
+    const Context one = Context::cpu(1), three = Context::cpu(3);
+    EXPECT_EQ(one.threads(), 1);
+    EXPECT_EQ(three.threads(), 3);
+    const SeveralThreads also_few(one, 1), also_on_small_grids(three, 3);
+    std::vector<int> of_one, of_three;
+    std::thread side([&] { of_one = threads_seen(one); });
+    of_three = threads_seen(three);
+    side.join();
+    EXPECT_EQ(of_one, std::vector<int>{1});
+    EXPECT_EQ(of_three, std::vector<int>{3});
+}
+
+TEST(Contexts, GiveTheSameBitsSideBySide) {
+    const auto norm_on = [](const Context& context) {
+        const Layout layout(LayoutKind::natural, Grid{.nx = 67, .ny = 13, .nz = 7}, {});
+        Vector x(context, layout, 2, "x");
+        for (Index at = 0; at < x.size(); ++at) x.data()[at] = 1.0 / double(at + 3);
+        for (int turn = 0; turn < 50; ++turn) axpy(0.01, x, x);
+        return norm2(x);
+    };
+    const Context one = Context::cpu(1), three = Context::cpu(3);
+    const SeveralThreads also_few(one, 1), also_on_small_grids(three, 3);
+    double of_one = 0.0;
+    std::thread side([&] { of_one = norm_on(one); });
+    const double of_three = norm_on(three);
+    side.join();
+    EXPECT_EQ(of_one, of_three);
+}
+
+TEST(Contexts, LeaveTheDefaultOfOpenMpAlone) {
+    const int before = omp_get_max_threads();
+    const Context context = Context::cpu(before + 2);
+    EXPECT_EQ(omp_get_max_threads(), before);
+    EXPECT_EQ(Context::cpu().threads(), before);
+    EXPECT_EQ(Context::cpu(before + 2).host().threads(), before + 2);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_P(LayoutTest, PointsAndSlotsMatchOneToOne) {
 TEST_P(LayoutTest, RunsHoldEverySlotOnce) {
     std::vector<int> visits(layout.slots(), 0);
     std::mutex mutex;
-    for_each_run(layout, 1, [&](const hyperplane::Run& run) {
+    for_each_run(Context::cpu(1), layout, 1, [&](const hyperplane::Run& run) {
         const std::lock_guard lock(mutex);
         Int3 p = run.first;
         for (int t = 0; t < run.count; ++t, p = p + layout.step()) {
@@ -76,7 +76,7 @@ TEST_P(LayoutTest, RunsHoldEverySlotOnce) {
 TEST_P(LayoutTest, PointsAreVisitedOnce) {
     std::vector<int> visits(layout.slots(), 0);
     std::mutex mutex;
-    for_each_point(layout, [&](Int3 p, Index slot) {
+    for_each_point(Context::cpu(1), layout, [&](Int3 p, Index slot) {
         const std::lock_guard lock(mutex);
         ASSERT_EQ(layout.slot(p), slot);
         ++visits[grid.row(p)];
@@ -110,7 +110,7 @@ TEST_P(LayoutTest, NeighboursOfRunsAgreeWithPointByPoint) {
     offsets.push_back({8, -4, 1});
     offsets.push_back({-8, 4, 0});
     std::mutex mutex;
-    for_each_run(layout, 1, [&](const hyperplane::Run& run) {
+    for_each_run(Context::cpu(1), layout, 1, [&](const hyperplane::Run& run) {
         const std::lock_guard lock(mutex);
         for (Int3 offset : offsets) {
             const RunNeighbours neighbours = layout.neighbours(run, offset);

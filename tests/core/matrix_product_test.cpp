@@ -143,7 +143,7 @@ void expect_same_bits(const Box& box, const char* name, LayoutKind kind, MatrixS
     a.apply_dot(x, y, &product);
     const std::vector<double> one = reference::from_vector(y);
     for (int threads : {2, 3, 7}) {
-        const SeveralThreads several(threads);
+        const SeveralThreads several(context, threads);
         a.apply_dot(x, y, &again);
         EXPECT_EQ(again, product) << name << " " << threads;
         EXPECT_EQ(reference::from_vector(y), one) << name << " " << threads;

@@ -34,7 +34,7 @@ protected:
     }
     void copy_there(const Vector& from, double* to) const {
         if (context.backend() == Backend::cuda)
-            device::copy(from.data(), to, from.size() * Index(sizeof(double)));
+            context.stream().copy(from.data(), to, from.size() * Index(sizeof(double)));
         else
             std::copy(from.data(), from.data() + from.size(), to);
     }
@@ -85,8 +85,9 @@ TEST(PointValues, NumberOfThreadsDoesNotMatter) {
     std::vector<double> sums;
     std::vector<Index> smallest;
     for (int threads : {1, 3}) {
-        const SeveralThreads several(threads);
-        PointValues values(Context::cpu(), grid, "test");
+        const Context context = Context::cpu();
+        const SeveralThreads several(context, threads);
+        PointValues values(context, grid, "test");
         for (Index row = 0; row < grid.points(); ++row)
             values.view(layout).at(row) = random_symmetric(1, std::uint64_t(row));
         sums.push_back(values.sum());

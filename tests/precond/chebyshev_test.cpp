@@ -123,8 +123,8 @@ TEST(Chebyshev, HasTheSameBitsForAnyNumberOfThreads) {
     std::vector<std::vector<double>> results;
     std::vector<double> bounds;
     for (int threads : {1, 2, 3}) {
-        const SeveralThreads several(threads);
-        const StructMatrix a = matrix_of(Context::cpu(threads), c, data);
+        const StructMatrix a = matrix_of(Context::cpu(), c, data);
+        const SeveralThreads several(a.context(), threads);
         const auto m = make("chebyshev", a);
         m->setup(a);
         results.push_back(applied_to(*m, a, r));

@@ -120,13 +120,13 @@ TEST(Colouring, HashedIsValidAndHasAboutTwelveColours) {
         for (const Box& box : boxes) {
             const Grid grid = reference::to_grid(box);
             const auto offsets = coupling_offsets(grid, reference::to_stencil(stencil));
-            const auto colours = hashed_colours(grid, offsets);
+            const auto colours = hashed_colours(Context::cpu(1), grid, offsets);
             EXPECT_TRUE(is_valid(box, stencil.offsets, [&](int row) { return colours[row]; })) << stencil.name;
             EXPECT_EQ(*std::min_element(colours.begin(), colours.end()), 0);
             EXPECT_LT(*std::max_element(colours.begin(), colours.end()), most_hashed_colours(offsets));
         }
     const Grid grid{32, 32, 32};
-    const auto colours = hashed_colours(grid, coupling_offsets(grid, Stencil::star7()));
+    const auto colours = hashed_colours(Context::cpu(1), grid, coupling_offsets(grid, Stencil::star7()));
     const int most = 1 + *std::max_element(colours.begin(), colours.end());
     EXPECT_GE(most, 9);
     EXPECT_LE(most, 14);

@@ -207,7 +207,7 @@ TEST(FgBilu, HasTheSameBitsForAnyNumberOfThreads) {
             for (const FactorStorage factors : all_factor_storages)
                 for (LayoutKind kind : layout_kinds) {
                     const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, kind, MatrixStorage::full});
-                    expect_same_bits_for_any_threads([&] {
+                    expect_same_bits_for_any_threads(system.a.context(), [&] {
                         const auto m = make("fgbilu", system.a, {{"style", style}, {"storage", to_string(factors)}});
                         m->setup(system.a);
                         return system.applied(*m);

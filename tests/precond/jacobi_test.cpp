@@ -58,7 +58,7 @@ void expect_inverse_of_block_diagonal(const Context& context, const Case& c) {
         const auto expected = reference::apply_block_jacobi(reference::assembled(data), r);
         EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13);
         for (int threads : {2, 3}) {
-            const SeveralThreads several(threads);
+            const SeveralThreads several(a.context(), threads);
             EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13) << threads << " threads";
         }
         const auto none = make("none", a);

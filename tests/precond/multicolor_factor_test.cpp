@@ -73,6 +73,7 @@ double difference(const std::vector<double>& x, const std::vector<double>& y) {
 }
 
 void expect_same(const StructMatrix& a, double alpha) {
+    const SeveralThreads several(a.context(), 3);
     const ColouredSystem system(a);
     const ColouredFactors pieces = system.by_pieces(alpha), points = system.by_points(alpha);
     EXPECT_LT(difference(pieces.values, points.values), 1e-15);
@@ -98,7 +99,6 @@ void for_each_system(const std::vector<Grid>& grids, const std::vector<int>& dof
 /// Grids whose colours consist of several pieces, some whose planes and lines are shorter than the number of colours,
 /// and a periodic one.
 TEST(MulticolorFactorisation, ByPiecesIsThatByPoints) {
-    const SeveralThreads several(3);
     for_each_system({{67, 35, 9}}, {1}, [](const StructMatrix& a) { expect_same(a, 0.0); });
     for_each_system({{29, 15, 5}, {1, 1, 40}, {40, 1, 1}, {2, 3, 1}, {1, 1, 1}}, {1, 4},
                     [](const StructMatrix& a) { expect_same(a, 0.0); });

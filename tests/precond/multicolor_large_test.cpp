@@ -65,8 +65,7 @@ INSTANTIATE_TEST_SUITE_P(All, LargeMulticolorPointsOnDevice,
 /// The grid has 2.1 thread blocks of 256 threads for each multiprocessor, so that some would execute three; thread
 /// blocks of 192 threads are chosen instead.
 TEST_F(LargeMulticolorOnDevice, EqualsTheHostsInBlocksOfFewerThreads) {
-    device::require();  // properties are available only after a GPU was chosen
-    const int places = int(2.1 * 256) * device::properties().multiprocessors;
+    const int places = int(2.1 * 256) * device::properties_of(0).multiprocessors;
     const Grid grid{67, 53, (2 * places + 67 * 53 - 1) / (67 * 53)};  // two colours with `places` points each
     for (MatrixStorage storage : storages) expect_equal_to_the_hosts(grid, Stencil::star7(), 2, storage);
 }

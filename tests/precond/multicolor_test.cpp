@@ -39,7 +39,7 @@ std::vector<int> greedily_coloured(const Box& box, const std::vector<Offset>& of
 std::vector<int> coloured(const std::string& rule, const StencilMatrix& data) {
     if (rule == "hashed") {
         const Grid grid = reference::to_grid(data.box);
-        return hashed_colours(grid, coupling_offsets(grid, reference::to_stencil({"", data.offsets})));
+        return hashed_colours(Context::cpu(1), grid, coupling_offsets(grid, reference::to_stencil({"", data.offsets})));
     }
     if (rule == "greedy") return greedily_coloured(data.box, data.offsets);
     return linearly_coloured(data);
@@ -116,7 +116,7 @@ TEST(Multicolor, HasTheSameBitsForAnyNumberOfThreads) {
         for (const Settings& settings : rules_and_storages())
             for (MatrixStorage storage : storages) {
                 const SweptSystem system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, LayoutKind::natural, storage});
-                expect_same_bits_for_any_threads([&] {
+                expect_same_bits_for_any_threads(system.a.context(), [&] {
                     const auto m = make("multicolor", system.a, settings);
                     m->setup(system.a);
                     return system.applied(*m);

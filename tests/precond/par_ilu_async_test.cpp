@@ -72,8 +72,9 @@ void expect_symmetric_after_few(const Context& context, const Points& points, co
 }
 
 TEST_P(AsynchronousParIluPoints, StaySymmetric) {
-    const SeveralThreads several(4);
-    expect_symmetric_after_few(Context::cpu(4), GetParam(), {13, 9, 7});
+    const Context context = Context::cpu();
+    const SeveralThreads several(context, 4);
+    expect_symmetric_after_few(context, GetParam(), {13, 9, 7});
 }
 TEST_P(AsynchronousParIluPointsOnDevice, StaySymmetric) {
     expect_symmetric_after_few(Context::cuda(), GetParam(), {17, 15, 11});
@@ -100,8 +101,9 @@ void expect_asynchronous_limit(const Context& context, SweptCase c, const refere
 }
 
 TEST_P(AsynchronousLimit, IsExactOfSeveralThreads) {
-    const SeveralThreads several(4);
-    expect_asynchronous_limit(Context::cpu(4), GetParam(), {11, 9, 7});
+    const Context context = Context::cpu();
+    const SeveralThreads several(context, 4);
+    expect_asynchronous_limit(context, GetParam(), {11, 9, 7});
 }
 TEST_P(AsynchronousLimitOnDevice, IsExact) {
     expect_asynchronous_limit(Context::cuda(), GetParam(), {23, 21, 17});

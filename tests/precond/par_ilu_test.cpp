@@ -140,7 +140,7 @@ TEST(ParIlu, HasTheSameBitsForAnyNumberOfThreads) {
     for (const char* stencil : {"star7", "box27"})
         for (LayoutKind kind : layout_kinds) {
             const System system(Context::cpu(1), {stencil, 2, 0, {17, 9, 5}, kind, MatrixStorage::full});
-            expect_same_bits_for_any_threads([&] { return system.applied(*system.set_up(3)); });
+            expect_same_bits_for_any_threads(system.a.context(), [&] { return system.applied(*system.set_up(3)); });
         }
 }
 

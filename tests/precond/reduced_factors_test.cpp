@@ -199,7 +199,7 @@ TEST_P(ReducedStructIlu, SameBitsForAnyNumberOfThreadsAndTheDotProductOnTheWay) 
     m.setup(a);
     const std::vector<double> z = apply(m, a, r);
     {
-        SeveralThreads several(3);
+        const SeveralThreads several(a.context(), 3);
         IluPreconditioner other = make(a.context());
         other.setup(a);
         EXPECT_EQ(apply(other, a, r), z);
@@ -336,7 +336,7 @@ TEST_P(ReducedStructIluOnDevice, RepeatsItsBitsAndGivesTheDotProductOnTheWay) {
     m.apply_dot(to_vector(gpu, a.layout(), a.dof(), r), out, product.data());
     EXPECT_EQ(from_vector(out), z);
     double rz = NAN, sum = 0.0, size = 0.0;
-    device::copy(product.data(), &rz, sizeof rz);
+    gpu.stream().copy(product.data(), &rz, sizeof rz);
     for (std::size_t at = 0; at < r.size(); ++at) sum += r[at] * z[at], size += std::abs(r[at] * z[at]);
     EXPECT_NEAR(rz, sum, 1e-13 * size);
 }

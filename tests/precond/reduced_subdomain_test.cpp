@@ -29,8 +29,8 @@ std::unique_ptr<Preconditioner> make(const StructMatrix& a, FactorStorage storag
 }
 
 /// The factors that a preconditioner stores, for the blocks of `pattern`.
-UnitFactors kept_factors(const Preconditioner& m, Backend backend, const UnitFactors& pattern) {
-    const StructMatrix f = stored_factors(dynamic_cast<const SubdomainIldu0&>(m).factors(), backend);
+UnitFactors kept_factors(const Preconditioner& m, const Context& context, const UnitFactors& pattern) {
+    const StructMatrix f = stored_factors(dynamic_cast<const SubdomainIldu0&>(m).factors(), context);
     UnitFactors kept = pattern;
     const int diagonal = f.stencil().diagonal();
     for (int i = 0; i < int(f.grid().points()); ++i)
@@ -84,7 +84,7 @@ void expect_reference(const Context& context, const SubdomainCase& c, FactorStor
         SCOPED_TRACE(variant + " " + to_string(storage));
         const auto m = make(system.a, storage, text_of(c.size), variant);
         EXPECT_EQ(m->setup(system.a).values_flushed, 0);
-        const UnitFactors kept = kept_factors(*m, context.backend(), exact);
+        const UnitFactors kept = kept_factors(*m, context, exact);
         expect_rounded(kept, exact, storage);
         const std::vector<double> z = system.applied(*m);
         EXPECT_LT(relative_difference(z, apply_inverse(kept, system.r)), 1e-13);
@@ -166,7 +166,7 @@ TEST(ReducedSubdomainFactors, GiveTheSameBitsForAnyNumberOfThreadsInBothVariants
                            before = random_matrix("box27", grid, 3, MatrixStorage::full, 10);
         const std::vector<double> r = reference::Random(2).vector(int(a.unknowns()));
         const auto with = [&](int threads, const char* variant, bool twice) {
-            const SeveralThreads several(threads);
+            const SeveralThreads several(a.context(), threads);
             const auto m = make(a, storage, "4 3 2", variant);
             if (twice) m->setup(before);
             m->setup(a);

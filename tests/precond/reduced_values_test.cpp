@@ -80,9 +80,10 @@ TEST(ReducedFactors, ReportTheFirstOfTheRowsThatDoNotFit) {
     const FactorView factors{
         layout, block_view(std::as_const(e)), block_view(std::as_const(d), diagonal), nullptr, diagonal, false, true};
     for (int threads : {1, 2, 3}) {
-        const SeveralThreads several(threads);
-        ReducedFactors reduced(Context::cpu(1), FactorStorage::single_precision, layout, e.stencil().offsets(), 1,
-                               false, CoefficientOrder::apart);
+        const Context context = Context::cpu();
+        const SeveralThreads several(context, threads);
+        ReducedFactors reduced(context, FactorStorage::single_precision, layout, e.stencil().offsets(), 1, false,
+                               CoefficientOrder::apart);
         const Rounding met = reduced.round(factors);
         EXPECT_EQ(met.overflows, 2);
         EXPECT_EQ(met.overflow.cell, cell);

@@ -10,23 +10,23 @@
 
 namespace hyperplane::testing_support {
 
-/// A copy of `count` values in memory of `backend`.
+/// A copy of `count` values in memory of `context`.
 template <class T>
-std::vector<T> fetched(Backend backend, const T* from, Index count) {
+std::vector<T> fetched(const Context& context, const T* from, Index count) {
     std::vector<T> values(static_cast<std::size_t>(count));
-    if (backend == Backend::cuda)
-        device::copy(from, values.data(), count * Index(sizeof(T)));
+    if (context.backend() == Backend::cuda)
+        context.stream().copy(from, values.data(), count * Index(sizeof(T)));
     else
         std::copy_n(from, values.size(), values.begin());
     return values;
 }
 
 template <class T>
-void widen_to(StructMatrix& host, const ReducedFactors& factors, Backend backend) {
+void widen_to(StructMatrix& host, const ReducedFactors& factors, const Context& context) {
     const Index slots = host.layout().slots(), dof = host.dof();
     const int diagonal = host.stencil().diagonal();
     BasicBlockView<const T> from = factors.values<T>();
-    const auto values = fetched(backend, from.values, host.stored_entries() * from.entry_stride);
+    const auto values = fetched(context, from.values, host.stored_entries() * from.entry_stride);
     from.values = values.data();
     for (int e = 0; e < host.stored_entries(); ++e) {
         RowExponentView scales = e < diagonal   ? factors.of_lower()
@@ -36,7 +36,7 @@ void widen_to(StructMatrix& host, const ReducedFactors& factors, Backend backend
         std::vector<RowExponent> exponents;
         if (scaled)
             exponents =
-                fetched(backend, scales.values, (slots - 1) * scales.slot_stride + (dof - 1) * scales.row_stride + 1);
+                fetched(context, scales.values, (slots - 1) * scales.slot_stride + (dof - 1) * scales.row_stride + 1);
         scales.values = exponents.data();
         for (int row = 0; row < dof; ++row)
             for (int col = 0; col < dof; ++col)
@@ -51,8 +51,8 @@ inline StructMatrix stored_factors(const IluFactors& factors) {
     const StructMatrix& a = factors.matrix();
     if (const ReducedFactors* reduced = factors.reduced()) {
         StructMatrix host(Context::cpu(), a.layout(), factors.stencil(), a.dof(), a.storage(), "factor");
-        reduced->storage() == FactorStorage::single_precision ? widen_to<float>(host, *reduced, a.backend())
-                                                              : widen_to<Half>(host, *reduced, a.backend());
+        reduced->storage() == FactorStorage::single_precision ? widen_to<float>(host, *reduced, a.context())
+                                                              : widen_to<Half>(host, *reduced, a.context());
         return host;
     }
     const StructMatrix& held = factors.pivots();
@@ -62,7 +62,7 @@ inline StructMatrix stored_factors(const IluFactors& factors) {
         return host;
     }
     const Index slots = held.layout().slots(), dof = held.dof();
-    const auto raw = fetched(a.backend(), held.values(0), held.stored_entries() * dof * dof * slots);
+    const auto raw = fetched(a.context(), held.values(0), held.stored_entries() * dof * dof * slots);
     const ConstBlockView at = blocks_together(raw.data(), slots, held.dof());
     for (int e = 0; e < held.stored_entries(); ++e)
         for (int row = 0; row < dof; ++row)
@@ -72,11 +72,11 @@ inline StructMatrix stored_factors(const IluFactors& factors) {
 }
 
 template <class T>
-void widen_to(StructMatrix& host, const SubdomainFactors& factors, Backend backend) {
+void widen_to(StructMatrix& host, const SubdomainFactors& factors, const Context& context) {
     const Partition& partition = factors.partition();
     const SubdomainOrder& order = factors.order();
     const int dof = order.dof, lower = factors.stencil().lower_size();
-    std::vector<T> kept = fetched(backend, factors.values<T>(), partition.subdomains() * order.values);
+    std::vector<T> kept = fetched(context, factors.values<T>(), partition.subdomains() * order.values);
     const BasicSubdomainView<T> x{partition, order.places.data(), kept.data(), order.values, dof, lower};
     for (Index subdomain = 0; subdomain < partition.subdomains(); ++subdomain)
         for (int local = 0; local < partition.points(); ++local) {
@@ -94,15 +94,15 @@ void widen_to(StructMatrix& host, const SubdomainFactors& factors, Backend backe
 }
 
 /// W, D^-1 and G in natural order; zero between subdomains.
-inline StructMatrix stored_factors(const SubdomainFactors& factors, Backend backend) {
+inline StructMatrix stored_factors(const SubdomainFactors& factors, const Context& context) {
     Grid grid = factors.partition().grid;
     grid.periodic = {false, false, false};
     StructMatrix host(Context::cpu(), Layout(LayoutKind::natural, grid, {}), factors.stencil(), factors.order().dof,
                       MatrixStorage::full, "factor");
     switch (factors.storage()) {
-        case FactorStorage::double_precision: widen_to<double>(host, factors, backend); break;
-        case FactorStorage::single_precision: widen_to<float>(host, factors, backend); break;
-        case FactorStorage::half_scaled: widen_to<Half>(host, factors, backend); break;
+        case FactorStorage::double_precision: widen_to<double>(host, factors, context); break;
+        case FactorStorage::single_precision: widen_to<float>(host, factors, context); break;
+        case FactorStorage::half_scaled: widen_to<Half>(host, factors, context); break;
     }
     return host;
 }

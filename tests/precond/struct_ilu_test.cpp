@@ -81,7 +81,7 @@ void expect_same_bits(const Box& box, const std::string& stencil, int dof, int k
     for_each_form(box, stencil, dof, k, [&](const StencilMatrix&, const StructMatrix& a) {
         const std::vector<double> r = reference::Random(2).vector(int(a.unknowns()));
         const auto with_threads = [&](int threads) {
-            const SeveralThreads several(threads);
+            const SeveralThreads several(a.context(), threads);
             const auto m = make("struct_ilu", a, {{"fill_level", std::to_string(k)}});
             m->setup(a);
             return apply(*m, a, r);

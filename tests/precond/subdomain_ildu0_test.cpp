@@ -100,7 +100,7 @@ TEST(SubdomainIldu0, SameBitsForAnyNumberOfThreadsAndInBothVariants) {
         const StructMatrix a = random_matrix(stencil, {9, 8, 7}, 3, MatrixStorage::full, 9);
         const std::vector<double> r = reference::Random(2).vector(int(a.unknowns()));
         const auto with = [&](int threads, const char* variant) {
-            const SeveralThreads several(threads);
+            const SeveralThreads several(a.context(), threads);
             const auto m = make("subdomain_ildu0", a, {{"subdomain", "4 3 2"}, {"variant", variant}});
             m->setup(a);
             return apply(*m, a, r);

@@ -115,7 +115,7 @@ private:
         const auto couplings = coupling_offsets(grid, reference::to_stencil({"", data.offsets}));
         const std::string& rule = of.settings[0].second;
         return rule == "greedy"   ? greedy_colours(grid, couplings)
-               : rule == "hashed" ? hashed_colours(grid, couplings)
+               : rule == "hashed" ? hashed_colours(Context::cpu(1), grid, couplings)
                                   : linearly_coloured(data);
     }
 };
@@ -227,7 +227,7 @@ TEST(SweptTriangles, HaveTheSameBitsForAnyNumberOfThreads) {
                                  {"box27", 2, 0, {17, 9, 5}, LayoutKind::natural, MatrixStorage::full});
         Settings settings = setting;
         settings.push_back({"triangular_solve", "jacobi"});
-        expect_same_bits_for_any_threads([&] {
+        expect_same_bits_for_any_threads(system.a.context(), [&] {
             const auto m = make(name, system.a, settings);
             m->setup(system.a);
             return system.applied(*m);

@@ -77,9 +77,10 @@ TEST_P(EveryProblem, BothLayoutsGiveTheSameSystem) {
 TEST_P(EveryProblem, NumberOfThreadsDoesNotMatter) {
     std::vector<double> results[2];
     for (int threads : {1, 3}) {
-        const SeveralThreads several(threads);
-        const auto problem = make_problem(GetParam().problem, GetParam().keys, files());
-        const System system(*problem, LayoutKind::hyperplane);
+        const Context context = Context::cpu();
+        const SeveralThreads several(context, threads);
+        const auto problem = make_problem(GetParam().problem, GetParam().keys, files(), context);
+        const System system(*problem, LayoutKind::hyperplane, context);
         std::vector<double>& result = results[threads / 2];
         result = system.matrix().to_csr().value;
         const Vector f = system.residual(system.random(1), system.random(2));

@@ -55,8 +55,8 @@ TEST_P(Memory, FailedAllocationGivesEverythingBack) {
 TEST_P(Memory, SameBitsForAnyNumberOfThreads) {
     std::vector<Outcome> outcomes;
     for (int threads : {1, 2, 3}) {
-        const SeveralThreads several(threads);
-        const Context context = Context::cpu(threads);
+        const Context context = Context::cpu();
+        const SeveralThreads several(context, threads);
         const auto a = cube_laplacian(17, context);
         Vector b(context, a.layout(), 1, "test");
         const auto values = random_values(int(b.size()), 3);

@@ -157,7 +157,7 @@ struct Outcome {
 inline Outcome solve(Solver& solver, const LinearOperator& a, const LinearOperator& m, const Vector& b,
                      const std::vector<double>& x0 = {}, std::function<bool()> interrupted = {},
                      const Continuation& continuation = {}) {
-    Vector x(Context::cpu(), b.space(), b.dof(), "test");
+    Vector x(b.context(), b.space(), b.dof(), "test");
     std::copy(x0.begin(), x0.end(), x.data());
     History history;
     if (interrupted) history.set_interrupt(std::move(interrupted));

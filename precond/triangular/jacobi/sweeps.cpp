@@ -104,17 +104,18 @@ void for_each_turn(Index blocks, int threads, const Turns& turns, const Body& bo
 
 /// Visits every block of slots once: all its points are computed, then all are written.
 template <class Body>
-void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Turns& turns) {
+void for_each_block(const Context& context, const Body& body, const Turns& turns) {
     const Layout& layout = body.f.layout;
     const Index blocks = (layout.slots() + block_points - 1) / block_points;
 #ifdef __CUDACC__
-    if (backend == Backend::cuda) {
-        if (turns.order != Turns::any) device::zero(turns.next, sizeof(int));
-        visit_blocks<<<cuda::blocks_for(layout.slots(), block_points), block_points, 0, cuda::stream()>>>(body, turns);
-        return cuda::launched("asynchronous sweep");
+    if (context.backend() == Backend::cuda) {
+        if (turns.order != Turns::any) context.stream().zero(turns.next, sizeof(int));
+        visit_blocks<<<cuda::blocks_for(layout.slots(), block_points), block_points, 0, cuda::stream(context)>>>(body,
+                                                                                                                 turns);
+        return cuda::launched(context, "asynchronous sweep");
     }
 #endif
-    for_each_turn(blocks, threads_for(layout.slots()), turns, [&](Index block) {
+    for_each_turn(blocks, context.threads_for(layout.slots()), turns, [&](Index block) {
         const Index begin = block * block_points, end = std::min(begin + block_points, layout.slots());
         double results[block_points][Body::room];
         for (Index slot = begin; slot < end; ++slot) body.compute(layout.point(slot), slot, results[slot - begin]);
@@ -123,12 +124,13 @@ void for_each_block([[maybe_unused]] Backend backend, const Body& body, const Tu
 }
 
 /// A sweep on a CPU, run by run. Blocks of an asynchronous sweep are divided where lines end.
-void run_by_runs(const FactorView& f, const TriangleSweep& s, const Turns* in_place) {
+void run_by_runs(const Context& context, const FactorView& f, const TriangleSweep& s, const Turns* in_place) {
     const Layout& layout = f.layout;
     const Index slots = layout.slots();
     if (!in_place)
-        return for_each_run(layout, s.dof, [&](const Run& run) { sweep_run(f, s, run, s.out + run.slot, slots); });
-    for_each_turn((slots + block_points - 1) / block_points, threads_for(slots), *in_place, [&](Index block) {
+        return for_each_run(context, layout, s.dof,
+                            [&](const Run& run) { sweep_run(f, s, run, s.out + run.slot, slots); });
+    for_each_turn((slots + block_points - 1) / block_points, context.threads_for(slots), *in_place, [&](Index block) {
         thread_local std::vector<double> results;
         results.resize(std::size_t(s.dof) * block_points);
         const Index begin = block * block_points, end = std::min(begin + block_points, slots);
@@ -144,19 +146,19 @@ void run_by_runs(const FactorView& f, const TriangleSweep& s, const Turns* in_pl
 }
 
 /// A sweep as a loop over points: a synchronous one on the host or, with `in_place`, a block-asynchronous one.
-void run_loop(Backend backend, const TriangleFactors& factors, const TriangleSweep& s, const Turns* in_place) {
+void run_loop(const Context& context, const TriangleFactors& factors, const TriangleSweep& s, const Turns* in_place) {
     const FactorView* const doubles = std::get_if<FactorView>(&factors);
     const bool lines = doubles && doubles->layout.kind() == LayoutKind::natural;
-    if (backend == Backend::cpu && doubles && goes_by_runs(*doubles) && (lines || !in_place))
-        return run_by_runs(*doubles, s, in_place);
+    if (context.backend() == Backend::cpu && doubles && goes_by_runs(*doubles) && (lines || !in_place))
+        return run_by_runs(context, *doubles, s, in_place);
     std::visit(
         [&](const auto& f) {
             using Factors = std::decay_t<decltype(f)>;
             with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) {
                 if (in_place)
-                    for_each_block(backend, SweepPoint<Factors, m.value, true>{f, s}, *in_place);
+                    for_each_block(context, SweepPoint<Factors, m.value, true>{f, s}, *in_place);
                 else
-                    for_each_point(f.layout, SweepPoint<Factors, m.value, false>{f, s});
+                    for_each_point(context, f.layout, SweepPoint<Factors, m.value, false>{f, s});
             });
         },
         factors);
@@ -171,7 +173,7 @@ TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shap
       other_(context, shape.layout, shape.dof, "sweeps"),
       next_block_(context, "sweeps", 1) {
     if constexpr (cuda_built)
-        if (context.backend() == Backend::cuda) cuda_ = std::make_shared<TriangleSweepsCuda>(shape);
+        if (context.backend() == Backend::cuda) cuda_ = std::make_shared<TriangleSweepsCuda>(context, shape);
 }
 
 Index TriangleSweeps::bytes_per_apply(const TriangleShape& shape, const SweepOptions& options) {
@@ -205,7 +207,7 @@ void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Ve
             if (!x) return cuda_->scale(f, memory(b), out.data());
             return cuda_->sweep(f, direction, memory(b), memory(x), out.data(), times_inverse);
         }
-    run_loop(out.backend(), f, {direction, memory(b), memory(x), out.data(), out.dof(), times_inverse}, nullptr);
+    run_loop(out.context(), f, {direction, memory(b), memory(x), out.data(), out.dof(), times_inverse}, nullptr);
 }
 
 void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) {
@@ -241,11 +243,11 @@ void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vect
                                                               : Turns::descending,
                       next_block_.data()};
     for (int sweep = 0; sweep < options_.lower; ++sweep)
-        run_loop(z.backend(), f, {Direction::lower, r.data(), v.data(), v.data(), v.dof(), !shape_.unit}, &lower);
+        run_loop(z.context(), f, {Direction::lower, r.data(), v.data(), v.data(), v.dof(), !shape_.unit}, &lower);
     if (shape_.unit) run(f, Direction::lower, &z, nullptr, lower_, true);
     set_zero(z);
     for (int sweep = 0; sweep < options_.upper; ++sweep)
-        run_loop(z.backend(), f, {Direction::upper, lower_.data(), z.data(), z.data(), z.dof(), !shape_.unit}, &upper);
+        run_loop(z.context(), f, {Direction::upper, lower_.data(), z.data(), z.data(), z.dof(), !shape_.unit}, &upper);
 }
 
 std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Direction direction, double most) {

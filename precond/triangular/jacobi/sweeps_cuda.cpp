@@ -76,10 +76,10 @@ Places places_of(const ReducedFactorView<T>& f, bool upper) {
 
 }  // namespace
 
-TriangleSweepsCuda::TriangleSweepsCuda(const TriangleShape& shape) : shape_(shape) {
+TriangleSweepsCuda::TriangleSweepsCuda(const Context& context, const TriangleShape& shape) : shape_(shape) {
     const Grid& g = shape.layout.grid();
     const auto load = [&](Direction direction, const char* name) {
-        return Kernel(source(), definitions(shape, direction), name);
+        return Kernel(context, source(), definitions(shape, direction), name);
     };
     for (const Direction direction : {Direction::lower, Direction::upper}) {
         Triangle& triangle = direction == Direction::lower ? lower_ : upper_;

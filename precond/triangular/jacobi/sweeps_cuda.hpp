@@ -16,7 +16,7 @@ namespace hyperplane {
 /// The kernels for one shape. Factors of several unknowns must be unit, and each block must be contiguous.
 class TriangleSweepsCuda {
 public:
-    explicit TriangleSweepsCuda(const TriangleShape& shape);
+    TriangleSweepsCuda(const Context& context, const TriangleShape& shape);
 
     /// For unit triangles out = b - T x, which is multiplied by D^-1 if `times_inverse` (lower only). For others out =
     /// D^-1 (b - E x) or out = b - D^-1 F x. A null `b` stands for zero. `out` must be neither `b` nor `x`.

@@ -21,6 +21,7 @@ namespace {
 template <class T>
 struct Reduced {
     const ReducedFactors& factors;
+    const Context& context;
     const Layout& layout;
     const Stencil& stencil;
     int dof;
@@ -29,6 +30,7 @@ struct Reduced {
 
     Reduced(const ReducedFactors& f, const StructMatrix& a, const Stencil& filled)
         : factors(f),
+          context(a.context()),
           layout(a.layout()),
           stencil(filled),
           dof(a.dof()),

@@ -199,7 +199,7 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
       state_(copied_to(context, "preconditioner: tiles", std::vector<SolveState>{{0, 0, 1}})),
       partial_(context, "preconditioner: tiles", tiles_.count()) {
     const auto load = [&](bool upper, bool dot) {
-        const Kernel kernel(source(), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
+        const Kernel kernel(context, source(), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
         kernel.allow_shared(shape_.shared);
         return kernel;
     };
