@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "core/device/threads.hpp"
 #include "core/error.hpp"
 
 #ifdef __CUDACC__

@@ -149,7 +149,7 @@ void expect_host_cycle(const StencilMatrix& data, const std::string& stencil, bo
     EXPECT_EQ(right.unchecked, "");
     EXPECT_LE(right.error, 1e-12);
     // Within a graph: nothing waits, and nothing is allocated.
-    const device::Recording recording([&] { device->apply(device_r, again); });
+    const device::Recording recording(gpu.stream(), [&] { device->apply(device_r, again); });
     recording.queue();
     EXPECT_EQ(from_vector(again), from_vector(z));
     // A second set-up gives the same method in the same memory.
