@@ -147,14 +147,16 @@ bool sort_row(Index* column, double* value, Index size, std::vector<std::pair<In
     return std::adjacent_find(column, column + size) != column + size;
 }
 
-/// Adds up entries that are side by side and have the same column.
-void add_up(CsrMatrix& csr) {
+/// Adds up entries that are side by side and have the same column, and returns the first place of such entries.
+EntryPlace add_up(CsrMatrix& csr) {
+    std::optional<EntryPlace> first_met;
     Index to = 0, begin = 0;
     for (Index row = 0; row < csr.rows; ++row) {
         const Index end = csr.row_begin[std::size_t(row) + 1], first = to;
         for (Index at = begin; at < end; ++at) {
             if (to > first && csr.column[std::size_t(to - 1)] == csr.column[std::size_t(at)]) {
                 csr.value[std::size_t(to - 1)] += csr.value[std::size_t(at)];
+                if (!first_met) first_met = {row, csr.column[std::size_t(at)]};
                 continue;
             }
             csr.column[std::size_t(to)] = csr.column[std::size_t(at)];
@@ -165,6 +167,7 @@ void add_up(CsrMatrix& csr) {
     }
     csr.column.resize(std::size_t(to));
     csr.value.resize(std::size_t(to));
+    return first_met.value();
 }
 
 }  // namespace
@@ -205,7 +208,8 @@ void read_entries(const Lines& lines, Index announced, EntryFormat format, int t
             .fail(fmt::format("the file ends after {} of {} entries; is it truncated?", announced - left, announced));
 }
 
-CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file) {
+CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file,
+                   std::optional<EntryPlace>& repeated) {
     const bool mirrored = symmetry != Symmetry::general;
     const double sign = symmetry == Symmetry::skew_symmetric ? -1.0 : 1.0;
     CsrMatrix csr;
@@ -242,7 +246,7 @@ CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, co
         }
     });
     if (std::find(twice.begin(), twice.end(), 1) == twice.end()) return csr;
-    add_up(csr);
+    repeated = add_up(csr);
     for (Index row = 0; row < csr.rows; ++row)
         for (Index at = csr.row_begin[std::size_t(row)]; at < csr.row_begin[std::size_t(row) + 1]; ++at)
             if (!std::isfinite(csr.value[std::size_t(at)]))

@@ -6,10 +6,11 @@
 // depend on the number of threads.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/matrix/struct_matrix.hpp"
+#include "core/interfaces/input_files.hpp"
 #include "io/matrix_lines.hpp"
 
 namespace hyperplane::matrix_market {
@@ -41,7 +42,9 @@ struct Coordinates {
 void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, Coordinates& matrix);
 
 /// Sorts the entries by row and column and fills in the other triangle of `symmetry`. Entries with the same row and
-/// column are added in the order of the file. Throws FileError if a sum is not finite.
-CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file);
+/// column are added in the order of the file; `repeated` receives the first place, row by row, of such entries. Throws
+/// FileError if a sum is not finite.
+CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file,
+                   std::optional<EntryPlace>& repeated);
 
 }  // namespace hyperplane::matrix_market

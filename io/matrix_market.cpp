@@ -95,7 +95,10 @@ InputMatrix parse_matrix_market(const std::string& text, const std::string& file
 
     const bool symmetric = is_symmetric(banner, symmetry, matrix, file);
     const Symmetry meant = symmetric ? Symmetry::symmetric : banner.given ? banner.entries.symmetry : Symmetry::general;
-    return {compress(matrix, meant, threads, file), symmetric};
+    InputMatrix input;
+    input.csr = compress(matrix, meant, threads, file, input.repeated);
+    input.declared_symmetric = symmetric;
+    return input;
 }
 
 std::vector<double> parse_matrix_market_vector(const std::string& text, const std::string& file) {

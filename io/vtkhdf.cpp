@@ -123,7 +123,12 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
 
 std::vector<double> natural_order(const Vector& x, int component) {
     const double* values = x.component(component);
-    std::vector<double> ordered(static_cast<std::size_t>(x.layout().slots()));
+    std::vector<double> ordered(static_cast<std::size_t>(x.space().block_rows()));
+    if (!x.space().has_grid()) {
+        for (std::size_t row = 0; row < ordered.size(); ++row)
+            ordered[row] = x.data()[x.first(component) + Index(row) * x.step()];
+        return ordered;
+    }
     for_each_point(x.context(), x.layout(), [&](Int3 p, Index slot) {
         ordered[static_cast<std::size_t>(x.layout().grid().row(p))] = values[slot];
     });

@@ -15,6 +15,7 @@
 #include "precond/par_ilu/par_ilu.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {
 
@@ -29,12 +30,16 @@ const std::vector<PreconditionerRow>& preconditioners() {
                                             chebyshev_row(jacobi_row()),
                                             jacobi_row(),
                                             cusparse_ilu_row(),
+                                            sync_free_ilu_row(),
                                             none_row()};
         for (PreconditionerRow& row : made)
             if (!row.storages.empty())
                 row.parameters.push_back(factor_storage_parameter(row.storages, row.storage_note));
-        made.insert(made.begin() + 1, multigrid_row(made, [](const PreconditionerRow& row, const Parameters& parameters,
-                                                             const PreconditionerSetting& setting) {
+        std::vector<PreconditionerRow> on_grids = made;
+        std::erase_if(on_grids, [](const PreconditionerRow& row) { return !row.takes(MatrixKind::structured); });
+        made.insert(made.begin() + 1,
+                    multigrid_row(on_grids, [](const PreconditionerRow& row, const Parameters& parameters,
+                                               const PreconditionerSetting& setting) {
                         check_storage(row, parameters);
                         check_matrix(row, setting);
                     }));
@@ -45,7 +50,9 @@ const std::vector<PreconditionerRow>& preconditioners() {
 
 std::vector<PreconditionerRow> smoothers() {
     std::vector<PreconditionerRow> rows = preconditioners();
-    std::erase_if(rows, [](const PreconditionerRow& row) { return row.name == "multigrid"; });
+    std::erase_if(rows, [](const PreconditionerRow& row) {
+        return row.name == "multigrid" || !row.takes(MatrixKind::structured);
+    });
     return rows;
 }
 
@@ -69,12 +76,21 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
 }
 
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting) {
-    if (!row.needs_symmetry || setting.matrix.symmetric()) return;
+    const auto takes_symmetry = [&](const PreconditionerRow& one) {
+        return !one.needs_symmetry || setting.matrix.symmetric();
+    };
+    const bool kind = row.takes(setting.matrix.kind());
+    if (kind && takes_symmetry(row)) return;
     std::vector<std::string> others;
     for (const PreconditionerRow& other : preconditioners())
-        if (!other.needs_symmetry) others.push_back(other.name);
-    throw UsageError(fmt::format("preconditioner.name = {} needs a symmetric matrix, and this one is not; use {}",
-                                 row.name, fmt::join(others, ", ")));
+        if (other.takes(setting.matrix.kind()) && takes_symmetry(other)) others.push_back(other.name);
+    const bool general = setting.matrix.kind() == MatrixKind::general;
+    throw UsageError(fmt::format(
+        "preconditioner.name = {} {}; use {}", row.name,
+        kind      ? "needs a symmetric matrix, and this one is not"
+        : general ? "takes matrices on a grid alone, and this one is general"
+                  : "takes general matrices alone, and this one is on a grid (matrix.format = general makes it one)",
+        fmt::join(others, ", ")));
 }
 
 ParameterTable common_preconditioner_parameters() {

@@ -12,7 +12,8 @@ const PreconditionerRow& find_preconditioner(const std::string& name);
 std::vector<PreconditionerRow> smoothers();
 /// Throws UsageError if the row does not support the deck's preconditioner.storage.
 void check_storage(const PreconditionerRow& row, const Parameters& parameters);
-/// Throws UsageError if a row needs a symmetric matrix and this one is not.
+/// Throws UsageError, naming the rows that would do, if a row does not take this kind of matrix or needs a symmetric
+/// one and this one is not.
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting);
 
 /// The key that all preconditioners share: preconditioner.name.

@@ -3,6 +3,7 @@
 // there is a matrix.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -57,6 +58,7 @@ inline ParameterSpec choice_key(const std::string& key, const std::string& defau
 struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;
     std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< supported; empty: no factors
+    std::vector<MatrixKind> kinds{MatrixKind::structured};                 ///< the kinds of matrices that it takes
     bool needs_symmetry = false;                                           ///< takes symmetric matrices alone
     /// An exact incomplete elimination: for an M-matrix, A = M - (M - A) is a regular splitting (Meijerink and van der
     /// Vorst 1977), so the eigenvalues of M^-1 A lie in (0, 2).
@@ -65,6 +67,7 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;
     std::vector<NamedTuning> tunings;  ///< for `bench --tunings`
+    bool takes(MatrixKind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
     /// The kernels that NVRTC compiles for a deck on a GPU, known without one; empty if there are none.
     std::function<std::vector<KernelSet>(const Parameters&, const PreconditionerSetting&)> kernels;
 };

@@ -7,6 +7,7 @@
 #include "problems/convection_diffusion.hpp"
 #include "problems/domain.hpp"
 #include "problems/euler.hpp"
+#include "problems/matrix.hpp"
 #include "problems/matrix_market.hpp"
 #include "problems/navier_stokes.hpp"
 #include "problems/poisson.hpp"
@@ -85,6 +86,14 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
          "diagonal ones off the centre and a tridiagonal one at it. Symmetric positive definite.",
          block_laplacian_parameters(),
          create_block_laplacian},
+        {"matrix",
+         {},
+         "A general sparse linear system read from Matrix Market or PETSc files",
+         "Takes any square sparse matrix, without a grid: block rows of 1 to 32 unknowns in compressed rows. "
+         "Preconditioners\n"
+         "that need a grid are refused; hyperplane list preconditioners says which kinds of matrices each one takes.",
+         matrix_parameters(),
+         create_matrix},
         {"matrix_market",
          {},
          "A linear system read from Matrix Market or PETSc files",
@@ -99,7 +108,7 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
 
 Showing showing_of(const std::string& problem) {
     const bool has_picture =
-        problem != "block_laplacian" && problem != "matrix_market";  // these two have no page in docs/
+        problem != "block_laplacian" && problem != "matrix" && problem != "matrix_market";  // no page in docs/
     return {"inputs/" + problem + ".ini", has_picture ? "docs/problems/" + problem + ".png" : ""};
 }
 

@@ -136,7 +136,8 @@ private:
         return found;
     }
 
-    /// "name:key=value:key=value"; a key of a section of its own is section.key
+    /// "name:key=value:key=value"; a key of a section of its own is section.key, and so is matrix.format, since
+    /// candidates may solve one system in different forms
     Choice choice(const std::string& section, const std::string& text) {
         const std::string option = fmt::format("--{}s {}", section, text);
         const std::vector<std::string> parts = split(text, ':');
@@ -165,7 +166,7 @@ private:
                                                  option, section, key));
             } else {
                 const std::size_t dot = key.find('.');
-                const bool nested = dot != key.npos && owner_of(key.substr(0, dot));
+                const bool nested = dot != key.npos && (owner_of(key.substr(0, dot)) || key == "matrix.format");
                 made.parameters.push_back({nested ? key.substr(0, dot) : section, nested ? key.substr(dot + 1) : key,
                                            std::string(trim(parts[at].substr(equals + 1))), 0, option});
                 made.text += fmt::format(":{}={}", key, made.parameters.back().value);

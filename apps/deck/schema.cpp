@@ -68,6 +68,20 @@ ParameterTable initial_parameters() {
     };
 }
 
+ParameterTable matrix_form_parameters() {
+    return {
+        {.section = "matrix",
+         .key = "format",
+         .type = ParameterType::choice,
+         .default_value = "auto",
+         .description =
+             "the kind of matrix that is solved with: structured, on the grid, without indices; general, block rows of "
+             "any pattern, which any problem on a grid can be turned into (couplings that wrap become entries like "
+             "others); auto, general for problem = matrix and structured for all others",
+         .choices = {"auto", "structured", "general"}},
+    };
+}
+
 ParameterTable output_parameters() {
     return {
         {.section = "output",
@@ -199,7 +213,8 @@ void add_components(DeckSchema& schema, const std::string& section, const Rows& 
 }  // namespace
 
 ParameterTable program_parameters() {
-    ParameterTable table = device_parameters();
+    ParameterTable table = matrix_form_parameters();
+    append(table, device_parameters());
     append(table, initial_parameters());
     append(table, output_parameters());
     append(table, expect_parameters());
@@ -235,6 +250,7 @@ std::string explain_section(const std::string& section) {
          "The smoother of preconditioner multigrid, and of no other: any other preconditioner, with its keys as in "
          "[preconditioner]. There, pivot_policy is boost, pivot_tolerance 1e-10 and pivot_boost 1 by default: pivots "
          "that cannot be used are replaced by the matrix's diagonal."},
+        {"matrix", "The form in which the problem's matrices are kept."},
         {"device", "The device of the run, the memory layout, and how much memory it may hold."},
         {"output", "What is written."},
         {"expect", "What must hold at the end of the run, or else its exit code is 8. This makes a deck a test."},

@@ -8,6 +8,7 @@
 
 #include "apps/run/linear_system.hpp"
 #include "apps/verbs.hpp"
+#include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "io/matrix_files.hpp"
 
@@ -37,9 +38,7 @@ int export_verb(const Invocation& invocation) {
     History history;
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 
-    std::optional<StructMatrix> copy;
-    write_matrix_market(folder / "A.mtx", on_host(structured(*system.a), copy).to_csr(), a_case.shape().symmetric,
-                        a_case.overwrite);
+    write_matrix_market(folder / "A.mtx", csr_of(*system.a), a_case.shape().symmetric, a_case.overwrite);
     write_matrix_market(folder / "b.mtx", to_natural(system.b), a_case.overwrite);
     write_matrix_market(folder / "x.mtx", to_natural(x), a_case.overwrite);
     fmt::print("{}, b.mtx and x.mtx: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",

@@ -19,6 +19,7 @@
 #include "io/matrix_files.hpp"
 #include "io/record.hpp"
 #include "io/rival_names.hpp"
+#include "problems/general_form.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
 
@@ -60,6 +61,9 @@ InputFiles files_of(const Deck& deck, int threads) {
 IndexSpace choose_space(const Parameters& parameters, const PreconditionerPlan& plan) {
     const std::string& asked = parameters.text("device", "layout");
     if (asked == "auto" || asked == plan.space.name()) return plan.space;
+    if (!plan.space.has_grid())
+        throw UsageError(parameters.where("device", "layout") +
+                         ": a general matrix has plain rows and no layout; leave the key out");
     const Layout& layout = plan.space.layout();
     return Layout(asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, layout.grid(), layout.levels());
 }
@@ -89,11 +93,24 @@ std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& 
         .create(parameters, context, files_of(deck, context.threads()));
 }
 
+/// The problem in the form that matrix.format asks for.
+std::shared_ptr<const Problem> in_form(const std::shared_ptr<const Problem>& problem, const Parameters& parameters,
+                                       const Context& context) {
+    const std::string& format = parameters.text("matrix", "format");
+    const bool general = problem->shape().matrix().kind() == MatrixKind::general;
+    if (format == "structured" && general)
+        throw UsageError(fmt::format("{}: {} has no grid, so its matrix is general; leave the key out",
+                                     parameters.where("matrix", "format"), parameters.text("problem", "name")));
+    if (format != "general" || general) return problem;
+    return general_form(problem, context);
+}
+
 /// Makes solver and preconditioner; the preconditioner only if there is a problem. Throws the contradictions found.
 Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
               Contradictions& found) {
     const Context& context = foundation.context;
-    const std::shared_ptr<const Problem>& problem = foundation.problem;
+    std::shared_ptr<const Problem> problem;
+    if (foundation.problem) found.collect([&] { problem = in_form(foundation.problem, parameters, context); });
     if (problem) set_regime_defaults(parameters, problem->shape());
     std::unique_ptr<Solver> solver;
     std::unique_ptr<Preconditioner> preconditioner;
@@ -190,7 +207,7 @@ std::optional<Index> Case::steps() const {
 
 MemoryPlan Case::memory_plan(bool solved_before) const {
     const Index vector = space.block_rows() * shape().dof * Index(sizeof(double));
-    const Index matrix = bytes_of(shape().matrix());
+    const Index matrix = bytes_of(shape().matrix(), context.backend());
     MemoryPlan memory;
     memory.by_label["matrix"] = matrix;
     if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <optional>
 
+#include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/random.hpp"
 
@@ -16,23 +17,51 @@ std::uint64_t term(Index k, double value) {
     return scramble(scramble(std::uint64_t(k) + 1) ^ std::bit_cast<std::uint64_t>(value));
 }
 
-}  // namespace
+/// Of the coefficients of one block, those that are zero left out, so that it does not matter whether they are stored.
+template <class Value>
+std::uint64_t of_block(Index row, Index column, int dof, Index unknowns, const Value& value) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < dof; ++i)
+        for (int j = 0; j < dof; ++j)
+            if (const double v = value(i, j); v != 0.0) sum += term((row * dof + i) * unknowns + column * dof + j, v);
+    return sum;
+}
 
-std::uint64_t fingerprint(const SystemMatrix& matrix) {
-    std::optional<StructMatrix> copy;
-    const StructMatrix& a = on_host(structured(matrix), copy);
+std::uint64_t of_structured(const StructMatrix& a) {
     const Grid& grid = a.grid();
-    const int entries = a.stencil().size(), dof = a.dof();
     std::uint64_t sum = 0;
 #pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.unknowns())) reduction(+ : sum)
     for (Index row = 0; row < grid.points(); ++row) {
         const Int3 point = grid.point(row);
-        Index k = row * entries * dof * dof;
-        for (int e = 0; e < entries; ++e)
-            for (int i = 0; i < dof; ++i)
-                for (int j = 0; j < dof; ++j) sum += term(k++, a.at(point, e, i, j));
+        for (int e = 0; e < a.stencil().size(); ++e)
+            if (const Int3 q = grid.wrapped(point + a.stencil()[e]); grid.contains(q))
+                sum += of_block(row, grid.row(q), a.dof(), a.unknowns(),
+                                [&](int i, int j) { return a.at(point, e, i, j); });
     }
     return sum;
+}
+
+std::uint64_t of_general(const BsrMatrix& a) {
+    const BlockPattern& p = *a.pattern();
+    const int dof = a.dof();
+    std::uint64_t sum = 0;
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.unknowns())) reduction(+ : sum)
+    for (Index row = 0; row < p.rows(); ++row)
+        for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
+            sum += of_block(row, p.column()[at], dof, a.unknowns(),
+                            [&](int i, int j) { return a.values()[(at * dof + i) * dof + j]; });
+    return sum;
+}
+
+}  // namespace
+
+std::uint64_t fingerprint(const SystemMatrix& matrix) {
+    if (const auto* const a = dynamic_cast<const BsrMatrix*>(&matrix)) {
+        std::unique_ptr<BsrMatrix> copy;
+        return of_general(on_host(*a, copy));
+    }
+    std::optional<StructMatrix> copy;
+    return of_structured(on_host(structured(matrix), copy));
 }
 
 std::uint64_t fingerprint(const Vector& x) {

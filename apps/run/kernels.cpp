@@ -4,9 +4,35 @@
 #include <spdlog/spdlog.h>
 
 #include "core/counted.hpp"
+#include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// The kernels of products and residuals; those of a matrix on a grid in the layouts.
+[[maybe_unused]] rtc::Programs products_of(const MatrixShape& shape, const IndexSpace& space,
+                                           const std::vector<LayoutKind>& layouts) {
+    rtc::Programs programs;
+    if constexpr (cuda_built) {
+        if (shape.kind() == MatrixKind::general) return BsrProductCuda::programs(shape.pattern()->mean(), shape.dof());
+        const MatrixStorage storage = shape.symmetric() ? MatrixStorage::lower : MatrixStorage::full;
+        const Layout& own = space.layout();
+        for (const LayoutKind kind : layouts)
+            for (rtc::Program& program : StructMatrixCuda::programs(Layout(kind, own.grid(), own.levels()),
+                                                                    shape.stencil(), shape.dof(), storage))
+                programs.push_back(std::move(program));
+    }
+    return programs;
+}
+
+/// The layout of the vectors; none without a grid.
+[[maybe_unused]] std::vector<LayoutKind> layouts_of(const IndexSpace& space) {
+    if (!space.has_grid()) return {};
+    return {space.layout().kind()};
+}
+
+}  // namespace
 
 rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
                           [[maybe_unused]] const std::vector<LayoutKind>& layouts) {
@@ -16,10 +42,7 @@ rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
             for (rtc::Program& program : more) programs.push_back(std::move(program));
         };
         const MatrixShape shape = a_case.shape().matrix();
-        const Layout& layout = a_case.space.layout();
-        for (const LayoutKind kind : layouts)
-            add(StructMatrixCuda::programs(Layout(kind, layout.grid(), layout.levels()), shape.stencil(), shape.dof(),
-                                           shape.symmetric() ? MatrixStorage::lower : MatrixStorage::full));
+        add(products_of(shape, a_case.space, layouts));
         const PreconditionerRow& row = find_preconditioner(a_case.name("preconditioner"));
         if (row.kernels)
             for (const KernelSet& set : row.kernels(a_case.parameters, {a_case.context, shape})) add(set.programs());
@@ -34,7 +57,7 @@ KernelPreparation::KernelPreparation([[maybe_unused]] const std::vector<const Ca
         for (const Case* one : cases)
             if (one->context.backend() == Backend::cuda) {
                 architecture = rtc::architecture_of(one->context.stream().properties());
-                for (rtc::Program& program : programs_of(*one, {one->space.layout().kind()}))
+                for (rtc::Program& program : programs_of(*one, layouts_of(one->space)))
                     programs.push_back(std::move(program));
             }
         if (programs.empty()) return;

@@ -43,7 +43,7 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, const March& mar
     SolveRow row{.step = march.step,
                  .newton = task.newton,
                  .unknowns = system.a->unknowns(),
-                 .stored_entries = system.a->bytes() / Index(sizeof(double)),
+                 .stored_entries = system.a->stored(),
                  .report = run(task, march, history),
                  .setup = task.setup};
     row.setup_seconds = setup_so_far_;

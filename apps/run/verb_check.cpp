@@ -72,8 +72,11 @@ int check_verb(const Invocation& invocation) {
         fmt::print("{}", to_text(json));
     } else {
         if (invocation.has("verbose")) fmt::print("{}\n", to_ini(a_case.parameters));
-        fmt::print("{} is valid: {} on {} x {} x {}, {} unknowns, {}\n", a_case.deck.file, a_case.name("problem"),
-                   shape.grid.nx, shape.grid.ny, shape.grid.nz, unknowns, steps_text(a_case));
+        const std::string on = shape.grid.plain_rows
+                                   ? std::string("rows without a grid")
+                                   : fmt::format("{} x {} x {}", shape.grid.nx, shape.grid.ny, shape.grid.nz);
+        fmt::print("{} is valid: {} on {}, {} unknowns, {}\n", a_case.deck.file, a_case.name("problem"), on, unknowns,
+                   steps_text(a_case));
         fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
                    a_case.space.name(), a_case.device, a_case.record_path());
         fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), fits ? "fits" : "does not fit",

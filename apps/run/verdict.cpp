@@ -18,9 +18,31 @@ std::string line(const std::string& label, const std::string& text) {
 
 std::string grid_text(const SystemShape& shape) {
     const Grid& g = shape.grid;
+    if (g.plain_rows) return fmt::format("none, {} unknowns", g.points() * shape.dof);
     return fmt::format("{} x {} x {} {}, {} unknowns, {}{}", g.nx, g.ny, g.nz, g.cell_centred ? "cells" : "points",
                        g.points() * shape.dof, shape.stencil.name(),
                        shape.dof > 1 ? fmt::format(", {} a point", shape.dof) : "");
+}
+
+/// Of a general matrix.
+std::string pattern_text(const SystemShape& shape) {
+    const PatternStatistics s = shape.pattern->statistics();
+    return fmt::format("general, {} {}, {} ({:.1f} a row, {} to {}), bandwidth {} below and {} above, {}{}", s.rows,
+                       shape.dof > 1 ? fmt::format("block rows of {}", shape.dof) : "rows",
+                       fmt::format("{} {}", s.blocks, shape.dof > 1 ? "blocks" : "entries"), s.mean(), s.shortest,
+                       s.longest, s.lower_bandwidth, s.upper_bandwidth,
+                       shape.symmetric ? "symmetric"
+                       : s.symmetric   ? "symmetric pattern"
+                                       : "unsymmetric pattern",
+                       s.missing_diagonals > 0 ? fmt::format(", {} rows without diagonal", s.missing_diagonals) : "");
+}
+
+/// What came before the first system: reading, ordering, and so on.
+std::string preparation_text(const Case& a_case) {
+    std::string text;
+    for (const auto& [name, seconds] : a_case.problem->preparation())
+        text += fmt::format("{}{} {:.3g} s", text.empty() ? "" : ", ", name, seconds);
+    return text;
 }
 
 Costs costs_of(const Outcome& outcome) {
@@ -98,6 +120,7 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     const char* varies = a_case.plan.traits.varies;
     const Costs costs = costs_of(outcome);
     std::string text = line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
+                       (a_case.shape().pattern ? line("matrix", pattern_text(a_case.shape())) : "") +
                        line("method", fmt::format("{} with {}, {} layout, {}{}", a_case.name("solver"),
                                                   a_case.name("preconditioner"), a_case.space.name(), a_case.device,
                                                   *varies ? fmt::format("; not deterministic: {}", varies) : ""));
@@ -108,6 +131,7 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     }
     text += line_of_steps(a_case, outcome);
     for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
+    if (const std::string before = preparation_text(a_case); !before.empty()) text += line("before", before);
     text += line("time", time_text(outcome));
     if (costs.parts > 1) text += line("parts", fmt::format("{}: {}", costs.parts, costs.places));
     if (gigabytes_a_second(outcome.timers, "solve/preconditioner") > 0.0)  // on a GPU products are not timed singly
@@ -147,6 +171,8 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
         {"memory", {{"peak", outcome.peak}, {"predicted", outcome.predicted}, {"by_label", outcome.peak_by_label}}},
         {"expect", {{"checked", judgement.checked}, {"unmet", judgement.unmet}}},
     };
+    if (shape.pattern) json["pattern"] = to_json(shape.pattern->statistics());
+    for (const auto& [name, seconds] : a_case.problem->preparation()) json["preparation"][name] = seconds;
     for (const SolveRow& row : outcome.solves)
         json["solves"].push_back({{"step", row.step},
                                   {"newton", row.newton},
@@ -158,6 +184,8 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
                                   {"pivots_modified", row.setup.pivots_modified},
                                   {"values_flushed", row.setup.values_flushed},
                                   {"setup_seconds", row.setup_seconds},
+                                  {"symbolic_seconds", row.setup.symbolic_seconds},
+                                  {"numeric_seconds", row.setup.numeric_seconds},
                                   {"solve_seconds", row.solve_seconds}});
     json["end"] = outcome.end;
     for (const StepRow& row : outcome.steps)
@@ -188,6 +216,17 @@ void write_json(const std::string& path, nlohmann::json json, Overwrite overwrit
 
 void guard_json(const std::string& path, Overwrite overwrite) {
     if (!path.empty() && path != "-") guard_output(path, FileKind::json, overwrite);
+}
+
+nlohmann::json to_json(const PatternStatistics& s) {
+    return {{"rows", s.rows},
+            {"blocks", s.blocks},
+            {"shortest_row", s.shortest},
+            {"longest_row", s.longest},
+            {"lower_bandwidth", s.lower_bandwidth},
+            {"upper_bandwidth", s.upper_bandwidth},
+            {"missing_diagonals", s.missing_diagonals},
+            {"symmetric_pattern", s.symmetric}};
 }
 
 nlohmann::json to_json(const Costs& costs) {

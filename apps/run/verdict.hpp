@@ -24,6 +24,7 @@ void write_json(const std::string& path, nlohmann::json json, Overwrite overwrit
 void guard_json(const std::string& path, Overwrite overwrite);
 
 nlohmann::json to_json(const Timing& timing);
+nlohmann::json to_json(const PatternStatistics& statistics);
 nlohmann::json to_json(const Costs& costs);
 nlohmann::json to_json(const std::vector<PartRow>& parts);
 

@@ -15,6 +15,15 @@ struct Grid {
     std::array<double, 3> origin{0.0, 0.0, 0.0};        ///< coordinates of point (0, 0, 0)
     std::array<bool, 3> periodic{false, false, false};  ///< axes along which A x wraps; triangular solves never do
     bool cell_centred = false;                          ///< the points are cells, not nodes
+    bool plain_rows = false;                            ///< no grid: the points are block rows, one after another
+
+    /// What stands for a grid where there is none, so that a block row has a place (row, 0, 0).
+    static Grid of_rows(Index block_rows) {
+        Grid rows;
+        rows.nx = int(block_rows);
+        rows.plain_rows = true;
+        return rows;
+    }
 
     HYPERPLANE_HD Index points() const { return Index(nx) * ny * nz; }
     HYPERPLANE_HD bool contains(Int3 p) const {

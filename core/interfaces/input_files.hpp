@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,16 @@
 
 namespace hyperplane {
 
+/// The place of an entry, counted from 0.
+struct EntryPlace {
+    Index row, column;
+};
+
 /// A square real matrix. If its file declares it symmetric and so holds one triangle, the other one is filled in.
 struct InputMatrix {
     CsrMatrix csr;
     bool declared_symmetric = false;
+    std::optional<EntryPlace> repeated = std::nullopt;  ///< the first entry that was given more than once, and added up
 };
 
 /// What the entries of a matrix file mean.

@@ -54,6 +54,8 @@ struct SetupReport {
     Int3 smallest_pivot_cell;
     Index factor_bytes = 0;
     Index values_flushed = 0;  ///< values of the factors that became zero in reduced precision
+    /// Seconds of the part that follows from the pattern, and of the part that needs the values; 0 if not told apart.
+    double symbolic_seconds = 0.0, numeric_seconds = 0.0;
 };
 
 /// Numbers of sweeps of a preconditioner; 0 where a part does not consist of sweeps.

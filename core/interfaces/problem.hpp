@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/matrix/block_pattern.hpp"
 #include "core/matrix/system_matrix.hpp"
 
 namespace hyperplane {
@@ -30,8 +31,14 @@ struct SystemShape {
     bool linear = true;                           ///< one Newton step solves the problem
     Regime regime = Regime::steady;
     std::vector<std::string> components = {};  ///< the names of the dof unknowns
+    /// Of a general matrix, readable by the host; null for a structured one. A problem without a grid has
+    /// Grid::of_rows.
+    std::shared_ptr<const BlockPattern> pattern = nullptr;
 
-    MatrixShape matrix() const { return {grid, stencil, dof, symmetric}; }
+    MatrixShape matrix() const {
+        if (pattern) return {pattern, dof, symmetric};
+        return {grid, stencil, dof, symmetric};
+    }
 };
 
 /// The time step that is being solved. A default-constructed one stands for a steady problem.
@@ -79,6 +86,12 @@ struct Diagnostic {
     std::string unit = "1";
 };
 
+/// A part of what a problem did before it had its first system, such as "reading" a file.
+struct Preparation {
+    std::string name;
+    double seconds;
+};
+
 /// A value that physics forbids: a negative density, NaN, ...
 struct BadState {
     Int3 point;
@@ -124,6 +137,8 @@ public:
     virtual std::vector<Diagnostic> diagnostics(const Vector& /*u*/) const { return {}; }
     /// Norms of u minus the exact solution, empty if none is known; u lies in the host's memory.
     virtual std::vector<ErrorNorm> errors(const Vector& /*u*/, double /*time*/) const { return {}; }
+    /// What took time when the problem was constructed, if anything did.
+    virtual std::vector<Preparation> preparation() const { return {}; }
     /// Warnings for the user, e.g. that the scheme oscillates with these parameters.
     virtual std::vector<std::string> warnings() const { return {}; }
 };

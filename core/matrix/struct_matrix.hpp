@@ -47,6 +47,7 @@ public:
     bool stores(int entry) const { return entry < stored_entries(); }
     /// Number of coefficients whose neighbour exists, including those that are not stored.
     Index nonzeros() const override;
+    Index stored() const override { return values_.size(); }
     Index bytes() const override { return values_.size() * Index(sizeof(double)); }
 
     /// Distance from one coefficient's first value to the next one's: the slots and up to 15 unused values, so

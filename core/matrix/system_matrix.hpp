@@ -3,6 +3,7 @@
 // that it takes; all others work with it as an operator and do not know its kind.
 //
 //   StructMatrix   on a structured grid (core/matrix/struct_matrix.hpp)
+//   BsrMatrix      general, in block rows (core/matrix/bsr_matrix.hpp)
 #pragma once
 
 #include <memory>
@@ -25,6 +26,8 @@ public:
     Index unknowns() const { return space_.block_rows() * dof_; }
     /// Number of coefficients that the pattern has room for, including those of a symmetric matrix that are not stored.
     virtual Index nonzeros() const = 0;
+    /// Number of coefficients held in memory.
+    virtual Index stored() const = 0;
     /// Bytes of all that is stored.
     virtual Index bytes() const = 0;
 
@@ -42,7 +45,7 @@ private:
 /// A matrix of zeros. `space` has the block rows of the shape.
 std::unique_ptr<SystemMatrix> make_matrix(const Context& context, const IndexSpace& space, const MatrixShape& shape,
                                           const std::string& label);
-/// Bytes that such a matrix takes.
-Index bytes_of(const MatrixShape& shape);
+/// Bytes that such a matrix takes; on a GPU, of a general one, those of its pattern, too.
+Index bytes_of(const MatrixShape& shape, Backend backend);
 
 }  // namespace hyperplane

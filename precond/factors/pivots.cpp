@@ -92,11 +92,13 @@ std::string PivotInverter::explain() const {
     const char* cause =
         not_finite()
             ? " The matrix holds a NaN or an infinity, which no pivot_policy can repair; check the coefficients."
-        : rule_.boost > 0.0
-            ? " Its whole block is zero, so there is no scale to boost it to; give the cell a diagonal entry."
-            : "";
-    return fmt::format("the pivot at cell ({},{},{}), component {}, is {:g}, {} ({} such pivot{} in all).{}", cell.x,
-                       cell.y, cell.z, component, value, kind, failures_, failures_ == 1 ? "" : "s", cause);
+        : rule_.boost > 0.0 ? " Its whole block is zero, so there is no scale to boost it to; give it a diagonal entry."
+                            : "";
+    const std::string place = grid_.plain_rows
+                                  ? fmt::format("row {}", Index(cell.x) * dof_ + component + 1)
+                                  : fmt::format("cell ({},{},{}), component {},", cell.x, cell.y, cell.z, component);
+    return fmt::format("the pivot at {} is {:g}, {} ({} such pivot{} in all).{}", place, value, kind, failures_,
+                       failures_ == 1 ? "" : "s", cause);
 }
 
 void refuse_pivots(const std::string& name, const PivotInverter& inverter, const PivotRules& rules,
@@ -170,12 +172,16 @@ PivotOptions pivot_options(const Parameters& parameters) {
     return options;
 }
 
-SetupReport factor_with_policy(const StructMatrix& a, const PivotRules& rules, double shift, const std::string& name,
+Grid places_of(const SystemMatrix& a) {
+    return a.space().has_grid() ? a.space().layout().grid() : Grid::of_rows(a.space().block_rows());
+}
+
+SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, double shift, const std::string& name,
                                const std::function<void(double, PivotInverter&)>& build, const std::string& remark) {
     constexpr double first_shift = 1e-3, last_shift = 10.0;
     SetupReport report;
     for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
-        PivotInverter inverter(rules, a.grid(), a.dof(), a.symmetric());
+        PivotInverter inverter(rules, places_of(a), a.dof(), a.symmetric());
         build(alpha, inverter);
         report.shift = alpha;
         if (inverter.failures() == 0) {

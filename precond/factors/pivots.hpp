@@ -102,11 +102,14 @@ struct PivotOptions {
 const ParameterTable& pivot_parameters();
 PivotOptions pivot_options(const Parameters& parameters);
 
+/// The grid of a matrix, or what stands for it if there are plain rows.
+Grid places_of(const SystemMatrix& a);
+
 /// Factors A + alpha diag(A) by calling build(alpha, inverter) with alpha = shift. While pivots cannot be used and the
 /// policy is `shift`, alpha grows and the factorisation is repeated. Throws SetupError if pivots still cannot be used;
 /// its message has `name`, the place of the first such pivot and `remark`. The caller fills in factor_bytes of the
 /// report.
-SetupReport factor_with_policy(const StructMatrix& a, const PivotRules& rules, double shift, const std::string& name,
+SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, double shift, const std::string& name,
                                const std::function<void(double alpha, PivotInverter& inverter)>& build,
                                const std::string& remark = "");
 

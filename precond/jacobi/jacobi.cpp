@@ -7,6 +7,7 @@
 #include "core/vector/blas1.hpp"
 #include "precond/factors/pattern.hpp"
 #include "precond/factors/pivot_error.hpp"
+#include "precond/jacobi/general_jacobi.hpp"
 #include "precond/jacobi/jacobi_cuda.hpp"
 
 namespace hyperplane {
@@ -31,6 +32,13 @@ void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRu
         }
         inverter.note(smallest);
     });
+}
+
+/// The factors of a general matrix are kept in double precision alone.
+void require_double(const Parameters& parameters) {
+    if (!is_reduced(factor_storage(parameters))) return;
+    throw UsageError(parameters.where("preconditioner", "storage") +
+                     ": of a general matrix, jacobi stores its factors in double alone; leave the key out");
 }
 
 }  // namespace
@@ -89,10 +97,16 @@ PreconditionerRow jacobi_row() {
     row.summary = "block diagonal of the matrix";
     row.explanation = "M is the block diagonal of A; its dof x dof blocks are inverted by Gauss-Jordan elimination.";
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.kinds = {MatrixKind::structured, MatrixKind::general};
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (setting.matrix.kind() == MatrixKind::general) {
+            require_double(parameters);
+            return std::unique_ptr<Preconditioner>(new GeneralJacobi(setting.context));
+        }
         return std::unique_ptr<Preconditioner>(new Jacobi(setting.context, factor_storage(parameters)));
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (setting.matrix.kind() == MatrixKind::general) return GeneralJacobi::plan(setting);
         PreconditionerPlan plan;
         plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
         plan.bytes =
@@ -108,6 +122,7 @@ PreconditionerRow jacobi_row() {
         return plan;
     };
     row.kernels = [](const Parameters&, const PreconditionerSetting& setting) -> std::vector<KernelSet> {
+        if (setting.matrix.kind() == MatrixKind::general) return {};
         if constexpr (cuda_built)
             return {{"invert_diagonal",
                      Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map()),
@@ -124,12 +139,13 @@ PreconditionerRow none_row() {
     row.summary = "no preconditioner, M is the identity";
     row.explanation = "M is the identity.";
     row.storages = {};
+    row.kinds = {MatrixKind::structured, MatrixKind::general};
     row.create = [](const Parameters&, const PreconditionerSetting&) {
         return std::unique_ptr<Preconditioner>(new NoPreconditioner());
     };
     row.plan = [](const Parameters&, const PreconditionerSetting& setting) {
         PreconditionerPlan plan;
-        plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
+        plan.space = setting.matrix.natural_space();
         plan.traits = {.fixed = true, .symmetric = true};
         return plan;
     };

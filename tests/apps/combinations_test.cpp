@@ -8,6 +8,7 @@
 
 #include "apps/run/linear_system.hpp"
 #include "core/error.hpp"
+#include "core/matrix/bsr_matrix.hpp"
 #include "core/vector/blas1.hpp"
 #include "on_device.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
@@ -24,6 +25,7 @@ namespace {
 std::string problem_text(const std::string& name) {
     static const std::map<std::string, std::string> known{
         {"navier_stokes", "[problem]\nname = navier_stokes\n[grid]\ncells = 5 4 4\n"},
+        {"matrix", "[problem]\nname = matrix\nfile = data/transport.mtx\n"},
         {"matrix_market", "[problem]\nname = matrix_market\nmatrix = data/transport.mtx\n[grid]\ncells = 9 8 7\n"},
         {"euler", "[problem]\nname = euler\n[grid]\ncells = 6 5 5\n"},
         {"cahn_hilliard", "[problem]\nname = cahn_hilliard\n[grid]\ncells = 6 5 5\n[time]\ntime_step = 1e-6\n"},
@@ -90,6 +92,18 @@ const std::vector<Refusal>& refusals() {
              return c.key == "storage" && std::none_of(taken.begin(), taken.end(), [&](FactorStorage storage) {
                         return to_string(storage) == c.choice;
                     });
+         }},
+        {" takes matrices on a grid alone, and this one is general; use ",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::general);
+         }},
+        {" takes general matrices alone, and this one is on a grid",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return !shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::structured);
+         }},
+        {": of a general matrix, jacobi stores its factors in double alone",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return shape.pattern && c.preconditioner == "jacobi" && c.key == "storage";
          }},
         {" needs a symmetric matrix",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
@@ -162,8 +176,7 @@ double norm(const std::vector<double>& x) {
 }
 
 Reference reference_of(const Case& a_case, const LinearSystem& system) {
-    std::optional<StructMatrix> copy;
-    Reference result{on_host(structured(*system.a), copy).to_csr(), testing_support::from_vector(system.b), {}};
+    Reference result{csr_of(*system.a), to_natural(system.b), {}};
     reference::Dense dense(int(result.a.rows), int(result.a.rows));
     for (Index row = 0; row < result.a.rows; ++row)
         for (Index at = result.a.row_begin[row]; at < result.a.row_begin[row + 1]; ++at)
@@ -214,7 +227,7 @@ void expect_solved(const Combination& c, const std::string& solver, const Case& 
     History history;
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, du, history);
     const Reference& expected = reference_for(a_case, system);
-    std::vector<double> x = testing_support::from_vector(du), r = product(expected.a, x);
+    std::vector<double> x = to_natural(du), r = product(expected.a, x);
     if (report.reason != StopReason::converged_rtol) {
         EXPECT_TRUE(may_stop_short(solver, c, report.reason))
             << to_string(report.reason) << " after " << report.iterations << " iterations";

@@ -14,12 +14,14 @@
 #include "apps/run/case.hpp"
 #include "apps/study/study.hpp"
 #include "core/error.hpp"
+#include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/registry.hpp"
 #include "precond/struct_ilu/elimination.hpp"
 #include "precond/subdomain/ildu0.hpp"
+#include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
 #include "precond/triangular/wavefront/wavefront.hpp"
 
@@ -64,6 +66,7 @@ struct Demand {
     void add_deck(const std::string& file, const Deck& deck) {
         try {
             const Case a_case = build_case(deck, {"device.backend=cpu"});
+            if (a_case.shape().pattern) return;  // GeneralKernels compiles those of general matrices
             add(find_preconditioner(a_case.name("preconditioner")), a_case.parameters,
                 {a_case.context, a_case.shape().matrix()});
         } catch (const std::exception& error) {
@@ -87,7 +90,8 @@ Demand make_demand() {
         const PreconditionerSetting setting{Context::cpu(1), {grid, one.stencil, one.dof, one.symmetric}};
         for (const PreconditionerRow& row : preconditioners())
             // multigrid's are those of other rows, on stencils of coarse grids.
-            if (row.kernels && row.name != "multigrid" && (one.symmetric || !row.needs_symmetry))
+            if (row.kernels && row.name != "multigrid" && row.takes(MatrixKind::structured) &&
+                (one.symmetric || !row.needs_symmetry))
                 demand.add(row, parameters_of(row), setting);
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
@@ -311,6 +315,26 @@ TEST(MulticolorOfFewerThreads, CompilesWithoutSpills) {
             EXPECT_EQ(row.spill_bytes, 0) << row.name;
         }
     }
+}
+
+/// Products of general matrices: each width of a row, and blocks of 1 to 32 unknowns.
+TEST(GeneralProducts, CompileWithoutSpills) {
+    for (const auto& [mean, dof] : {std::pair{5.0, 1}, {80.0, 1}, {7.0, 3}, {7.0, 8}, {7.0, 32}})
+        for (const auto& row : rtc::compile(BsrProductCuda::programs(mean, dof), "sm_90")) {
+            EXPECT_GT(row.registers, 0) << row.name;
+            if (dof <= 8) EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
+        }
+}
+
+/// Waiting loops may spill two values, which is nothing beside the wait.
+TEST(GeneralFactors, CompileAlmostWithoutSpills) {
+    for (const auto& [mean, dof] : {std::pair{7.0, 1}, {27.0, 1}, {7.0, 3}, {7.0, 8}, {7.0, 32}})
+        for (const bool symmetric : {false, true})
+            for (const auto& row :
+                 rtc::compile(SyncFreeCuda::programs(SyncFreeShape::of(mean, dof, symmetric)), "sm_90")) {
+                EXPECT_GT(row.registers, 0) << row.name;
+                if (dof <= 8) EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof;
+            }
 }
 
 TEST(Decks, CanAllBeRead) {

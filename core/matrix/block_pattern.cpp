@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/matrix/block_pattern.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace hyperplane {
+
+BlockPattern::BlockPattern(const Context& context, const std::vector<Index>& row_begin, const std::vector<int>& column,
+                           const std::string& label)
+    : row_begin_(hyperplane::copied_to(context, label, row_begin)),
+      column_(hyperplane::copied_to(context, label, column)) {
+    if (rows() > most_block_rows)
+        throw UsageError(fmt::format("a matrix of {} block rows has more than {}, the most that 32-bit columns count",
+                                     rows(), most_block_rows));
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::copied_to(const Context& context, const std::string& label) const {
+    Buffer<Index> row_begin(context, label, row_begin_.size());
+    Buffer<int> column(context, label, column_.size());
+    const auto copy = [](const auto& from, auto& to) {
+        const Index bytes = from.size() * Index(sizeof(*from.data()));
+        if (from.backend() == Backend::cuda || to.backend() == Backend::cuda)
+            copy_between(from.context(), from.data(), to.context(), to.data(), bytes);
+        else
+            std::copy(from.begin(), from.end(), to.begin());
+    };
+    copy(row_begin_, row_begin);
+    copy(column_, column);
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+}
+
+Index BlockPattern::first_row(int part, int parts) const {
+    if (part >= parts) return rows();
+    // A row costs about as much as one block more. row_begin[i] + i ascends, so the place is found by bisection.
+    const Index target = Index(double(blocks() + rows()) * part / parts);
+    Index low = 0, high = rows();
+    while (low < high) {
+        const Index middle = low + (high - low) / 2;
+        if (row_begin_[middle] + middle < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+PatternStatistics BlockPattern::statistics() const {
+    Index shortest = rows() > 0 ? blocks() : 0, longest = 0, lower = 0, upper = 0, missing = 0, unpaired = 0;
+#pragma omp parallel for schedule(static) num_threads(context().threads_for(blocks())) reduction(min : shortest) \
+    reduction(max : longest, lower, upper) reduction(+ : missing, unpaired)
+    for (Index row = 0; row < rows(); ++row) {
+        const Index begin = row_begin_[row], end = row_begin_[row + 1];
+        shortest = std::min(shortest, end - begin);
+        longest = std::max(longest, end - begin);
+        bool diagonal = false;
+        for (Index at = begin; at < end; ++at) {
+            const Index distance = column_[at] - row;
+            lower = std::max(lower, -distance);
+            upper = std::max(upper, distance);
+            diagonal |= distance == 0;
+            if (distance != 0 && find(column_[at], int(row)) < 0) ++unpaired;
+        }
+        missing += !diagonal;
+    }
+    return {rows(), blocks(), shortest, longest, lower, upper, missing, unpaired == 0};
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// BlockPattern: which blocks of a general sparse matrix are stored, in compressed rows.
+//
+//   the blocks of block row i are row_begin[i], ..., row_begin[i + 1] - 1; block b lies in block column column[b]
+//
+// Columns ascend within a row. Row pointers have 64 bits and columns 32, so a matrix may have more than 2^31 blocks,
+// but not more than 2^31 - 1 block rows. The matrix is square.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device/context.hpp"
+
+namespace hyperplane {
+
+/// What tables say of a pattern; rows and columns are block rows and block columns.
+struct PatternStatistics {
+    Index rows = 0, blocks = 0;
+    Index shortest = 0, longest = 0;  ///< the fewest and the most blocks of a row
+    Index lower_bandwidth = 0;        ///< max i - j of a stored block (i, j), at least 0
+    Index upper_bandwidth = 0;        ///< max j - i of a stored block (i, j), at least 0
+    Index missing_diagonals = 0;      ///< rows without a diagonal block
+    bool symmetric = false;           ///< with (i, j) also (j, i) is stored
+    double mean() const { return rows > 0 ? double(blocks) / double(rows) : 0.0; }
+};
+
+class BlockPattern {
+public:
+    /// Takes arrays of one backend: row_begin has one value more than there are rows, and begins with 0.
+    BlockPattern(Buffer<Index> row_begin, Buffer<int> column)
+        : row_begin_(std::move(row_begin)), column_(std::move(column)) {}
+    /// Copies arrays to a context's memory. Throws UsageError if there are more than 2^31 - 1 rows.
+    BlockPattern(const Context& context, const std::vector<Index>& row_begin, const std::vector<int>& column,
+                 const std::string& label);
+
+    Index rows() const { return row_begin_.size() - 1; }
+    Index blocks() const { return column_.size(); }
+    /// Blocks of a row on average; 0 without rows.
+    double mean() const { return rows() > 0 ? double(blocks()) / double(rows()) : 0.0; }
+    const Context& context() const { return row_begin_.context(); }
+    Backend backend() const { return row_begin_.backend(); }
+    const Index* row_begin() const { return row_begin_.data(); }
+    const int* column() const { return column_.data(); }
+    Index bytes() const { return bytes(rows(), blocks()); }
+    static Index bytes(Index rows, Index blocks) {
+        return (rows + 1) * Index(sizeof(Index)) + blocks * Index(sizeof(int));
+    }
+
+    /// The same pattern in the memory of another backend.
+    std::shared_ptr<const BlockPattern> copied_to(const Context& context, const std::string& label) const;
+
+    // The rest is for patterns that the host can read.
+
+    /// The first row of part `part` of `parts`: rows are divided so that parts have equal numbers of blocks and rows.
+    Index first_row(int part, int parts) const;
+    /// The place of block (row, column), or -1 if it is not stored.
+    Index find(Index row, int column) const {
+        const int *begin = column_.data() + row_begin_[row], *end = column_.data() + row_begin_[row + 1];
+        const int* at = std::lower_bound(begin, end, column);
+        return at != end && *at == column ? at - column_.data() : -1;
+    }
+    PatternStatistics statistics() const;
+
+private:
+    Buffer<Index> row_begin_;
+    Buffer<int> column_;
+};
+
+/// The largest number of block rows.
+inline constexpr Index most_block_rows = (Index(1) << 31) - 1;
+
+}  // namespace hyperplane

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/matrix/bsr_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/matrix/bsr_product_cuda.hpp"
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Calls body(first, last) for consecutive block rows, which the threads share by their numbers of blocks.
+template <class Body>
+void for_each_part(const Context& context, const BlockPattern& pattern, int dof, const Body& body) {
+    const int parts = context.threads_for(pattern.blocks() * dof);
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+    for (int part = 0; part < parts; ++part) body(pattern.first_row(part, parts), pattern.first_row(part + 1, parts));
+}
+
+std::shared_ptr<const BlockPattern> device_copy(const Context& context, const BlockPattern& pattern,
+                                                const std::string& label) {
+    if (context.backend() == Backend::cpu) return nullptr;
+    return pattern.copied_to(context, label);
+}
+
+}  // namespace
+
+BsrMatrix::BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric,
+                     std::string label)
+    : SystemMatrix(context, IndexSpace::plain(pattern->rows()), dof, symmetric),
+      pattern_(std::move(pattern)),
+      here_(device_copy(context, *pattern_, label)) {
+    if (dof < 1 || dof > max_dof) throw UsageError(fmt::format("dof must lie in 1..{}, not {}", max_dof, dof));
+    values_ = Buffer<double>(context, std::move(label), nonzeros());
+}
+
+Index BsrMatrix::bytes(const BlockPattern& pattern, int dof, Backend backend) {
+    const Index held = backend == Backend::cuda ? pattern.bytes() : 0;
+    return held + pattern.blocks() * dof * dof * Index(sizeof(double));
+}
+
+void BsrMatrix::assign(const BsrMatrix& other) {
+    const Index bytes = values_.size() * Index(sizeof(double));
+    if (backend() == Backend::cuda || other.backend() == Backend::cuda)
+        copy_between(other.context(), other.values(), context(), values(), bytes);
+    else
+        std::copy(other.values_.begin(), other.values_.end(), values_.begin());
+}
+
+const BsrProductCuda& BsrMatrix::cuda() const {
+    if constexpr (cuda_built)
+        if (!cuda_) cuda_ = std::make_shared<BsrProductCuda>(*this);
+    return *cuda_;
+}
+
+void BsrMatrix::apply(const Vector& x, Vector& y) const {
+    if constexpr (cuda_built)
+        if (backend() == Backend::cuda) return cuda().apply(*this, x, y);
+    for_each_part(context(), *pattern_, dof(), [&](Index first, Index last) {
+        bsr::multiply(*pattern_, dof(), values(), x.data(), y.data(), first, last);
+    });
+}
+
+void BsrMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
+    if constexpr (cuda_built)
+        if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
+    for_each_part(context(), *pattern_, dof(), [&](Index first, Index last) {
+        bsr::subtract_exactly(*pattern_, dof(), values(), b.data(), x.data(), r.data(), first, last);
+    });
+}
+
+Index BsrMatrix::bytes_per_apply() const {
+    return pattern_->bytes() + (nonzeros() + 2 * unknowns()) * Index(sizeof(double));
+}
+
+CsrMatrix BsrMatrix::to_csr() const {
+    CsrMatrix csr;
+    csr.rows = unknowns();
+    csr.row_begin.push_back(0);
+    for (Index row = 0; row < pattern_->rows(); ++row)
+        for (int r = 0; r < dof(); ++r) {
+            for (Index at = pattern_->row_begin()[row]; at < pattern_->row_begin()[row + 1]; ++at)
+                for (int c = 0; c < dof(); ++c) {
+                    csr.column.push_back(Index(pattern_->column()[at]) * dof() + c);
+                    csr.value.push_back(values_[(at * dof() + r) * dof() + c]);
+                }
+            csr.row_begin.push_back(Index(csr.column.size()));
+        }
+    return csr;
+}
+
+CsrMatrix csr_of(const SystemMatrix& a) {
+    if (const auto* const general = dynamic_cast<const BsrMatrix*>(&a)) {
+        std::unique_ptr<BsrMatrix> copy;
+        return on_host(*general, copy).to_csr();
+    }
+    std::optional<StructMatrix> copy;
+    return on_host(structured(a), copy).to_csr();
+}
+
+BsrMatrix& general(SystemMatrix& a) {
+    auto* const found = dynamic_cast<BsrMatrix*>(&a);
+    if (!found) throw Error(ExitCode::internal, "a general matrix was asked for, and this one is of another kind");
+    return *found;
+}
+
+const BsrMatrix& general(const SystemMatrix& a) {
+    return general(const_cast<SystemMatrix&>(a));
+}
+
+const BsrMatrix& on_host(const BsrMatrix& a, std::unique_ptr<BsrMatrix>& copy) {
+    if (a.backend() == Backend::cpu) return a;
+    copy = std::make_unique<BsrMatrix>(a.context().host(), a.pattern(), a.dof(), a.symmetric(), "host copy");
+    copy->assign(a);
+    return *copy;
+}
+
+}  // namespace hyperplane

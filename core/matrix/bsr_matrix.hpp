@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// BsrMatrix: a general sparse matrix of dof x dof blocks in compressed rows; with dof = 1 it is CSR.
+//
+//   values[block][row][col]      of the blocks of a BlockPattern
+//
+// Vectors are values[block row][component]. A symmetric matrix stores both triangles, too. The sums of a row have one
+// order, whatever the number of threads; on a GPU it depends on the pattern alone.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/matrix/block_pattern.hpp"
+#include "core/matrix/system_matrix.hpp"
+
+namespace hyperplane {
+
+class BsrProductCuda;
+struct CsrMatrix;
+
+class BsrMatrix final : public SystemMatrix {
+public:
+    /// A matrix of zeros. `pattern` is one that the host can read; a matrix on a GPU holds a copy of it there. Throws
+    /// UsageError if dof is outside 1..32.
+    BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric,
+              std::string label = "matrix");
+
+    /// As the host reads it. Matrices with the same pattern may share it.
+    const std::shared_ptr<const BlockPattern>& pattern() const { return pattern_; }
+    /// As the backend reads it.
+    const BlockPattern& here() const { return here_ ? *here_ : *pattern_; }
+    double* values() { return values_.data(); }
+    const double* values() const { return values_.data(); }
+    Index nonzeros() const override { return pattern_->blocks() * dof() * dof(); }
+    Index stored() const override { return nonzeros(); }
+    Index bytes() const override { return bytes(*pattern_, dof(), backend()); }
+    static Index bytes(const BlockPattern& pattern, int dof, Backend backend);
+    /// Copies the values of a matrix of the same pattern on any backend.
+    void assign(const BsrMatrix& other);
+
+    /// Row by row with explicit zeros, for the host.
+    CsrMatrix to_csr() const;
+
+    void apply(const Vector& x, Vector& y) const override;
+    /// r = b - A x, as accurate as if it were computed in twice the working precision and then rounded.
+    void residual(const Vector& b, const Vector& x, Vector& r) const override;
+    /// Values, columns and row pointers once, x and y once.
+    Index bytes_per_apply() const override;
+
+private:
+    /// The GPU's kernels for this pattern, loaded at first use.
+    const BsrProductCuda& cuda() const;
+
+    std::shared_ptr<const BlockPattern> pattern_, here_;  ///< here_: the copy on a GPU
+    Buffer<double> values_;
+    mutable std::shared_ptr<const BsrProductCuda> cuda_;
+};
+
+/// The general matrix that `a` is. Throws Error (internal) if it is of another kind.
+BsrMatrix& general(SystemMatrix& a);
+const BsrMatrix& general(const SystemMatrix& a);
+
+/// The matrix itself if the host can read it, otherwise a copy that is stored in `copy`.
+const BsrMatrix& on_host(const BsrMatrix& a, std::unique_ptr<BsrMatrix>& copy);
+
+/// The entries of a matrix of any kind on any backend, explicit zeros included.
+CsrMatrix csr_of(const SystemMatrix& a);
+
+namespace bsr {
+/// y = A x, or r = b - A x in twice the working precision, for block rows [first, last) on a CPU.
+void multiply(const BlockPattern& pattern, int dof, const double* values, const double* x, double* y, Index first,
+              Index last);
+void subtract_exactly(const BlockPattern& pattern, int dof, const double* values, const double* b, const double* x,
+                      double* r, Index first, Index last);
+}  // namespace bsr
+
+}  // namespace hyperplane

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/matrix/bsr_product_cuda.hpp"
+
+#include <bit>
+#include <cmath>
+
+namespace hyperplane {
+namespace {
+
+/// Blocks of a row beyond which it is cut into pieces, and the blocks of a piece.
+constexpr Index longest = 512, piece_length = 512;
+constexpr unsigned threads = 256;
+
+struct LongRows {
+    std::vector<BlockRange> pieces, rows;
+};
+
+LongRows long_rows_of(const BlockPattern& pattern) {
+    LongRows found;
+    for (Index row = 0; row < pattern.rows(); ++row) {
+        const Index begin = pattern.row_begin()[row], end = pattern.row_begin()[row + 1];
+        if (end - begin <= longest) continue;
+        const Index first = Index(found.pieces.size());
+        for (Index at = begin; at < end; at += piece_length)
+            found.pieces.push_back({at, std::min(at + piece_length, end), row});
+        found.rows.push_back({first, Index(found.pieces.size()), row});
+    }
+    return found;
+}
+
+rtc::Source source() {
+    return {rtc::core_texts(), "core/matrix/bsr_product.cuh"};
+}
+
+rtc::Definitions definitions(int lanes, int dof, bool exact) {
+    return {{"DOF", std::to_string(dof)}, {"LANES", std::to_string(lanes)}, {"EXACT", std::to_string(exact)}};
+}
+
+unsigned blocks_for(Index work, Index each) {
+    return unsigned((work + each - 1) / each);
+}
+
+}  // namespace
+
+BsrProductCuda::BsrProductCuda(const BsrMatrix& a)
+    : lanes_(lanes_for(a.pattern()->mean(), a.dof())),
+      apply_(kernels(a.context(), lanes_, a.dof(), false)),
+      residual_(kernels(a.context(), lanes_, a.dof(), true)) {
+    const LongRows found = long_rows_of(*a.pattern());
+    pieces_ = copied_to(a.context(), "long rows", found.pieces);
+    long_rows_ = copied_to(a.context(), "long rows", found.rows);
+    partial_ = Buffer<double>(a.context(), "long rows", Index(found.pieces.size()) * a.dof() * 2);
+}
+
+int BsrProductCuda::lanes_for(double mean, int dof) {
+    const double wanted = std::min(32.0, std::max(1.0, mean) * dof);
+    const int lanes = int(std::bit_floor(unsigned(std::max(wanted, 2.0))));
+    return std::max(lanes, int(std::bit_ceil(unsigned(dof))));
+}
+
+Index BsrProductCuda::bytes(const BlockPattern& pattern, int dof) {
+    const LongRows found = long_rows_of(pattern);
+    return Index(found.pieces.size() + found.rows.size()) * Index(sizeof(BlockRange)) +
+           Index(found.pieces.size()) * dof * 2 * Index(sizeof(double));
+}
+
+BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lanes, int dof, bool exact) {
+    const rtc::Definitions all = definitions(lanes, dof, exact);
+    return {Kernel(context, source(), all, "bsr_rows"), Kernel(context, source(), all, "bsr_pieces"),
+            Kernel(context, source(), all, "bsr_long_rows")};
+}
+
+void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Vector* b, const Vector& x,
+                            Vector& y) const {
+    static_assert(sizeof(long long) == sizeof(Index));
+    const BlockPattern& pattern = a.here();
+    const BsrProductArguments arguments{.row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
+                                        .column = pattern.column(),
+                                        .values = a.values(),
+                                        .x = x.data(),
+                                        .b = b ? b->data() : nullptr,
+                                        .y = y.data(),
+                                        .rows = pattern.rows(),
+                                        .longest = longest,
+                                        .pieces = pieces_.data(),
+                                        .long_rows = long_rows_.data(),
+                                        .partial = partial_.data(),
+                                        .piece_count = pieces_.size(),
+                                        .long_row_count = long_rows_.size()};
+    if (pattern.rows() > 0) kernels.rows.launch({blocks_for(pattern.rows(), threads / lanes_)}, threads, 0, arguments);
+    if (pieces_.size() == 0) return;
+    kernels.pieces.launch({blocks_for(pieces_.size(), threads / 32)}, threads, 0, arguments);
+    kernels.long_rows.launch({blocks_for(long_rows_.size() * a.dof(), threads)}, threads, 0, arguments);
+}
+
+rtc::Programs BsrProductCuda::programs(double mean, int dof) {
+    return {{source(), definitions(lanes_for(mean, dof), dof, false), "product"},
+            {source(), definitions(lanes_for(mean, dof), dof, true), "residual"}};
+}
+
+}  // namespace hyperplane

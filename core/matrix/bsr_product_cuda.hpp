@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of a BsrMatrix on a GPU; bsr_product.cuh is the kernels' text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/device/rtc.hpp"
+#include "core/matrix/bsr_arguments.hpp"
+#include "core/matrix/bsr_matrix.hpp"
+
+namespace hyperplane {
+
+/// The kernels of one matrix, and the pieces of its long rows.
+class BsrProductCuda {
+public:
+    explicit BsrProductCuda(const BsrMatrix& a);
+
+    /// y = A x
+    void apply(const BsrMatrix& a, const Vector& x, Vector& y) const { launch(apply_, a, nullptr, x, y); }
+    /// r = b - A x, in twice the working precision.
+    void residual(const BsrMatrix& a, const Vector& b, const Vector& x, Vector& r) const {
+        launch(residual_, a, &b, x, r);
+    }
+
+    /// Threads of a row whose blocks are `mean` in number on average.
+    static int lanes_for(double mean, int dof);
+    /// Bytes that are held for long rows.
+    static Index bytes(const BlockPattern& pattern, int dof);
+    /// What NVRTC compiles for a pattern with so many blocks a row on average.
+    static rtc::Programs programs(double mean, int dof);
+
+private:
+    using Kernel = rtc::Kernel<BsrProductArguments>;
+    struct Kernels {
+        Kernel rows, pieces, long_rows;
+    };
+    static Kernels kernels(const Context& context, int lanes, int dof, bool exact);
+    void launch(const Kernels& kernels, const BsrMatrix& a, const Vector* b, const Vector& x, Vector& y) const;
+
+    int lanes_;
+    Buffer<BlockRange> pieces_, long_rows_;
+    mutable Buffer<double> partial_;  ///< [piece][dof][2]
+    Kernels apply_, residual_;
+};
+
+}  // namespace hyperplane

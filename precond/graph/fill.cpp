@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/graph/fill.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hyperplane {
+namespace {
+
+/// Lists of columns by row.
+struct Lists {
+    std::vector<Index> begin;
+    std::vector<int> column;
+};
+
+/// Finds the columns j > i of row i that have a level up to k.
+class Search {
+public:
+    Search(const BlockPattern& graph, int k) : graph_(graph), k_(k), met_(std::size_t(graph.rows()), -1) {}
+
+    void row(int i, std::vector<int>& found) {
+        const std::size_t first = found.size();
+        ring_ = {i};
+        met_[i] = i;
+        for (int length = 0; length <= k_ && !ring_.empty(); ++length) {
+            next_.clear();
+            for (const int vertex : ring_)
+                for (Index at = graph_.row_begin()[vertex]; at < graph_.row_begin()[vertex + 1]; ++at) {
+                    const int j = graph_.column()[at];
+                    if (met_[j] == i) continue;
+                    met_[j] = i;
+                    if (j > i)
+                        found.push_back(j);
+                    else
+                        next_.push_back(j);
+                }
+            std::swap(ring_, next_);
+        }
+        std::sort(found.begin() + std::ptrdiff_t(first), found.end());
+    }
+
+private:
+    const BlockPattern& graph_;
+    int k_;
+    std::vector<int> met_;          ///< the last row whose search has met a vertex
+    std::vector<int> ring_, next_;  ///< vertices smaller than i at the same distance from it
+};
+
+/// The part above the diagonal of every row.
+Lists upper_fill(const BlockPattern& graph, int k) {
+    const Index rows = graph.rows();
+    const int parts = graph.context().threads_for(graph.blocks());
+    std::vector<std::vector<int>> found(std::size_t(parts), std::vector<int>{});
+    Lists lists{std::vector<Index>(std::size_t(rows) + 1, 0), {}};
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+    for (int part = 0; part < parts; ++part) {
+        Search search(graph, k);
+        for (Index i = graph.first_row(part, parts); i < graph.first_row(part + 1, parts); ++i) {
+            const std::size_t before = found[part].size();
+            search.row(int(i), found[part]);
+            lists.begin[i + 1] = Index(found[part].size() - before);
+        }
+    }
+    std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
+    lists.column.reserve(std::size_t(lists.begin.back()));
+    for (std::vector<int>& part : found) {
+        lists.column.insert(lists.column.end(), part.begin(), part.end());
+        part = {};
+    }
+    return lists;
+}
+
+/// Rows and columns exchanged; columns ascend.
+Lists transposed(const Lists& a, Index rows) {
+    Lists t{std::vector<Index>(std::size_t(rows) + 1, 0), std::vector<int>(a.column.size())};
+    for (const int j : a.column) ++t.begin[j + 1];
+    std::partial_sum(t.begin.begin(), t.begin.end(), t.begin.begin());
+    std::vector<Index> at(t.begin.begin(), t.begin.end() - 1);
+    for (Index row = 0; row < rows; ++row)
+        for (Index k = a.begin[row]; k < a.begin[row + 1]; ++k) t.column[at[a.column[k]]++] = int(row);
+    return t;
+}
+
+/// Lower rows, the diagonal and upper rows as one pattern.
+std::shared_ptr<const BlockPattern> joined(const Context& host, const Lists& lower, const Lists& upper, Index rows,
+                                           const std::string& label) {
+    Buffer<Index> row_begin(host, label, rows + 1);
+    Buffer<int> column(host, label, Index(lower.column.size() + upper.column.size()) + rows);
+    for (Index row = 0; row <= rows; ++row) row_begin[row] = lower.begin[row] + upper.begin[row] + row;
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(rows))
+    for (Index row = 0; row < rows; ++row) {
+        int* to = column.data() + row_begin[row];
+        to = std::copy(lower.column.data() + lower.begin[row], lower.column.data() + lower.begin[row + 1], to);
+        *to++ = int(row);
+        std::copy(upper.column.data() + upper.begin[row], upper.column.data() + upper.begin[row + 1], to);
+    }
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+}
+
+bool has_all_diagonals(const BlockPattern& a) {
+    Index missing = 0;
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.rows())) reduction(+ : missing)
+    for (Index row = 0; row < a.rows(); ++row) missing += a.find(row, int(row)) < 0;
+    return missing == 0;
+}
+
+}  // namespace
+
+BlockPattern transposed(const Context& host, const BlockPattern& a, const std::string& label) {
+    Buffer<Index> row_begin(host, label, a.rows() + 1);
+    Buffer<int> column(host, label, a.blocks());
+    for (Index at = 0; at < a.blocks(); ++at) ++row_begin[a.column()[at] + 1];
+    std::partial_sum(row_begin.begin(), row_begin.end(), row_begin.begin());
+    Buffer<Index> next(host, label, a.rows());
+    std::copy(row_begin.begin(), row_begin.end() - 1, next.begin());
+    for (Index row = 0; row < a.rows(); ++row)
+        for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at)
+            column[next[a.column()[at]]++] = int(row);
+    return {std::move(row_begin), std::move(column)};
+}
+
+FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
+                             const std::string& label) {
+    const Index rows = a->rows();
+    FilledPattern filled;
+    if (k == 0 && has_all_diagonals(*a)) {
+        filled.pattern = a;
+    } else {
+        const BlockPattern mirrored = transposed(host, *a, label);
+        const Lists upper = upper_fill(*a, k), lower = transposed(upper_fill(mirrored, k), rows);
+        filled.pattern = joined(host, lower, upper, rows, label);
+        filled.place = Buffer<int>(host, label, a->blocks());
+    }
+    filled.diagonal = Buffer<Index>(host, label, rows);
+    const BlockPattern& p = *filled.pattern;
+    Index below = 0;
+#pragma omp parallel for schedule(static) num_threads(p.context().threads_for(p.blocks())) reduction(+ : below)
+    for (Index row = 0; row < rows; ++row) {
+        filled.diagonal[row] = p.find(row, int(row));
+        below += filled.diagonal[row] - p.row_begin()[row];
+        if (filled.place.size() == 0) continue;
+        Index there = p.row_begin()[row];
+        for (Index at = a->row_begin()[row]; at < a->row_begin()[row + 1]; ++at) {
+            while (p.column()[there] != a->column()[at]) ++there;
+            filled.place[at] = int(there - p.row_begin()[row]);
+        }
+    }
+    filled.lower = below;
+    return filled;
+}
+
+}  // namespace hyperplane

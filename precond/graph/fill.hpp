@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The pattern of ILU(k) on a general matrix (Saad, Iterative Methods, section 10.3.3).
+//
+// Block (i, j) has the level p - 1, where p is the length of the shortest path from i to j in the graph of A whose
+// inner vertices are all smaller than i and j (Hysom and Pothen, Level-based incomplete LU factorization: graph model
+// and algorithms, 2002). So each row of U follows from a breadth-first search of its own, in A, and each column of L
+// from one in the transpose of A; the threads share the rows.
+#pragma once
+
+#include <memory>
+
+#include "core/matrix/block_pattern.hpp"
+
+namespace hyperplane {
+
+/// The pattern of L + U and how A's blocks lie in it, in the host's memory.
+struct FilledPattern {
+    std::shared_ptr<const BlockPattern> pattern;  ///< A's own if there is no fill and no diagonal block is missing
+    Buffer<Index> diagonal;                       ///< [row]: the place of the diagonal block, which is always there
+    Buffer<int> place;  ///< [block of A]: its place within its row; empty if the pattern is A's own
+    Index lower = 0;    ///< blocks below the diagonal
+
+    /// The place in the pattern of block `at` of A, which lies in `row`.
+    Index place_of(Index row, Index at) const { return place.size() == 0 ? at : pattern->row_begin()[row] + place[at]; }
+    Index bytes() const {
+        return diagonal.size() * Index(sizeof(Index)) + place.size() * Index(sizeof(int)) +
+               (place.size() > 0 ? pattern->bytes() : 0);
+    }
+};
+
+/// The pattern of A with the fill of levels up to k, and all diagonal blocks. `a` is one that the host can read.
+FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
+                             const std::string& label);
+
+/// The transpose of a pattern that the host can read.
+BlockPattern transposed(const Context& host, const BlockPattern& a, const std::string& label);
+
+}  // namespace hyperplane

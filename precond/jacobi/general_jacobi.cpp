@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/jacobi/general_jacobi.hpp"
+
+#include <numeric>
+
+#include "precond/factors/pivot_error.hpp"
+#include "precond/jacobi/invert_rows.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* label = "factor";
+
+/// The pattern that has the diagonal blocks alone.
+std::shared_ptr<const BlockPattern> diagonal_pattern(const Context& host, Index rows) {
+    Buffer<Index> row_begin(host, label, rows + 1);
+    Buffer<int> column(host, label, rows);
+    std::iota(row_begin.begin(), row_begin.end(), Index(0));
+    std::iota(column.begin(), column.end(), 0);
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+}
+
+}  // namespace
+
+void GeneralJacobi::analyse(const BsrMatrix& a) {
+    if (served_ == a.pattern() && inverse_ && inverse_->dof() == a.dof()) return;
+    const BlockPattern& pattern = *a.pattern();
+    inverse_.reset();
+    Buffer<Index> places(context_.host(), label, pattern.rows());
+#pragma omp parallel for schedule(static) num_threads(context_.threads_for(pattern.rows()))
+    for (Index row = 0; row < pattern.rows(); ++row) places[row] = pattern.find(row, int(row));
+    places_ = moved_to(context_, label, std::move(places));
+    inverse_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), pattern.rows()), a.dof(),
+                                           a.symmetric(), label);
+    served_ = a.pattern();
+}
+
+SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
+    const BsrMatrix& a = general(matrix);
+    analyse(a);
+    symmetric_ = a.symmetric();
+    const PivotRules rules;
+    PivotInverter inverter(rules, places_of(a), a.dof(), false);
+    invert_diagonal_blocks(a, places_, *inverse_, rules, inverter);
+    if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
+    SetupReport report;
+    inverter.add_to(report);
+    report.factor_bytes = inverse_->bytes();
+    return report;
+}
+
+PreconditionerPlan GeneralJacobi::plan(const PreconditionerSetting& setting) {
+    const MatrixShape& a = setting.matrix;
+    PreconditionerPlan plan;
+    plan.space = a.natural_space();
+    plan.bytes = a.unknowns() * a.dof() * Index(sizeof(double)) + a.block_rows() * Index(sizeof(Index)) +
+                 BlockPattern::bytes(a.block_rows(), a.block_rows());  // on the backend
+    plan.bytes_per_apply =
+        BlockPattern::bytes(a.block_rows(), a.block_rows()) + a.unknowns() * (a.dof() + 2) * Index(sizeof(double));
+    plan.traits = {.fixed = true, .symmetric = a.symmetric()};
+    return plan;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Block Jacobi of a general matrix: M is the block diagonal of A.
+#pragma once
+
+#include <memory>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/bsr_matrix.hpp"
+#include "precond/row.hpp"
+
+namespace hyperplane {
+
+/// z_i = A_ii^-1 r_i. Blocks are inverted by Gauss-Jordan elimination; a block that is missing or cannot be inverted
+/// leads to a SetupError that names its row.
+class GeneralJacobi : public Preconditioner {
+public:
+    explicit GeneralJacobi(const Context& context) : context_(context) {}
+    SetupReport setup(const SystemMatrix& matrix) override;
+    void apply(const Vector& r, Vector& z) const override { inverse_->apply(r, z); }
+    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
+    Index bytes_per_apply() const override { return inverse_->bytes_per_apply(); }
+
+    static PreconditionerPlan plan(const PreconditionerSetting& setting);
+
+private:
+    /// Allocates what the pattern needs, if it is another one than before.
+    void analyse(const BsrMatrix& a);
+
+    Context context_;
+    std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that places_ is for
+    Buffer<Index> places_;                        ///< of the diagonal blocks; -1: not stored
+    std::unique_ptr<BsrMatrix> inverse_;
+    bool symmetric_ = false;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arguments of sync_free_ilu's kernels (precond/sync_free_ilu/factor.cuh and solve.cuh), and what their thread
+// blocks share.
+#pragma once
+
+#include "precond/factors/pivot_log.hpp"
+
+namespace hyperplane {
+
+/// A component of a solution, and the epoch of the solve that it belongs to. Both are written and read by one
+/// instruction.
+struct alignas(16) RowRecord {
+    double value;
+    unsigned long long epoch;
+};
+
+/// The state of all launches of one kernel.
+struct TicketState {
+    unsigned ticket, done;     ///< numbers of parts that have been taken, and that are complete
+    unsigned long long epoch;  ///< number of the launch, from 1
+};
+
+struct GeneralFactorArguments {
+    const long long* row_begin;  // of the filled pattern
+    const int* column;
+    const long long* diagonal;
+    double* values;
+    const long long* a_row_begin;
+    const double* a_values;
+    const int* place;              // of A's blocks within their rows; null: A has the same pattern
+    const long long* a_diagonal;   // -1: not stored; null: as `diagonal`
+    const int* order;              // rows level by level
+    unsigned long long* finished;  // [row]: the epoch of the last launch that has finished it
+    TicketState* state;
+    PivotRatio* ratios;  // [part]
+    PivotRule rule;
+    PivotLog* log;
+    double shift;  // alpha
+    long long rows;
+    unsigned parts;
+};
+
+struct GeneralSolveArguments {
+    const long long* row_begin;
+    const int* column;
+    const long long* diagonal;
+    const double* values;
+    const int* order;
+    const double* in;            // r; of the upper solve null
+    const RowRecord* in_record;  // the lower solve's result
+    RowRecord* records;          // [row][component]
+    double* out;                 // of the upper solve
+    TicketState* state;
+    long long rows;
+    unsigned parts;
+};
+static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16);
+static_assert(sizeof(GeneralSolveArguments) == 96);
+
+}  // namespace hyperplane

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Row by row (Saad, Iterative Methods, Algorithm 10.4): for each k < i in the row, L_ik = X_ik U_kk^-1, and X_ij -=
+// L_ik U_kj for each j > k that both rows have. Of a symmetric matrix only j >= i is computed, and L_ik = U_ki^T
+// D_k^-1.
+#include <array>
+
+#include "precond/factors/known_dof.hpp"
+#include "precond/sync_free_ilu/cpu.hpp"
+
+namespace hyperplane::general_cpu {
+namespace {
+
+/// out += sign x y, or x^T y if `mirrored`; m x m blocks.
+template <int m, bool mirrored = false>
+void add_product(int known, double sign, const double* x, const double* y, double* out) {
+    const int dof = m > 0 ? m : known;
+    for (int row = 0; row < dof; ++row)
+        for (int q = 0; q < dof; ++q) {
+            const double factor = sign * (mirrored ? x[q * dof + row] : x[row * dof + q]);
+            for (int col = 0; col < dof; ++col) out[row * dof + col] += factor * y[q * dof + col];
+        }
+}
+
+/// The first place in [from, end) of a row whose column is at least `column`. Rows are mostly short; of long ones the
+/// place is found by doubling steps and bisection.
+Index place_from(const int* columns, Index from, Index end, int column) {
+    Index step = 1;
+    while (from + step < end && columns[from + step] < column) from += step, step *= 2;
+    if (from < end && columns[from] >= column) return from;
+    return std::lower_bound(columns + std::min(from + 1, end), columns + std::min(from + step + 1, end), column) -
+           columns;
+}
+
+template <int m>
+class Rows {
+public:
+    Rows(const BsrMatrix& a, double alpha, GeneralFactors& factors, PivotInverter& inverter)
+        : a_(a), alpha_(alpha), f_(factors), inverter_(inverter), dof_(factors.dof), size_(dof_ * dof_) {}
+
+    void row(Index i, PivotRatio& smallest) const {
+        const BlockPattern& p = f_.pattern();
+        const Index begin = p.row_begin()[i], diagonal = f_.filled.diagonal[i], end = p.row_begin()[i + 1];
+        load(i, begin, end);
+        for (Index at = begin; at < diagonal; ++at) eliminate(i, at, diagonal, end);
+        std::array<double, max_dof * max_dof> own;
+        own_diagonal(i, own.data());
+        inverter_.invert({int(i), 0, 0}, own.data(), block(diagonal), smallest);
+    }
+
+private:
+    int size() const { return m > 0 ? m * m : size_; }
+    double* block(Index at) const { return f_.values.data() + at * size(); }
+
+    /// Sets the row to that of A + alpha diag(A).
+    void load(Index i, Index begin, Index end) const {
+        std::fill(block(begin), block(end), 0.0);
+        const BlockPattern& own = *a_.pattern();
+        for (Index at = own.row_begin()[i]; at < own.row_begin()[i + 1]; ++at)
+            std::copy_n(a_.values() + at * size(), size(), block(f_.filled.place_of(i, at)));
+        if (alpha_ == 0.0) return;
+        double* const diagonal = block(f_.filled.diagonal[i]);
+        for (int r = 0; r < dof_; ++r) diagonal[r * dof_ + r] *= 1.0 + alpha_;
+    }
+    void own_diagonal(Index i, double* own) const {
+        const Index at = a_.pattern()->find(i, int(i));
+        if (at < 0)
+            std::fill_n(own, size(), 0.0);
+        else
+            std::copy_n(a_.values() + at * size(), size(), own);
+    }
+
+    /// The elimination of block `at`, which lies below the diagonal of row i.
+    void eliminate(Index i, Index at, Index diagonal, Index end) const {
+        const BlockPattern& p = f_.pattern();
+        const int* const columns = p.column();
+        const Index k = columns[at], pivot = f_.filled.diagonal[k], last = p.row_begin()[k + 1];
+        std::array<double, (m > 0 ? m * m : max_dof * max_dof)> w;
+        std::fill_n(w.begin(), size(), 0.0);
+        Index other = pivot + 1;
+        if (f_.symmetric) {
+            other = place_from(columns, pivot, last, int(i));
+            add_product<m, true>(dof_, 1.0, block(other), block(pivot), w.data());
+        } else {
+            add_product<m>(dof_, 1.0, block(at), block(pivot), w.data());
+        }
+        std::copy_n(w.begin(), size(), block(at));
+        Index mine = f_.symmetric ? diagonal : at + 1;
+        for (; other < last && mine < end; ++other) {
+            mine = place_from(columns, mine, end, columns[other]);
+            if (mine < end && columns[mine] == columns[other])
+                add_product<m>(dof_, -1.0, w.data(), block(other), block(mine));
+        }
+    }
+
+    const BsrMatrix& a_;
+    double alpha_;
+    GeneralFactors& f_;
+    PivotInverter& inverter_;
+    int dof_, size_;
+};
+
+}  // namespace
+
+void factorise(const BsrMatrix& a, double alpha, const RowWalk& walk, GeneralFactors& factors,
+               PivotInverter& inverter) {
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(factors.dof, [&](auto m) {
+        const Rows<m.value> rows(a, alpha, factors, inverter);
+        walk.for_each_part([&](const RowRange& part) {
+            PivotRatio smallest;
+            part.for_each([&](Index row) { rows.row(row, smallest); });
+            inverter.note(smallest);
+        });
+    });
+}
+
+}  // namespace hyperplane::general_cpu

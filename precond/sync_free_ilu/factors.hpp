@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The factors of a general matrix: M = L U, L with unit diagonal blocks, on the pattern of ILU(k).
+//
+//   values[block][row][col]      L below the diagonal, U above it, and the inverses of U's diagonal blocks
+//
+// Of a symmetric matrix M = (I + L) D (I + L)^T, and U = D (I + L)^T is stored as well, so that both solves read rows.
+#pragma once
+
+#include "core/matrix/bsr_matrix.hpp"
+#include "precond/graph/fill.hpp"
+
+namespace hyperplane {
+
+struct GeneralFactors {
+    FilledPattern filled;
+    int dof = 1;
+    bool symmetric = false;
+    Buffer<double> values;  ///< in the backend's memory
+
+    const BlockPattern& pattern() const { return *filled.pattern; }
+    /// The blocks of A (of its lower triangle and diagonal, of the rest) that are in the same order in `values` have
+    /// their places by FilledPattern::place_of.
+    Index value_count() const { return pattern().blocks() * dof * dof; }
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rows of a triangle on a CPU, each after all that it depends on: level by level over the threads, or one after
+// another on one thread. What is computed for a row does not depend on the choice.
+#pragma once
+
+#include <algorithm>
+
+#include "precond/graph/levels.hpp"
+
+namespace hyperplane {
+
+/// Some rows of one level, or all rows in the order of the triangle.
+struct RowRange {
+    const int* rows;  ///< null: all rows, in the order of `side`
+    Index first, last;
+    Side side;
+
+    template <class Body>
+    void for_each(const Body& body) const {
+        if (rows)
+            for (Index at = first; at < last; ++at) body(Index(rows[at]));
+        else if (side == Side::lower)
+            for (Index row = first; row < last; ++row) body(row);
+        else
+            for (Index row = last; row-- > first;) body(row);
+    }
+};
+
+/// The order of the rows of one triangle.
+class RowWalk {
+public:
+    RowWalk() = default;
+    /// Level by level if there are several threads and levels have so much work that it is worth their barriers.
+    /// `work`: multiplications of all rows.
+    RowWalk(const Context& host, const BlockPattern& pattern, Side side, Index work, const std::string& label)
+        : rows_(pattern.rows()), side_(side), threads_(host.threads_for(work)) {
+        if (threads_ == 1) return;
+        levels_ = levels_of(host, pattern, side, label);
+        if (work < work_of_a_level * levels_.levels()) threads_ = 1, levels_ = {};
+    }
+
+    /// Calls body(RowRange) for parts of the rows.
+    template <class Body>
+    void for_each_part(const Body& body) const {
+        if (threads_ == 1) return body(RowRange{nullptr, 0, rows_, side_});
+#pragma omp parallel num_threads(threads_)
+        for (Index level = 0; level < levels_.levels(); ++level) {
+            const Index begin = levels_.begin[level], count = levels_.begin[level + 1] - begin;
+#pragma omp for schedule(static, 1)
+            for (int part = 0; part < threads_; ++part)
+                body(RowRange{levels_.rows.data(), begin + count * part / threads_,
+                              begin + count * (part + 1) / threads_, side_});
+        }
+    }
+
+    /// The most bytes that it holds, if levels are kept.
+    static Index bytes(const Context& host, Index rows, Index work) {
+        return host.threads_for(work) == 1 ? 0 : rows * Index(sizeof(int)) + (rows + 1) * Index(sizeof(Index));
+    }
+    Index bytes() const {
+        return levels_.rows.size() * Index(sizeof(int)) + levels_.begin.size() * Index(sizeof(Index));
+    }
+
+private:
+    static constexpr Index work_of_a_level = 1 << 15;  ///< a barrier costs as much as some thousand multiplications
+
+    Index rows_ = 0;
+    Side side_ = Side::lower;
+    int threads_ = 1;
+    RowLevels levels_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+
+#include <chrono>
+
+#include "core/timer.hpp"
+#include "precond/ilu/ilu_preconditioner.hpp"
+#include "precond/sync_free_ilu/cuda.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* label = "factor";
+
+SyncFreeOptions read_options(const Parameters& parameters) {
+    return {int(parameters.integer("preconditioner", "fill_level")), pivot_options(parameters)};
+}
+
+/// Multiplications of one solve, by which the threads decide whether to share it.
+Index work_of(const BlockPattern& pattern, int dof) {
+    return pattern.blocks() / 2 * dof * dof;
+}
+
+}  // namespace
+
+SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options)
+    : context_(context), options_(options) {}
+SyncFreeIlu::~SyncFreeIlu() = default;
+
+void SyncFreeIlu::analyse(const BsrMatrix& a) {
+    symbolic_seconds_ = 0.0;
+    if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
+    const auto begin = std::chrono::steady_clock::now();
+    served_.reset();
+    cuda_.reset();
+    factors_ = {};
+    const Context host = context_.host();
+    factors_.filled = filled_pattern(host, a.pattern(), options_.fill_level, label);
+    factors_.dof = a.dof();
+    factors_.symmetric = a.symmetric();
+    if constexpr (cuda_built)
+        if (context_.backend() == Backend::cuda) cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_);
+    const Index work = cuda_ ? 0 : work_of(factors_.pattern(), a.dof());
+    lower_ = RowWalk(host, factors_.pattern(), Side::lower, work, label);
+    upper_ = RowWalk(host, factors_.pattern(), Side::upper, work, label);
+    factors_.values = Buffer<double>(context_, label, factors_.value_count());
+    served_ = a.pattern();
+    symbolic_seconds_ = seconds_since(begin);
+}
+
+SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
+    return factor_with_policy(
+        a, options_.pivots.rules, options_.pivots.shift, "sync_free_ilu", [&](double alpha, PivotInverter& inverter) {
+            if constexpr (cuda_built)
+                if (cuda_) return cuda_->factor(a, alpha, options_.pivots.rules, factors_.values.data(), inverter);
+            general_cpu::factorise(a, alpha, lower_, factors_, inverter);
+        });
+}
+
+SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
+    const BsrMatrix& a = general(matrix);
+    analyse(a);
+    const auto begin = std::chrono::steady_clock::now();
+    SetupReport report = factorise(a);
+    context_.synchronize();
+    report.symbolic_seconds = symbolic_seconds_;
+    report.numeric_seconds = seconds_since(begin);
+    report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
+    return report;
+}
+
+void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->solve(factors_.values.data(), r, z);
+    general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
+    general_cpu::upper_solve(factors_, upper_, z.data());
+}
+
+NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
+    NumericSetup numeric;
+    numeric.run = [this, &a = general(matrix)] { factorise(a); };
+    numeric.analysis = symbolic_seconds_;
+    return numeric;
+}
+
+Index SyncFreeIlu::bytes_per_apply() const {
+    const Index rows = factors_.pattern().rows();
+    // r once, z written by both solves and read between them, and the places of the diagonal blocks twice.
+    return factors_.values.size() * Index(sizeof(double)) + factors_.pattern().bytes() +
+           2 * rows * Index(sizeof(Index)) + 4 * rows * factors_.dof * Index(sizeof(double));
+}
+
+PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
+    const MatrixShape& a = setting.matrix;
+    const FilledPattern filled = filled_pattern(setting.context.host(), a.pattern(), options.fill_level, label);
+    const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
+    const Index walk = RowWalk::bytes(setting.context.host(), a.block_rows(), work_of(*filled.pattern, a.dof()));
+    PreconditionerPlan plan;
+    plan.space = a.natural_space();
+    plan.bytes = filled.bytes() + values;
+    if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + 2 * walk;
+    if constexpr (cuda_built)
+        if (setting.context.backend() == Backend::cuda) {
+            const SyncFreeShape shape = SyncFreeShape::of(filled.pattern->mean(), a.dof(), a.symmetric());
+            plan.bytes = values + SyncFreeCuda::bytes(filled, a.pattern()->blocks(), shape);
+        }
+    plan.bytes_per_apply = values + filled.pattern->bytes() + 2 * a.block_rows() * Index(sizeof(Index)) +
+                           4 * a.unknowns() * Index(sizeof(double));
+    plan.traits = {.fixed = true, .symmetric = a.symmetric()};
+    return plan;
+}
+
+PreconditionerRow sync_free_ilu_row() {
+    PreconditionerRow row;
+    row.name = "sync_free_ilu";
+    row.summary = "ILU(k), or IC(k) of a symmetric matrix, of general matrices in the order of their rows";
+    row.explanation =
+        "Incomplete LU with fill level k on the pattern that the matrix's own graph gives, equal to sequential ILU(k) "
+        "to "
+        "rounding. The pattern is found once, in a symbolic part; matrices with the same pattern pay the numeric part "
+        "alone. On a CPU the rows of one level are shared by the threads. Source: Freire, Dufrechou, Ezzatti, A "
+        "synchronization-free incomplete LU factorization for GPUs with level-set analysis; fill by Hysom and Pothen.";
+    row.kinds = {MatrixKind::general};
+    row.regular_splitting = true;
+    row.parameters = ilu_parameters();
+    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return std::unique_ptr<Preconditioner>(new SyncFreeIlu(setting.context, read_options(parameters)));
+    };
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return SyncFreeIlu::plan(read_options(parameters), setting);
+    };
+    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) -> std::vector<KernelSet> {
+        if constexpr (cuda_built) {
+            // The pattern is filled here, because it decides how many threads have a row.
+            const MatrixShape& a = setting.matrix;
+            const int level = read_options(parameters).fill_level;
+            const double mean = filled_pattern(setting.context.host(), a.pattern(), level, label).pattern->mean();
+            const SyncFreeShape shape = SyncFreeShape::of(mean, a.dof(), a.symmetric());
+            return {{"sync_free_ilu", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
+                     Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
+                     [shape] { return SyncFreeCuda::programs(shape); }}};
+        }
+        return {};
+    };
+    return row;
+}
+
+}  // namespace hyperplane

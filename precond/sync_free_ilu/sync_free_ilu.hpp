@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sync_free_ilu: ILU(k) or IC(k) of a general matrix in the order of its rows.
+//
+// Freire, Dufrechou and Ezzatti, A synchronization-free incomplete LU factorization for GPUs with level-set analysis. A
+// set-up has two parts:
+//
+//     symbolic   the pattern of the fill level (precond/graph/fill.hpp) and the order in which rows are handed out; it
+//     is
+//                kept as long as matrices have the same pattern
+//     numeric    the factors; repeated if the pivot policy says so
+//
+// On a CPU the rows of a level are shared by the threads (precond/sync_free_ilu/row_walk.hpp). On a GPU rows are handed
+// out in the order of their levels, and wait for each other (precond/sync_free_ilu/waiting.cuh).
+#pragma once
+
+#include <memory>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "precond/factors/pivots.hpp"
+#include "precond/row.hpp"
+#include "precond/sync_free_ilu/cpu.hpp"
+
+namespace hyperplane {
+
+class SyncFreeCuda;
+
+struct SyncFreeOptions {
+    int fill_level = 0;
+    PivotOptions pivots;
+};
+
+class SyncFreeIlu : public Preconditioner {
+public:
+    SyncFreeIlu(const Context& context, const SyncFreeOptions& options);
+    ~SyncFreeIlu() override;
+
+    SetupReport setup(const SystemMatrix& matrix) override;
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
+    void apply(const Vector& r, Vector& z) const override;
+    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = factors_.symmetric}; }
+    Index bytes_per_apply() const override;
+    /// The numeric part alone.
+    NumericSetup numeric_setup(const SystemMatrix& matrix) override;
+
+    const GeneralFactors& factors() const { return factors_; }
+
+    static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
+
+private:
+    void analyse(const BsrMatrix& a);
+    SetupReport factorise(const BsrMatrix& a);
+
+    Context context_;
+    SyncFreeOptions options_;
+    std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
+    double symbolic_seconds_ = 0.0;
+    GeneralFactors factors_;
+    RowWalk lower_, upper_;               ///< on a CPU
+    std::unique_ptr<SyncFreeCuda> cuda_;  ///< on a GPU
+};
+
+PreconditionerRow sync_free_ilu_row();
+
+}  // namespace hyperplane

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "problems/matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/timer.hpp"
+#include "core/vector/blas1.hpp"
+#include "problems/matrix_blocks.hpp"
+#include "problems/time_parameters.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* label = "matrix of the file";
+constexpr std::uint64_t seed = 31;
+
+/// What b is.
+enum class RightHandSide { xones, ones, random, file };
+
+RightHandSide right_hand_side(const Parameters& parameters) {
+    const std::string& text = parameters.text("problem", "right_hand_side");
+    return text == "xones"    ? RightHandSide::xones
+           : text == "ones"   ? RightHandSide::ones
+           : text == "random" ? RightHandSide::random
+                              : RightHandSide::file;
+}
+
+SystemShape shape_of(const BsrMatrix& a, bool symmetric) {
+    SystemShape shape{.grid = Grid::of_rows(a.pattern()->rows()),
+                      .stencil = Stencil("general", {{0, 0, 0}}),
+                      .dof = a.dof(),
+                      .symmetric = symmetric,
+                      .components = {},
+                      .pattern = a.pattern()};
+    for (int c = 0; c < a.dof(); ++c) shape.components.push_back(a.dof() == 1 ? "u" : fmt::format("u{}", c));
+    return shape;
+}
+
+class FileMatrix final : public Problem {
+public:
+    /// `made` lies in the host's memory, `values` are those of b, dof fastest; none for A 1.
+    FileMatrix(const Context& context, std::unique_ptr<BsrMatrix> made, bool symmetric,
+               const std::vector<double>& values, std::vector<Preparation> preparation)
+        : shape_(shape_of(*made, symmetric)), solution_is_one_(values.empty()), preparation_(std::move(preparation)) {
+        const int dof = made->dof();
+        b_ = Vector(context, IndexSpace::plain(made->pattern()->rows()), dof, "right-hand side of the file");
+        if (solution_is_one_) {
+            Vector one(context.host(), b_.space(), dof, label), b(context.host(), b_.space(), dof, label);
+            fill(one, 1.0);
+            made->apply(one, b);
+            transfer(b, b_);
+        } else {
+            from_natural(values, b_);
+        }
+        if (context.backend() == Backend::cpu) {
+            matrix_ = std::move(made);
+            return;
+        }
+        matrix_ = std::make_unique<BsrMatrix>(context, shape_.pattern, dof, symmetric, label);
+        matrix_->assign(*made);
+    }
+
+    const SystemShape& shape() const override { return shape_; }
+    void initial_state(Vector& u) const override { set_zero(u); }
+    void residual(const Vector& u, const TimeLevel&, Vector& f) const override {
+        matrix_->apply(u, f);
+        axpy(-1.0, b_, f);
+    }
+    void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override { general(a).assign(*matrix_); }
+    std::vector<ErrorNorm> errors(const Vector& u, double) const override {
+        if (!solution_is_one_) return {};
+        double most = 0.0, squares = 0.0;
+        for (Index at = 0; at < u.size(); ++at) {
+            const double error = u.data()[at] - 1.0;
+            most = std::fmax(most, std::abs(error));
+            squares += error * error;
+        }
+        return {{"max", most}, {"rms", std::sqrt(squares / double(u.size()))}};
+    }
+    std::vector<Preparation> preparation() const override { return preparation_; }
+
+private:
+    SystemShape shape_;
+    std::unique_ptr<BsrMatrix> matrix_;
+    Vector b_;
+    bool solution_is_one_;
+    std::vector<Preparation> preparation_;
+};
+
+/// The size of blocks that the deck asks for, or that the entries have.
+int block_size(const Parameters& parameters, const CsrMatrix& csr) {
+    if (parameters.text("problem", "block") == "auto") return found_block_size(csr);
+    const int dof = int(parameters.integer("problem", "block"));
+    if (csr.rows % dof != 0)
+        throw UsageError(fmt::format("{}: {} rows are no multiple of {}; use auto, or a size that divides them",
+                                     parameters.where("problem", "block"), csr.rows, dof));
+    return dof;
+}
+
+/// b, dof fastest; none for A 1.
+std::vector<double> read_right_hand_side(const Parameters& parameters, const InputFiles& files, Index rows) {
+    std::vector<double> values;
+    const RightHandSide kind = right_hand_side(parameters);
+    if (kind == RightHandSide::xones) return values;
+    if (kind == RightHandSide::file) {
+        values = files.vector(parameters.text("problem", "right_hand_side"));
+        if (Index(values.size()) != rows)
+            throw UsageError(fmt::format("{}: {} values for a matrix of {} rows",
+                                         parameters.where("problem", "right_hand_side"), values.size(), rows));
+        return values;
+    }
+    values.assign(std::size_t(rows), 1.0);
+    if (kind == RightHandSide::random)
+        for (Index row = 0; row < rows; ++row) values[row] = random_symmetric(seed, std::uint64_t(row));
+    return values;
+}
+
+InputMatrix read(const Parameters& parameters, const InputFiles& files) {
+    const std::string& file = parameters.text("problem", "file");
+    const std::string& symmetry = parameters.text("problem", "symmetry");
+    InputMatrix input = files.matrix(file, symmetry == "symmetric" ? FileSymmetry::symmetric
+                                           : symmetry == "general" ? FileSymmetry::general
+                                                                   : FileSymmetry::by_file);
+    if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
+        throw FileError(fmt::format(
+            "{}: row {}, column {} is given more than once; set problem.repeated_entries = add if such entries are to "
+            "be added",
+            file, input.repeated->row + 1, input.repeated->column + 1));
+    return input;
+}
+
+}  // namespace
+
+ParameterTable matrix_parameters() {
+    return {
+        {.section = "problem",
+         .key = "file",
+         .type = ParameterType::path,
+         .default_value = "",
+         .description =
+             "file of the matrix, of any square pattern: Matrix Market coordinate format (real, integer or pattern; "
+             "general, symmetric or skew-symmetric) or PETSc binary (AIJ or BAIJ), also compressed by gzip",
+         .required = true},
+        {.section = "problem",
+         .key = "right_hand_side",
+         .type = ParameterType::path,
+         .default_value = "xones",
+         .description =
+             "what b is: xones, b = A 1, whose solution is 1; ones, b = 1; random, uniform in (-1, 1) and the "
+             "same on every machine; or a file, a Matrix Market array or the first vector of a PETSc file"},
+        {.section = "problem",
+         .key = "block",
+         .type = ParameterType::integer,
+         .default_value = "auto",
+         .description = "unknowns of a block row, side by side in the matrix; auto: the largest number for which the "
+                        "entries of the file fill such blocks without a gap. Where a block has gaps they are filled "
+                        "with zeros",
+         .minimum = Bound{1},
+         .maximum = Bound{max_dof},
+         .choices = {"auto"}},
+        {.section = "problem",
+         .key = "symmetry",
+         .type = ParameterType::choice,
+         .default_value = "by_file",
+         .description = "what the entries of the file are: symmetric, one triangle, whose mirror image is filled in; "
+                        "general, all of them; by_file, what its banner says",
+         .choices = {"by_file", "symmetric", "general"}},
+        {.section = "problem",
+         .key = "repeated_entries",
+         .type = ParameterType::choice,
+         .default_value = "refuse",
+         .description = "what happens if a Matrix Market file gives an entry more than once: an error that names it "
+                        "(refuse), or the sum is taken (add)",
+         .choices = {"refuse", "add"}},
+    };
+}
+
+std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Context& context, const InputFiles& files) {
+    refuse_time_keys(parameters, "matrix is one linear system");
+    if (parameters.is_given("grid", "cells"))
+        throw UsageError(parameters.where("grid", "cells") +
+                         ": matrix has no grid; leave the key out, or use problem.name = matrix_market");
+    auto begin = std::chrono::steady_clock::now();
+    std::vector<Preparation> preparation;
+    const auto took = [&](const char* what) {
+        preparation.push_back({what, seconds_since(begin)});
+        begin = std::chrono::steady_clock::now();
+    };
+    const InputMatrix input = read(parameters, files);
+    const std::vector<double> b = read_right_hand_side(parameters, files, input.csr.rows);
+    took("reading");
+    auto made = in_blocks(context.host(), input.csr, block_size(parameters, input.csr),
+                          parameters.where("problem", "file"), label);
+    const bool symmetric = equals_transpose(*made);
+    took("blocks");
+    return std::make_unique<FileMatrix>(context, std::move(made), symmetric, b, std::move(preparation));
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""General matrices: problem = matrix, and matrix.format = general for problems on a grid."""
+
+import gzip
+import json
+import os
+import pathlib
+import struct
+import unittest
+
+from program import INPUTS, TRANSPORT, ProgramTest
+
+DATA = pathlib.Path(os.environ.get("HYPERPLANE_SHARED_DATA", ""))
+DECK = """
+[problem]
+name = matrix
+file = {file}
+[solver]
+name = gmres
+rtol = 1e-9
+restart = 200
+[preconditioner]
+name = sync_free_ilu
+"""
+# Systems on a grid whose ILU on the stencil's pattern is that of the grid's graph.
+ON_A_GRID = {
+    "star7": "name = poisson\n[grid]\ncells = 9 7 6\n",
+    "anisotropic": "name = poisson\ncoefficient_scale = 1 10 100\ndiscretisation = cell\ncoefficient = aniso\n"
+                   "right_hand_side = ones\n[grid]\ncells = 9 7 6\n",
+    "box27": "name = poisson\nstencil = box27\nbox27_weights = hpcg\nboundary_rows = drop\nright_hand_side = manusin\n"
+             "[grid]\ncells = 8 8 8\n",
+    "unsymmetric": "name = convection_diffusion\nregime = steady\nwind = rotate\n[grid]\ncells = 9 7 6\n",
+    "dof 3": "name = block_laplacian\n[grid]\ncells = 7 6 5\n",
+    "dof 4": "name = artificial_compressibility\n[grid]\ncells = 6 5 4\n[time]\nsteps = 2\n[expect]\nend = steps_used_up\n",
+    "star13": "name = euler\n[grid]\ncells = 6 5 5\n[time]\nsteps = 1\n",
+}
+
+
+def coordinate(rows, entries, symmetry="general", columns=None):
+    lines = [f"%%MatrixMarket matrix coordinate real {symmetry}", f"{rows} {columns or rows} {len(entries)}"]
+    return "\n".join(lines + [f"{i} {j} {v}" for i, j, v in entries]) + "\n"
+
+
+def tridiagonal(rows):
+    return [(i, j, 4.0 if i == j else -1.0) for i in range(1, rows + 1) for j in (i - 1, i, i + 1) if 0 < j <= rows]
+
+
+class Matrix(ProgramTest):
+    def solve(self, file, *settings, code=0):
+        deck = self.write("a.ini", DECK.format(file=file))
+        return self.run_json(code, "run", deck, *(word for setting in settings for word in ("--set", setting)))
+
+    def refused(self, code, text, says, *settings):
+        self.write("a.mtx", text)
+        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+        self.expect(code, "run", deck, *(word for s in settings for word in ("--set", s)), says=says)
+
+    def test_patterns_and_blocks_are_told(self):
+        answer = self.solve(INPUTS / "data" / "blocks.mtx")
+        self.assertEqual(answer["dof"], 3)
+        self.assertEqual(answer["layout"], "rows")
+        self.assertLess(answer["errors"]["max"], 1e-6)
+        self.assertIn("reading", answer["preparation"])
+        self.assertGreater(answer["solves"][0]["symbolic_seconds"], 0.0)
+        self.assertGreater(answer["pattern"]["blocks"], answer["pattern"]["rows"])
+        single = self.solve(INPUTS / "data" / "blocks.mtx", "problem.block=1")
+        self.assertEqual(single["pattern"]["rows"], 3 * answer["pattern"]["rows"])
+        text = self.expect(0, "run", "a.ini").stdout
+        self.assertIn("bandwidth", text)
+        self.assertIn("reading", text)
+
+    def test_a_zero_filled_block_is_the_same_system(self):
+        self.write("a.mtx", coordinate(60, tridiagonal(60)))
+        for block in ("1", "2", "3", "5"):
+            answer = self.solve("a.mtx", f"problem.block={block}")
+            self.assertEqual(answer["dof"], int(block))
+            self.assertLess(answer["errors"]["max"], 1e-8)
+        self.assertEqual(self.solve("a.mtx")["dof"], 1)
+
+    def test_gzip_and_petsc_files(self):
+        entries = tridiagonal(40)
+        (self.folder / "a.mtx.gz").write_bytes(gzip.compress(coordinate(40, entries).encode()))
+        rows = [[e for e in entries if e[0] == i] for i in range(1, 41)]
+        petsc = struct.pack(">4i", 1211216, 40, 40, len(entries)) + struct.pack(">40i", *map(len, rows))
+        petsc += struct.pack(f">{len(entries)}i", *(j - 1 for row in rows for _, j, _ in row))
+        petsc += struct.pack(f">{len(entries)}d", *(v for row in rows for _, _, v in row))
+        (self.folder / "a.petsc").write_bytes(petsc)
+        counts = {self.solve(file)["iterations"] for file in ("a.mtx.gz", "a.petsc")}
+        self.assertEqual(counts, {1})  # ILU(0) of a tridiagonal matrix is exact
+
+    def test_right_hand_sides(self):
+        self.write("a.mtx", coordinate(30, tridiagonal(30)))
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n30 1\n" + "2\n" * 30)
+        norms = {kind: self.solve("a.mtx", f"problem.right_hand_side={kind}")["solves"][0]["b_norm"]
+                 for kind in ("xones", "ones", "random", "b.mtx")}
+        self.assertAlmostEqual(norms["ones"], 30 ** 0.5)
+        self.assertAlmostEqual(norms["b.mtx"], 2 * 30 ** 0.5)
+        self.assertAlmostEqual(norms["xones"], (28 * 4 + 2 * 9) ** 0.5)
+        self.assertLess(norms["random"], 30 ** 0.5)
+
+    def test_bad_files_are_named_with_the_reason(self):
+        twice = tridiagonal(5) + [(2, 3, 1.0)]
+        self.refused(7, coordinate(5, twice), ["a.mtx: row 2, column 3 is given more than once", "repeated_entries"])
+        self.refused(7, coordinate(5, tridiagonal(4), columns=4), "the matrix is 5 x 4; a square one is needed")
+        self.refused(7, coordinate(0, []), "the matrix is 0 x 0; a square one is needed")
+        self.refused(7, coordinate(3, [(1, 1, 1.0), (2, 5, 1.0), (3, 3, 1.0)]), "a.mtx:4: column 5 is outside 1..3")
+        self.refused(2, coordinate(5, tridiagonal(5)), "5 rows are no multiple of 2", "problem.block=2")
+        no_diagonal = [e for e in tridiagonal(5) if e[:2] != (1, 1)]
+        self.refused(5, coordinate(5, no_diagonal), "the pivot at row 1 is 0, zero")
+        self.refused(2, coordinate(5, tridiagonal(5)), "takes matrices on a grid alone", "preconditioner.name=fgbilu")
+        self.refused(2, coordinate(5, tridiagonal(5)), "has no grid", "matrix.format=structured")
+        self.refused(2, coordinate(5, tridiagonal(5)), "has plain rows and no layout", "device.layout=natural")
+
+    def test_check_predicts_the_memory(self):
+        deck = self.write("a.ini", DECK.format(file=INPUTS / "data" / "transport.mtx"))
+        for level in ("0", "1"):
+            words = ("--set", f"preconditioner.fill_level={level}", "--set", "device.threads=1")
+            predicted = self.run_json(0, "check", deck, *words)["memory"]["predicted"]
+            answer = self.run_json(0, "run", deck, *words)
+            self.assertAlmostEqual(answer["memory"]["peak"] / predicted, 1.0, delta=0.02)
+
+    def test_a_grid_in_general_form_takes_as_many_iterations(self):
+        for name, problem in ON_A_GRID.items():
+            for level in ("0", "1") if name in ("star7", "unsymmetric", "anisotropic") else ("0",):
+                with self.subTest(name, level=level):
+                    deck = self.write("a.ini", f"[problem]\n{problem}[solver]\nname = gmres\n[preconditioner]\n"
+                                               f"name = struct_ilu\nfill_level = {level}\n")
+                    there = self.run_json(0, "run", deck)
+                    here = self.run_json(0, "run", deck, "--set", "matrix.format=general",
+                                         "--set", "preconditioner.name=sync_free_ilu")
+                    self.assertEqual([s["iterations"] for s in here["solves"]],
+                                     [s["iterations"] for s in there["solves"]])
+                    self.assertEqual(here["layout"], "rows")
+
+    def test_a_transient_problem_in_general_form_gives_the_same_solution(self):
+        deck = self.write("a.ini", "[problem]\nname = cahn_hilliard\n[grid]\ncells = 6 5 5\n[time]\ntime_step = 1e-6\n"
+                                   "steps = 3\n[solver]\nname = gmres\nrtol = 1e-10\n[preconditioner]\nname = jacobi\n")
+        there = self.run_json(0, "run", deck)["diagnostics"]
+        here = self.run_json(0, "run", deck, "--set", "matrix.format=general")["diagnostics"]
+        for name, values in there.items():
+            self.assertAlmostEqual(here[name]["last"], values["last"], delta=1e-9 * (1 + abs(values["last"])))
+
+    def test_the_same_bits_for_any_number_of_threads(self):
+        deck = self.write("a.ini", DECK.format(file=INPUTS / "data" / "transport.mtx"))
+        for threads in ("1", "2"):
+            self.expect(0, "run", deck, "--threads", threads, "--set", f"output.file={threads}.h5", "--quiet")
+        self.expect(0, "diff", "--tolerance", "0", "1.h5", "2.h5")
+
+    def test_a_stopped_run_goes_on_with_the_same_bits(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=8, steps=6) + "[preconditioner]\nname = sync_free_ilu\n"
+                                   "[matrix]\nformat = general\n[output]\ncheckpoint_every = 2\n")
+        self.expect(0, "run", deck, "--set", "output.file=whole.h5", "--quiet")
+        self.expect(75, "run", deck, "--quiet", stop_at=40)
+        self.assertTrue(list(self.folder.glob("a.*.checkpoint")))
+        self.expect(0, "run", deck, says="going on from step")
+        self.expect(0, "diff", "whole.h5", "a.h5", "--tolerance", "0")
+
+    def test_a_record_is_reported_run_again_and_exported(self):
+        self.expect(0, "run", INPUTS / "matrix.ini", "--set", "output.file=a.h5", "--quiet")
+        self.assertIn("layout               rows", self.expect(0, "info", "a.h5").stdout)
+        self.expect(0, "report", "a.h5", "-o", "a.html")
+        self.assertIn("sync_free_ilu", (self.folder / "a.html").read_text())
+        self.expect(0, "run", "a.h5", "--set", "output.file=again.h5", "--quiet")
+        self.expect(0, "diff", "a.h5", "again.h5", "--tolerance", "0")
+        self.expect(0, "export", "a.h5", "-o", "exported")
+        answer = self.solve("exported/A.mtx", "problem.right_hand_side=exported/b.mtx", "preconditioner.fill_level=1",
+                            "solver.rtol=1e-8")
+        self.assertEqual(answer["iterations"], self.run_json(0, "run", "a.h5", "--set", "output.file=b.h5")["iterations"])
+
+    def test_compare_shows_what_structure_buys(self):
+        deck = self.write("a.ini", "[problem]\nname = poisson\n[grid]\ncells = 9 7 6\n[solver]\nname = cg\n")
+        done = self.expect(0, "compare", deck, "--preconditioners", "struct_ilu,sync_free_ilu:matrix.format=general",
+                           "--reps", "1", "--json", "-", "--quiet")
+        candidates = json.loads(done.stdout)["candidates"]
+        self.assertEqual([len(candidates), len({row["iterations"] for row in candidates})], [2, 1])
+
+    def test_real_matrices(self):
+        if not (DATA / "orsreg_1.mtx").exists():
+            self.skipTest("orsreg_1.mtx is not in HYPERPLANE_SHARED_DATA")
+        answer = self.solve((DATA / "orsreg_1.mtx").resolve(), "solver.rtol=1e-8")
+        self.assertLessEqual(abs(answer["iterations"] - 57), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// General matrices: products, residuals and statistics compared with the reference.
+#include "core/matrix/bsr_matrix.hpp"
+
+#include "core/epsilon.hpp"
+#include "core/error.hpp"
+#include "on_device.hpp"
+#include "reference/general_matrices.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using reference::BlockMatrix;
+
+struct BsrCase {
+    std::string pattern;
+    int rows, dof;
+};
+
+std::vector<BsrCase> bsr_cases() {
+    std::vector<BsrCase> list;
+    for (const char* name : {"random", "symmetric", "arrow", "dense_row", "lower", "empty_rows"})
+        for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 13, 32}) list.push_back({name, dof > 8 ? 7 : 61, dof});
+    for (int dof : {1, 3, 32}) list.push_back({"dense", 1, dof});
+    list.push_back({"dense_row", 3000, 1});  // rows that a GPU cuts into pieces
+    list.push_back({"arrow", 1500, 3});
+    return list;
+}
+
+BlockMatrix bsr_matrix_of(const BsrCase& c) {
+    return reference::random_blocks(reference::pattern_named(c.pattern, c.rows, 6, 11), c.dof, 5);
+}
+
+/// |y - A x| <= 16 ulp of |A| |x| in each row; the residual of a nearly exact b to 2 ulp.
+void expect_products(const Context& context, const BsrCase& c) {
+    const BlockMatrix a = bsr_matrix_of(c);
+    const BsrMatrix matrix = reference::to_bsr_matrix(context, a);
+    const std::vector<double> x = reference::Random(3).vector(c.rows * c.dof);
+    const reference::Product expected = reference::multiply(a, x);
+    const Vector there = reference::to_plain_vector(context, c.dof, x);
+    Vector y = reference::to_plain_vector(context, c.dof, std::vector<double>(x.size(), NAN));
+    matrix.apply(there, y);
+    const std::vector<double> actual = to_natural(y);
+    for (std::size_t at = 0; at < x.size(); ++at)
+        ASSERT_NEAR(actual[at], expected.value[at], 16 * epsilon * expected.magnitude[at]) << "row " << at;
+
+    const std::vector<double>& b = expected.value;  // A x rounded once, so that the residual is all cancellation
+    const std::vector<double> exact = reference::exact_residual(a, b, x);
+    matrix.residual(reference::to_plain_vector(context, c.dof, b), there, y);
+    const std::vector<double> r = to_natural(y);
+    for (std::size_t at = 0; at < x.size(); ++at)
+        ASSERT_NEAR(r[at], exact[at], 2 * epsilon * std::abs(exact[at]) + 1e-28 * expected.magnitude[at]) << at;
+}
+
+class BsrProduct : public testing::TestWithParam<BsrCase> {};
+class BsrProductOnDevice : public testing_support::DeviceTest, public testing::WithParamInterface<BsrCase> {};
+
+TEST_P(BsrProduct, EqualsReference) {
+    expect_products(Context::cpu(1), GetParam());
+}
+TEST_P(BsrProduct, HasTheSameBitsForAnyNumberOfThreads) {
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), bsr_matrix_of(GetParam()));
+    const Vector x =
+        reference::to_plain_vector(Context::cpu(1), a.dof(), reference::Random(3).vector(int(a.unknowns())));
+    expect_same_bits_for_any_threads(a.context(), [&] {
+        Vector y = reference::to_plain_vector(Context::cpu(), a.dof(), std::vector<double>(x.size(), NAN));
+        Vector r = reference::to_plain_vector(Context::cpu(), a.dof(), std::vector<double>(x.size(), NAN));
+        a.apply(x, y);
+        a.residual(x, y, r);
+        std::vector<double> both = to_natural(y), rest = to_natural(r);
+        both.insert(both.end(), rest.begin(), rest.end());
+        return both;
+    });
+}
+TEST_P(BsrProductOnDevice, EqualsReference) {
+    expect_products(Context::cuda(), GetParam());
+}
+TEST_P(BsrProductOnDevice, HasTheSameBitsEachTime) {
+    const Context context = Context::cuda();
+    const BsrMatrix a = reference::to_bsr_matrix(context, bsr_matrix_of(GetParam()));
+    const Vector x = reference::to_plain_vector(context, a.dof(), reference::Random(3).vector(int(a.unknowns())));
+    Vector y = reference::to_plain_vector(context, a.dof(), std::vector<double>(x.size(), NAN));
+    a.apply(x, y);
+    const std::vector<double> first = to_natural(y);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+        a.apply(x, y);
+        EXPECT_EQ(to_natural(y), first);
+    }
+}
+
+const auto name_of_bsr_case = [](const testing::TestParamInfo<BsrCase>& info) {
+    return info.param.pattern + "_" + std::to_string(info.param.rows) + "_" + std::to_string(info.param.dof);
+};
+INSTANTIATE_TEST_SUITE_P(All, BsrProduct, testing::ValuesIn(bsr_cases()), name_of_bsr_case);
+INSTANTIATE_TEST_SUITE_P(All, BsrProductOnDevice, testing::ValuesIn(bsr_cases()), name_of_bsr_case);
+
+TEST(BsrMatrixMemory, IsThatOfItsShape) {
+    const Context context = Context::cpu(1);
+    const BsrMatrix a = reference::to_bsr_matrix(context, bsr_matrix_of({"random", 61, 3}));
+    const Index held = context.ledger().held();
+    const MatrixShape shape(a.pattern(), 3, false);
+    const auto made = make_matrix(context, shape.natural_space(), shape, "matrix");
+    EXPECT_EQ(context.ledger().held() - held, bytes_of(shape, Backend::cpu)) << "the pattern is shared";
+    EXPECT_EQ(made->bytes(), bytes_of(shape, Backend::cpu));
+    EXPECT_EQ(made->nonzeros(), a.pattern()->blocks() * 9);
+    EXPECT_EQ(shape.kind(), MatrixKind::general);
+    EXPECT_THROW(shape.grid(), Error);
+    EXPECT_THROW(BsrMatrix(context, a.pattern(), 33, false), UsageError);
+}
+
+TEST(BlockPattern, HasStatistics) {
+    const Context context = Context::cpu(1);
+    //  x . . x
+    //  . . x .
+    //  . x x .
+    //  . . . .
+    const BlockPattern pattern(context, {0, 2, 3, 5, 5}, {0, 3, 2, 1, 2}, "pattern");
+    const PatternStatistics s = pattern.statistics();
+    EXPECT_EQ(s.rows, 4);
+    EXPECT_EQ(s.blocks, 5);
+    EXPECT_EQ(s.shortest, 0);
+    EXPECT_EQ(s.longest, 2);
+    EXPECT_EQ(s.lower_bandwidth, 1);
+    EXPECT_EQ(s.upper_bandwidth, 3);
+    EXPECT_EQ(s.missing_diagonals, 2);
+    EXPECT_FALSE(s.symmetric) << "(0, 3) has no mirror image";
+    EXPECT_EQ(pattern.find(0, 3), 1);
+    EXPECT_EQ(pattern.find(3, 3), -1);
+    EXPECT_TRUE(BlockPattern(context, {0, 1, 2}, {1, 0}, "pattern").statistics().symmetric);
+}
+
+TEST(BlockPattern, IsDividedByBlocks) {
+    const Context context = Context::cpu(1);
+    std::vector<Index> row_begin{0};
+    std::vector<int> column;
+    for (int row = 0; row < 100; ++row) {
+        for (int j = 0; j < (row == 0 ? 100 : 1); ++j) column.push_back(row == 0 ? j : row);
+        row_begin.push_back(Index(column.size()));
+    }
+    const BlockPattern pattern(context, row_begin, column, "pattern");
+    EXPECT_EQ(pattern.first_row(0, 3), 0);
+    EXPECT_EQ(pattern.first_row(1, 3), 1) << "the first row is a third of the matrix";
+    EXPECT_EQ(pattern.first_row(3, 3), 100);
+    EXPECT_NEAR(double(pattern.first_row(2, 3)), 50.0, 2.0);
+}
+
+}  // namespace
+}  // namespace hyperplane

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sync_free_ilu and block Jacobi on general matrices, compared with the reference; the pattern of ILU(k) on graphs.
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+
+#include <gtest/gtest.h>
+
+#include "on_device.hpp"
+#include "precond/support.hpp"
+#include "reference/general_matrices.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::BlockMatrix;
+
+std::unique_ptr<Preconditioner> make_general(const std::string& name, const BsrMatrix& a,
+                                             const Settings& settings = {}) {
+    const PreconditionerSetting setting{a.context(), {a.pattern(), a.dof(), a.symmetric()}};
+    check_matrix(find_preconditioner(name), setting);
+    return find_preconditioner(name).create(parameters_of(name, settings), setting);
+}
+
+std::vector<double> apply_general(const LinearOperator& m, const BsrMatrix& a, const std::vector<double>& r) {
+    Vector z = reference::to_plain_vector(a.context(), a.dof(), std::vector<double>(r.size(), NAN));
+    m.apply(reference::to_plain_vector(a.context(), a.dof(), r), z);
+    return to_natural(z);
+}
+
+struct GeneralCase {
+    std::string pattern;
+    int rows, dof, fill_level;
+    bool symmetric = false;
+};
+
+std::vector<GeneralCase> general_cases() {
+    std::vector<GeneralCase> list;
+    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
+        for (int k : {0, 1, 2, 3}) list.push_back({name, 60, 1, k});
+    for (int dof : {2, 3, 4, 5, 6, 7, 8, 13}) list.push_back({"random", 30, dof, dof % 4});
+    for (int dof : {1, 3, 32}) list.push_back({"dense", 1, dof, 0});
+    list.push_back({"random", 6, 32, 1});
+    list.push_back({"random", 1500, 1, 1});
+    for (int dof : {1, 2, 4, 8})
+        for (int k : {0, 1, 2}) list.push_back({dof == 1 ? "arrow" : "symmetric", 40, dof, k, true});
+    for (int k : {0, 1, 2, 3}) list.push_back({"symmetric", 80, 1, k, true});
+    return list;
+}
+
+BlockMatrix data_of(const GeneralCase& c) {
+    const BlockMatrix a = reference::random_blocks(reference::pattern_named(c.pattern, c.rows, 4, 17), c.dof, 23);
+    return c.symmetric ? reference::symmetric_part(a) : a;
+}
+
+/// The reference's ILU(k) or IC(k).
+reference::BlockIlu reference_of(const BlockMatrix& a, const GeneralCase& c) {
+    const reference::Pattern filled = reference::symbolic_ilu(reference::pattern_of(a), c.fill_level);
+    return c.symmetric ? reference::block_ic(a, filled) : reference::block_ilu(a, filled);
+}
+
+void expect_equals_reference(const Context& context, const GeneralCase& c) {
+    const BlockMatrix data = data_of(c);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
+    const auto m = make_general("sync_free_ilu", a, {{"fill_level", std::to_string(c.fill_level)}});
+    const SetupReport report = m->setup(a);
+    EXPECT_EQ(m->traits().symmetric, c.symmetric);
+    const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+    EXPECT_LT(
+        reference::relative_difference(apply_general(*m, a, r), reference::apply_inverse(reference_of(data, c), r)),
+        1e-12);
+    EXPECT_GT(report.factor_bytes, 0);
+    EXPECT_EQ(report.pivots_modified, 0);
+}
+
+class SyncFreeIlu : public testing::TestWithParam<GeneralCase> {};
+class SyncFreeIluOnDevice : public DeviceTest, public testing::WithParamInterface<GeneralCase> {};
+
+TEST_P(SyncFreeIlu, EqualsReference) {
+    expect_equals_reference(Context::cpu(1), GetParam());
+}
+TEST_P(SyncFreeIluOnDevice, EqualsReference) {
+    expect_equals_reference(Context::cuda(), GetParam());
+}
+TEST_P(SyncFreeIlu, HasTheSameBitsForAnyNumberOfThreads) {
+    const GeneralCase& c = GetParam();
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(c), c.symmetric);
+    const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+    expect_same_bits_for_any_threads(a.context(), [&] {
+        const auto m = make_general("sync_free_ilu", a, {{"fill_level", std::to_string(c.fill_level)}});
+        m->setup(a);
+        return apply_general(*m, a, r);
+    });
+}
+
+const auto name_of_general_case = [](const testing::TestParamInfo<GeneralCase>& info) {
+    const GeneralCase& c = info.param;
+    return c.pattern + "_" + std::to_string(c.rows) + "_" + std::to_string(c.dof) + "_" + std::to_string(c.fill_level) +
+           (c.symmetric ? "_ic" : "");
+};
+INSTANTIATE_TEST_SUITE_P(All, SyncFreeIlu, testing::ValuesIn(general_cases()), name_of_general_case);
+INSTANTIATE_TEST_SUITE_P(All, SyncFreeIluOnDevice, testing::ValuesIn(general_cases()), name_of_general_case);
+
+TEST(GraphFill, EqualsReference) {
+    for (const char* name : {"random", "symmetric", "arrow", "dense_row", "lower", "no_diagonal"})
+        for (int k : {0, 1, 2, 3}) {
+            SCOPED_TRACE(std::string(name) + " " + std::to_string(k));
+            reference::Pattern pattern = reference::pattern_named(name, 70, 4, 41);
+            const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), reference::random_blocks(pattern, 1, 1));
+            const FilledPattern filled = filled_pattern(Context::cpu(1), a.pattern(), k, "test");
+            for (int row = 0; row < 70; ++row) pattern[row].insert(row);
+            const reference::Pattern expected = reference::symbolic_ilu(pattern, k);
+            Index lower = 0;
+            for (int row = 0; row < 70; ++row) {
+                const Index begin = filled.pattern->row_begin()[row], end = filled.pattern->row_begin()[row + 1];
+                const std::set<int> found(filled.pattern->column() + begin, filled.pattern->column() + end);
+                EXPECT_EQ(found, expected[row]) << row;
+                EXPECT_EQ(filled.pattern->column()[filled.diagonal[row]], row);
+                lower += filled.diagonal[row] - begin;
+                for (Index at = a.pattern()->row_begin()[row]; at < a.pattern()->row_begin()[row + 1]; ++at)
+                    EXPECT_EQ(filled.pattern->column()[filled.place_of(row, at)], a.pattern()->column()[at]);
+            }
+            EXPECT_EQ(filled.lower, lower);
+        }
+}
+
+TEST(GraphLevels, FollowDependencies) {
+    const BsrMatrix a = reference::to_bsr_matrix(
+        Context::cpu(1), reference::random_blocks(reference::pattern_named("random", 90, 3, 43), 1, 1));
+    for (const Side side : {Side::lower, Side::upper}) {
+        const RowLevels levels = levels_of(Context::cpu(1), *a.pattern(), side, "test");
+        std::vector<Index> level(90, -1);
+        for (Index l = 0; l < levels.levels(); ++l)
+            for (Index at = levels.begin[l]; at < levels.begin[l + 1]; ++at) level[levels.rows[at]] = l;
+        for (int row = 0; row < 90; ++row) {
+            Index expected = 0;
+            for (Index at = a.pattern()->row_begin()[row]; at < a.pattern()->row_begin()[row + 1]; ++at) {
+                const int j = a.pattern()->column()[at];
+                if (side == Side::lower ? j < row : j > row) expected = std::max(expected, level[j] + 1);
+            }
+            EXPECT_EQ(level[row], expected) << row;
+        }
+    }
+}
+
+TEST(SyncFreeIluSetup, RepeatsTheNumericPartAlone) {
+    const GeneralCase c{"random", 50, 2, 1};
+    const Context context = Context::cpu(1);
+    BlockMatrix data = data_of(c);
+    BsrMatrix a = reference::to_bsr_matrix(context, data);
+    const auto m = make_general("sync_free_ilu", a, {{"fill_level", "1"}});
+    EXPECT_GT(m->setup(a).symbolic_seconds, 0.0);
+    for (auto& row : data.rows)
+        for (auto& [column, block] : row)
+            for (double& value : block.values) value *= 1.5;
+    for (Index at = 0; at < a.nonzeros(); ++at) a.values()[at] *= 1.5;
+    const Index held = context.ledger().held();
+    EXPECT_EQ(m->setup(a).symbolic_seconds, 0.0);
+    EXPECT_EQ(context.ledger().held(), held);
+    const std::vector<double> r = reference::Random(9).vector(100);
+    EXPECT_LT(
+        reference::relative_difference(apply_general(*m, a, r), reference::apply_inverse(reference_of(data, c), r)),
+        1e-12);
+}
+
+TEST(SyncFreeIluSetup, HoldsWhatItPlans) {
+    for (const GeneralCase& c : {GeneralCase{"random", 50, 3, 0}, GeneralCase{"random", 50, 1, 2}}) {
+        const Context context = Context::cpu(1);
+        const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c));
+        const Settings settings{{"fill_level", std::to_string(c.fill_level)}};
+        const PreconditionerSetting setting{context, {a.pattern(), c.dof, false}};
+        const auto plan = find_preconditioner("sync_free_ilu").plan(parameters_of("sync_free_ilu", settings), setting);
+        const auto m = make_general("sync_free_ilu", a, settings);
+        const Index held = context.ledger().held();
+        m->setup(a);
+        EXPECT_EQ(context.ledger().held() - held, plan.bytes);
+        EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+        EXPECT_TRUE(plan.space == IndexSpace::plain(50));
+    }
+}
+
+TEST(SyncFreeIluPivots, AreNamedShiftedOrBoosted) {
+    const Context context = Context::cpu(1);
+    BlockMatrix data = reference::random_blocks(reference::pattern_named("empty_rows", 12, 1, 1), 1, 3);
+    data.rows[4][4].values[0] = 0.0;
+    data.rows[4][7] = data.rows[7][4] = reference::Dense(1, 1);
+    data.rows[4][7].values[0] = 1.0;
+    const BsrMatrix a = reference::to_bsr_matrix(context, data);
+    expect_error<SetupError>([&] { make_general("sync_free_ilu", a)->setup(a); }, "the pivot at row 5 is 0, zero");
+    const auto boosted = make_general("sync_free_ilu", a, {{"pivot_policy", "boost"}});
+    // The block of one unknown is zero, so there is nothing to scale a pivot with.
+    expect_error<SetupError>([&] { boosted->setup(a); }, "give it a diagonal entry");
+
+    // As a symmetric matrix: the pivot of row 8 is its diagonal minus 1000.
+    data.rows[4][4].values[0] = 1e-3;
+    BlockMatrix mirrored = data;
+    mirrored.rows[7][4].values[0] = 1.0;
+    const BsrMatrix indefinite = reference::to_bsr_matrix(context, mirrored, true);
+    expect_error<SetupError>([&] { make_general("sync_free_ilu", indefinite)->setup(indefinite); }, "row 8");
+    const SetupReport shifted =
+        make_general("sync_free_ilu", a, {{"shift", "0.5"}})->setup(reference::to_bsr_matrix(context, data));
+    EXPECT_EQ(shifted.shift, 0.5);
+}
+
+TEST(SyncFreeIluPivots, OfMissingDiagonalBlocksAreNamed) {
+    const BsrMatrix a = reference::to_bsr_matrix(
+        Context::cpu(1), reference::random_blocks(reference::pattern_named("no_diagonal", 5, 1, 1), 2, 3));
+    for (const char* name : {"sync_free_ilu", "jacobi"})
+        expect_error<SetupError>([&] { make_general(name, a)->setup(a); }, "the pivot at row 5 is 0, zero");
+}
+
+void expect_jacobi(const Context& context, int dof) {
+    const BlockMatrix data = reference::random_blocks(reference::pattern_named("random", 40, 4, 3), dof, 5);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data);
+    const auto m = make_general("jacobi", a);
+    m->setup(a);
+    const std::vector<double> r = reference::Random(9).vector(40 * dof);
+    EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), reference::apply_block_jacobi(data, r)), 1e-12);
+}
+TEST(GeneralJacobi, EqualsReference) {
+    for (int dof : {1, 2, 3, 5, 8, 13, 32}) expect_jacobi(Context::cpu(1), dof);
+}
+class GeneralJacobiOnDevice : public DeviceTest {};
+TEST_F(GeneralJacobiOnDevice, EqualsReference) {
+    for (int dof : {1, 2, 3, 5, 8, 13, 32}) expect_jacobi(Context::cuda(), dof);
+}
+TEST(GeneralJacobi, HoldsWhatItPlans) {
+    const Context context = Context::cpu(1);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data_of({"random", 50, 3, 0}));
+    const auto plan =
+        find_preconditioner("jacobi").plan(parameters_of("jacobi", {}), {context, {a.pattern(), 3, false}});
+    const auto m = make_general("jacobi", a);
+    const Index held = context.ledger().held();
+    m->setup(a);
+    EXPECT_EQ(context.ledger().held() - held, plan.bytes);
+    EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+}
+
+TEST(MatrixKinds, ThatDoNotFitAreRefusedWithNamesThatWould) {
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of({"random", 50, 1, 0}));
+    expect_error<UsageError>(
+        [&] { make_general("struct_ilu", a); },
+        "preconditioner.name = struct_ilu takes matrices on a grid alone, and this one is general; "
+        "use jacobi, sync_free_ilu, none");
+    const PreconditionerSetting grid{Context::cpu(1), {{7, 5, 3}, Stencil::star7(), 1, true}};
+    expect_error<UsageError>([&] { check_matrix(find_preconditioner("sync_free_ilu"), grid); },
+                             "takes general matrices alone, and this one is on a grid (matrix.format = general makes");
+}
+
+}  // namespace
+}  // namespace hyperplane
