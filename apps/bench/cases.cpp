@@ -27,8 +27,11 @@ BenchCase parse_case(const std::string& text) {
     std::istringstream stream(text);
     for (std::string word; std::getline(stream, word, ':');) words.push_back(word);
     if (words.size() < 3 || words.size() > 4 || (words.size() == 4 && words[3] != "sym"))
-        throw UsageError(fmt::format(
-            "--cases: '{}' is neither STENCIL:DOF:N or STENCIL:DOF:N:sym, nor the name of a list, nor a file", text));
+        throw UsageError(
+            fmt::format("--cases: '{}' is neither STENCIL:DOF:N or STENCIL:DOF:N:sym, nor a list (table3, table3-a100, "
+                        "table3-small, "
+                        "figure9, levels, ablation), nor a file",
+                        text));
     BenchCase setting{Stencil::by_name(words[0]), parse_number(text, words[1]), parse_number(text, words[2]),
                       words.size() == 4};
     if (setting.dof > max_dof) throw UsageError(fmt::format("--cases: '{}': the dof is at most {}", text, max_dof));

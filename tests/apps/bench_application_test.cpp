@@ -53,7 +53,7 @@ void expect_checked(const Context& context, const PreconditionerRow& row, const 
             layout = row.plan(parameters, setting).space.layout();
             m = row.create(parameters, setting);
         } catch (const Error& error) {
-            const bool unsuitable = row.needs_symmetry && !symmetric;
+            const bool unsuitable = (row.needs_symmetry && !symmetric) || !row.takes(MatrixKind::structured);
             EXPECT_FALSE(choice.key.empty() && context.backend() == Backend::cuda && !unsuitable);
             served = served && !unsuitable && error.code() != ExitCode::no_device;
             continue;

@@ -157,7 +157,7 @@ class Matrix(ProgramTest):
 
     def test_a_record_is_reported_run_again_and_exported(self):
         self.expect(0, "run", INPUTS / "matrix.ini", "--set", "output.file=a.h5", "--quiet")
-        self.assertIn("layout               rows", self.expect(0, "info", "a.h5").stdout)
+        self.assertIn("rows layout", self.expect(0, "info", "a.h5").stdout)
         self.expect(0, "report", "a.h5", "-o", "a.html")
         self.assertIn("sync_free_ilu", (self.folder / "a.html").read_text())
         self.expect(0, "run", "a.h5", "--set", "output.file=again.h5", "--quiet")
