@@ -34,19 +34,12 @@ CollectedStudy read_collected_study(const std::string& path) {
     });
 }
 
-bool is_collected_study(const std::string& path) try {
-    if (const auto seal = verify_seal(path)) return seal->kind == FileKind::study;
-    bool found = false;
-    const auto look = [&] {
+bool is_collected_study(const std::string& path) {
+    return is_of_kind(path, FileKind::study, [&] {
         const hdf5::Quiet quiet;
         const hdf5::Id file = hdf5::open_to_read(path);
-        found = hdf5::Group::root(file, hdf5::Mode::read, path).has_attribute("study_schema_version");
-    };
-    try_in_child(path, look);
-    look();
-    return found;
-} catch (const FileError&) {
-    return false;
+        return hdf5::Group::root(file, hdf5::Mode::read, path).has_attribute("study_schema_version");
+    });
 }
 
 }  // namespace hyperplane

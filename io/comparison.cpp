@@ -123,19 +123,12 @@ ComparisonData read_comparison(const std::string& path) {
     });
 }
 
-bool is_comparison(const std::string& path) try {
-    if (const auto seal = verify_seal(path)) return seal->kind == FileKind::comparison;
-    bool found = false;
-    const auto look = [&] {
+bool is_comparison(const std::string& path) {
+    return is_of_kind(path, FileKind::comparison, [&] {
         const hdf5::Quiet quiet;
         const hdf5::Id file = hdf5::open_to_read(path);
-        found = Group::root(file, hdf5::Mode::read, path).has_group("candidates");
-    };
-    try_in_child(path, look);
-    look();
-    return found;
-} catch (const FileError&) {
-    return false;
+        return Group::root(file, hdf5::Mode::read, path).has_group("candidates");
+    });
 }
 
 }  // namespace hyperplane

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/types.hpp"
 #include "io/output_guard.hpp"
 
@@ -41,6 +42,17 @@ template <class Read>
 std::invoke_result_t<Read> read_proven(const std::string& path, const Read& read) {
     if (!verify_seal(path)) try_in_child(path, [&] { read(); });
     return read();
+}
+
+/// Whether a file is of a kind: its seal says so, or if it has none, `look`, which reads it and is let near it only
+/// when that is safe. False for a file that cannot be read.
+template <class Look>
+bool is_of_kind(const std::string& path, FileKind kind, const Look& look) try {
+    if (const auto seal = verify_seal(path)) return seal->kind == kind;
+    try_in_child(path, [&] { look(); });
+    return look();
+} catch (const FileError&) {
+    return false;
 }
 
 }  // namespace hyperplane
