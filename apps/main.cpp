@@ -51,10 +51,14 @@ int run_program(const std::vector<std::string>& words) {
 }
 
 /// Shortens the time for which libgomp's threads spin when they wait for each other. By default it is milliseconds,
-/// which on a shared core delays the very thread they wait for: a solve became twelve times slower beside one other
-/// busy program. libgomp reads this time once, before main, so the program starts itself again.
-void spin_briefly(char** argv) {
-    constexpr const char* spins = "20000";  // about 30 microseconds; waits in a solve are shorter
+/// which on a shared core delays the very thread they wait for: a solve became up to thirteen times slower beside one
+/// other busy program, and ten times with spins of 20 microseconds, but two to three times with spins of less than one
+/// (docs/reliability.md). libgomp reads this time once, before main, so the program starts
+/// itself again, where it is going to compute.
+void spin_briefly(const std::vector<std::string>& words, char** argv) {
+    static const std::vector<std::string> computing = {"run", "compare", "bench", "selftest"};
+    if (words.empty() || std::find(computing.begin(), computing.end(), words[0]) == computing.end()) return;
+    constexpr const char* spins = "500";
     // If the user has set any of these, nothing is changed. A bound program would be bound to one core when it starts
     // again.
     for (const char* set : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"})
@@ -68,6 +72,7 @@ void spin_briefly(char** argv) {
 
 int main(int argc, char** argv) {
     hyperplane::hold_stop_signals();
-    hyperplane::spin_briefly(argv);
-    return hyperplane::run_program({argv + 1, argv + argc});
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    hyperplane::spin_briefly(words, argv);
+    return hyperplane::run_program(words);
 }

@@ -15,8 +15,8 @@
 
 namespace hyperplane {
 
-const std::vector<RegistryRow<CreateProblem>>& problems() {
-    static const std::vector<RegistryRow<CreateProblem>> rows{
+const std::vector<ProblemRow>& problems() {
+    static const std::vector<ProblemRow> rows{
         {"poisson",
          {},
          "Poisson's equation on nodes or cells, constant or variable coefficient",
@@ -93,7 +93,8 @@ const std::vector<RegistryRow<CreateProblem>>& problems() {
          "Preconditioners\n"
          "that need a grid are refused; hyperplane list preconditioners says which kinds of matrices each one takes.",
          matrix_parameters(),
-         create_matrix},
+         create_matrix,
+         /* has_grid */ false},
         {"matrix_market",
          {},
          "A linear system read from Matrix Market or PETSc files",

@@ -14,7 +14,11 @@ namespace hyperplane {
 /// FileError if a file cannot be read.
 using CreateProblem = std::unique_ptr<Problem> (*)(const Parameters&, const Context&, const InputFiles&);
 
-const std::vector<RegistryRow<CreateProblem>>& problems();
+struct ProblemRow : RegistryRow<CreateProblem> {
+    bool has_grid = true;  ///< whether [grid] means anything to the problem
+};
+
+const std::vector<ProblemRow>& problems();
 
 /// Files of the repository that show a problem: a typical deck, and a picture of its result (empty if there is none).
 struct Showing {

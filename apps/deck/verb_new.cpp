@@ -24,7 +24,7 @@ struct Nature {
 };
 
 /// The nature of a problem with its defaults. One that reads a file is taken to be linear and not symmetric.
-Nature nature_of(const RegistryRow<CreateProblem>& row) {
+Nature nature_of(const ProblemRow& row) {
     for (const ParameterSpec& spec : row.parameters)
         if (spec.required) return {};
     const Case built = build_case(
@@ -55,12 +55,12 @@ std::string key_lines(const ParameterSpec& spec, const std::string& value) {
 
 class NewDeck {
 public:
-    explicit NewDeck(const RegistryRow<CreateProblem>& row) : row_(row), nature_(nature_of(row)) {
+    explicit NewDeck(const ProblemRow& row) : row_(row), nature_(nature_of(row)) {
         values_ = {{"problem.name", row.name},
-                   {"grid.cells", "24"},
                    {"solver.name", nature_.symmetric ? "cg" : "gmres"},
                    {"solver.rtol", "1e-8"},
-                   {"preconditioner.name", "struct_ilu"}};
+                   {"preconditioner.name", row.has_grid ? "struct_ilu" : "sync_free_ilu"}};
+        if (row.has_grid) values_["grid.cells"] = "24";
         for (const ParameterSpec& spec : row.parameters)
             if (spec.required) values_[spec.name()] = spec.type == ParameterType::path ? "A.mtx" : "1";
     }
@@ -80,6 +80,7 @@ public:
 private:
     bool wanted(const std::string& section) const {
         if (section == "newton") return !nature_.linear;
+        if (section == "grid") return row_.has_grid;
         return section != "smoother" && section != "sweep" && section != "slurm";
     }
 
@@ -105,7 +106,7 @@ private:
         return keys;
     }
 
-    const RegistryRow<CreateProblem>& row_;
+    const ProblemRow& row_;
     Nature nature_;
     std::map<std::string, std::string> values_;  ///< of the keys that are set
 };
