@@ -79,12 +79,4 @@ Index available_memory(const Parameters& parameters) {
                     limit_of(parameters));
 }
 
-std::string in_mib(Index bytes) {
-    double size = double(bytes) / (1 << 20);
-    const char* const units[] = {"MiB", "GiB", "TiB", "PiB", "EiB"};
-    const char* const* unit = units;
-    for (constexpr double most = 10240.0; size >= most && unit + 1 < std::end(units); ++unit) size /= 1024.0;
-    return fmt::format("{:.1f} {}", size, *unit);
-}
-
 }  // namespace hyperplane

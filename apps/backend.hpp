@@ -18,12 +18,9 @@ std::string describe(const Context& context);
 
 /// Bytes that this process can still allocate: free memory of the machine or of its control group.
 Index available_memory();
-/// The same for the backend of a context: on a GPU, the GPU's free memory.
+/// Bytes that can still be allocated for a context: on a GPU, the GPU's free memory.
 Index available_memory(const Context& context);
-/// That of the backend that [device] chooses, and at most device.memory_limit.
+/// Bytes that can still be allocated on the backend that [device] chooses, at most device.memory_limit.
 Index available_memory(const Parameters& parameters);
-
-/// "12.3 MiB"
-std::string in_mib(Index bytes);
 
 }  // namespace hyperplane

@@ -10,7 +10,7 @@
 
 namespace hyperplane {
 
-/// The program, its commit, the date and the machine.
+/// The beginning of a bench's JSON: the program, its commit, the date and the machine.
 nlohmann::json heading(const std::string& kind, const Context& context);
 /// Adds driver and current clocks from nvidia-smi, on which times depend.
 void add_clocks(nlohmann::json& json, const Context& context);

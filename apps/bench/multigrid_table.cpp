@@ -5,12 +5,10 @@
 
 #include <cstdio>
 
-#include "apps/backend.hpp"
-#include "apps/bench/heading.hpp"
+#include "apps/bench/decks.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/multigrid.hpp"
 #include "apps/run/verdict.hpp"
-#include "core/error.hpp"
 
 namespace hyperplane {
 namespace {
@@ -46,26 +44,15 @@ nlohmann::json add_multigrid(const std::string& deck, const MultigridBench& benc
 }  // namespace
 
 int bench_multigrids(const Invocation& invocation, int repeats) {
-    if (invocation.has("device")) throw UsageError("bench multigrid: --device is for cases; give --backend for decks");
-    if (invocation.arguments.size() < 2) throw UsageError("bench multigrid: name one or more decks");
-    nlohmann::json json;
-    const bool print = invocation.value("json") != "-";
-    double rate = 0.0;
-    for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
-        const std::string& deck = invocation.arguments[at];
-        const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
-        if (json.empty()) {
-            json = heading("multigrid", a_case.context);
-            json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
-            if (print)
-                fmt::print("{}; in brackets: times over those of the fewest bytes at a copy's rate, {:.1f} GB/s\n",
-                           describe(a_case.context), rate * 1e-9);
-        }
-        json["decks"].push_back(add_multigrid(deck, bench_multigrid(a_case, repeats), rate, print));
-        add_clocks(json, a_case.context);
-    }
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
-    return int(ExitCode::ok);
+    return bench_decks(
+        invocation, "multigrid", repeats,
+        [](const std::string& machine, double gigabytes) {
+            return fmt::format("{}; in brackets: times over those of the fewest bytes at a copy's rate, {:.1f} GB/s\n",
+                               machine, gigabytes);
+        },
+        [&](const std::string& deck, const Case& a_case, double rate, bool print) {
+            return add_multigrid(deck, bench_multigrid(a_case, repeats), rate, print);
+        });
 }
 
 }  // namespace hyperplane

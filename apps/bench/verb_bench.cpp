@@ -12,6 +12,7 @@
 
 #include "apps/backend.hpp"
 #include "apps/bench/assembly.hpp"
+#include "apps/bench/decks.hpp"
 #include "apps/bench/heading.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/multigrid.hpp"
@@ -160,11 +161,6 @@ void add_baselines(const Invocation& invocation, const std::string& deck, int do
     }
 }
 
-void refuse_device(const Invocation& invocation, const char* kind) {
-    if (invocation.has("device"))
-        throw UsageError(fmt::format("bench {}: --device is for cases; give --backend for decks", kind));
-}
-
 int bench_solves(const Invocation& invocation, int repeats) {
     refuse_device(invocation, "solve");
     if (invocation.arguments.size() < 2) throw UsageError("bench solve: name one or more decks");
@@ -231,28 +227,17 @@ nlohmann::json add_assembly(const std::string& deck, const Case& a_case, const A
 }
 
 int bench_assemblies(const Invocation& invocation, int repeats) {
-    refuse_device(invocation, "assembly");
-    if (invocation.arguments.size() < 2) throw UsageError("bench assembly: name one or more decks");
-    nlohmann::json json;
-    const bool print = invocation.value("json") != "-";
-    double rate = 0.0;
-    for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
-        const std::string& deck = invocation.arguments[at];
-        const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
-        if (json.empty()) {
-            json = heading("assembly", a_case.context);
-            json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
-            if (print)
-                fmt::print(
-                    "{}; a copy moves {:.1f} GB/s, read plus write: the limit\n{:<40} {:<22} {:>10} {:>8} {:>10} "
-                    "{:>9} {:>11}\n",
-                    describe(a_case.context), rate * 1e-9, "deck", "part", "ms", "spread", "GB", "GB/s", "time/limit");
-        }
-        json["decks"].push_back(add_assembly(deck, a_case, bench_assembly(a_case, repeats), rate, print));
-        add_clocks(json, a_case.context);
-    }
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
-    return int(ExitCode::ok);
+    return bench_decks(
+        invocation, "assembly", repeats,
+        [](const std::string& machine, double gigabytes) {
+            return fmt::format(
+                "{}; a copy moves {:.1f} GB/s, read plus write: the limit\n{:<40} {:<22} {:>10} {:>8} {:>10} {:>9} "
+                "{:>11}\n",
+                machine, gigabytes, "deck", "part", "ms", "spread", "GB", "GB/s", "time/limit");
+        },
+        [&](const std::string& deck, const Case& a_case, double rate, bool print) {
+            return add_assembly(deck, a_case, bench_assembly(a_case, repeats), rate, print);
+        });
 }
 
 /// The candidates that are asked for; if none is named, all, and for systems of several unknowns cuSPARSE's blocks,

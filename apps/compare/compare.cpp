@@ -52,28 +52,6 @@ std::string outcome_of(ExitCode code) {
 
 }  // namespace
 
-Timing Trial::total_time() const {
-    std::vector<double> total;
-    for (std::size_t at = 0; at < setup.size(); ++at) total.push_back(setup[at] + solve[at]);
-    return timing_of(total);
-}
-
-double Trial::per_iteration() const {
-    return row.report.iterations > 0 ? solve_time().median / double(row.report.iterations) : 0.0;
-}
-
-double Trial::preconditioner_share() const {
-    for (const TimerRow& row : timers.rows())
-        if (row.name == "solve/preconditioner") return row.seconds / timers.seconds("solve");
-    return std::numeric_limits<double>::quiet_NaN();
-}
-
-std::uint64_t SystemPrint::all() const {
-    std::uint64_t bits = 0;
-    for (std::uint64_t part : {a, p, b, x0, criterion}) bits = scramble(bits ^ part) + 1;
-    return bits;
-}
-
 Comparison::Comparison(const Deck& deck, const Parameters& parameters, const std::vector<Candidate>& candidates,
                        const CompareRules& rules, CompareProgress& progress)
     : deck_(deck),

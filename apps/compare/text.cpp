@@ -10,6 +10,7 @@
 
 #include "apps/run/case.hpp"
 #include "apps/run/verdict.hpp"
+#include "core/counted.hpp"
 
 namespace hyperplane {
 namespace {

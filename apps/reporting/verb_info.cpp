@@ -15,6 +15,7 @@
 #include "apps/run/case.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
+#include "core/counted.hpp"
 #include "core/error.hpp"
 #include "io/comparison.hpp"
 #include "io/deck.hpp"

@@ -11,6 +11,7 @@
 #include "apps/run/estimate.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
+#include "core/counted.hpp"
 
 namespace hyperplane {
 namespace {

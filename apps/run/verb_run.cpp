@@ -20,6 +20,7 @@
 #include "apps/signals.hpp"
 #include "apps/study/one_case.hpp"
 #include "apps/verbs.hpp"
+#include "core/counted.hpp"
 
 namespace hyperplane {
 namespace {

@@ -11,6 +11,7 @@
 #include "apps/study/case_state.hpp"
 #include "apps/study/prediction.hpp"
 #include "apps/study/subverbs.hpp"
+#include "core/counted.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

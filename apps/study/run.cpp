@@ -26,6 +26,7 @@
 #include "apps/study/prediction.hpp"
 #include "apps/study/subverbs.hpp"
 #include "apps/study/watch.hpp"
+#include "core/counted.hpp"
 #include "core/error.hpp"
 #include "core/timer.hpp"
 #include "io/costs.hpp"

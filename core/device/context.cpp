@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/counted.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -24,14 +25,6 @@ void* allocate_aligned(std::size_t bytes) {
     void* memory = std::aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
     if (memory) madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
     return memory;
-}
-
-std::string in_mib(Index bytes) {
-    double size = double(bytes) / (1 << 20);
-    const char* const units[] = {"MiB", "GiB", "TiB", "PiB", "EiB"};
-    const char* const* unit = units;
-    for (constexpr double most = 10240.0; size >= most && unit + 1 < std::end(units); ++unit) size /= 1024.0;
-    return fmt::format("{:.1f} {}", size, *unit);
 }
 
 }  // namespace
@@ -78,6 +71,13 @@ Context Context::cpu(int threads) {
 
 Context Context::cuda(int ordinal, int threads) {
     return Context(Backend::cuda, threads, std::make_unique<const device::Stream>(ordinal));
+}
+
+Context Context::host() const {
+    if (backend_ == Backend::cpu) return *this;
+    const Context host = cpu(threads());
+    host.set_least_parallel_work(least_parallel_work());
+    return host;
 }
 
 const device::Stream& Context::no_stream() {

@@ -47,9 +47,11 @@ public:
     static Context cuda(int ordinal = 0, int threads = 0);
 
     Backend backend() const { return backend_; }
-    /// A context in which the host prepares data: this one, or for a GPU a CPU context with as many threads and
+    /// Whether the other one is a copy of this context: then both have the same threads, stream and ledger.
+    bool is(const Context& other) const { return shared_ == other.shared_; }
+    /// A context in which the host prepares data: this one, or for a GPU a CPU context with the same threads and
     /// a ledger of its own.
-    Context host() const { return backend_ == Backend::cpu ? *this : cpu(threads()); }
+    Context host() const;
     int threads() const { return shared_->threads; }
     /// Changes the number of threads for this context and its copies. Results have the same bits for any number.
     void set_threads(int threads) const { shared_->threads = threads; }
@@ -171,10 +173,10 @@ Buffer<T> copied_to(const Context& context, const std::string& label, const std:
 /// Copies `bytes` bytes between the memories of two contexts, after the work that either has queued.
 void copy_between(const Context& of_source, const void* from, const Context& of_target, void* to, Index bytes);
 
-/// `made` in a context's memory: the buffer itself if it lies there already, otherwise a copy.
+/// `made` in a context's memory: the buffer itself if it belongs to that context already, otherwise a copy.
 template <class T>
 Buffer<T> moved_to(const Context& context, const std::string& label, Buffer<T> made) {
-    if (made.backend() == context.backend()) return made;
+    if (made.context().is(context)) return made;
     Buffer<T> moved(context, label, made.size());
     copy_between(made.context(), made.data(), context, moved.data(), made.size() * Index(sizeof(T)));
     return moved;

@@ -138,24 +138,20 @@ std::set<std::string> representatives() {
     return chosen;
 }
 
-/// The kernels that CI compiles: for sm_90 those of 1, 4 and 8 unknowns in double precision (scalar code, and blocks
-/// that take one and two steps of the tensor cores) and representatives of the others; for sm_80, for which some lines
-/// of code differ, representatives; for sm_100, whose code is that of sm_90, the first one of each family in double
-/// precision. With `remaining`, all others.
+/// The kernels that CI compiles: representatives for sm_90; for sm_80, for which some lines of code differ, those in
+/// double precision; for sm_100, whose code is that of sm_90, the first one of each family. With `remaining`, all
+/// others, which takes four times as long.
 std::vector<Job> jobs(bool remaining) {
     const std::set<std::string> chosen = representatives();
     std::set<std::string> on_sm_100;
     std::vector<Job> list;
     for (const auto& [name, set] : demand().sets)
         for (const std::string architecture : {"sm_80", "sm_90", "sm_100"}) {
-            const bool at_home = architecture == "sm_90";
-            bool stands_for_others = chosen.contains(name) && (at_home || set.storage != FactorStorage::half_scaled);
-            if (architecture == "sm_100")
-                stands_for_others = stands_for_others && set.storage == FactorStorage::double_precision &&
-                                    on_sm_100.insert(set.family).second;
-            const bool in_double = at_home && set.storage == FactorStorage::double_precision &&
-                                   (set.dof == 1 || set.dof == 4 || set.dof == 8);
-            if ((in_double || stands_for_others) != remaining) list.push_back({set, architecture});
+            bool stands_for_others = chosen.contains(name);
+            if (architecture != "sm_90")
+                stands_for_others = stands_for_others && set.storage == FactorStorage::double_precision;
+            if (architecture == "sm_100") stands_for_others = stands_for_others && on_sm_100.insert(set.family).second;
+            if (stands_for_others != remaining) list.push_back({set, architecture});
         }
     return list;
 }

@@ -220,6 +220,19 @@ TEST(Contexts, GiveTheSameBitsSideBySide) {
     EXPECT_EQ(of_one, of_three);
 }
 
+TEST(Memory, MovesToAnotherContextAndStaysInItsOwn) {
+    const Context one = Context::cpu(1), other = Context::cpu(1);
+    Buffer<int> made = copied_to(one, "made", std::vector<int>{3, 1, 4});
+    const int* const before = made.data();
+    Buffer<int> same = moved_to(Context(one), "moved", std::move(made));
+    EXPECT_EQ(same.data(), before);
+    const Buffer<int> moved = moved_to(other, "moved", std::move(same));
+    EXPECT_TRUE(moved.context().is(other));
+    EXPECT_EQ(std::vector<int>(moved.begin(), moved.end()), (std::vector<int>{3, 1, 4}));
+    EXPECT_EQ(other.ledger().held(), 3 * Index(sizeof(int)));
+    EXPECT_EQ(one.ledger().held(), 0);
+}
+
 TEST(Contexts, LeaveTheDefaultOfOpenMpAlone) {
     const int before = omp_get_max_threads();
     const Context context = Context::cpu(before + 2);

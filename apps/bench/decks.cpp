@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/bench/decks.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/backend.hpp"
+#include "apps/bench/heading.hpp"
+#include "apps/bench/kernels.hpp"
+#include "apps/run/verdict.hpp"
+#include "core/error.hpp"
+
+namespace hyperplane {
+
+int bench_decks(const Invocation& invocation, const std::string& kind, int repeats,
+                const std::function<std::string(const std::string& machine, double gigabytes)>& title,
+                const BenchDeck& bench) {
+    refuse_device(invocation, kind);
+    if (invocation.arguments.size() < 2) throw UsageError(fmt::format("bench {}: name one or more decks", kind));
+    nlohmann::json json;
+    const bool print = invocation.value("json") != "-";
+    double rate = 0.0;
+    for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
+        const std::string& deck = invocation.arguments[at];
+        const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
+        if (json.empty()) {
+            json = heading(kind, a_case.context);
+            json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
+            if (print) fmt::print("{}", title(describe(a_case.context), rate * 1e-9));
+        }
+        json["decks"].push_back(bench(deck, a_case, rate, print));
+        add_clocks(json, a_case.context);
+    }
+    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
+    return int(ExitCode::ok);
+}
+
+void refuse_device(const Invocation& invocation, const std::string& kind) {
+    if (invocation.has("device"))
+        throw UsageError(fmt::format("bench {}: --device is for cases; give --backend for decks", kind));
+}
+
+}  // namespace hyperplane

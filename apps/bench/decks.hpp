@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kinds of `bench` that measure a deck after the other.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "apps/command_line.hpp"
+#include "apps/run/case.hpp"
+
+namespace hyperplane {
+
+/// What `bench KIND DECK...` does with one deck: measures, prints lines if it is told to, and returns the deck's JSON.
+/// `rate` is that of a copy, in bytes a second.
+using BenchDeck = std::function<nlohmann::json(const std::string& deck, const Case& a_case, double rate, bool print)>;
+
+/// Calls `bench` for each deck that the command line names and writes the JSON where --json wants it. `title` makes the
+/// line above the first deck from the machine's name and the rate of a copy in GB/s. Returns the exit status; throws
+/// UsageError if no deck is named.
+int bench_decks(const Invocation& invocation, const std::string& kind, int repeats,
+                const std::function<std::string(const std::string& machine, double gigabytes)>& title,
+                const BenchDeck& bench);
+
+/// Refuses --device for a kind of bench that works on decks.
+void refuse_device(const Invocation& invocation, const std::string& kind);
+
+}  // namespace hyperplane
