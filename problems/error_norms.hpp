@@ -1,36 +1,55 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Norms of the difference to an exact solution, computed on the host.
+// Sums over the points of a grid, and norms of the difference to an exact solution, computed on the host.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
 #include "core/interfaces/problem.hpp"
+#include "core/vector/plane_sums.hpp"
 
 namespace hyperplane {
 
-/// The norms "max" and "rms" of u - exact over all points and unknowns. u lies in the host's memory; the results have
-/// the same bits for any number of threads.
+template <std::size_t n>
+struct PointSums {
+    double max = 0.0;
+    std::array<double, n> sum{};
+};
+
+/// Calls add(p, sums) for every point p, which adds to sums.sum and raises sums.max, and returns what comes of all
+/// points: line by line, then plane by plane, with the same bits for any number of threads. u lies in the host's memory
+/// and has the grid.
+template <std::size_t n, class Add>
+PointSums<n> sum_over_points(const Vector& u, const Add& add) {
+    const Grid grid = u.layout().grid();
+    const Index lines = Index(grid.ny) * grid.nz;
+    std::vector<double> largest(lines), partial(n * lines);
+#pragma omp parallel for schedule(static) num_threads(u.context().threads_for(grid.points()))
+    for (Index line = 0; line < lines; ++line) {
+        PointSums<n> of_line;
+        for (int i = 0; i < grid.nx; ++i) add(Int3{i, int(line % grid.ny), int(line / grid.ny)}, of_line);
+        largest[line] = of_line.max;
+        std::copy(of_line.sum.begin(), of_line.sum.end(), partial.begin() + n * line);
+    }
+    PointSums<n> all;
+    for (const double of_line : largest) all.max = std::fmax(all.max, of_line);
+    PlaneSums::of_lines(grid).add_up(partial, n, all.sum.data());
+    return all;
+}
+
+/// The norms "max" and "rms" of u - exact over all points and unknowns.
 template <class Exact>
 std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exact& exact) {
-    const Index lines = Index(grid.ny) * grid.nz;
-    std::vector<double> largest(lines, 0.0), squares(lines, 0.0);
-#pragma omp parallel for schedule(static) num_threads(u.context().threads_for(grid.points()))
-    for (Index line = 0; line < lines; ++line)
-        for (int i = 0; i < grid.nx; ++i) {
-            const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
-            for (int c = 0; c < u.dof(); ++c) {
-                const double error = u(p, c) - exact(p);
-                largest[line] = std::fmax(largest[line], std::abs(error));
-                squares[line] += error * error;
-            }
+    const auto found = sum_over_points<1>(u, [&](Int3 p, PointSums<1>& sums) {
+        for (int c = 0; c < u.dof(); ++c) {
+            const double error = u(p, c) - exact(p);
+            sums.max = std::fmax(sums.max, std::abs(error));
+            sums.sum[0] += error * error;
         }
-    double max = 0.0, sum = 0.0;
-    for (Index line = 0; line < lines; ++line) {
-        max = std::fmax(max, largest[line]);
-        sum += squares[line];
-    }
-    return {{"max", max}, {"rms", std::sqrt(sum / double(u.size()))}};
+    });
+    return {{"max", found.max}, {"rms", std::sqrt(found.sum[0] / double(grid.points() * u.dof()))}};
 }
 
 /// Norms of the error of one component; l1 and rms are means over the points.
@@ -38,29 +57,17 @@ struct FieldError {
     double max, l1, rms;
 };
 
-/// Norms of component c of u minus exact(p). u lies in the host's memory; the results have the same bits for any number
-/// of threads.
+/// Norms of component c of u minus exact(p).
 template <class Exact>
 FieldError field_error(const Vector& u, const Grid& grid, int c, const Exact& exact) {
-    const Index lines = Index(grid.ny) * grid.nz;
-    std::vector<FieldError> of_line(lines, {0.0, 0.0, 0.0});
-#pragma omp parallel for schedule(static) num_threads(u.context().threads_for(grid.points()))
-    for (Index line = 0; line < lines; ++line)
-        for (int i = 0; i < grid.nx; ++i) {
-            const Int3 p{i, int(line % grid.ny), int(line / grid.ny)};
-            const double error = std::abs(u(p, c) - exact(p));
-            of_line[line].max = std::fmax(of_line[line].max, error);
-            of_line[line].l1 += error;
-            of_line[line].rms += error * error;
-        }
-    FieldError all{0.0, 0.0, 0.0};
-    for (const FieldError& line : of_line) {
-        all.max = std::fmax(all.max, line.max);
-        all.l1 += line.l1;
-        all.rms += line.rms;
-    }
+    const auto found = sum_over_points<2>(u, [&](Int3 p, PointSums<2>& sums) {
+        const double error = std::abs(u(p, c) - exact(p));
+        sums.max = std::fmax(sums.max, error);
+        sums.sum[0] += error;
+        sums.sum[1] += error * error;
+    });
     const double points = double(grid.points());
-    return {all.max, all.l1 / points, std::sqrt(all.rms / points)};
+    return {found.max, found.sum[0] / points, std::sqrt(found.sum[1] / points)};
 }
 
 }  // namespace hyperplane

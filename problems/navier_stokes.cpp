@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/vector/point_values.hpp"
+#include "problems/error_norms.hpp"
 #include "problems/navier_stokes_keys.hpp"
 #include "problems/navier_stokes_loops.hpp"
 
@@ -89,24 +90,21 @@ std::vector<ErrorNorm> NavierStokes::errors(const Vector& u, double time) const 
         return flow_.kind == FlowCase::kovasznay ? kovasznay(c, at, flow_.viscosity)
                                                  : ethier_steinman(c, at, time, flow_.viscosity);
     };
-    const Grid& grid = shape_.grid;
-    double largest = 0.0, velocity = 0.0, pressure = 0.0, mean = 0.0;
-    for (Index row = 0; row < grid.points(); ++row) mean += u(grid.point(row), 3) - exact(grid.point(row), 3);
-    mean /= double(grid.points());
-    for (Index row = 0; row < grid.points(); ++row) {
-        const Int3 p = grid.point(row);
+    const double points = double(shape_.grid.points());
+    const auto pressure = [&](Int3 p) { return u(p, 3) - exact(p, 3); };
+    const double mean =
+        sum_over_points<1>(u, [&](Int3 p, PointSums<1>& sums) { sums.sum[0] += pressure(p); }).sum[0] / points;
+    const auto found = sum_over_points<2>(u, [&](Int3 p, PointSums<2>& sums) {
         for (int c = 0; c < 3; ++c) {
             const double error = u(p, c) - exact(p, c);
-            largest = std::fmax(largest, std::abs(error));
-            velocity += error * error;
+            sums.max = std::fmax(sums.max, std::abs(error));
+            sums.sum[0] += error * error;
         }
-        const double error = u(p, 3) - exact(p, 3) - mean;
-        pressure += error * error;
-    }
-    const double points = double(grid.points());
-    return {{"max", largest},
-            {"velocity_rms", std::sqrt(velocity / points)},
-            {"pressure_rms", std::sqrt(pressure / points)}};
+        sums.sum[1] += (pressure(p) - mean) * (pressure(p) - mean);
+    });
+    return {{"max", found.max},
+            {"velocity_rms", std::sqrt(found.sum[0] / points)},
+            {"pressure_rms", std::sqrt(found.sum[1] / points)}};
 }
 
 }  // namespace

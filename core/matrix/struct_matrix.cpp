@@ -4,18 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/vector/blas1.hpp"
+#include "core/vector/plane_sums.hpp"
 #include "core/vector/run_kernel.hpp"
 
 namespace hyperplane {
 namespace {
-
-/// Points in a piece of apply_flat.
-constexpr Index piece = 2048;
 
 void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
     if (dof < 1 || dof > max_dof) throw UsageError(fmt::format("dof must lie in 1..{}, not {}", max_dof, dof));
@@ -110,19 +107,22 @@ void StructMatrix::subtract_product(const Vector& b, const Vector& x, Vector& r)
 
 void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const {
     if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y, product);
-    std::vector<double> partial(std::size_t(layout().slots() / piece + 1));
+    const PlaneSums order(space(), 1);
+    std::vector<double> partial(std::size_t(order.blocks()));
     apply_flat(x, y, [&](Index at, Index first, int count) {
         for (int c = 0; c < dof(); ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
     });
-    *product = std::accumulate(partial.begin(), partial.end(), 0.0);
+    order.add_up(partial, 1, product);
 }
 
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
     const Index slots = layout().slots();
+    const PlaneSums order(space(), 1);
 #pragma omp parallel for schedule(static, 1) num_threads(context().threads_for(unknowns()))
-    for (Index first = 0; first < slots; first += piece) {
-        const int count = int(std::min(piece, slots - first));
+    for (Index at = 0; at < order.blocks(); ++at) {
+        const Index first = order.block(at).first;
+        const int count = int(order.block(at).count);
         thread_local std::vector<RunTerm> terms;
         for (int row = 0; row < dof(); ++row) {
             terms.clear();
@@ -136,7 +136,7 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
             }
             accumulate<+1>(terms, nullptr, y.component(row) + first, count);
         }
-        done(first / piece, first, count);
+        done(at, first, count);
     }
 }
 

@@ -95,9 +95,9 @@ public:
 
 private:
     Index plane(int entry, int row, int col) const { return (Index(entry * dof() + row) * dof() + col) * stride_; }
-    /// y = A x in natural layout without periodic axes, in pieces of consecutive slots that extend over many lines.
-    /// Where a neighbour lies outside the grid, some other value of x is multiplied by the zero stored there.
-    /// Calls done(piece, first slot, number of points) after each piece.
+    /// y = A x in natural layout without periodic axes, in blocks of consecutive slots of a plane that extend over many
+    /// lines. Where a neighbour lies outside the grid, some other value of x is multiplied by the zero stored there.
+    /// Calls done(block, first slot, number of points) after each block of PlaneSums(space(), 1).
     template <class Done>
     void apply_flat(const Vector& x, Vector& y, const Done& done) const;
     bool is_flat() const { return layout().kind() == LayoutKind::natural && !grid().any_periodic(); }

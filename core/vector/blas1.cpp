@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "core/vector/blas1_cuda.hpp"
+#include "core/vector/lane_sums.hpp"
 #include "core/vector/pipelined_step.hpp"
+#include "core/vector/plane_sums.hpp"
+#include "core/vector/run_kernel.hpp"
 
 namespace hyperplane {
 namespace {
@@ -32,62 +34,63 @@ double waited(const Vector& x, const Write& write) {
     return scalar;
 }
 
-/// Number of values in a block; it is fixed, so that sums do not depend on the number of threads.
-constexpr Index block = 2048;
-
-Index blocks_of(Index size) {
-    return (size + block - 1) / block;
-}
-
 // A pass over vectors begins where the previous pass ended, at values that the caches still hold: updates
 // go downwards, sums and matrix products upwards.
 enum class Walk { up, down };
 
-/// Calls body(block, first, count) for every block. Threads take neighbouring blocks at the same time.
+/// Calls body(block) for the numbers of all blocks, with the threads that a loop over `size` values uses. Threads take
+/// neighbouring blocks at the same time.
 template <class Body>
-void for_blocks(const Context& context, Index size, Walk walk, const Body& body) {
-    const Index count = blocks_of(size);
+void for_blocks(const Context& context, Index size, Index blocks, Walk walk, const Body& body) {
 #pragma omp parallel for schedule(static, 1) num_threads(context.threads_for(size))
-    for (Index turn = 0; turn < count; ++turn) {
-        const Index at = walk == Walk::up ? turn : count - 1 - turn;
-        body(at, at * block, std::min(block, size - at * block));
-    }
+    for (Index turn = 0; turn < blocks; ++turn) body(walk == Walk::up ? turn : blocks - 1 - turn);
 }
 
-/// Calls body(first, count) for every block, downwards.
+/// Calls body(first, count) for blocks of consecutive values, downwards.
 template <class Body>
 void update_blocks(const Context& context, Index size, const Body& body) {
-    for_blocks(context, size, Walk::down, [&](Index, Index first, Index count) { body(first, count); });
+    constexpr Index block = PlaneSums::longest;
+    for_blocks(context, size, (size + block - 1) / block, Walk::down,
+               [&](Index at) { body(at * block, std::min(block, size - at * block)); });
 }
 
-/// Sum over blocks of body(first, count), added up in the order of the blocks.
+/// Several sums over `components` components of vectors like x: body(first, count, sums) writes a block's part of sum m
+/// to sums[m], and h[m] is the sum of these parts.
 template <class Body>
-double sum_blocks(const Context& context, Index size, Walk walk, const Body& body) {
-    std::vector<double> partial(blocks_of(size));
-    for_blocks(context, size, walk, [&](Index at, Index first, Index count) { partial[at] = body(first, count); });
-    return std::accumulate(partial.begin(), partial.end(), 0.0);
+void sum_columns(const Vector& x, Index components, std::size_t columns, Walk walk, double* h, const Body& body) {
+    const PlaneSums order(x.space(), components);
+    std::vector<double> partial(std::size_t(order.blocks()) * columns);
+    for_blocks(x.context(), x.space().block_rows() * components, order.blocks(), walk, [&](Index at) {
+        const auto [first, count] = order.block(at);
+        body(first, count, partial.data() + std::size_t(at) * columns);
+    });
+    order.add_up(partial, columns, h);
+}
+
+/// The same over all components.
+template <class Body>
+void sum_columns(const Vector& x, std::size_t columns, Walk walk, double* h, const Body& body) {
+    sum_columns(x, x.dof(), columns, walk, h, body);
+}
+
+/// The sum of body(first, count) over blocks.
+template <class Body>
+double sum_blocks(const Vector& x, Index components, Walk walk, const Body& body) {
+    double total;
+    sum_columns(x, components, 1, walk, &total, [&](Index at, Index count, double* part) { *part = body(at, count); });
+    return total;
+}
+template <class Body>
+double sum_blocks(const Vector& x, Walk walk, const Body& body) {
+    return sum_blocks(x, x.dof(), walk, body);
 }
 
 // The loops are functions of plain pointers: with pointers captured by a closure, gcc 12 vectorises by gathering and
 // scattering every element.
 
-double dot_block(const double* x, const double* y, Index count) {
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (Index at = 0; at < count; ++at) total += x[at] * y[at];
-    return total;
-}
-
-double sum_block(const double* x, Index count) {
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (Index at = 0; at < count; ++at) total += x[at];
-    return total;
-}
-
 /// The sum of every step-th value.
 double sum_block(const double* x, Index step, Index count) {
-    if (step == 1) return sum_block(x, count);
+    if (step == 1) return sum_run(x, count);
     double total = 0.0;
     for (Index at = 0; at < count; ++at) total += x[at * step];
     return total;
@@ -119,14 +122,11 @@ void direction_block(const double* r, double c, double o, const double* v, doubl
 }
 
 double axpy_norm2_block(double a, const double* x, double* y, Index count) {
-    double total = 0.0;
-#pragma omp simd reduction(+ : total)
-    for (Index at = 0; at < count; ++at) {
-        const double value = y[at] + a * x[at];
-        y[at] = value;
-        total += value * value;
-    }
-    return total;
+    return sum_in_lanes(count, [=]<class T>(Index at) {
+        const T value = load<T>(y + at) + a * load<T>(x + at);
+        store(value, y + at);
+        return value * value;
+    });
 }
 
 void axpy_xpby_block(double a, double* x, const double* z, double b, double* p, Index count) {
@@ -145,25 +145,21 @@ void pipelined_block(const PipelinedVectors& of, const PipelinedCoefficients& by
     const double *v = of.v.data() + first, *n = of.n.data() + first;
     double *x = of.x.data() + first, *r = of.r.data() + first, *u = of.u.data() + first, *w = of.w.data() + first;
     double *p = of.p.data() + first, *s = of.s.data() + first, *q = of.q.data() + first, *z = of.z.data() + first;
-    double ru = 0.0, wu = 0.0, rr = 0.0, us_wp = 0.0, ps = 0.0;
-#pragma omp simd reduction(+ : ru, wu, rr, us_wp, ps)
-    for (Index at = 0; at < count; ++at) {
-        x[at] += alpha_before * p[at];
-        z[at] = n[at] + beta * z[at];
-        q[at] = v[at] + beta * q[at];
-        s[at] = w[at] + beta * s[at];
-        p[at] = u[at] + beta * p[at];
-        r[at] -= alpha * s[at];
-        u[at] -= alpha * q[at];
-        w[at] -= alpha * z[at];
-        ru += r[at] * u[at];
-        wu += w[at] * u[at];
-        rr += r[at] * r[at];
-        us_wp += u[at] * s[at] + w[at] * p[at];
-        ps += p[at] * s[at];
-    }
-    const double sums[pipelined_sums] = {ru, wu, rr, us_wp, ps};
-    std::copy_n(sums, pipelined_sums, sum);
+    const auto sums = sum_in_lanes<pipelined_sums>(count, [=]<class T>(Index at) {
+        const T p_before = load<T>(p + at), u_before = load<T>(u + at), w_before = load<T>(w + at);
+        store(load<T>(x + at) + alpha_before * p_before, x + at);
+        const T zs = load<T>(n + at) + beta * load<T>(z + at);
+        const T qs = load<T>(v + at) + beta * load<T>(q + at);
+        const T ss = w_before + beta * load<T>(s + at);
+        const T ps = u_before + beta * p_before;
+        const T rs = load<T>(r + at) - alpha * ss;
+        const T us = u_before - alpha * qs;
+        const T ws = w_before - alpha * zs;
+        store(zs, z + at), store(qs, q + at), store(ss, s + at), store(ps, p + at);
+        store(rs, r + at), store(us, u + at), store(ws, w + at);
+        return std::array<T, pipelined_sums>{rs * us, ws * us, rs * rs, us * ss + ws * ps, ps * ss};
+    });
+    std::copy(sums.begin(), sums.end(), sum);
 }
 
 void add_constant_block(double value, double* x, Index step, Index count) {
@@ -183,20 +179,8 @@ void xpby_or_copy_block(const double* z, double b, double* p, Index count) {
         xpby_block(z, b, p, count);
 }
 
-/// Sums of several columns: body(first, count, sums) writes a block's part of sum m to sums[m], and h[m] is the sum of
-/// these parts in the order of the blocks.
-template <class Body>
-void sum_columns(const Context& context, Index size, std::size_t columns, Walk walk, double* h, const Body& body) {
-    std::vector<double> partial(std::size_t(blocks_of(size)) * columns);
-    for_blocks(context, size, walk, [&](Index at, Index first, Index count) {
-        body(first, count, partial.data() + std::size_t(at) * columns);
-    });
-    std::fill(h, h + columns, 0.0);
-    for (std::size_t at = 0; at < partial.size(); ++at) h[at % columns] += partial[at];
-}
-
 void dots_block(Columns v, const double* w, Index first, Index count, double* h) {
-    for (std::size_t m = 0; m < v.size(); ++m) h[m] = dot_block(v[m]->data() + first, w + first, count);
+    for (std::size_t m = 0; m < v.size(); ++m) h[m] = dot_run(v[m]->data() + first, w + first, count);
 }
 
 void combination_block(double sign, const double* c, Columns v, double* w, Index first, Index count) {
@@ -278,8 +262,8 @@ void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v,
 void dot(const Vector& x, const Vector& y, double* product) {
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::dot(x, y, product);
-    *product = sum_blocks(x.context(), x.size(), Walk::up,
-                          [&](Index at, Index count) { return dot_block(x.data() + at, y.data() + at, count); });
+    *product =
+        sum_blocks(x, Walk::up, [&](Index at, Index count) { return dot_run(x.data() + at, y.data() + at, count); });
 }
 
 double dot(const Vector& x, const Vector& y) {
@@ -294,9 +278,9 @@ void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::dot_norm2(x, y, xy, yy);
     double both[2];
-    sum_columns(x.context(), x.size(), 2, Walk::up, both, [&](Index at, Index count, double* part) {
-        part[0] = dot_block(x.data() + at, y.data() + at, count);
-        part[1] = dot_block(y.data() + at, y.data() + at, count);
+    sum_columns(x, 2, Walk::up, both, [&](Index at, Index count, double* part) {
+        part[0] = dot_run(x.data() + at, y.data() + at, count);
+        part[1] = dot_run(y.data() + at, y.data() + at, count);
     });
     *xy = both[0];
     *yy = both[1];
@@ -307,7 +291,7 @@ void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
         if (on_gpu(y)) return cuda::axpy_norm2(a, x, y, yy);
     const double factor = a.value();
     if (factor == 0.0) return dot(y, y, yy);
-    *yy = sum_blocks(x.context(), x.size(), Walk::down, [&](Index at, Index count) {
+    *yy = sum_blocks(x, Walk::down, [&](Index at, Index count) {
         return axpy_norm2_block(factor, x.data() + at, y.data() + at, count);
     });
 }
@@ -318,9 +302,9 @@ void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u,
     const double factor = a.value();
     if (factor == 0.0) return dot_norm2(u, y, uy, yy);
     double both[2];
-    sum_columns(x.context(), x.size(), 2, Walk::down, both, [&](Index at, Index count, double* part) {
+    sum_columns(x, 2, Walk::down, both, [&](Index at, Index count, double* part) {
         part[0] = axpy_norm2_block(factor, x.data() + at, y.data() + at, count);
-        part[1] = dot_block(u.data() + at, y.data() + at, count);
+        part[1] = dot_run(u.data() + at, y.data() + at, count);
     });
     *yy = both[0];
     *uy = both[1];
@@ -342,7 +326,7 @@ void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vecto
 void dots(Columns v, const Vector& w, double* h) {
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::dots(v, w, h);
-    sum_columns(w.context(), w.size(), v.size(), Walk::up, h,
+    sum_columns(w, v.size(), Walk::up, h,
                 [&](Index at, Index count, double* part) { dots_block(v, w.data(), at, count, part); });
 }
 
@@ -356,16 +340,16 @@ void add_combination(double sign, const double* c, Columns v, Vector& w) {
 void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww) {
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination(sign, c, v, w, ww);
-    *ww = sum_blocks(w.context(), w.size(), Walk::down, [&](Index at, Index count) {
+    *ww = sum_blocks(w, Walk::down, [&](Index at, Index count) {
         combination_block(sign, c, v, w.data(), at, count);
-        return dot_block(w.data() + at, w.data() + at, count);
+        return dot_run(w.data() + at, w.data() + at, count);
     });
 }
 
 void add_combination_dots(double sign, const double* c, Columns v, Vector& w, double* h) {
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination_dots(sign, c, v, w, h);
-    sum_columns(w.context(), w.size(), v.size(), Walk::down, h, [&](Index at, Index count, double* part) {
+    sum_columns(w, v.size(), Walk::down, h, [&](Index at, Index count, double* part) {
         combination_block(sign, c, v, w.data(), at, count);
         dots_block(v, w.data(), at, count, part);
     });
@@ -375,7 +359,7 @@ void sum(const Vector& x, int component, double* total) {
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::sum(x, component, total);
     const double* const first = x.data() + x.first(component);
-    *total = sum_blocks(x.context(), x.space().block_rows(), Walk::up,
+    *total = sum_blocks(x, 1, Walk::up,
                         [&](Index at, Index count) { return sum_block(first + at * x.step(), x.step(), count); });
 }
 
@@ -404,7 +388,7 @@ void pipelined_step(const double* before, double* now, const PipelinedVectors& o
         by.alpha_before = 0.0;
         for (Vector* direction : {&of.p, &of.s, &of.q, &of.z}) set_zero(*direction);
     }
-    sum_columns(of.x.context(), of.x.size(), pipelined_sums, Walk::down, now,
+    sum_columns(of.x, pipelined_sums, Walk::down, now,
                 [&](Index first, Index count, double* sum) { pipelined_block(of, by, first, count, sum); });
 }
 
@@ -414,7 +398,7 @@ bool all_finite(const Vector& x) {
     const auto count_bad = [&](Index at, Index count) {
         return double(std::count_if(x.data() + at, x.data() + at + count, [](double v) { return !std::isfinite(v); }));
     };
-    return sum_blocks(x.context(), x.size(), Walk::up, count_bad) == 0.0;
+    return sum_blocks(x, Walk::up, count_bad) == 0.0;
 }
 
 }  // namespace hyperplane

@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "core/types.hpp"
+
 namespace hyperplane {
 
 /// The product a[t] x[t] for positions t in [begin, end) of a run.
@@ -22,21 +24,10 @@ void accumulate(std::span<const RunTerm> terms, const double* in, double* out, i
 /// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005, algorithm 5.3). `low` is scratch of `count` values.
 void subtract_exactly(std::span<const RunTerm> terms, const double* in, double* out, double* low, int count);
 
-/// x^T y of `count` values.
-inline double dot_run(const double* x, const double* y, int count) {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (int t = 0; t < count; ++t) sum += x[t] * y[t];
-    return sum;
-}
-
-/// Sum of x y z over `count` values.
-inline double dot_run3(const double* x, const double* y, const double* z, int count) {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (int t = 0; t < count; ++t) sum += x[t] * y[t] * z[t];
-    return sum;
-}
+/// The sum of `count` values, x^T y, and the sum of x y z, in the order of core/vector/lane_sums.hpp.
+double sum_run(const double* x, Index count);
+double dot_run(const double* x, const double* y, Index count);
+double dot_run3(const double* x, const double* y, const double* z, Index count);
 
 extern template void accumulate<+1>(std::span<const RunTerm>, const double*, double*, int);
 extern template void accumulate<-1>(std::span<const RunTerm>, const double*, double*, int);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/triangular/wavefront/wavefront.hpp"
 
-#include <numeric>
 #include <vector>
 
+#include "core/vector/plane_sums.hpp"
 #include "precond/triangular/wavefront/solve_cpu.hpp"
 #include "precond/triangular/wavefront/solve_cuda.hpp"
 
@@ -56,7 +56,7 @@ void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vecto
         wavefront_cpu::lower(factors, r, z, &of_line);
         wavefront_cpu::upper(factors, z);
     }
-    *rz = std::accumulate(of_line.begin(), of_line.end(), 0.0);
+    PlaneSums::of_lines(grid).add_up(of_line, 1, rz);
 }
 
 Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_unused]] Backend backend) const {
