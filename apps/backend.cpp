@@ -41,13 +41,28 @@ Index limit_of(const Parameters& parameters) {
                                                        : std::numeric_limits<Index>::max();
 }
 
+/// Throws UsageError where [device] takes a GPU. The machine's threads are shared among the ranks unless the deck says
+/// how many each has.
+Context context_of_rank(const Parameters& parameters, int threads, std::shared_ptr<Communicator> ranks) {
+    if (choose_backend(parameters) == Backend::cuda)
+        throw UsageError(parameters.where("device", "backend") +
+                         ": several ranks run on CPUs alone, and this deck takes a GPU; give device.backend = cpu, or "
+                         "leave out --ranks");
+    if (threads == 0) threads = std::max(1, Context::cpu().threads() / ranks->size());
+    return Context::cpu(threads, std::move(ranks));
+}
+
+Context context_of_backend(const Parameters& parameters, int threads) {
+    if (choose_backend(parameters) == Backend::cpu) return Context::cpu(threads);
+    return Context::cuda(int(parameters.integer("device", "gpu")), threads);
+}
+
 }  // namespace
 
-Context make_context(const Parameters& parameters) {
+Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks) {
     const int threads = int(parameters.integer("device", "threads"));
-    const Context context = choose_backend(parameters) == Backend::cpu
-                                ? Context::cpu(threads)
-                                : Context::cuda(int(parameters.integer("device", "gpu")), threads);
+    const Context context =
+        ranks ? context_of_rank(parameters, threads, ranks) : context_of_backend(parameters, threads);
     if (parameters.is_set("device", "memory_limit"))
         context.set_allocation_gate([&ledger = context.ledger(), limit = limit_of(parameters)](
                                         const std::string&, Index bytes) { return ledger.held() + bytes <= limit; });
@@ -56,7 +71,9 @@ Context make_context(const Parameters& parameters) {
 
 std::string describe(const Context& context) {
     if (context.backend() == Backend::cuda) return "cuda, " + context.stream().properties().name;
-    return fmt::format("cpu, {} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
+    const std::string threads = fmt::format("{} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
+    if (const Communicator* ranks = context.ranks()) return fmt::format("cpu, {} ranks of {}", ranks->size(), threads);
+    return "cpu, " + threads;
 }
 
 Index available_memory() {

@@ -2,6 +2,7 @@
 // [device]: the backend of a run, its name, and how much memory it has left.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "core/device/context.hpp"
@@ -10,10 +11,11 @@
 namespace hyperplane {
 
 /// The context that [device] chooses; `auto` takes the GPU if there is one that can be used. Throws DeviceError if the
-/// deck demands a GPU and none can be used.
-Context make_context(const Parameters& parameters);
+/// deck demands a GPU and none can be used. With ranks it is that of one of several ranks, on a CPU; throws UsageError
+/// if the deck takes a GPU.
+Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks = nullptr);
 
-/// "cpu, 2 threads" or "cuda, NVIDIA H200".
+/// "cpu, 2 threads", "cpu, 2 ranks of 1 thread" or "cuda, NVIDIA H200".
 std::string describe(const Context& context);
 
 /// Bytes that this process can still allocate: free memory of the machine or of its control group.

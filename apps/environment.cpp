@@ -71,6 +71,7 @@ std::map<std::string, std::string> environment(const Context& context, const std
         {"build_type", build_info().build_type},
         {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
     };
+    if (const Communicator* ranks = context.ranks()) found["ranks"] = fmt::format("{}", ranks->size());
     if (context.backend() == Backend::cuda) {
         const device::Properties& gpu = context.stream().properties();
         found["gpu"] = gpu.name;

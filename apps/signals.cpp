@@ -5,6 +5,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "core/ranks/cuts.hpp"
+
 namespace hyperplane {
 namespace {
 
@@ -66,6 +68,10 @@ void release_stop_signals() {
 int stop_signal() {
     if (looks_left > 0 && --looks_left == 0) std::raise(at_look);
     return noted.load(std::memory_order_relaxed);
+}
+
+int stop_signal(const Context& context) {
+    return int(of_first_rank(context, is_first_rank(context) ? stop_signal() : 0));
 }
 
 }  // namespace hyperplane

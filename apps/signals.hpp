@@ -10,6 +10,8 @@
 // another signal, by number. `run` checks before each time step, after each Newton step and in each iteration.
 #pragma once
 
+#include "core/device/context.hpp"
+
 namespace hyperplane {
 
 /// Blocks the signals until one of the next two functions is called, also in programs that are started from here.
@@ -22,5 +24,7 @@ void catch_stop_signals();
 void release_stop_signals();
 /// The signal that was noted, or 0. For the main thread.
 int stop_signal();
+/// The signal that the first rank has noted, on all ranks, which must ask at the same time.
+int stop_signal(const Context& context);
 
 }  // namespace hyperplane

@@ -59,6 +59,11 @@ struct DeviceError : Error {
     explicit DeviceError(const std::string& message) : Error(ExitCode::no_device, message) {}
 };
 
+/// What ends the ranks of a run when another rank has failed; the message has that rank's number and reason.
+struct RanksAborted : Error {
+    RanksAborted(ExitCode code, const std::string& message) : Error(code, message) {}
+};
+
 /// A preconditioner that cannot be set up, e.g. a zero pivot; the message names the cell.
 struct SetupError : Error {
     explicit SetupError(const std::string& message) : Error(ExitCode::preconditioner, message) {}

@@ -79,6 +79,8 @@ std::string cut(const std::string& text) {
 }  // namespace
 
 Quiet::Quiet() {
+    static std::recursive_mutex mutex;
+    alone_ = std::unique_lock(mutex);
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }

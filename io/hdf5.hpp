@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -16,7 +17,8 @@
 
 namespace hyperplane::hdf5 {
 
-/// Keeps HDF5 from printing its error stack; its innermost message goes to the log.
+/// Keeps HDF5 from printing its error stack; its innermost message goes to the log. Only one thread has such an object
+/// at a time, since HDF5 as Debian builds it must not be called by several.
 class Quiet {
 public:
     Quiet();
@@ -25,6 +27,7 @@ public:
     Quiet& operator=(const Quiet&) = delete;
 
 private:
+    std::unique_lock<std::recursive_mutex> alone_;
     H5E_auto2_t function_ = nullptr;
     void* data_ = nullptr;
 };

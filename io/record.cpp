@@ -40,6 +40,7 @@ void DiagnosticTable::add(Index at, double when, const std::vector<Diagnostic>& 
 struct RecordWriter::Impl {
     RecordData data;
     Overwrite overwrite;
+    bool written = true;
     std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     std::string part() const { return data.path + ".part"; }
     /// Sets how long the newest part has taken, and how it ended.
@@ -89,6 +90,13 @@ RecordWriter::RecordWriter(const std::string& path, const RecordHeader& header, 
     publish();
 }
 
+RecordWriter RecordWriter::in_memory(const RecordHeader& header) {
+    RecordWriter record;
+    record.impl_ = std::make_unique<Impl>(begin_record("", header), Overwrite::own, false);
+    return record;
+}
+
+RecordWriter::RecordWriter() = default;
 RecordWriter::~RecordWriter() = default;
 RecordWriter::RecordWriter(RecordWriter&&) noexcept = default;
 
@@ -155,11 +163,13 @@ std::vector<char> RecordWriter::image(const RunState& state) const {
 }
 
 void RecordWriter::publish() {
+    if (!impl_->written) return;
     impl_->close_part("running");
     write_record(impl_->data, impl_->part(), impl_->overwrite);
 }
 
 void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message) {
+    if (!impl_->written) return;
     RecordData& d = impl_->data;
     impl_->close_part(status);
     d.status = status;

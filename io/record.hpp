@@ -90,6 +90,8 @@ public:
     /// Publishes a record with this header. Throws FileError if FILE or FILE.part cannot be written, or exist and may
     /// not be replaced.
     RecordWriter(const std::string& path, const RecordHeader& header, Overwrite overwrite = Overwrite::own);
+    /// A record that is kept in memory and never written: that of a rank which is not the first.
+    static RecordWriter in_memory(const RecordHeader& header);
     ~RecordWriter();
     RecordWriter(RecordWriter&&) noexcept;
 
@@ -119,6 +121,8 @@ public:
     void finish(const std::string& status, ExitCode exit_code, const std::string& message);
 
 private:
+    RecordWriter();
+
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"
 
@@ -130,9 +131,9 @@ std::vector<double> natural_order(const Vector& x, int component) {
         return ordered;
     }
     for_each_point(x.context(), x.layout(), [&](Int3 p, Index slot) {
-        ordered[static_cast<std::size_t>(x.layout().grid().row(p))] = values[slot];
+        ordered[static_cast<std::size_t>(x.layout().grid().row(p) - x.space().first_block_row())] = values[slot];
     });
-    return ordered;
+    return x.layout().is_part() ? on_first_rank(x.context(), std::move(ordered)) : ordered;
 }
 
 }  // namespace hyperplane

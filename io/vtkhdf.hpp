@@ -22,7 +22,7 @@ struct NamedField {
 void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields,
                   Overwrite overwrite = Overwrite::own);
 
-/// One component of a vector in natural order.
+/// One component of a vector in natural order; where several ranks have parts of it, all of it on rank 0 alone.
 std::vector<double> natural_order(const Vector& x, int component);
 
 }  // namespace hyperplane

@@ -12,6 +12,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/registry.hpp"
+#include "core/ranks/cuts.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/kernel_set.hpp"
 
@@ -21,6 +22,12 @@ namespace hyperplane {
 struct PreconditionerSetting {
     Context context;
     MatrixShape matrix;
+
+    /// A layout of the matrix's grid; where the context is that of one of several ranks, of its part.
+    Layout layout(LayoutKind kind, LevelMap levels) const {
+        return part_of(context, Layout(kind, matrix.grid(), levels), matrix.halo());
+    }
+    Layout natural_layout() const { return layout(LayoutKind::natural, matrix.stencil().level_map()); }
 };
 
 /// Makes a preconditioner. Throws UsageError for parameters that it does not support.
@@ -63,6 +70,7 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// An exact incomplete elimination: for an M-matrix, A = M - (M - A) is a regular splitting (Meijerink and van der
     /// Vorst 1977), so the eigenvalues of M^-1 A lie in (0, 2).
     bool regular_splitting = false;
+    bool on_ranks = false;     ///< runs on several ranks
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/point_values.hpp"
 #include "problems/artificial_compressibility_loops.hpp"
@@ -24,7 +25,7 @@ public:
           cfl_(cfl),
           time_step_(time_step),
           energy_(context, shape_.grid, "kinetic energy") {
-        if (flow_.coupled) state_ = Buffer<double>(context, "uncoupled state", shape_.grid.points() * shape_.dof);
+        if (flow_.coupled) state_ = Vector(context, natural_part(context), shape_.dof, "uncoupled state");
     }
 
     const SystemShape& shape() const override { return shape_; }
@@ -48,10 +49,14 @@ public:
     }
 
 private:
+    Layout natural_part(const Context& context) const {
+        return part_of(context, Layout(LayoutKind::natural, shape_.grid, {}), shape_.matrix().halo());
+    }
     /// Q of the state u: H u if the unknowns are coupled.
     ConstVectorView uncoupled(const Vector& u) const {
         if (!flow_.coupled) return view(u);
         cavity_combine(flow_, {1.0, 0.0, 0.0}, {&u, nullptr, nullptr}, {u.layout(), state_.data()});
+        exchange_halo(state_);
         return {u.layout(), state_.data()};
     }
 
@@ -59,7 +64,7 @@ private:
     CavityFlow flow_;
     CflRange cfl_;
     double time_step_;
-    mutable Buffer<double> state_;
+    mutable Vector state_;  ///< in the layout of the state that it was computed from
     mutable PointValues energy_;
 };
 
@@ -194,6 +199,7 @@ std::unique_ptr<Problem> create_artificial_compressibility(const Parameters& par
                       .stencil = Stencil::star7(),
                       .dof = flow.dof(),
                       .linear = false,
+                      .planes_read = 2,
                       .regime = Regime::pseudo_transient,
                       .components = component_names(flow)};
     const CflRange cfl = cfl_range(parameters, 5.0, 50.0);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/error.hpp"
 #include "core/vector/blas1.hpp"
 #include "problems/cahn_hilliard_keys.hpp"
 #include "problems/cahn_hilliard_rows.hpp"
@@ -123,6 +124,10 @@ private:
 
 std::unique_ptr<Problem> create_cahn_hilliard(const Parameters& parameters, const Context& context, const InputFiles&) {
     const MixtureKeys keys = read_mixture_keys(parameters);
+    if (keys.mixture.sigma > 0.0 && context.ranks())
+        throw UsageError(parameters.where("problem", "sigma") +
+                         ": the long-range energy transforms whole lines along z, which several ranks do not have; run "
+                         "it on one rank, or without sigma");
     SystemShape shape{.grid = keys.domain.grid,
                       .stencil = Stencil::diamond25(),
                       .dof = keys.fields,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/interfaces/problem.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/plane_sums.hpp"
 
 namespace hyperplane {
@@ -19,23 +20,24 @@ struct PointSums {
 };
 
 /// Calls add(p, sums) for every point p, which adds to sums.sum and raises sums.max, and returns what comes of all
-/// points: line by line, then plane by plane, with the same bits for any number of threads. u lies in the host's memory
-/// and has the grid.
+/// points: line by line, then plane by plane, with the same bits for any number of threads and ranks. u lies in the
+/// host's memory and has the grid.
 template <std::size_t n, class Add>
 PointSums<n> sum_over_points(const Vector& u, const Add& add) {
-    const Grid grid = u.layout().grid();
-    const Index lines = Index(grid.ny) * grid.nz;
+    const Layout& layout = u.layout();
+    const Index ny = layout.grid().ny, lines = ny * layout.planes(), first = ny * layout.begin_plane();
     std::vector<double> largest(lines), partial(n * lines);
-#pragma omp parallel for schedule(static) num_threads(u.context().threads_for(grid.points()))
+#pragma omp parallel for schedule(static) num_threads(u.context().threads_for(layout.slots()))
     for (Index line = 0; line < lines; ++line) {
         PointSums<n> of_line;
-        for (int i = 0; i < grid.nx; ++i) add(Int3{i, int(line % grid.ny), int(line / grid.ny)}, of_line);
+        for (int i = 0; i < layout.grid().nx; ++i) add(Int3{i, int(line % ny), int((first + line) / ny)}, of_line);
         largest[line] = of_line.max;
         std::copy(of_line.sum.begin(), of_line.sum.end(), partial.begin() + n * line);
     }
     PointSums<n> all;
     for (const double of_line : largest) all.max = std::fmax(all.max, of_line);
-    PlaneSums::of_lines(grid).add_up(partial, n, all.sum.data());
+    all.max = largest_of_ranks(u.context(), all.max);
+    PlaneSums::of_lines(layout).add_up(u.context(), partial, n, all.sum.data());
     return all;
 }
 

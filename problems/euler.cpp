@@ -51,7 +51,7 @@ public:
         const PointValue worst = values_.smallest(u.layout());
         if (worst.value > 0.0) return std::nullopt;
         Vector copy;
-        const bool dense = on_host(u, copy)(worst.point, 0) > 0.0;
+        const bool dense = value_at(on_host(u, copy), worst.point, 0) > 0.0;
         return BadState{worst.point, dense ? "pressure" : "density", worst.value};
     }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override {
@@ -122,6 +122,7 @@ std::unique_ptr<Problem> create_euler(const Parameters& parameters, const Contex
                       .dof = 5,
                       .separate_preconditioner_matrix = keys.preconditioner_jacobian != keys.jacobian,
                       .linear = false,
+                      .planes_read = 2,
                       .regime = keys.regime,
                       .components = {"density", "momentum_x", "momentum_y", "momentum_z", "energy"}};
     return std::make_unique<Euler>(std::move(shape), keys, context);

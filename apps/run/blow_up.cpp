@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <vector>
 
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 
 namespace hyperplane {
@@ -13,11 +16,21 @@ std::optional<BadState> find_not_finite(const SystemShape& shape, const Vector& 
     if (all_finite(x)) return std::nullopt;
     Vector copy;
     const Vector& host = on_host(x, copy);
-    for (Index row = 0; row < shape.grid.points(); ++row)
-        for (int c = 0; c < shape.dof; ++c)
-            if (const double value = host.data()[host.first(c) + host.space().slot(row) * host.step()];
-                !std::isfinite(value))
-                return BadState{shape.grid.point(row), prefix + shape.components.at(c), value};
+    const IndexSpace& space = host.space();
+    const std::array<double, 3> none{-1.0, 0.0, 0.0};
+    const auto first = [&] {  // row, component and value
+        for (Index row = 0; row < space.block_rows(); ++row)
+            for (int c = 0; c < shape.dof; ++c)
+                if (const double value = host.data()[host.first(c) + space.slot(row) * host.step()];
+                    !std::isfinite(value))
+                    return std::array<double, 3>{double(space.first_block_row() + row), double(c), value};
+        return none;
+    }();
+    const std::vector<double> all = gathered(x.context(), {first.begin(), first.end()});
+    for (std::size_t at = 0; at < all.size(); at += 3)
+        if (all[at] >= 0.0)
+            return BadState{shape.grid.point(Index(all[at])), prefix + shape.components.at(std::size_t(all[at + 1])),
+                            all[at + 2]};
     return std::nullopt;
 }
 

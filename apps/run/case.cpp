@@ -15,11 +15,13 @@
 
 #include "apps/deck/schema.hpp"
 #include "apps/run/initial_state.hpp"
+#include "apps/run/ranks.hpp"
 #include "io/checkpoint.hpp"
 #include "io/matrix_files.hpp"
 #include "io/record.hpp"
 #include "io/rival_names.hpp"
 #include "problems/general_form.hpp"
+#include "problems/on_ranks.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
 
@@ -34,10 +36,13 @@ public:
         try {
             step();
         } catch (const UsageError& error) {
-            text_ += (text_.empty() ? "" : "\n") + std::string(error.what());
+            add(error.what());
         }
     }
-    void add(const std::string& message) { text_ += (text_.empty() ? "" : "\n") + message; }
+    /// Several parts of a case may find the same contradiction.
+    void add(const std::string& message) {
+        if (text_.find(message) == text_.npos) text_ += (text_.empty() ? "" : "\n") + message;
+    }
     void report() const {
         if (!text_.empty()) throw UsageError(text_);
     }
@@ -65,6 +70,9 @@ IndexSpace choose_space(const Parameters& parameters, const PreconditionerPlan& 
         throw UsageError(parameters.where("device", "layout") +
                          ": a general matrix has plain rows and no layout; leave the key out");
     const Layout& layout = plan.space.layout();
+    if (layout.is_part())
+        throw UsageError(parameters.where("device", "layout") +
+                         ": several ranks need the natural layout; leave the key out");
     return Layout(asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, layout.grid(), layout.levels());
 }
 
@@ -139,6 +147,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     found.report();
 
     IndexSpace space = choose_space(parameters, plan);
+    if (context.ranks()) problem = on_ranks(problem);
     const StopCriteria criteria = stop_criteria(parameters);
     return {std::move(deck),
             overrides,
@@ -206,8 +215,8 @@ std::optional<Index> Case::steps() const {
 }
 
 MemoryPlan Case::memory_plan(bool solved_before) const {
-    const Index vector = space.block_rows() * shape().dof * Index(sizeof(double));
-    const Index matrix = bytes_of(shape().matrix(), context.backend());
+    const Index vector = space.slots_in_memory() * shape().dof * Index(sizeof(double));
+    const Index matrix = bytes_of(shape().matrix(), space, context.backend());
     MemoryPlan memory;
     memory.by_label["matrix"] = matrix;
     if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;
@@ -284,8 +293,8 @@ Deck read_deck_or_record(const std::string& path) {
     return deck;
 }
 
-Case read_case(const Invocation& invocation) {
-    const std::vector<std::string> overrides = deck_overrides(invocation);
+/// Throws UsageError if the deck is a study.
+Deck read_deck_of_case(const Invocation& invocation) {
     Deck deck = read_deck_or_record(invocation.arguments.at(0));
     for (const DeckLine& section : deck.sections)
         if (section.text == "sweep")
@@ -293,18 +302,24 @@ Case read_case(const Invocation& invocation) {
                 fmt::format("{0}:{1}: with a section [sweep] this is a study: hyperplane study run {0} runs "
                             "its cases, hyperplane run {0} --case NAME one of them",
                             deck.file, section.line));
-    Case made = build_case(std::move(deck), overrides);
+    return deck;
+}
+
+Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks) {
+    const std::vector<std::string> overrides = deck_overrides(invocation);
+    Case made = build_case(read_deck_of_case(invocation), overrides, ranks);
     made.overwrite = invocation.overwrite();
     return made;
 }
 
-Case build_case(Deck deck, const std::vector<std::string>& overrides) {
+Case build_case(Deck deck, const std::vector<std::string>& overrides, const std::shared_ptr<Communicator>& ranks) {
     std::vector<DeckEntry> entries;
     for (const std::string& text : overrides) entries.push_back(parse_override(text));
     Parameters parameters = resolve(deck, entries, deck_schema());
     Contradictions found;
     check_expectations(parameters, found);
-    Foundation foundation{make_context(parameters), nullptr};
+    if (ranks) found.collect([&] { check_ranks(parameters); });
+    Foundation foundation{make_context(parameters, ranks), nullptr};
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
     if (foundation.problem) found.collect([&] { check_checkpoints(parameters, *foundation.problem); });
     Case built = build_on(foundation, std::move(deck), overrides, std::move(parameters), found);

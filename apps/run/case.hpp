@@ -71,8 +71,10 @@ std::string absolute_folder_of(const Deck& deck);
 
 /// Reads the deck named first on the command line and its overrides, and builds
 /// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
-Case read_case(const Invocation& invocation);
-Case build_case(Deck deck, const std::vector<std::string>& overrides);
+/// With `ranks` that of one of several ranks; what does not work on them is among the contradictions.
+Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks = nullptr);
+Case build_case(Deck deck, const std::vector<std::string>& overrides,
+                const std::shared_ptr<Communicator>& ranks = nullptr);
 
 /// What does not depend on the solver and the preconditioner for a deck's problem.
 struct Foundation {

@@ -5,6 +5,8 @@
 
 #include <ratio>
 
+#include "core/ranks/cuts.hpp"
+
 namespace hyperplane {
 
 void Checkpoints::begin(Index step) {
@@ -20,10 +22,12 @@ bool Checkpoints::due_after(Index step) const {
 bool Checkpoints::due_by_clock() const {
     using Minutes = std::chrono::duration<double, std::ratio<60>>;
     return case_.parameters.is_set("output", "checkpoint_minutes") &&
-           Clock::now() - time_ >= Minutes(case_.parameters.real("output", "checkpoint_minutes"));
+           of_first_rank(case_.context,
+                         Clock::now() - time_ >= Minutes(case_.parameters.real("output", "checkpoint_minutes"))) != 0.0;
 }
 
 void Checkpoints::write(const RunState& state) {
+    if (!is_first_rank(case_.context)) return begin(state.step);
     slots_.write(record_, state);
     spdlog::debug("checkpoint in step {}, Newton step {}, iteration {}", state.step + 1, state.newton,
                   state.iterations);

@@ -17,6 +17,7 @@ public:
     /// Called when the run begins, after `step` completed steps.
     void begin(Index step);
     bool due_after(Index step) const;
+    /// By the first rank's clock, on all ranks.
     bool due_by_clock() const;
     void write(const RunState& state);
 

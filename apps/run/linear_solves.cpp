@@ -9,8 +9,18 @@
 
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
+#include "core/ranks/cuts.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// Number of coefficients held in memory; where ranks share the grid, what one rank would hold.
+Index stored_of_all_ranks(const SystemMatrix& a, const MatrixShape& shape) {
+    if (!a.context().ranks()) return a.stored();
+    return bytes_of(shape, shape.natural_space(), a.backend()) / Index(sizeof(double));
+}
+
+}  // namespace
 
 void LinearSolves::resume(SolverItems state, Index iterations) {
     state_ = std::move(state);
@@ -23,13 +33,14 @@ void LinearSolves::add_time_before(double setup, double solve) {
 }
 
 SolveReport LinearSolves::solve(const Newton::LinearTask& task, const March& march) {
-    const LinearSystem& system = task.system;
-    if (task.refreshed && task.setup.pivots_modified > 0) {
+    const bool speaks = is_first_rank(case_.context);
+    const MatrixShape matrix = case_.shape().matrix();
+    if (speaks && task.refreshed && task.setup.pivots_modified > 0) {
         progress_.end_line();
         spdlog::warn("{}: {} modified, shift {:g}", case_.name("preconditioner"),
                      counted(task.setup.pivots_modified, "pivot"), task.setup.shift);
     }
-    if (task.refreshed && task.setup.values_flushed > 0) {
+    if (speaks && task.refreshed && task.setup.values_flushed > 0) {
         progress_.end_line();
         const char* section = case_.parameters.has("preconditioner", "storage") ? "preconditioner" : "smoother";
         spdlog::warn("{}: {} values of the factors are too small for {}.storage = {} and became zero",
@@ -42,8 +53,8 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, const March& mar
     History history;
     SolveRow row{.step = march.step,
                  .newton = task.newton,
-                 .unknowns = system.a->unknowns(),
-                 .stored_entries = system.a->stored(),
+                 .unknowns = matrix.unknowns(),
+                 .stored_entries = stored_of_all_ranks(*task.system.a, matrix),
                  .report = run(task, march, history),
                  .setup = task.setup};
     row.setup_seconds = setup_so_far_;
@@ -60,7 +71,7 @@ SolveReport LinearSolves::run(const Newton::LinearTask& task, const March& march
     for (const auto& [name, values] : std::exchange(state_, {})) state.put(name, values);
     iterations_ = 0;
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
-    history.set_interrupt([this] { return stop_signal() != 0 || checkpoints_.due_by_clock(); });
+    history.set_interrupt([this] { return stop_signal(case_.context) != 0 || checkpoints_.due_by_clock(); });
     progress_.begin(march, task.rtol);
     case_.solver->set_rtol(task.rtol);
 
@@ -74,7 +85,7 @@ SolveReport LinearSolves::run(const Newton::LinearTask& task, const March& march
         const StateStore* from = state.items().empty() ? nullptr : &state;
         report = case_.solver->solve(a, m, task.system.b, task.du, history, {.save = &reached, .from = from});
         state = std::move(reached);
-        if (report.reason != StopReason::interrupted || stop_signal()) break;
+        if (report.reason != StopReason::interrupted || stop_signal(case_.context)) break;
         solve_so_far_ = solve_before + seconds_since(begin);
         keep_(report.iterations, state.items());
     }

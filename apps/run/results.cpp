@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/results.hpp"
 
+#include "core/ranks/cuts.hpp"
 #include "io/vtkhdf.hpp"
 
 namespace hyperplane {
@@ -12,6 +13,7 @@ void write_fields(const Case& a_case, const Vector& u, Outcome& outcome) {
     std::vector<NamedField> fields;
     for (int c = 0; c < a_case.shape().dof; ++c)
         fields.push_back({a_case.shape().components.at(c), natural_order(u, c)});
+    if (!is_first_rank(a_case.context)) return;
     write_vtkhdf(outcome.fields_file, a_case.shape().grid, fields, a_case.overwrite);
 }
 

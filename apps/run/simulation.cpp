@@ -15,6 +15,7 @@
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
+#include "core/ranks/cuts.hpp"
 #include "precond/factors/pivot_error.hpp"
 
 namespace hyperplane {
@@ -66,14 +67,20 @@ Outcome Simulation::run() {
     } catch (const Error& error) {
         outcome_.code = error.code();
         outcome_.message = error.what();
+        end_other_ranks();
     } catch (const std::bad_alloc&) {
         outcome_.code = ExitCode::out_of_memory;
         outcome_.message = "out of memory; held so far:\n" + case_.context.ledger().table();
+        end_other_ranks();
     }
     solves_.end_line();
     keep_costs();
     outcome_.parts = record_.parts();
     return outcome_;
+}
+
+void Simulation::end_other_ranks() {
+    if (Communicator* ranks = case_.context.ranks()) ranks->abort(outcome_.code, outcome_.message);
 }
 
 void Simulation::keep_costs() {
@@ -95,7 +102,7 @@ void Simulation::march() {
     auto published = std::chrono::steady_clock::now();
     checkpoints_.begin(stepper_->steps_done());
     while (!stepper_->ended()) {
-        if (stop_signal() && !within_) return preempt(false);
+        if (stop_signal(case_.context) && !within_) return preempt(false);
         if (!attempt()) return;
         if (!stepper_->ended() && checkpoints_.due_after(stepper_->steps_done())) {
             keep_costs();
@@ -166,7 +173,7 @@ bool Simulation::attempt() {
 
 bool Simulation::solve_step(const TimeLevel& level, StepRow& row) {
     while (newton_->going()) {
-        if (stop_signal()) return preempt(true), false;
+        if (stop_signal(case_.context)) return preempt(true), false;
         newton_step(level, row);
         if (!newton_->going() && newton_->reason() == NewtonReason::interrupted) return preempt(true), false;
     }
@@ -248,6 +255,7 @@ std::string Simulation::culprit(NewtonReason reason) {
 void Simulation::fail(const StepRow& row, EndReason reason, const std::string& why) {
     failure_ = case_.shape().regime == Regime::steady ? why : fmt::format("step {}: {}", row.step, why);
     if (!stepper_->reject(u_, reason)) return;
+    if (!is_first_rank(case_.context)) return;
     solves_.end_line();
     spdlog::warn("{}; repeated with a step a quarter as long", failure_);
 }
@@ -295,8 +303,8 @@ void Simulation::preempt(bool within) {
     outcome_.code = ExitCode::checkpointed;
     outcome_.end = to_string(EndReason::interrupted);
     outcome_.message =
-        fmt::format("stopped by signal {} in step {} after {}; run the same deck again to go on", stop_signal(),
-                    stepper_->steps_done() + 1, counted(solves_.iterations(), "iteration"));
+        fmt::format("stopped by signal {} in step {} after {}; run the same deck again to go on",
+                    stop_signal(case_.context), stepper_->steps_done() + 1, counted(solves_.iterations(), "iteration"));
     record_.set_state(state(within, solves_.iterations(), solves_.state()));
 }
 

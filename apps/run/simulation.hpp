@@ -48,6 +48,8 @@ private:
     std::string explain_linear() const;
     void fail(const StepRow& row, EndReason reason, const std::string& why);
     void add_diagnostics();
+    /// After an error that the other ranks may not have met.
+    void end_other_ranks();
     /// Copies the current timers and memory to the record, which may be written at any moment.
     void keep_costs();
     void end(EndReason reason);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -21,6 +22,8 @@
 #include "apps/study/one_case.hpp"
 #include "apps/verbs.hpp"
 #include "core/counted.hpp"
+#include "core/ranks/cuts.hpp"
+#include "core/ranks/threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -37,9 +40,12 @@ void check_memory(const Case& a_case) {
     const MemoryPlan plan = a_case.memory_plan();
     const Context& context = a_case.context;
     const Index available = available_memory(context);
-    if (plan.total() > available)
+    Index needed = 0;
+    for (const double of_rank : gathered(context, {double(plan.total())})) needed += Index(of_rank);
+    if (needed > available)
         throw OutOfMemory(
-            fmt::format("the run needs {}, {} has {} left:\n{}", in_mib(plan.total()),
+            fmt::format("the run needs {}{}, {} has {} left:\n{}", in_mib(needed),
+                        context.ranks() ? fmt::format(" on {} ranks", context.ranks()->size()) : "",
                         context.backend() == Backend::cpu ? "this machine" : context.stream().properties().name,
                         in_mib(available), plan.table()));
 }
@@ -86,22 +92,15 @@ void announce(const Case& a_case) {
     spdlog::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }
 
-/// `labels` are added to the record's environment. `lock` is the record's lock if it is held already.
-int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation,
-             std::unique_ptr<OutputLock> lock) {
-    check_memory(a_case);
-    announce(a_case);
-    a_case.guard_outputs();
-    if (!lock) lock = std::make_unique<OutputLock>(lock_request(a_case.record_path(), invocation));
-    std::optional<RecordData> before = find_beginning(a_case, restart_asked(invocation));
-
-    RecordHeader header = header_of(a_case);
-    header.environment.insert(labels.begin(), labels.end());
-    RecordWriter record(a_case.record_path(), header, a_case.overwrite);
-    record.publish();
-    Simulation simulation(a_case, record, {Progress::style_for_stderr(invocation.has("quiet")), a_case.criteria});
+/// Computes a case and records it; `before` is what it goes on from.
+Outcome compute(const Case& a_case, RecordWriter& record, Progress::Style style, std::optional<RecordData> before) {
+    Simulation simulation(a_case, record, {style, a_case.criteria});
     if (before) simulation.resume(std::move(*before));
-    const Outcome outcome = simulation.run();
+    return simulation.run();
+}
+
+/// Judges and finishes a run, and prints the verdict; returns the exit status.
+int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, const Invocation& invocation) {
     const Judgement judgement = judge(a_case.parameters, outcome);
     if (a_case.parameters.boolean("output", "measure_limit")) measure_limit(a_case, outcome, record);
 
@@ -117,11 +116,67 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
     return int(judgement.code);
 }
 
+/// What a run goes on from: the first rank finds it under the lock, and ranks that are threads of one process share it.
+struct Beginning {
+    std::unique_ptr<OutputLock> lock;  ///< of the record
+    std::optional<RecordData> before;
+
+    /// Returns what this rank goes on from.
+    std::optional<RecordData> find(const Case& a_case, const Invocation& invocation) {
+        const Restart restart = restart_asked(invocation);
+        if (is_first_rank(a_case.context)) {
+            announce(a_case);
+            a_case.guard_outputs();
+            if (!lock) lock = std::make_unique<OutputLock>(lock_request(a_case.record_path(), invocation));
+            before = find_beginning(a_case, restart);
+        }
+        if (of_first_rank(a_case.context, before.has_value()) == 0.0) return std::nullopt;
+        return before ? before : find_beginning(a_case, restart);
+    }
+};
+
+/// `labels` are added to the record's environment. On ranks after the first nothing is written or printed.
+int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation,
+             Beginning& beginning) {
+    check_memory(a_case);
+    std::optional<RecordData> before = beginning.find(a_case, invocation);
+    RecordHeader header = header_of(a_case);
+    header.environment.insert(labels.begin(), labels.end());
+    if (!is_first_rank(a_case.context)) {
+        RecordWriter none = RecordWriter::in_memory(header);
+        return int(compute(a_case, none, Progress::Style::none, std::move(before)).code);
+    }
+    RecordWriter record(a_case.record_path(), header, a_case.overwrite);
+    record.publish();
+    const Outcome outcome =
+        compute(a_case, record, Progress::style_for_stderr(invocation.has("quiet")), std::move(before));
+    return conclude(a_case, outcome, record, invocation);
+}
+
+int run_on_ranks(const Invocation& invocation, int ranks) {
+    if (invocation.has("case")) throw UsageError("--ranks: a case of a study runs on one rank; leave out --ranks");
+    Beginning beginning;
+    std::mutex building;  // problems may read files through HDF5 and print
+    int status = 0;
+    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
+        const Case a_case = [&] {
+            const std::lock_guard lock(building);
+            return read_case(invocation, communicator);
+        }();
+        const int mine = run_case(a_case, {}, invocation, beginning);
+        if (communicator->rank() == 0) status = mine;
+    });
+    return status;
+}
+
 }  // namespace
 
 int run_verb(const Invocation& invocation) {
     catch_stop_signals();
-    if (!invocation.has("case")) return run_case(read_case(invocation), {}, invocation, nullptr);
+    if (const int ranks = invocation.has("ranks") ? parse_count("ranks", invocation.value("ranks"), 1) : 1; ranks > 1)
+        return run_on_ranks(invocation, ranks);
+    Beginning beginning;
+    if (!invocation.has("case")) return run_case(read_case(invocation), {}, invocation, beginning);
     OneCase taken = take_case(invocation);
     if (taken.ended) {
         spdlog::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
@@ -129,7 +184,8 @@ int run_verb(const Invocation& invocation) {
     }
     Case a_case = build_case(taken.deck, {});
     a_case.overwrite = invocation.overwrite();
-    return run_case(a_case, {{"study", taken.study}, {"case", taken.name}}, invocation, std::move(taken.lock));
+    beginning.lock = std::move(taken.lock);
+    return run_case(a_case, {{"study", taken.study}, {"case", taken.name}}, invocation, beginning);
 }
 
 }  // namespace hyperplane

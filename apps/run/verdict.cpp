@@ -87,6 +87,15 @@ std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
     return lines;
 }
 
+/// What the ranks of a run leave out of the preconditioner; empty if nothing.
+std::string scope_text(const Case& a_case) {
+    if (!a_case.context.ranks() || !a_case.parameters.has("preconditioner", "scope") ||
+        a_case.parameters.text("preconditioner", "scope") != "rank")
+        return "";
+    return "; couplings between ranks are dropped (scope = rank), which costs iterations: one rank or scope = global "
+           "says how many";
+}
+
 std::string residual_text(const SolveReport& report) {
     const double scale = report.b_norm > 0.0 ? report.b_norm : 1.0;
     return fmt::format("{:.3e} of ||b|| (true), {:.3e} (recurrence)", report.true_residual / scale,
@@ -119,11 +128,12 @@ std::string status_of(ExitCode code) {
 std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
     const char* varies = a_case.plan.traits.varies;
     const Costs costs = costs_of(outcome);
-    std::string text = line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
-                       (a_case.shape().pattern ? line("matrix", pattern_text(a_case.shape())) : "") +
-                       line("method", fmt::format("{} with {}, {} layout, {}{}", a_case.name("solver"),
-                                                  a_case.name("preconditioner"), a_case.space.name(), a_case.device,
-                                                  *varies ? fmt::format("; not deterministic: {}", varies) : ""));
+    std::string text =
+        line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
+        (a_case.shape().pattern ? line("matrix", pattern_text(a_case.shape())) : "") +
+        line("method", fmt::format("{} with {}, {} layout, {}{}{}", a_case.name("solver"),
+                                   a_case.name("preconditioner"), a_case.space.name(), a_case.device,
+                                   scope_text(a_case), *varies ? fmt::format("; not deterministic: {}", varies) : ""));
     text += line("ended", outcome.message);
     if (!outcome.solves.empty()) {
         text += line("iterations", iterations_text(outcome));

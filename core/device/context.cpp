@@ -69,6 +69,12 @@ Context Context::cpu(int threads) {
     return Context(Backend::cpu, threads);
 }
 
+Context Context::cpu(int threads, std::shared_ptr<Communicator> ranks) {
+    Context context = cpu(threads);
+    if (ranks && ranks->size() > 1) context.shared_->ranks = std::move(ranks);
+    return context;
+}
+
 Context Context::cuda(int ordinal, int threads) {
     return Context(Backend::cuda, threads, std::make_unique<const device::Stream>(ordinal));
 }

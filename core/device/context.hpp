@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "core/ranks/communicator.hpp"
 
 namespace hyperplane {
 
@@ -42,6 +43,8 @@ class Context {
 public:
     /// A CPU context that uses `threads` OpenMP threads (0: OpenMP's default).
     static Context cpu(int threads = 0);
+    /// The same for one of several ranks of a run.
+    static Context cpu(int threads, std::shared_ptr<Communicator> ranks);
     /// The context of GPU `ordinal`; throws DeviceError if there is none. Its ledger counts device memory. The host's
     /// part of the work uses `threads` OpenMP threads (0: OpenMP's default).
     static Context cuda(int ordinal = 0, int threads = 0);
@@ -61,6 +64,8 @@ public:
     /// The number of unknowns from which on loops use several threads; tests set it to 0, for small grids.
     Index least_parallel_work() const { return shared_->least_parallel_work; }
     void set_least_parallel_work(Index unknowns) const { shared_->least_parallel_work = unknowns; }
+    /// The ranks of the run, if there are several; otherwise null.
+    Communicator* ranks() const { return shared_->ranks.get(); }
     MemoryLedger& ledger() const { return shared_->ledger; }
 
     /// Waits for all queued work; throws if any of it failed.
@@ -85,6 +90,7 @@ private:
         int threads;
         std::unique_ptr<const device::Stream> stream = nullptr;  ///< on a GPU
         Index least_parallel_work = Index(1) << 15;
+        std::shared_ptr<Communicator> ranks = nullptr;
         MemoryLedger ledger = {};
         AllocationGate gate = {};
     };

@@ -27,15 +27,24 @@ public:
         return space;
     }
 
-    /// Number of block rows, and of slots.
+    /// Number of block rows, and of slots; where the grid is cut into parts for ranks, of this rank.
     Index block_rows() const { return block_rows_; }
+    /// Number of block rows of all ranks.
+    Index all_block_rows() const { return layout_ ? layout_->grid().points() : block_rows_; }
+    /// Number of slots with those of halos.
+    Index slots_in_memory() const { return layout_ ? layout_->slots_in_memory() : block_rows_; }
+    Index halo_slots() const { return layout_ ? layout_->halo_slots() : 0; }
+    /// The number of the first block row among those of all ranks.
+    Index first_block_row() const { return layout_ ? layout_->begin_plane() * layout_->slots_of_plane() : 0; }
     bool has_grid() const { return layout_.has_value(); }
     /// Throws Error (internal) if there is no grid.
     const Layout& layout() const {
         if (!layout_) refuse();
         return *layout_;
     }
-    Index slot(Index block_row) const { return layout_ ? layout_->slot(layout_->grid().point(block_row)) : block_row; }
+    /// The slot of one of the block rows, and its point.
+    Index slot(Index block_row) const { return layout_ ? layout_->slot(point(block_row)) : block_row; }
+    Int3 point(Index block_row) const { return layout().grid().point(block_row + first_block_row()); }
     /// The layout, "natural" or "hyperplane"; "rows" if there is no grid.
     std::string name() const { return layout_ ? to_string(layout_->kind()) : "rows"; }
 

@@ -40,37 +40,89 @@ struct RunNeighbours {
 };
 
 /// The map between points and slots. It is small, and kernels take it by value.
+///
+/// A natural layout may be that of a part of the grid, the planes of one rank. Points keep their numbers in the whole
+/// grid; slot 0 is the first point of the first plane, and the formulas also give the slots of planes before (negative)
+/// and after. Of these, `halo` planes on either side lie in memory, where they hold what other ranks have computed.
 class Layout {
 public:
     Layout() = default;
     /// `levels` matters only for the hyperplane layout.
-    Layout(LayoutKind kind, const Grid& grid, LevelMap levels) : kind_(kind), grid_(grid), levels_(levels) {}
+    Layout(LayoutKind kind, const Grid& grid, LevelMap levels)
+        : kind_(kind), grid_(grid), levels_(levels), end_plane_(grid.nz), last_neighbour_(grid.nz) {}
+
+    /// The natural layout of the planes [begin, end) alone, with `halo` planes on either side.
+    Layout of_planes(int begin, int end, int halo) const {
+        Layout part = *this;
+        part.begin_plane_ = begin;
+        part.end_plane_ = end;
+        part.halo_ = halo;
+        return part;
+    }
+    /// The same without neighbours in other planes than its own.
+    Layout without_neighbours() const {
+        Layout alone = *this;
+        alone.first_neighbour_ = begin_plane_;
+        alone.last_neighbour_ = end_plane_;
+        return alone;
+    }
+    /// The same points with other levels.
+    Layout with_levels(LevelMap levels) const {
+        Layout other = *this;
+        other.levels_ = levels;
+        return other;
+    }
+    /// The same on a grid without periodic axes.
+    Layout without_wrap() const {
+        Layout open = *this;
+        open.grid_.periodic = {false, false, false};
+        return open;
+    }
+    /// Whether neighbours of its points belong to other ranks.
+    bool has_neighbours_outside() const { return first_neighbour_ < begin_plane_ || last_neighbour_ > end_plane_; }
+    HYPERPLANE_HD int begin_plane() const { return begin_plane_; }
+    HYPERPLANE_HD int end_plane() const { return end_plane_; }
+    int planes() const { return end_plane_ - begin_plane_; }
+    int halo() const { return halo_; }
+    /// Whether other ranks have the rest of the grid.
+    bool is_part() const { return planes() < grid_.nz; }
+    HYPERPLANE_HD bool holds(Int3 p) const { return p.z >= begin_plane_ && p.z < end_plane_; }
+    HYPERPLANE_HD Index slots_of_plane() const { return Index(grid_.nx) * grid_.ny; }
+    Index halo_slots() const { return halo_ * slots_of_plane(); }
+    /// The slots with those of the halos: the distance of a vector's components.
+    HYPERPLANE_HD Index slots_in_memory() const { return slots_of_plane() * (end_plane_ - begin_plane_ + 2 * halo_); }
 
     LayoutKind kind() const { return kind_; }
     HYPERPLANE_HD const Grid& grid() const { return grid_; }
     HYPERPLANE_HD LevelMap levels() const { return levels_; }
-    HYPERPLANE_HD Index slots() const { return grid_.points(); }
+    HYPERPLANE_HD Index slots() const { return slots_of_plane() * (end_plane_ - begin_plane_); }
 
     /// Slot of a point. The formula also applies outside the grid, so that the neighbours of a run can be located
     /// even if the neighbour of its first point lies outside.
     HYPERPLANE_HD Index slot(Int3 p) const {
-        if (kind_ == LayoutKind::natural) return p.x + Index(grid_.nx) * (p.y + Index(grid_.ny) * p.z);
+        if (kind_ == LayoutKind::natural) return p.x + Index(grid_.nx) * (p.y + Index(grid_.ny) * (p.z - begin_plane_));
         const int plane = levels_.level(p) % grid_.nx;
         return (Index(plane < 0 ? plane + grid_.nx : plane) * grid_.nz + p.z) * grid_.ny + p.y;
     }
+    /// The slot of p + offset minus the slot of p in a natural layout, also where p + offset lies outside the grid.
+    Index distance(Int3 offset) const { return offset.x + Index(grid_.nx) * (offset.y + Index(grid_.ny) * offset.z); }
     /// The slot of p + offset minus the slot of p, modulo slots(). It is the same for every p whose neighbour lies
     /// inside the grid. Adding it modulo slots() permutes the slots, so from a point whose neighbour lies outside the
     /// grid it leads to a point that has no neighbour at -offset either.
     Index slot_delta(Int3 offset) const {
         const Index ahead = kind_ == LayoutKind::natural
-                                ? offset.x + Index(grid_.nx) * (offset.y + Index(grid_.ny) * offset.z)
+                                ? distance(offset)
                                 : (Index(levels_.level(offset)) * grid_.nz + offset.z) * grid_.ny + offset.y;
         return (ahead % slots() + slots()) % slots();
     }
     /// Point of a slot. Count is any integer type that holds the slot; a GPU divides narrow integers faster.
     template <class Count>
     HYPERPLANE_HD Int3 point(Count slot) const {
-        if (kind_ == LayoutKind::natural) return grid_.point(slot);
+        if (kind_ == LayoutKind::natural) {
+            Int3 p = grid_.point(slot);
+            p.z += begin_plane_;
+            return p;
+        }
         const Count ny = Count(grid_.ny), nz = Count(grid_.nz);
         Int3 p{0, int(slot % ny), int(slot / ny % nz)};
         const int i = (int(slot / (ny * nz)) - levels_.level(p)) % grid_.nx;
@@ -96,12 +148,14 @@ public:
         RunNeighbours range{0, run.count, slot(p)};
         clip(range, p.x, step().x, grid_.nx);
         clip(range, p.y, step().y, grid_.ny);
-        clip(range, p.z, 0, grid_.nz);
+        clip(range, p.z - first_neighbour_, 0, last_neighbour_ - first_neighbour_);
         return range;
     }
 
     friend bool operator==(const Layout& a, const Layout& b) {
         return a.kind_ == b.kind_ && a.grid_.nx == b.grid_.nx && a.grid_.ny == b.grid_.ny && a.grid_.nz == b.grid_.nz &&
+               a.begin_plane_ == b.begin_plane_ && a.end_plane_ == b.end_plane_ && a.halo_ == b.halo_ &&
+               a.first_neighbour_ == b.first_neighbour_ && a.last_neighbour_ == b.last_neighbour_ &&
                (a.kind_ == LayoutKind::natural || a.levels_ == b.levels_);
     }
 
@@ -122,6 +176,8 @@ private:
     LayoutKind kind_ = LayoutKind::natural;
     Grid grid_;
     LevelMap levels_;
+    int begin_plane_ = 0, end_plane_ = 1, halo_ = 0;
+    int first_neighbour_ = 0, last_neighbour_ = 1;  ///< planes that have neighbours
 };
 
 /// Calls body(run) once for every run of the layout. The context's threads share the runs if the grid, with `dof`
@@ -131,9 +187,9 @@ void for_each_run(const Context& context, const Layout& layout, int dof, const B
     const Grid& grid = layout.grid();
     const int threads = context.threads_for(layout.slots() * dof);
     if (layout.kind() == LayoutKind::natural) {
-        const Index lines = Index(grid.ny) * grid.nz;
+        const Index begin = Index(grid.ny) * layout.begin_plane(), end = Index(grid.ny) * layout.end_plane();
 #pragma omp parallel for schedule(static) num_threads(threads)
-        for (Index line = 0; line < lines; ++line) body(layout.line(int(line % grid.ny), int(line / grid.ny)));
+        for (Index line = begin; line < end; ++line) body(layout.line(int(line % grid.ny), int(line / grid.ny)));
     } else {
         const int levels = layout.level_count();
 #pragma omp parallel for schedule(static) num_threads(threads)

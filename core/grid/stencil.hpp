@@ -60,6 +60,8 @@ public:
     /// The skew: the smallest s >= 0 such that no lower offset leads to a larger j + s k. A solve that walks lines
     /// along x slab by slab in j + s k therefore never waits for a later slab.
     int line_skew() const;
+    /// The largest distance along z of an offset.
+    int planes() const { return -offsets_.front().z; }
 
     /// The pattern of ILU(`level`) on an unbounded grid: an elimination with entries of fill levels p and q gives an
     /// entry of fill level p + q + 1 (Saad, Iterative Methods, section 10.3.3).

@@ -9,7 +9,7 @@ namespace hyperplane {
 
 /// x -= mean(x), component by component.
 inline void remove_mean(Vector& x) {
-    for (int c = 0; c < x.dof(); ++c) add_constant(x, c, -sum(x, c) / double(x.space().block_rows()));
+    for (int c = 0; c < x.dof(); ++c) add_constant(x, c, -sum(x, c) / double(x.space().all_block_rows()));
 }
 
 /// y = P A x with P the projection orthogonal to constants.
@@ -34,7 +34,7 @@ private:
         for (int c = 0; c < x.dof(); ++c) {
             double* total = sums_.data() + c;
             sum(x, c, total);
-            add_constant(x, c, {-1.0 / double(x.space().block_rows()), total, nullptr});
+            add_constant(x, c, {-1.0 / double(x.space().all_block_rows()), total, nullptr});
         }
     }
 

@@ -29,6 +29,7 @@ struct SystemShape {
     bool constant_null_space = false;             ///< A 1 = 0; the mean of b and of every Krylov vector is removed
     bool separate_preconditioner_matrix = false;  ///< Pmat differs from Amat
     bool linear = true;                           ///< one Newton step solves the problem
+    int planes_read = 0;  ///< along z on either side, by the residual, if more than the stencil has
     Regime regime = Regime::steady;
     std::vector<std::string> components = {};  ///< the names of the dof unknowns
     /// Of a general matrix, readable by the host; null for a structured one. A problem without a grid has
@@ -37,7 +38,7 @@ struct SystemShape {
 
     MatrixShape matrix() const {
         if (pattern) return {pattern, dof, symmetric};
-        return {grid, stencil, dof, symmetric};
+        return {grid, stencil, dof, symmetric, planes_read};
     }
 };
 

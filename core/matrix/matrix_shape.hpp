@@ -2,6 +2,7 @@
 // MatrixShape: what is known of a matrix before it has values.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,9 +22,15 @@ enum class MatrixKind {
 
 class MatrixShape {
 public:
-    /// The block rows are the points of a grid, and the offsets of a stencil couple them.
-    MatrixShape(const Grid& grid, Stencil stencil, int dof, bool symmetric)
-        : grid_(grid), stencil_(std::move(stencil)), dof_(dof), symmetric_(symmetric), block_rows_(grid.points()) {}
+    /// The block rows are the points of a grid, and the offsets of a stencil couple them. `planes_read`: along z on
+    /// either side of a point, if the system's residual reads more than the stencil has.
+    MatrixShape(const Grid& grid, Stencil stencil, int dof, bool symmetric, int planes_read = 0)
+        : grid_(grid),
+          stencil_(std::move(stencil)),
+          dof_(dof),
+          symmetric_(symmetric),
+          block_rows_(grid.points()),
+          halo_(std::max(planes_read, stencil_->planes())) {}
     /// The block rows are plain rows; `pattern` is one that the host can read.
     MatrixShape(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric);
 
@@ -42,6 +49,8 @@ public:
     /// Number of block rows, of dof rows each.
     Index block_rows() const { return block_rows_; }
     Index unknowns() const { return block_rows() * dof_; }
+    /// The planes on either side of its own that a rank's part of a structured matrix and its vectors needs.
+    int halo() const { return halo_; }
     /// The index space of a structured matrix in natural layout, or the plain rows of a general one.
     IndexSpace natural_space() const;
 
@@ -54,6 +63,7 @@ private:
     int dof_;
     bool symmetric_;
     Index block_rows_;
+    int halo_ = 0;
 };
 
 }  // namespace hyperplane

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/plane_sums.hpp"
 #include "core/vector/run_kernel.hpp"
@@ -26,6 +27,11 @@ void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
                             extents[axis], "xyz"[axis], stencil.name(), diameter));
 }
 
+/// Before a product with x. A matrix without couplings along z reads no halo.
+void bring_halo(const StructMatrix& a, const Vector& x) {
+    if (a.layout().is_part() && a.stencil().planes() > 0) exchange_halo(x);
+}
+
 }  // namespace
 
 StructMatrix::StructMatrix(const Context& context, const Layout& layout, Stencil stencil, int dof,
@@ -33,7 +39,7 @@ StructMatrix::StructMatrix(const Context& context, const Layout& layout, Stencil
     : SystemMatrix(context, layout, dof, storage == MatrixStorage::lower),
       stencil_(std::move(stencil)),
       storage_(storage),
-      stride_(stride(layout.slots())) {
+      stride_(stride(layout.slots_in_memory())) {
     check_shape(layout.grid(), stencil_, dof);
     values_ = Buffer<double>(context, std::move(label), Index(stored_entries()) * dof * dof * stride_);
 }
@@ -50,12 +56,25 @@ Index StructMatrix::nonzeros() const {
     return blocks * dof() * dof();
 }
 
+std::vector<double*> StructMatrix::coefficients() {
+    std::vector<double*> all;
+    for (int e = 0; e < stored_entries(); ++e)
+        for (int row = 0; row < dof(); ++row)
+            for (int col = 0; col < dof(); ++col) all.push_back(values(e, row, col));
+    return all;
+}
+
+void StructMatrix::share_halos() {
+    exchange_halos(context(), layout(), std::min(stencil_.planes(), layout().halo()), coefficients());
+}
+
 void StructMatrix::set_zero(int entry) {
     const Index size = Index(dof()) * dof() * stride_;
+    double* const first = values(entry) - space().halo_slots();
     if (backend() == Backend::cuda)
-        context().stream().zero(values(entry), size * Index(sizeof(double)));
+        context().stream().zero(first, size * Index(sizeof(double)));
     else
-        fill_zero(context(), values(entry), size);
+        fill_zero(context(), first, size);
 }
 
 void StructMatrix::assign(const StructMatrix& other) {
@@ -85,6 +104,7 @@ const StructMatrixCuda& StructMatrix::cuda() const {
 void StructMatrix::apply(const Vector& x, Vector& y) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().apply(*this, x, y);
+    bring_halo(*this, x);
     if (is_flat()) return apply_flat(x, y, [](Index, Index, int) {});
     apply_runs(x, y);
     if (grid().any_periodic()) apply_wrapped(x, y);
@@ -93,6 +113,7 @@ void StructMatrix::apply(const Vector& x, Vector& y) const {
 void StructMatrix::subtract_product(const Vector& b, const Vector& x, Vector& r) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().subtract_product(*this, b, x, r);
+    bring_halo(*this, x);
     if (is_flat())
         return apply_flat(x, r, [&](Index, Index first, int count) {  // while the piece is in the caches
             for (int c = 0; c < dof(); ++c) {
@@ -107,17 +128,21 @@ void StructMatrix::subtract_product(const Vector& b, const Vector& x, Vector& r)
 
 void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const {
     if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y, product);
+    bring_halo(*this, x);
     const PlaneSums order(space(), 1);
     std::vector<double> partial(std::size_t(order.blocks()));
     apply_flat(x, y, [&](Index at, Index first, int count) {
         for (int c = 0; c < dof(); ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
     });
-    order.add_up(partial, 1, product);
+    order.add_up(context(), partial, 1, product);
 }
 
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
-    const Index slots = layout().slots();
+    // The values of x that lie in memory and in the grid.
+    const Layout& l = layout();
+    const Index lowest = -std::min(l.begin_plane(), l.halo()) * l.slots_of_plane();
+    const Index highest = l.slots() + std::min(grid().nz - l.end_plane(), l.halo()) * l.slots_of_plane();
     const PlaneSums order(space(), 1);
 #pragma omp parallel for schedule(static, 1) num_threads(context().threads_for(unknowns()))
     for (Index at = 0; at < order.blocks(); ++at) {
@@ -127,9 +152,9 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
         for (int row = 0; row < dof(); ++row) {
             terms.clear();
             for (int e = 0; e < stencil_.size(); ++e) {
-                const RunNeighbours near{0, 0, first + layout().slot(stencil_[e])};
-                const int begin = int(std::clamp<Index>(-near.slot, 0, count));
-                const int end = int(std::clamp<Index>(slots - near.slot, begin, count));
+                const RunNeighbours near{0, 0, first + l.distance(stencil_[e])};
+                const int begin = int(std::clamp<Index>(lowest - near.slot, 0, count));
+                const int end = int(std::clamp<Index>(highest - near.slot, begin, count));
                 for (int col = 0; col < dof(); ++col)
                     terms.push_back(
                         {along({{}, count, first}, near, e, row, col), x.component(col) + near.slot, begin, end});
@@ -190,6 +215,7 @@ void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
 void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
+    bring_halo(*this, x);
     for_each_run(context(), layout(), dof(), [&](const Run& run) {
         thread_local std::vector<RunTerm> terms;
         thread_local std::vector<double> low;

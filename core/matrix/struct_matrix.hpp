@@ -47,6 +47,9 @@ public:
     bool stores(int entry) const { return entry < stored_entries(); }
     /// Number of coefficients whose neighbour exists, including those that are not stored.
     Index nonzeros() const override;
+    void share_halos() override;
+    /// The addresses of all stored coefficients at slot 0.
+    std::vector<double*> coefficients();
     Index stored() const override { return values_.size(); }
     Index bytes() const override { return values_.size() * Index(sizeof(double)); }
 
@@ -56,7 +59,7 @@ public:
         const Index lines = (slots + 7) / 8;
         return 8 * (lines % 2 == 0 ? lines + 1 : lines);
     }
-    /// Bytes that `coefficients` coefficients on `slots` slots take.
+    /// Bytes that `coefficients` coefficients on `slots` slots take, those of halos included.
     static Index bytes(Index coefficients, Index slots) { return coefficients * stride(slots) * Index(sizeof(double)); }
 
     /// The values of one stored coefficient, by slot.
@@ -94,7 +97,9 @@ public:
     void assign(const CsrMatrix& csr);
 
 private:
-    Index plane(int entry, int row, int col) const { return (Index(entry * dof() + row) * dof() + col) * stride_; }
+    Index plane(int entry, int row, int col) const {
+        return (Index(entry * dof() + row) * dof() + col) * stride_ + space().halo_slots();
+    }
     /// y = A x in natural layout without periodic axes, in blocks of consecutive slots of a plane that extend over many
     /// lines. Where a neighbour lies outside the grid, some other value of x is multiplied by the zero stored there.
     /// Calls done(block, first slot, number of points) after each block of PlaneSums(space(), 1).

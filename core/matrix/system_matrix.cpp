@@ -15,7 +15,7 @@ std::unique_ptr<SystemMatrix> make_matrix(const Context& context, const IndexSpa
     return std::make_unique<StructMatrix>(context, space.layout(), shape.stencil(), shape.dof(), storage, label);
 }
 
-Index bytes_of(const MatrixShape& shape, [[maybe_unused]] Backend backend) {
+Index bytes_of(const MatrixShape& shape, const IndexSpace& space, [[maybe_unused]] Backend backend) {
     if (shape.kind() == MatrixKind::general) {
         Index bytes = BsrMatrix::bytes(*shape.pattern(), shape.dof(), backend);
         if constexpr (cuda_built)
@@ -23,7 +23,7 @@ Index bytes_of(const MatrixShape& shape, [[maybe_unused]] Backend backend) {
         return bytes;
     }
     const int entries = shape.symmetric() ? shape.stencil().diagonal() + 1 : shape.stencil().size();
-    return StructMatrix::bytes(Index(entries) * shape.dof() * shape.dof(), shape.block_rows());
+    return StructMatrix::bytes(Index(entries) * shape.dof() * shape.dof(), space.slots_in_memory());
 }
 
 }  // namespace hyperplane

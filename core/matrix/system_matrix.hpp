@@ -26,6 +26,8 @@ public:
     Index unknowns() const { return space_.block_rows() * dof_; }
     /// Number of coefficients that the pattern has room for, including those of a symmetric matrix that are not stored.
     virtual Index nonzeros() const = 0;
+    /// Brings the coefficients in the halos of a rank's part up to date, after every rank has set its own.
+    virtual void share_halos() {}
     /// Number of coefficients held in memory.
     virtual Index stored() const = 0;
     /// Bytes of all that is stored.
@@ -46,6 +48,6 @@ private:
 std::unique_ptr<SystemMatrix> make_matrix(const Context& context, const IndexSpace& space, const MatrixShape& shape,
                                           const std::string& label);
 /// Bytes that such a matrix takes; on a GPU, of a general one, those of its pattern, too.
-Index bytes_of(const MatrixShape& shape, Backend backend);
+Index bytes_of(const MatrixShape& shape, const IndexSpace& space, Backend backend);
 
 }  // namespace hyperplane

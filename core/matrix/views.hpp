@@ -15,8 +15,8 @@ struct BasicVectorView {
     Layout layout;
     T* values = nullptr;
 
-    HYPERPLANE_HD T& at(Index slot, int c = 0) const { return values[c * layout.slots() + slot]; }
-    /// `point` must lie inside the grid.
+    HYPERPLANE_HD T& at(Index slot, int c = 0) const { return values[c * layout.slots_in_memory() + slot]; }
+    /// `point` must lie inside the grid, and where that is cut into parts, inside this part or its halo.
     HYPERPLANE_HD T& operator()(Int3 point, int c = 0) const { return at(layout.slot(point), c); }
 };
 

@@ -46,12 +46,18 @@ void for_blocks(const Context& context, Index size, Index blocks, Walk walk, con
     for (Index turn = 0; turn < blocks; ++turn) body(walk == Walk::up ? turn : blocks - 1 - turn);
 }
 
-/// Calls body(first, count) for blocks of consecutive values, downwards.
+/// Calls body(first, count) for blocks of `size` values from `begin` on, downwards.
 template <class Body>
-void update_blocks(const Context& context, Index size, const Body& body) {
+void update_blocks(const Context& context, Index begin, Index size, const Body& body) {
     constexpr Index block = PlaneSums::longest;
     for_blocks(context, size, (size + block - 1) / block, Walk::down,
-               [&](Index at) { body(at * block, std::min(block, size - at * block)); });
+               [&](Index at) { body(begin + at * block, std::min(block, size - at * block)); });
+}
+
+/// The same for all values of vectors like x, those of halos included; `first` counts from data().
+template <class Body>
+void update_blocks(const Vector& x, const Body& body) {
+    update_blocks(x.context(), -x.space().halo_slots(), x.memory().size(), body);
 }
 
 /// Several sums over `components` components of vectors like x: body(first, count, sums) writes a block's part of sum m
@@ -64,7 +70,7 @@ void sum_columns(const Vector& x, Index components, std::size_t columns, Walk wa
         const auto [first, count] = order.block(at);
         body(first, count, partial.data() + std::size_t(at) * columns);
     });
-    order.add_up(partial, columns, h);
+    order.add_up(x.context(), partial, columns, h);
 }
 
 /// The same over all components.
@@ -190,20 +196,20 @@ void combination_block(double sign, const double* c, Columns v, double* w, Index
 }  // namespace
 
 void set_zero(Vector& x) {
-    if (on_gpu(x)) return x.context().stream().zero(x.data(), x.size() * Index(sizeof(double)));
-    fill_zero(x.context(), x.data(), x.size());
+    if (on_gpu(x)) return x.context().stream().zero(x.memory().data(), x.memory().size() * Index(sizeof(double)));
+    fill_zero(x.context(), x.memory().data(), x.memory().size());
 }
 
 void fill(Vector& x, double value) {
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::fill(x, value);
-    update_blocks(x.context(), x.size(), [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
+    update_blocks(x, [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
 }
 
 void copy(const Vector& x, Vector& y) {
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::copy(x, y);
-    update_blocks(x.context(), x.size(), [&](Index at, Index count) {
+    update_blocks(x, [&](Index at, Index count) {
         std::memcpy(y.data() + at, x.data() + at, std::size_t(count) * sizeof(double));
     });
 }
@@ -212,7 +218,7 @@ void scale(const Ratio& a, Vector& x) {
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::scale(a, x);
     const double factor = a.value();
-    update_blocks(x.context(), x.size(), [&](Index at, Index count) { scale_block(factor, x.data() + at, count); });
+    update_blocks(x, [&](Index at, Index count) { scale_block(factor, x.data() + at, count); });
 }
 
 void divide_by_root(const double* square, Vector& x) {
@@ -226,16 +232,14 @@ void axpy(const Ratio& a, const Vector& x, Vector& y) {
         if (on_gpu(y)) return cuda::axpy(a, x, y);
     const double factor = a.value();
     if (factor == 0.0) return;
-    update_blocks(x.context(), x.size(),
-                  [&](Index at, Index count) { axpy_block(factor, x.data() + at, y.data() + at, count); });
+    update_blocks(x, [&](Index at, Index count) { axpy_block(factor, x.data() + at, y.data() + at, count); });
 }
 
 void xpby(const Vector& x, const Ratio& b, Vector& y) {
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::xpby(x, b, y);
     const double factor = b.value();
-    update_blocks(x.context(), x.size(),
-                  [&](Index at, Index count) { xpby_or_copy_block(x.data() + at, factor, y.data() + at, count); });
+    update_blocks(x, [&](Index at, Index count) { xpby_or_copy_block(x.data() + at, factor, y.data() + at, count); });
 }
 
 void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
@@ -243,9 +247,8 @@ void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
         if (on_gpu(z)) return cuda::add(x, a, y, z);
     const double factor = a.value();
     if (factor == 0.0) return;
-    update_blocks(z.context(), z.size(), [&](Index at, Index count) {
-        add_block(x.data() + at, factor, y.data() + at, z.data() + at, count);
-    });
+    update_blocks(
+        z, [&](Index at, Index count) { add_block(x.data() + at, factor, y.data() + at, z.data() + at, count); });
 }
 
 void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p) {
@@ -254,7 +257,7 @@ void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v,
     const double factor = c.value();
     if (factor == 0.0) return copy(r, p);
     const double divisor = o.value();
-    update_blocks(p.context(), p.size(), [&](Index at, Index count) {
+    update_blocks(p, [&](Index at, Index count) {
         direction_block(r.data() + at, factor, divisor, v.data() + at, p.data() + at, count);
     });
 }
@@ -318,9 +321,8 @@ void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vecto
         axpy(as, p, x);
         return xpby(z, bs, p);
     }
-    update_blocks(x.context(), x.size(), [&](Index at, Index count) {
-        axpy_xpby_block(as, x.data() + at, z.data() + at, bs, p.data() + at, count);
-    });
+    update_blocks(
+        x, [&](Index at, Index count) { axpy_xpby_block(as, x.data() + at, z.data() + at, bs, p.data() + at, count); });
 }
 
 void dots(Columns v, const Vector& w, double* h) {
@@ -333,8 +335,7 @@ void dots(Columns v, const Vector& w, double* h) {
 void add_combination(double sign, const double* c, Columns v, Vector& w) {
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination(sign, c, v, w);
-    update_blocks(w.context(), w.size(),
-                  [&](Index at, Index count) { combination_block(sign, c, v, w.data(), at, count); });
+    update_blocks(w, [&](Index at, Index count) { combination_block(sign, c, v, w.data(), at, count); });
 }
 
 void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww) {
@@ -372,7 +373,7 @@ void add_constant(Vector& x, int component, const Ratio& value) {
         if (on_gpu(x)) return cuda::add_constant(x, component, value);
     const double constant = value.value();
     double* const first = x.data() + x.first(component);
-    update_blocks(x.context(), x.space().block_rows(),
+    update_blocks(x.context(), 0, x.space().block_rows(),
                   [&](Index at, Index count) { add_constant_block(constant, first + at * x.step(), x.step(), count); });
 }
 

@@ -2,13 +2,15 @@
 // The order of sums over a vector in the host's memory. A vector is cut into blocks of consecutive values, each summed
 // by one thread in the order of core/vector/lane_sums.hpp. On a grid in natural layout no block reaches over the end of
 // a plane: the blocks of a plane are added in their order, component by component, and then the planes in theirs. So
-// a sum has the same bits for any number of threads, and it follows the grid alone.
+// a sum has the same bits for any number of threads, and it follows the grid alone. Where planes belong to several
+// ranks, every rank gets the sums of all planes and adds them itself.
 #pragma once
 
 #include <algorithm>
 #include <span>
 #include <vector>
 
+#include "core/device/context.hpp"
 #include "core/grid/index_space.hpp"
 
 namespace hyperplane {
@@ -26,49 +28,66 @@ public:
     /// For sums over `components` components of an index space: by planes on a grid in natural layout, otherwise all
     /// values are one plane.
     PlaneSums(const IndexSpace& space, Index components) {
-        if (space.has_grid() && space.layout().kind() == LayoutKind::natural) {
-            const Grid& grid = space.layout().grid();
-            *this = PlaneSums(Index(grid.nx) * grid.ny, grid.nz, components, longest);
-        } else {
-            *this = PlaneSums(space.block_rows() * components, 1, 1, longest);
-        }
+        if (space.has_grid() && space.layout().kind() == LayoutKind::natural)
+            *this = PlaneSums(space.layout(), space.layout().slots_of_plane(), components, longest);
+        else
+            plane_ = component_ = space.block_rows() * components, divide(longest);
     }
-    /// For sums whose blocks are the lines of a grid along x.
-    static PlaneSums of_lines(const Grid& grid) { return {grid.ny, grid.nz, 1, 1}; }
+    /// For sums whose blocks are the lines of a layout along x.
+    static PlaneSums of_lines(const Layout& layout) { return {layout, layout.grid().ny, 1, 1}; }
 
     Index blocks() const { return components_ * planes_ * blocks_of_plane_; }
     /// Blocks are numbered as the values lie: by component, plane and place within a plane.
     SumBlock block(Index at) const {
         const Index within = at % blocks_of_plane_ * length_;
-        return {at / blocks_of_plane_ * plane_ + within, std::min(length_, plane_ - within)};
+        const Index plane = at / blocks_of_plane_;
+        return {plane / planes_ * component_ + plane % planes_ * plane_ + within, std::min(length_, plane_ - within)};
     }
-    /// Adds up partial[block][column]; the result has `columns` sums.
-    void add_up(std::span<const double> partial, std::size_t columns, double* sums) const {
-        std::fill_n(sums, columns, 0.0);
-        std::vector<double> of_plane(columns);
-        for (Index plane = 0; plane < planes_; ++plane) {
-            std::fill(of_plane.begin(), of_plane.end(), 0.0);
-            for (Index component = 0; component < components_; ++component) {
-                const Index first = (component * planes_ + plane) * blocks_of_plane_;
-                for (Index block = first; block < first + blocks_of_plane_; ++block)
-                    for (std::size_t m = 0; m < columns; ++m) of_plane[m] += partial[std::size_t(block) * columns + m];
-            }
-            for (std::size_t m = 0; m < columns; ++m) sums[m] += of_plane[m];
+    /// Adds up partial[block][column]; the result has `columns` sums, over the planes of all ranks.
+    void add_up(const Context& context, std::span<const double> partial, std::size_t columns, double* sums) const {
+        std::vector<double> of_planes = sums_of_planes(partial, columns);
+        if (Communicator* ranks = context.ranks(); ranks && all_planes_ > planes_) {
+            std::vector<double> all(std::size_t(all_planes_) * columns);
+            ranks->all_gather(of_planes, all);
+            of_planes = std::move(all);
         }
+        std::fill_n(sums, columns, 0.0);
+        for (std::size_t at = 0; at < of_planes.size(); at += columns)
+            for (std::size_t m = 0; m < columns; ++m) sums[m] += of_planes[at + m];
     }
 
 private:
+    PlaneSums(const Layout& layout, Index plane, Index components, Index longest_block)
+        : plane_(plane),
+          planes_(layout.planes()),
+          all_planes_(layout.grid().nz),
+          components_(components),
+          component_(layout.slots_in_memory()) {
+        divide(longest_block);
+    }
     /// The blocks of a plane are as equal as multiples of the lanes allow.
-    PlaneSums(Index plane, Index planes, Index components, Index longest_block)
-        : plane_(plane), planes_(planes), components_(components), length_(longest_block) {
-        if (longest_block > 1) {
-            const Index blocks = std::max<Index>(1, (plane + longest_block - 1) / longest_block);
-            length_ = std::max<Index>(1, ((plane + blocks - 1) / blocks + 15) / 16 * 16);
-        }
-        blocks_of_plane_ = (plane + length_ - 1) / length_;
+    void divide(Index longest_block) {
+        const Index blocks = std::max<Index>(1, (plane_ + longest_block - 1) / longest_block);
+        const Index equal = (plane_ + blocks - 1) / blocks;
+        length_ = longest_block == 1 ? 1 : std::max<Index>(1, (equal + 15) / 16 * 16);
+        blocks_of_plane_ = (plane_ + length_ - 1) / length_;
+    }
+    std::vector<double> sums_of_planes(std::span<const double> partial, std::size_t columns) const {
+        std::vector<double> sums(std::size_t(planes_) * columns);
+        for (Index plane = 0; plane < planes_; ++plane)
+            for (Index component = 0; component < components_; ++component) {
+                const Index first = (component * planes_ + plane) * blocks_of_plane_;
+                for (Index block = first; block < first + blocks_of_plane_; ++block)
+                    for (std::size_t m = 0; m < columns; ++m)
+                        sums[std::size_t(plane) * columns + m] += partial[std::size_t(block) * columns + m];
+            }
+        return sums;
     }
 
-    Index plane_ = 0, planes_ = 0, components_ = 0, length_ = 1, blocks_of_plane_ = 0;
+    Index plane_ = 0;                       ///< values of a plane
+    Index planes_ = 1, all_planes_ = 1;     ///< of this rank, and of all
+    Index components_ = 1, component_ = 0;  ///< and their distance
+    Index length_ = 1, blocks_of_plane_ = 0;
 };
 
 }  // namespace hyperplane

@@ -2,12 +2,29 @@
 #include "core/vector/point_values.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/vector/blas1.hpp"
 #include "core/vector/blas1_cuda.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// The smallest of the ranks' values. They are in natural order, so of equal values the first rank's comes first.
+PointValue first_of_ranks(const Context& context, const Layout& layout, const PointValue& mine) {
+    if (!layout.is_part()) return mine;
+    const std::vector<double> all = gathered(context, {mine.value, double(layout.grid().row(mine.point))});
+    PointValue first{all[0], layout.grid().point(Index(all[1]))};
+    for (std::size_t at = 2; at < all.size(); at += 2) {
+        const PointValue other{all[at], layout.grid().point(Index(all[at + 1]))};
+        const bool nan = std::isnan(other.value), first_is_nan = std::isnan(first.value);
+        if (!first_is_nan && (nan || other.value < first.value)) first = other;
+    }
+    return first;
+}
+
+}  // namespace
 
 PointValue PointValues::smallest(const Layout& layout) const {
     Index slot = 0;
@@ -31,7 +48,7 @@ PointValue PointValues::smallest(const Layout& layout) const {
     slot = best[0];
     for (Index at : best)
         if (comes_before(layout, values[at], at, values[slot], slot)) slot = at;
-    return {values[slot], layout.point(slot)};
+    return first_of_ranks(values_.context(), layout, {values[slot], layout.point(slot)});
 }
 
 double PointValues::sum() const {

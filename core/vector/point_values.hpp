@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/matrix/views.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/vector.hpp"
 
 namespace hyperplane {
@@ -26,12 +27,12 @@ HYPERPLANE_HD inline bool comes_before(const Layout& layout, double value, Index
 class PointValues {
 public:
     PointValues(const Context& context, const Grid& grid, const std::string& label)
-        : values_(context, Layout(LayoutKind::natural, grid, {}), 1, label) {}
+        : values_(context, part_of(context, Layout(LayoutKind::natural, grid, {}), 0), 1, label) {}
 
     /// A view through which the values are written in the layout of a state on this grid.
     VectorView view(const Layout& layout) { return {layout, values_.data()}; }
     /// The smallest of the values that were written in `layout`, and the first point in natural order that has it. NaN
-    /// counts as the smallest.
+    /// counts as the smallest. Of all ranks.
     PointValue smallest(const Layout& layout) const;
     /// The sum of the values in the order of slots, with the same bits for any number of threads.
     double sum() const;

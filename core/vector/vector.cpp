@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
 
 namespace hyperplane {
-
 void transfer(const Vector& from, Vector& to) {
-    copy_between(from.context(), from.data(), to.context(), to.data(), from.size() * Index(sizeof(double)));
+    copy_between(from.context(), from.memory().data(), to.context(), to.memory().data(),
+                 from.memory().size() * Index(sizeof(double)));
 }
 
 const Vector& on_host(const Vector& x, Vector& copy) {
@@ -27,18 +28,21 @@ std::vector<double> to_natural(const Vector& x) {
         const Index at = x.space().slot(row) * x.step();
         for (int c = 0; c < x.dof(); ++c) values.push_back(readable.data()[x.first(c) + at]);
     }
-    return values;
+    return x.space().block_rows() == x.space().all_block_rows() ? values
+                                                                : on_first_rank(x.context(), std::move(values));
 }
 
 void from_natural(std::span<const double> values, Vector& x) {
-    if (Index(values.size()) != x.size())
-        throw FileError(fmt::format("a saved vector has {} values, this system's have {}", values.size(), x.size()));
+    const Index all = x.space().all_block_rows() * x.dof();
+    if (Index(values.size()) != all)
+        throw FileError(fmt::format("a saved vector has {} values, this system's have {}", values.size(), all));
     Vector copy;
     if (x.backend() == Backend::cuda) copy = Vector(x.context().host(), x.space(), x.dof(), "host copy");
     Vector& writable = x.backend() == Backend::cuda ? copy : x;
+    const double* const mine = values.data() + x.space().first_block_row() * x.dof();
     for (Index row = 0; row < x.space().block_rows(); ++row) {
         const Index at = x.space().slot(row) * x.step();
-        for (int c = 0; c < x.dof(); ++c) writable.data()[x.first(c) + at] = values[row * x.dof() + c];
+        for (int c = 0; c < x.dof(); ++c) writable.data()[x.first(c) + at] = mine[row * x.dof() + c];
     }
     if (&writable != &x) transfer(copy, x);
 }

@@ -160,14 +160,15 @@ PreconditionerRow chebyshev_row(const PreconditionerRow& diagonal) {
     row.parameters = chebyshev_parameters();
     row.storages = diagonal.storages;
     row.needs_symmetry = true;
+    row.on_ranks = diagonal.on_ranks;
     row.create = [create = diagonal.create](const Parameters& parameters,
                                             const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         return std::make_unique<Chebyshev>(setting.context, chebyshev_options(parameters), create(parameters, setting));
     };
     row.plan = [plan = diagonal.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
         PreconditionerPlan made = plan(parameters, setting);
-        const Index points = setting.matrix.block_rows(), unknowns = setting.matrix.unknowns();
-        const Index vector = unknowns * Index(sizeof(double));
+        const Index points = made.space.slots_in_memory(), unknowns = made.space.block_rows() * setting.matrix.dof();
+        const Index vector = points * setting.matrix.dof() * Index(sizeof(double));
         const int entries =
             setting.matrix.symmetric() ? setting.matrix.stencil().diagonal() + 1 : setting.matrix.stencil().size();
         const Index a =

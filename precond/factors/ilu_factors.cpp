@@ -2,32 +2,21 @@
 #include "precond/factors/ilu_factors.hpp"
 
 namespace hyperplane {
-namespace {
-
-/// The same slots on a grid without periodic axes. Solves skip entries that wrap around, so periodic axes need not be
-/// as long as the filled stencil.
-Layout without_wrap(const Layout& layout) {
-    Grid grid = layout.grid();
-    grid.periodic = {false, false, false};
-    return Layout(layout.kind(), grid, layout.levels());
-}
-
-}  // namespace
-
 void IluFactors::allocate(const StructMatrix& a, const IluPattern& pattern) {
     a_ = &a;
     if (!(pattern_ && *pattern_ == pattern)) pattern_ = pattern;
     const auto fits = [&](const std::optional<StructMatrix>& m, const Stencil& stencil) {
         return m && m->layout() == a.layout() && m->dof() == a.dof() && m->stencil().offsets() == stencil.offsets();
     };
+    // Solves skip entries that wrap around, so periodic axes need not be as long as the filled stencil.
     if (pattern.shares) {
         factor_.reset();
         if (!fits(inverse_, point_stencil()))
-            inverse_.emplace(context_, without_wrap(a.layout()), point_stencil(), a.dof(), MatrixStorage::full,
+            inverse_.emplace(context_, a.layout().without_wrap(), point_stencil(), a.dof(), MatrixStorage::full,
                              "factor");
     } else if (inverse_.reset(); !fits(factor_, pattern.stencil) || factor_->storage() != a.storage()) {
         factor_.reset();
-        factor_.emplace(context_, without_wrap(a.layout()), pattern.stencil, a.dof(), a.storage(), "factor");
+        factor_.emplace(context_, a.layout().without_wrap(), pattern.stencil, a.dof(), a.storage(), "factor");
     }
 }
 
@@ -76,7 +65,7 @@ TriangleShape IluFactors::triangle_shape() const {
 }
 
 Index IluFactors::bytes_in_double(const IluPattern& p) {
-    return StructMatrix::bytes(Index(p.kept()) * p.dof * p.dof, p.layout.slots());
+    return StructMatrix::bytes(Index(p.kept()) * p.dof * p.dof, p.layout.slots_in_memory());
 }
 
 Index IluFactors::bytes(const IluPattern& p, Backend backend) {

@@ -47,8 +47,7 @@ inline IluPattern ilu_pattern(const Layout& layout, const Stencil& a, int fill_l
                p.stencil.size() == a.size() && !p.stencil.eliminates_off_diagonal();
     // Solves and factorisation proceed by the levels of the factors' stencil in any layout. A natural layout may have
     // been constructed with other levels.
-    if (layout.kind() == LayoutKind::natural)
-        p.layout = Layout(LayoutKind::natural, layout.grid(), p.stencil.level_map());
+    if (layout.kind() == LayoutKind::natural) p.layout = layout.with_levels(p.stencil.level_map());
     return p;
 }
 

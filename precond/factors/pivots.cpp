@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/pivot_error.hpp"
@@ -77,6 +78,32 @@ void PivotInverter::adopt(const PivotLog& log, const PivotRatio& smallest) {
     for (int at = 0; at < log.boosted_size; ++at) boosted.push_back(event(log.boosted[at], log.boosted_value[at]));
     adopt(Index(log.failures), log.failures ? event(log.failed[0], log.failed_value[0]) : PivotEvent{},
           Index(log.boosts), std::move(boosted), smallest);
+}
+
+void PivotInverter::gather(const Context& context) {
+    if (!context.ranks()) return;
+    const std::vector<double> counts =
+        gathered(context, {double(failures_), double(grid_.row(first_failure_.cell)), double(first_failure_.component),
+                           first_failure_.value, double(boosts_), smallest_.value, double(smallest_.row)});
+    failures_ = boosts_ = 0;
+    for (std::size_t at = 0; at < counts.size(); at += 7) {  // ranks are in natural order
+        if (failures_ == 0 && counts[at] > 0.0)
+            first_failure_ = {grid_.point(Index(counts[at + 1])), int(counts[at + 2]), counts[at + 3]};
+        failures_ += Index(counts[at]);
+        boosts_ += Index(counts[at + 4]);
+        smallest_.take(counts[at + 5], Index(counts[at + 6]));
+    }
+    std::sort(boosted_.begin(), boosted_.end(), [&](auto& a, auto& b) { return earlier(grid_, a, b); });
+    boosted_.resize(std::min(boosted_.size(), SetupReport::max_events));
+    std::vector<double> events;
+    for (const PivotEvent& event : boosted_)
+        events.insert(events.end(), {double(grid_.row(event.cell)), double(event.component), event.value});
+    events.resize(3 * SetupReport::max_events, -1.0);  // every rank sends as many; those without a cell are none
+    events = gathered(context, events);
+    boosted_.clear();
+    for (std::size_t at = 0; at < events.size(); at += 3)
+        if (events[at] >= 0.0)
+            boosted_.push_back({grid_.point(Index(events[at])), int(events[at + 1]), events[at + 2]});
 }
 
 bool PivotInverter::not_finite() const {
@@ -183,6 +210,7 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
     for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
         PivotInverter inverter(rules, places_of(a), a.dof(), a.symmetric());
         build(alpha, inverter);
+        inverter.gather(a.context());
         report.shift = alpha;
         if (inverter.failures() == 0) {
             inverter.add_to(report);

@@ -61,6 +61,9 @@ public:
                const PivotRatio& smallest);
     void adopt(const PivotLog& log, const PivotRatio& smallest);
 
+    /// Makes counts, places and the smallest ratio those of all ranks, on every rank.
+    void gather(const Context& context);
+
     Index failures() const { return failures_; }
     /// Whether the first failure is a NaN or an infinity, for which no policy is a remedy.
     bool not_finite() const;

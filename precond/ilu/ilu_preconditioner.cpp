@@ -38,7 +38,8 @@ IluPreconditioner::IluPreconditioner(const Context& context, const IluOptions& o
 
 IluPattern IluPreconditioner::pattern(const Layout& layout, const Stencil& a, int dof, bool symmetric,
                                       Backend backend) const {
-    return ilu_pattern(layout, a, options_.fill_level, dof, symmetric, backend, options_.storage, options_.may_share);
+    return ilu_pattern(options_.within_rank ? layout.without_neighbours() : layout, a, options_.fill_level, dof,
+                       symmetric, backend, options_.storage, options_.may_share);
 }
 
 void IluPreconditioner::check(const StructMatrix& a) const {
@@ -80,7 +81,7 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
     const Backend backend = setting.context.backend();
     const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
     PreconditionerPlan plan;
-    const Layout layout(solve_->layout(backend), setting.matrix.grid(), levels);
+    const Layout layout = setting.layout(solve_->layout(backend), levels);
     plan.space = layout;
     const IluPattern p =
         pattern(layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(), backend);

@@ -28,6 +28,8 @@ struct IluOptions {
     FactorStorage storage = FactorStorage::double_precision;
     /// Whether E and F may be the matrix's own entries if elimination changes the diagonal alone (D-ILU).
     bool may_share = true;
+    /// Whether couplings to points of other ranks are dropped.
+    bool within_rank = false;
     std::string name = "struct_ilu";  ///< of the preconditioner, in messages
 };
 

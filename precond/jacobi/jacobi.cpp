@@ -53,6 +53,7 @@ SetupReport Jacobi::setup(const SystemMatrix& matrix) {
     const PivotRules rules;
     PivotInverter inverter(rules, a.grid(), a.dof(), false);
     invert_diagonal(a, *inverse_, rules, inverter);
+    inverter.gather(a.context());
     if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
     SetupReport report;
     inverter.add_to(report);
@@ -98,6 +99,7 @@ PreconditionerRow jacobi_row() {
     row.explanation = "M is the block diagonal of A; its dof x dof blocks are inverted by Gauss-Jordan elimination.";
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.kinds = {MatrixKind::structured, MatrixKind::general};
+    row.on_ranks = true;
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (setting.matrix.kind() == MatrixKind::general) {
             require_double(parameters);
@@ -108,9 +110,9 @@ PreconditionerRow jacobi_row() {
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (setting.matrix.kind() == MatrixKind::general) return GeneralJacobi::plan(setting);
         PreconditionerPlan plan;
-        plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
+        plan.space = setting.natural_layout();
         plan.bytes =
-            StructMatrix::bytes(Index(setting.matrix.dof()) * setting.matrix.dof(), setting.matrix.block_rows());
+            StructMatrix::bytes(Index(setting.matrix.dof()) * setting.matrix.dof(), plan.space.slots_in_memory());
         if (const FactorStorage storage = factor_storage(parameters); is_reduced(storage)) {
             plan.setup_bytes = plan.bytes;
             plan.bytes = ReducedFactors::bytes(storage, CoefficientOrder::apart, setting.matrix.block_rows(), 1,
@@ -140,12 +142,14 @@ PreconditionerRow none_row() {
     row.explanation = "M is the identity.";
     row.storages = {};
     row.kinds = {MatrixKind::structured, MatrixKind::general};
+    row.on_ranks = true;
     row.create = [](const Parameters&, const PreconditionerSetting&) {
         return std::unique_ptr<Preconditioner>(new NoPreconditioner());
     };
     row.plan = [](const Parameters&, const PreconditionerSetting& setting) {
         PreconditionerPlan plan;
-        plan.space = setting.matrix.natural_space();
+        plan.space = setting.matrix.kind() == MatrixKind::general ? setting.matrix.natural_space()
+                                                                  : IndexSpace(setting.natural_layout());
         plan.traits = {.fixed = true, .symmetric = true};
         return plan;
     };

@@ -142,7 +142,9 @@ void factorise(IluFactors& factors, double alpha, PivotInverter& inverter) {
     copy_matrix(factors, alpha);
     const FactorsByRun f = read_by_runs(factors);
     const Elimination elimination(f, factors.matrix(), factors.held(), inverter);
-    for_each_piece(f, Direction::lower, [&](const Run& piece) { elimination.piece(piece); });
+    const Carried carried{factors.held().coefficients(), f.stencil.planes()};
+    for_each_piece(f, Direction::lower, carried, [&](const Run& piece) { elimination.piece(piece); });
+    if (f.layout.has_neighbours_outside()) factors.held().share_halos();
 }
 
 }  // namespace wavefront_cpu

@@ -9,7 +9,9 @@ namespace hyperplane {
 namespace {
 
 std::unique_ptr<IluPreconditioner> struct_ilu_of(const Parameters& parameters, const PreconditionerSetting& setting) {
-    return make_struct_ilu(setting.context, ilu_options(parameters, "struct_ilu"));
+    IluOptions options = ilu_options(parameters, "struct_ilu");
+    options.within_rank = parameters.text("preconditioner", "scope") == "rank";
+    return make_struct_ilu(setting.context, options);
 }
 
 std::unique_ptr<IluPreconditioner> jacobi_sweeps_of(const Parameters& parameters,
@@ -35,12 +37,19 @@ PreconditionerRow struct_ilu_row() {
     PreconditionerRow row = ilu_row("struct_ilu", struct_ilu_of);
     row.aliases = {"ilu"};
     row.regular_splitting = true;
+    row.on_ranks = true;
     row.summary = "ILU(k), or IC(k) of a symmetric matrix; exact, parallel over hyperplanes";
     row.explanation =
         "Incomplete LU with fill level k on the stencil's level-k pattern, equal to sequential ILU(k) to rounding. "
         "Block pivots are inverted by Gauss-Jordan elimination. Symmetric matrices store and read one triangle. "
         "Source: Luo et al., StructILU, ICS 2025, Algorithms 1 and 2; Saad, Iterative Methods, section 10.3.";
     row.parameters = ilu_parameters();
+    row.parameters.push_back(choice_key(
+        "scope", "global",
+        "on several ranks (run --ranks): global keeps every coupling, so factors and iterations are those of "
+        "one rank; rank drops those between ranks, which then solve without waiting for each other, and takes "
+        "more iterations the more ranks there are. On one rank both are the same",
+        {"global", "rank"}));
     return row;
 }
 

@@ -24,7 +24,7 @@ struct FactorsByRun {
     const StructMatrix& pivots;     ///< has D^-1 as entry `pivot_entry`
     int pivot_entry;
     const Context& context;
-    const Layout& layout;
+    Layout layout;  ///< of the pattern, whose points may have no neighbours on other ranks
     const Stencil& stencil;
     int dof;
 
@@ -37,7 +37,7 @@ struct FactorsByRun {
 
 inline FactorsByRun read_by_runs(const IluFactors& factors) {
     const StructMatrix& a = factors.matrix();
-    return {factors.triangles(), factors.pivots(), factors.pivot_entry(), a.context(), a.layout(),
+    return {factors.triangles(), factors.pivots(), factors.pivot_entry(), a.context(), factors.pattern().layout,
             factors.stencil(),   a.dof()};
 }
 
@@ -64,12 +64,19 @@ inline Run piece_of(const Layout& layout, const Run& run, int t, int count) {
     return {run.first + Int3{t * step.x, t * step.y, t * step.z}, count, run.slot + t};
 }
 
-/// Calls body(piece) for the pieces of all runs, each after the pieces on which it depends. Only the members context,
-/// layout, stencil and dof of `f` are used.
+/// What a solve computes in x and reads of x on other ranks.
+inline Carried carried(Vector& x, const Stencil& stencil) {
+    Carried all{{}, stencil.planes()};
+    for (int c = 0; c < x.dof(); ++c) all.arrays.push_back(x.component(c));
+    return all;
+}
+
+/// Calls body(piece) for the pieces of all runs, each after the pieces on which it depends, also those of other ranks,
+/// of which it may read `carried`. Only the members context, layout, stencil and dof of `f` are used.
 template <class AnyFactors, class Body>
-void for_each_piece(const AnyFactors& f, Direction direction, const Body& body) {
+void for_each_piece(const AnyFactors& f, Direction direction, const Carried& carried, const Body& body) {
     const int length = piece_length(f.dof);
-    sweep(f.context, f.layout, f.dof, f.stencil.line_skew(), direction, [&](const Run& run) {
+    sweep(f.context, f.layout, f.dof, f.stencil.line_skew(), direction, carried, [&](const Run& run) {
         const int pieces = (run.count + length - 1) / length;
         for (int at = 0; at < pieces; ++at) {
             const int t = (direction == Direction::lower ? at : pieces - 1 - at) * length;

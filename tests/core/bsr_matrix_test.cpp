@@ -101,8 +101,9 @@ TEST(BsrMatrixMemory, IsThatOfItsShape) {
     const Index held = context.ledger().held();
     const MatrixShape shape(a.pattern(), 3, false);
     const auto made = make_matrix(context, shape.natural_space(), shape, "matrix");
-    EXPECT_EQ(context.ledger().held() - held, bytes_of(shape, Backend::cpu)) << "the pattern is shared";
-    EXPECT_EQ(made->bytes(), bytes_of(shape, Backend::cpu));
+    EXPECT_EQ(context.ledger().held() - held, bytes_of(shape, shape.natural_space(), Backend::cpu))
+        << "the pattern is shared";
+    EXPECT_EQ(made->bytes(), bytes_of(shape, shape.natural_space(), Backend::cpu));
     EXPECT_EQ(made->nonzeros(), a.pattern()->blocks() * 9);
     EXPECT_EQ(shape.kind(), MatrixKind::general);
     EXPECT_THROW(shape.grid(), Error);

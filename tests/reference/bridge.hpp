@@ -48,7 +48,8 @@ inline std::string name_of(const Box& box) {
 inline StructMatrix to_struct_matrix(const Context& context, const Layout& layout, const StencilMatrix& a,
                                      MatrixStorage storage, const std::string& name = "test") {
     StructMatrix result(context, layout, to_stencil({name, a.offsets}), a.dof, storage);
-    for (int row = 0; row < a.box.points(); ++row)
+    for (int row = 0; row < a.box.points(); ++row) {
+        if (!layout.holds(to_int3(a.box.point(row)))) continue;  // another rank's
         for (const auto& [offset, block] : a.blocks[row]) {
             const int entry = result.stencil().find(to_int3(offset));
             if (!result.stores(entry)) continue;
@@ -56,14 +57,17 @@ inline StructMatrix to_struct_matrix(const Context& context, const Layout& layou
                 for (int c = 0; c < a.dof; ++c)
                     result.values(entry, r, c)[layout.slot(to_int3(a.box.point(row)))] = block(r, c);
         }
+    }
+    result.share_halos();
     return result;
 }
 
 /// Converts x[row * dof + component] in natural order to a Vector, and back.
 inline Vector to_vector(const Context& context, const Layout& layout, int dof, const std::vector<double>& x) {
     Vector result(context, layout, dof, "test vector");
-    for (Index row = 0; row < layout.slots(); ++row)
-        for (int c = 0; c < dof; ++c) result(layout.grid().point(row), c) = x[row * dof + c];
+    for (Index row = 0; row < layout.grid().points(); ++row)
+        for (int c = 0; c < dof && layout.holds(layout.grid().point(row)); ++c)
+            result(layout.grid().point(row), c) = x[row * dof + c];
     return result;
 }
 

@@ -191,14 +191,15 @@ void with_values(const IluFactors& factors, const Body& body) {
 }  // namespace
 void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v) {
     with_values(factors, [&](const auto& f) {
-        for_each_piece(f, Direction::lower, [&](const Run& piece) { lower_piece(f, piece, r, v); });
+        for_each_piece(f, Direction::lower, carried(v, f.stencil),
+                       [&](const Run& piece) { lower_piece(f, piece, r, v); });
     });
 }
 
 void upper_reduced(const IluFactors& factors, Vector& z, std::vector<double>* of_line) {
     const Index lines = factors.matrix().grid().ny;
     with_values(factors, [&](const auto& f) {
-        for_each_piece(f, Direction::upper, [&](const Run& piece) {
+        for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
             const double product = upper_piece(f, piece, z);
             if (of_line) (*of_line)[piece.first.y + lines * piece.first.z] += product;
         });

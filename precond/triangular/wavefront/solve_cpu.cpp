@@ -215,16 +215,16 @@ void upper_piece(const FactorsByRun& f, const Run& run, Vector& z) {
 }  // namespace
 void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<double>* of_line) {
     const FactorsByRun f = read_by_runs(factors);
-    const Index lines = factors.matrix().grid().ny;
-    for_each_piece(f, Direction::lower, [&](const Run& piece) {
+    const Index lines = f.layout.grid().ny, first = f.layout.begin_plane();
+    for_each_piece(f, Direction::lower, carried(y, f.stencil), [&](const Run& piece) {
         const double product = lower_piece(f, piece, r, y);
-        if (of_line) (*of_line)[piece.first.y + lines * piece.first.z] += product;
+        if (of_line) (*of_line)[piece.first.y + lines * (piece.first.z - first)] += product;
     });
 }
 
 void upper(const IluFactors& factors, Vector& z) {
     const FactorsByRun f = read_by_runs(factors);
-    for_each_piece(f, Direction::upper, [&](const Run& piece) { upper_piece(f, piece, z); });
+    for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) { upper_piece(f, piece, z); });
 }
 
 }  // namespace wavefront_cpu

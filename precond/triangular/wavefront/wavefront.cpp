@@ -47,8 +47,8 @@ void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vecto
             cuda_->lower(addresses, r.data(), z.data(), rz);
             return cuda_->upper(addresses, z.data(), z.data(), rz);
         }
-    const Grid& grid = factors.matrix().grid();
-    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz);  // summed in order: same bits for any threads
+    const Layout& layout = factors.matrix().layout();
+    std::vector<double> of_line(std::size_t(layout.grid().ny) * layout.planes());
     if (factors.reduced()) {
         wavefront_cpu::lower_reduced(factors, r, z);
         wavefront_cpu::upper_reduced(factors, z, &of_line);
@@ -56,7 +56,7 @@ void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vecto
         wavefront_cpu::lower(factors, r, z, &of_line);
         wavefront_cpu::upper(factors, z);
     }
-    PlaneSums::of_lines(grid).add_up(of_line, 1, rz);
+    PlaneSums::of_lines(layout).add_up(factors.context(), of_line, 1, rz);
 }
 
 Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_unused]] Backend backend) const {

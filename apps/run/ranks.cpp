@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/ranks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "precond/registry.hpp"
+
+namespace hyperplane {
+
+void check_ranks(const Parameters& parameters) {
+    std::string text;
+    const auto refuse = [&](const char* section, const char* key, const std::string& what) {
+        text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", parameters.where(section, key), what);
+    };
+    if (parameters.text("problem", "name") == "matrix" || parameters.text("matrix", "format") == "general")
+        refuse(
+            "matrix", "format",
+            "a general matrix is not cut into the parts of several ranks; take a problem on a grid with matrix.format "
+            "= auto or structured, or one rank");
+    const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    if (!row.on_ranks) {
+        std::vector<std::string> names;
+        for (const PreconditionerRow& other : preconditioners())
+            if (other.on_ranks) names.push_back(other.name);
+        refuse(
+            "preconditioner", "name",
+            fmt::format("{} does not work on several ranks; take {}, or one rank", row.name, fmt::join(names, ", ")));
+    }
+    if (parameters.has("preconditioner", "storage") && parameters.text("preconditioner", "storage") != "double")
+        refuse("preconditioner", "storage",
+               "on several ranks factors are stored in double precision alone; leave the key out, or take one rank");
+    if (!text.empty()) throw UsageError(text);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/ranks/threads.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hyperplane {
+namespace {
+
+/// What all ranks share: a queue of messages for each pair of ranks. After an abort, messages that were sent before are
+/// still received, so that ranks which all meet the same error end with it.
+class Exchange {
+public:
+    explicit Exchange(int ranks) : ranks_(ranks), arrived_(ranks), queues_(std::size_t(ranks) * ranks) {}
+    int ranks() const { return ranks_; }
+
+    void send(int from, int to, std::span<const double> values) {
+        const std::lock_guard lock(mutex_);
+        queue(from, to).emplace_back(values.begin(), values.end());
+        arrived_[to].notify_one();
+    }
+    std::vector<double> receive(int from, int to) {
+        std::unique_lock lock(mutex_);
+        std::deque<std::vector<double>>& messages = queue(from, to);
+        arrived_[to].wait(lock, [&] { return aborted_ || !messages.empty(); });
+        if (messages.empty()) throw RanksAborted(code_, reason_);
+        std::vector<double> values = std::move(messages.front());
+        messages.pop_front();
+        return values;
+    }
+    void abort(ExitCode code, const std::string& reason) {
+        const std::lock_guard lock(mutex_);
+        if (!aborted_) code_ = code, reason_ = reason;
+        aborted_ = true;
+        for (std::condition_variable& waiting : arrived_) waiting.notify_all();
+    }
+
+private:
+    std::deque<std::vector<double>>& queue(int from, int to) { return queues_[std::size_t(from) * ranks_ + to]; }
+    const int ranks_;
+    std::mutex mutex_;
+    std::vector<std::condition_variable> arrived_;         ///< something for a rank
+    std::vector<std::deque<std::vector<double>>> queues_;  ///< [from][to]
+    bool aborted_ = false;
+    ExitCode code_ = ExitCode::internal;
+    std::string reason_;
+};
+
+class ThreadCommunicator final : public Communicator {
+public:
+    ThreadCommunicator(const std::shared_ptr<Exchange>& exchange, int rank) : exchange_(exchange), rank_(rank) {}
+
+    int rank() const override { return rank_; }
+    int size() const override { return exchange_->ranks(); }
+    void send(int to, std::span<const double> values) override { exchange_->send(rank_, to, values); }
+    void receive(int from, std::span<double> values) override {
+        const std::vector<double> message = exchange_->receive(from, rank_);
+        if (message.size() != values.size())
+            throw Error(ExitCode::internal, fmt::format("rank {} expected {} values of rank {}, which sent {}", rank_,
+                                                        values.size(), from, message.size()));
+        std::copy(message.begin(), message.end(), values.begin());
+    }
+    void all_gather(std::span<const double> mine, std::span<double> all) override {
+        if (rank_ > 0) {  // rank 0 collects
+            send(0, mine);
+            return receive(0, all);
+        }
+        std::size_t at = 0;
+        const auto append = [&](std::span<const double> part) {
+            if (at + part.size() > all.size())
+                throw Error(ExitCode::internal, "the ranks' parts are more than what is gathered");
+            std::copy(part.begin(), part.end(), all.begin() + std::ptrdiff_t(at));
+            at += part.size();
+        };
+        append(mine);
+        for (int from = 1; from < size(); ++from) append(exchange_->receive(from, rank_));
+        if (at != all.size()) throw Error(ExitCode::internal, "the ranks' parts are less than what is gathered");
+        for (int to = 1; to < size(); ++to) send(to, all);
+    }
+    void abort(ExitCode code, const std::string& reason) override {
+        exchange_->abort(code, fmt::format("rank {}: {}", rank_, reason));
+    }
+
+private:
+    std::shared_ptr<Exchange> exchange_;
+    int rank_;
+};
+
+}  // namespace
+
+void run_ranks(int ranks, const std::function<void(const std::shared_ptr<Communicator>&)>& body) {
+    const auto exchange = std::make_shared<Exchange>(ranks);
+    std::mutex mutex;
+    std::exception_ptr first;
+    const auto run = [&](int rank) {
+        const auto communicator = std::make_shared<ThreadCommunicator>(exchange, rank);
+        const auto end_all = [&](ExitCode code, const std::string& reason) {
+            {
+                const std::lock_guard lock(mutex);
+                if (!first) first = std::current_exception();
+            }
+            communicator->abort(code, reason);
+        };
+        try {
+            body(communicator);
+        } catch (const Error& error) {
+            end_all(error.code(), error.what());
+        } catch (const std::bad_alloc&) {
+            end_all(ExitCode::out_of_memory, "out of memory");
+        } catch (const std::exception& error) {
+            end_all(ExitCode::internal, error.what());
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(run, rank);
+    run(0);
+    for (std::thread& thread : threads) thread.join();
+    if (first) std::rethrow_exception(first);
+}
+
+}  // namespace hyperplane

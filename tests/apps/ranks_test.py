@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""run --ranks: several ranks give the record and the fields of one, and what does not work on them is refused."""
+
+import json
+import re
+import signal
+import unittest
+
+from program import POISSON, TRANSPORT, ProgramTest
+
+GRID = "[grid]\ncells = {cells}\n"
+
+# Every problem, every solver and every preconditioner that works on ranks, on odd extents.
+DECKS = {
+    "poisson": POISSON,
+    "poisson_pipelined": POISSON.replace("name = cg", "name = pipelined_cg"),
+    "poisson_none": POISSON + "[preconditioner]\nname = none\n",
+    "poisson_chebyshev": POISSON + "[preconditioner]\nname = chebyshev\n",
+    "poisson_richardson": POISSON.replace("name = cg", "name = richardson\nmax_iterations = 20")
+    + "[preconditioner]\nname = jacobi\n",
+    "poisson_box27": POISSON.replace("[grid]", "stencil = box27\n[grid]\nlengths = 6 4 8") + "[preconditioner]\nfill_level = 1\n",
+    "poisson_neumann": POISSON.replace("[grid]", "discretisation = cell\nboundary_condition = neumann\n[grid]"),
+    "poisson_random": POISSON.replace("[grid]", "discretisation = cell\ncoefficient = lognormal\n[grid]"),
+    "poisson_periodic": POISSON.replace("[grid]", "right_hand_side = random\n[grid]\nperiodic = x y"),
+    "transport": TRANSPORT.replace("{steps}", "2"),
+    "transport_bicgstab": TRANSPORT.replace("{steps}", "2").replace("gmres", "bicgstab"),
+    "block": "[problem]\nname = block_laplacian\n" + GRID + "[solver]\nname = fgmres\n",
+    "navier_stokes": "[problem]\nname = navier_stokes\n" + GRID + "[time]\nsteps = 2\n",
+    "cavity": "[problem]\nname = artificial_compressibility\nscalars = 1\n" + GRID + "[time]\nsteps = 2\n",
+    "cavity_coupled": "[problem]\nname = artificial_compressibility\nsets = 2\ncoupling = householder\n" + GRID
+    + "[time]\nsteps = 2\n",
+    "euler": "[problem]\nname = euler\n" + GRID + "[time]\nsteps = 2\n",
+    "cahn_hilliard": "[problem]\nname = cahn_hilliard\nsigma = 0\n" + GRID + "[time]\ntime_step = 1e-6\nsteps = 2\n",
+    "cahn_hilliard_1": "[problem]\nname = cahn_hilliard\nfields = one\nsigma = 0\n" + GRID + "[time]\ntime_step = 1e-6\nsteps = 2\n",
+}
+
+
+class Ranks(ProgramTest):
+    def run_ranks(self, deck, ranks, output, *words):
+        return self.run_program("run", deck, "--ranks", str(ranks), "--backend", "cpu", "--quiet", "--set",
+                                f"output.file={output}", "--set", "output.fields=true", *words)
+
+    def test_every_problem_and_solver(self):
+        for name, text in DECKS.items():
+            with self.subTest(name):
+                deck = self.write("deck.ini", text.format(cells="7 5 9"))
+                one = self.run_ranks(deck, 1, "one.h5", "--force")
+                self.assertIn(one.returncode, (0, 3), one.stderr)
+                fields = (self.folder / "one.vtkhdf").read_bytes()
+                for ranks in (2, 3, 4):
+                    several = self.run_ranks(deck, ranks, "several.h5", "--force")
+                    self.assertEqual(several.returncode, one.returncode, several.stderr)
+                    self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+                    self.assertEqual((self.folder / "several.vtkhdf").read_bytes(), fields)
+
+    def test_threads_do_not_matter_on_ranks_either(self):
+        deck = self.write("deck.ini", POISSON.format(cells="33 35 31"))
+        for ranks, threads in ((1, 1), (2, 1), (2, 2)):
+            self.run_ranks(deck, ranks, f"{ranks}_{threads}.h5", "--threads", str(threads))
+        self.expect(0, "diff", "1_1.h5", "2_1.h5", "--tolerance", "0")
+        self.expect(0, "diff", "1_1.h5", "2_2.h5", "--tolerance", "0")
+
+    def test_record_and_verdict_say_what_ran(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        done = self.run_ranks(deck, 3, "three.h5", "--threads", "1")
+        self.assertIn("cpu, 3 ranks of 1 thread", done.stdout)
+        environment = self.record("three.h5")["environment"]
+        self.assertEqual((environment["ranks"], environment["threads"]), ("3", "1"))
+
+    def test_rank_scope_takes_more_iterations_and_the_verdict_says_why(self):
+        deck = self.write("deck.ini", POISSON.format(cells="15 15 16"))
+        count = {}
+        for scope in ("global", "rank"):
+            done = self.run_ranks(deck, 4, f"{scope}.h5", "--set", f"preconditioner.scope={scope}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            count[scope] = int(re.search(r"^iterations +(\d+)", done.stdout, re.M).group(1))
+            self.assertEqual("couplings between ranks are dropped" in done.stdout, scope == "rank", done.stdout)
+        self.assertGreater(count["rank"], count["global"])
+
+    def test_refusals_name_key_reason_and_remedy(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 3"))
+        for words, expected in (
+            (("--ranks", "4"), ("3 planes along z", "3 ranks or fewer")),
+            (("--ranks", "2", "--set", "preconditioner.name=multigrid"), ("preconditioner.name", "struct_ilu")),
+            (("--ranks", "2", "--set", "matrix.format=general", "--set", "preconditioner.name=jacobi"),
+             ("matrix.format", "one rank")),
+            (("--ranks", "2", "--set", "preconditioner.storage=single"), ("preconditioner.storage", "double")),
+            (("--ranks", "2", "--set", "grid.periodic=z", "--set", "problem.right_hand_side=random"), ("grid.periodic",)),
+            (("--ranks", "2", "--set", "device.layout=hyperplane"), ("device.layout", "natural")),
+            (("--ranks", "two"), ("ranks",)),
+        ):
+            with self.subTest(words):
+                done = self.run_program("run", deck, "--backend", "cpu", *words)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                for text in expected:
+                    self.assertIn(text, done.stderr)
+                self.assertFalse((self.folder / "deck.h5").exists())
+
+    def test_error_on_one_rank_ends_all(self):
+        deck = self.write("deck.ini", POISSON.format(cells="33 35 31"))
+        # Rank 0 has 15 of the planes and rank 1 has 16, so that a little more than rank 0 needs is too little for rank 1.
+        enough = json.loads(self.run_ranks(deck, 2, "enough.h5", "--json").stdout)["memory"]["peak"]
+        done = self.run_ranks(deck, 2, "limited.h5", "--set", f"device.memory_limit={1.02 * enough / 2**20}")
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("rank 1: out of memory", done.stderr)
+        self.assertEqual(self.record("limited.h5")["exit_code"], 6)
+
+    def test_preempted_run_goes_on_with_another_number_of_ranks(self):
+        deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=4))
+        whole = self.run_ranks(deck, 1, "whole.h5")
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        for first, then in ((1, 3), (3, 2), (2, 1)):
+            with self.subTest(f"{first} ranks, then {then}"):
+                name = f"{first}_{then}.h5"
+                stopped = self.run_program("run", deck, "--ranks", str(first), "--backend", "cpu", "--quiet", "--set",
+                                           f"output.file={name}", stop_at=f"17:{int(signal.SIGTERM)}")
+                self.assertEqual(stopped.returncode, 75, stopped.stderr)
+                done = self.run_ranks(deck, then, name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.expect(0, "diff", "whole.h5", name, "--tolerance", "0")
+
+    def test_checkpoints_restart_on_another_number_of_ranks(self):
+        deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=4) + "[output]\ncheckpoint_every = 1\n")
+        self.assertEqual(self.run_ranks(deck, 1, "whole.h5").returncode, 0)
+        stopped = self.run_program("run", deck, "--ranks", "3", "--backend", "cpu", "--quiet", "--set",
+                                   "output.file=part.h5", stop_at=f"17:{int(signal.SIGTERM)}")
+        self.assertEqual(stopped.returncode, 75, stopped.stderr)
+        (self.folder / "part.h5").unlink()
+        done = self.run_ranks(deck, 2, "part.h5", "--restart")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
+
+
+if __name__ == "__main__":
+    unittest.main()

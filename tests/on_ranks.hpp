@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks as threads, each with a context of one OpenMP thread.
+#pragma once
+
+#include "core/ranks/cuts.hpp"
+#include "core/ranks/threads.hpp"
+
+namespace hyperplane {
+
+/// Calls body(context) on each of `ranks` ranks; of one, without a communicator in the context.
+template <class Body>
+void on_each_rank(int ranks, const Body& body) {
+    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) { body(Context::cpu(1, communicator)); });
+}
+
+/// What compute(context) returns on the first rank.
+template <class Compute>
+auto on_first_of(int ranks, const Compute& compute) {
+    decltype(compute(Context::cpu(1))) result;
+    on_each_rank(ranks, [&](const Context& context) {
+        auto mine = compute(context);
+        if (is_first_rank(context)) result = std::move(mine);
+    });
+    return result;
+}
+
+}  // namespace hyperplane

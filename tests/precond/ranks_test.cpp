@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preconditioners on several ranks: with scope = global the bits of one rank, with scope = rank those of a matrix
+// without couplings between the ranks' planes.
+#include <gtest/gtest.h>
+
+#include "on_ranks.hpp"
+#include "precond/support.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+
+using Values = std::vector<double>;
+
+struct RankedCase {
+    std::string preconditioner, stencil;
+    int dof;
+    bool symmetric;
+    Settings settings = {};
+};
+
+std::string name_of(const testing::TestParamInfo<RankedCase>& info) {
+    const RankedCase& c = info.param;
+    std::string name = c.preconditioner + "_" + c.stencil + "_" + std::to_string(c.dof) + (c.symmetric ? "_spd" : "");
+    for (const auto& [key, value] : c.settings) name += "_" + key + "_" + value;
+    return name;
+}
+
+std::vector<RankedCase> cases_of_struct_ilu() {
+    std::vector<RankedCase> list;
+    for (const char* stencil : {"star7", "box27", "star13", "scattered11"})
+        for (int dof : {1, 3})
+            for (bool symmetric : {false, true})
+                for (const char* level : {"0", "1"})
+                    list.push_back({"struct_ilu", stencil, dof, symmetric, {{"fill_level", level}}});
+    return list;
+}
+
+std::vector<RankedCase> ranked_cases() {
+    std::vector<RankedCase> list = cases_of_struct_ilu();
+    for (int dof : {1, 3}) list.push_back({"jacobi", "star7", dof, false});
+    list.push_back({"none", "star7", 2, false});
+    list.push_back({"chebyshev", "star7", 1, true});
+    list.push_back({"chebyshev", "box27", 2, true});
+    return list;
+}
+
+class OnRanks : public testing::TestWithParam<RankedCase> {
+protected:
+    StencilMatrix data() const {
+        const auto offsets = reference::stencil_named(GetParam().stencil).offsets;
+        return GetParam().symmetric ? reference::random_spd_matrix(box, offsets, GetParam().dof, 7)
+                                    : reference::random_matrix(box, offsets, GetParam().dof, 7);
+    }
+    /// r^T M^-1 r and M^-1 r for a random r, the same for any number of ranks.
+    Values applied(const Context& context, const StencilMatrix& matrix, const Settings& settings) const {
+        const Layout part =
+            part_of(context, layout_for(LayoutKind::natural, matrix, GetParam().stencil, 0), radius(matrix.offsets));
+        const StructMatrix a =
+            reference::to_struct_matrix(context, part, matrix, storages[GetParam().symmetric], GetParam().stencil);
+        const auto m = make(GetParam().preconditioner, a, settings);
+        m->setup(a);
+        const Values values = reference::Random(3).vector(box.points() * matrix.dof);
+        const Vector r = reference::to_vector(context, part, matrix.dof, values);
+        Vector z(context, part, matrix.dof, "z");
+        Values found(1);
+        m->apply_dot(r, z, found.data());
+        m->apply(r, z);
+        const Values solution = to_natural(z);
+        found.insert(found.end(), solution.begin(), solution.end());
+        return found;
+    }
+
+    Box box{7, 6, 9};
+};
+
+INSTANTIATE_TEST_SUITE_P(, OnRanks, testing::ValuesIn(ranked_cases()), name_of);
+
+TEST_P(OnRanks, GlobalScopeHasTheBitsOfOneRank) {
+    const StencilMatrix matrix = data();
+    const auto compute = [&](const Context& context) { return applied(context, matrix, GetParam().settings); };
+    const Values one = on_first_of(1, compute);
+    for (int ranks = 2; ranks <= 4; ++ranks) EXPECT_EQ(on_first_of(ranks, compute), one) << ranks << " ranks";
+}
+
+/// The rank that has plane k of `planes`.
+int rank_of_plane(int k, int planes, int ranks) {
+    int rank = 0;
+    while (k >= planes * (rank + 1) / ranks) ++rank;
+    return rank;
+}
+
+class ScopeOfRanks : public OnRanks {};
+INSTANTIATE_TEST_SUITE_P(, ScopeOfRanks, testing::ValuesIn(cases_of_struct_ilu()), name_of);
+
+TEST_P(ScopeOfRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
+    Settings settings = GetParam().settings;
+    settings.push_back({"scope", "rank"});
+    const StencilMatrix matrix = data();
+    for (int ranks = 2; ranks <= 4; ++ranks) {
+        StencilMatrix cut = matrix;
+        for (int row = 0; row < box.points(); ++row)
+            for (auto& [offset, block] : cut.blocks[row]) {
+                const int here = box.point(row).z, there = here + offset.z;
+                if (there < 0 || there >= box.nz ||
+                    rank_of_plane(here, box.nz, ranks) == rank_of_plane(there, box.nz, ranks))
+                    continue;
+                for (double& value : block.values) value = 0.0;
+            }
+        const Values expected = on_first_of(1, [&](const Context& c) { return applied(c, cut, GetParam().settings); });
+        const Values found = on_first_of(ranks, [&](const Context& c) { return applied(c, matrix, settings); });
+        EXPECT_LT(reference::relative_difference(found, expected), 1e-13) << ranks << " ranks";
+    }
+}
+
+TEST(PivotsOnRanks, TheFirstFailureIsReportedByAllRanks) {
+    const Box box{5, 4, 6};
+    StencilMatrix matrix = reference::random_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
+    for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
+        for (auto& [offset, block] : matrix.blocks[box.row(p)]) block(0, 0) = 0.0;
+    const auto message = [&](const Context& context, const std::string& name) {
+        const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
+        const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::full, "star7");
+        const auto m = make(name, a);
+        try {
+            m->setup(a);
+        } catch (const SetupError& error) {
+            return std::string(error.what());
+        }
+        return std::string("no error");
+    };
+    for (const char* name : {"struct_ilu", "jacobi"}) {
+        const std::string one = message(Context::cpu(1), name);
+        EXPECT_NE(one.find("(2,3,4)"), std::string::npos) << one;
+        for (int ranks = 2; ranks <= 3; ++ranks)
+            on_each_rank(ranks, [&](const Context& context) { EXPECT_EQ(message(context, name), one) << ranks; });
+    }
+}
+
+TEST(PivotsOnRanks, BoostedPivotsAreCountedOverAllRanks) {
+    const Box box{5, 4, 6};
+    StencilMatrix matrix = reference::random_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
+    for (const reference::Offset p : {reference::Offset{2, 3, 0}, reference::Offset{1, 1, 5}})
+        for (auto& [offset, block] : matrix.blocks[box.row(p)])
+            if (offset == reference::Offset{}) block(0, 0) = 1e-300;
+    const auto report = [&](const Context& context) {
+        const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
+        const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::full, "star7");
+        const SetupReport found = make("struct_ilu", a, {{"pivot_policy", "boost"}})->setup(a);
+        Values numbers{double(found.pivots_modified), found.smallest_pivot_ratio,
+                       double(part.grid().row(found.smallest_pivot_cell))};
+        for (const PivotEvent& event : found.modified)
+            numbers.insert(numbers.end(), {double(part.grid().row(event.cell)), event.value});
+        return numbers;
+    };
+    const Values one = report(Context::cpu(1));
+    for (int ranks = 2; ranks <= 3; ++ranks)
+        on_each_rank(ranks, [&](const Context& context) { EXPECT_EQ(report(context), one) << ranks << " ranks"; });
+}
+
+}  // namespace
+}  // namespace hyperplane
