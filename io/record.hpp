@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct RecordHeader {
     Grid grid;
     std::string layout, stencil;
     int dof = 1;
+    std::optional<PatternStatistics> pattern = std::nullopt;        ///< of a general matrix
+    std::optional<PatternStatistics> given_pattern = std::nullopt;  ///< the same before its rows were ordered
 };
 
 /// A row of /solves.
@@ -138,6 +141,7 @@ struct RecordData {
     Grid grid;
     std::string layout, stencil;
     int dof = 1;
+    std::optional<PatternStatistics> pattern, given_pattern;  ///< as in RecordHeader
     std::vector<StepRow> steps;
     std::vector<NewtonRow> newton;
     std::vector<SolveRow> solves;

@@ -47,6 +47,25 @@ void transfer_grid(const Group& g, RecordData& r) {
     grid.cell_centred = cell_centred != 0;
 }
 
+void transfer_pattern(const Group& root, const char* name, std::optional<PatternStatistics>& pattern) {
+    if (root.writing() ? !pattern.has_value() : !root.has_group(name)) return;
+    if (!pattern) pattern.emplace();
+    const Group g = root.group(name);
+    PatternStatistics& s = *pattern;
+    Index symmetric = s.symmetric;
+    g.scalar("rows", {"1", "block rows"}, s.rows);
+    g.scalar("blocks", {"1", "blocks that are stored"}, s.blocks);
+    g.scalar("shortest_row", {"1", "fewest blocks of a row"}, s.shortest);
+    g.scalar("longest_row", {"1", "most blocks of a row"}, s.longest);
+    g.scalar("lower_bandwidth", {"1", "largest i - j of a block (i, j)"}, s.lower_bandwidth);
+    g.scalar("upper_bandwidth", {"1", "largest j - i of a block (i, j)"}, s.upper_bandwidth);
+    g.scalar("lower_levels", {"1", "levels of the rows by the blocks below the diagonal"}, s.lower_levels);
+    g.scalar("upper_levels", {"1", "levels of the rows by the blocks above the diagonal"}, s.upper_levels);
+    g.scalar("missing_diagonals", {"1", "rows without a diagonal block"}, s.missing_diagonals);
+    g.scalar("symmetric_pattern", {"1", "1 if with (i, j) also (j, i) is stored"}, symmetric);
+    s.symmetric = symmetric != 0;
+}
+
 /// Transfers a column of 0 and 1.
 template <class Row, class Field>
 void transfer_flag(const Group& g, const char* name, const char* text, std::vector<Row>& rows, Field field) {
@@ -297,6 +316,8 @@ void transfer_record(const Group& root, RecordData& r) {
     transfer_deck(root.group("deck"), r);
     root.group("environment").attributes(r.environment);
     transfer_grid(root.group("grid"), r);
+    transfer_pattern(root, "pattern", r.pattern);
+    transfer_pattern(root, "given_pattern", r.given_pattern);
     transfer_steps(root.group("steps"), r.steps);
     if (root.writing() ? !r.newton.empty() : root.has_group("newton")) transfer_newton(root.group("newton"), r.newton);
     if (root.writing() ? !r.diagnostics.series.empty() : root.has_group("diagnostics"))

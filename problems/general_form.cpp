@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "core/error.hpp"
+#include "core/interfaces/given_order.hpp"
+#include "core/timer.hpp"
 
 namespace hyperplane {
 namespace {
@@ -15,7 +18,9 @@ constexpr const char* label = "general form";
 
 class GeneralForm final : public Problem {
 public:
-    GeneralForm(std::shared_ptr<const Problem> problem, const Context& context)
+    /// `order`: of the rows; null for natural order.
+    GeneralForm(std::shared_ptr<const Problem> problem, const Context& context,
+                const std::shared_ptr<const RowOrder>& order)
         : problem_(std::move(problem)),
           context_(context),
           shape_(problem_->shape()),
@@ -23,6 +28,7 @@ public:
           matrix_(context, layout_, shape_.stencil, shape_.dof,
                   shape_.symmetric ? MatrixStorage::lower : MatrixStorage::full, label) {
         GridPattern made = grid_pattern(context.host(), shape_.grid, shape_.stencil);
+        if (order) put_in_order(made, order);
         shape_.pattern = std::move(made.pattern);
         entry_ = copied_to(context, label, made.entry);
         for (Vector* vector : {&u_, &other_}) *vector = Vector(context, layout_, shape_.dof, label);
@@ -33,45 +39,61 @@ public:
     const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override {
         problem_->initial_state(u_);
-        copy_rows(u_, u);
+        copy_rows(u_, place_, u);
     }
     double time_step(const Vector& u) const override { return problem_->time_step(on_grid(u)); }
     CflRange cfl_range() const override { return problem_->cfl_range(); }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
         problem_->residual(on_grid(u), on_grid(level), other_);
-        copy_rows(other_, f);
+        copy_rows(other_, place_, f);
     }
     void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const override {
         problem_->jacobian(on_grid(u), on_grid(level), matrix_);
-        copy_values(matrix_, entry_, general(a));
+        copy_values(matrix_, entry_, place_, general(a));
     }
     void preconditioner_jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& p) const override {
         problem_->preconditioner_jacobian(on_grid(u), on_grid(level), matrix_);
-        copy_values(matrix_, entry_, general(p));
+        copy_values(matrix_, entry_, place_, general(p));
     }
     double suggested_shift(const TimeLevel& level) const override { return problem_->suggested_shift(on_grid(level)); }
     double admissible_step(const Vector& u, const Vector& du) const override {
-        copy_rows(du, other_);
+        copy_rows(du, place_, other_);
         return problem_->admissible_step(on_grid(u), other_);
     }
     std::optional<BadState> bad_state(const Vector& u) const override { return problem_->bad_state(on_grid(u)); }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override { return problem_->diagnostics(on_grid(u)); }
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override {
         Vector there(context_.host(), layout_, shape_.dof, label);
-        copy_rows(u, there);
+        from_natural(in_given_order(shape_, u), there);
         return problem_->errors(there, time);
     }
-    std::vector<Preparation> preparation() const override { return problem_->preparation(); }
+    std::unique_ptr<Problem> in_order(std::shared_ptr<const RowOrder> order) const override {
+        return std::make_unique<GeneralForm>(problem_, context_, order);
+    }
+    std::vector<Preparation> preparation() const override {
+        std::vector<Preparation> all = problem_->preparation();
+        if (shape_.order()) all.push_back({"ordering", ordering_seconds_});
+        return all;
+    }
     std::vector<std::string> warnings() const override { return problem_->warnings(); }
 
 private:
+    void put_in_order(GridPattern& made, const std::shared_ptr<const RowOrder>& order) {
+        const auto begin = std::chrono::steady_clock::now();
+        ReorderedPattern reordered = hyperplane::in_order(*made.pattern, order, label);
+        std::vector<unsigned char> entry(made.entry.size());
+        for (Index at = 0; at < reordered.from.size(); ++at) entry[at] = made.entry[reordered.from[at]];
+        made = {std::move(reordered.pattern), std::move(entry)};
+        place_ = copied_to(context_, label, std::vector<int>(order->place.begin(), order->place.end()));
+        ordering_seconds_ = order->seconds + seconds_since(begin);
+    }
     const Vector& on_grid(const Vector& u) const {
-        copy_rows(u, u_);
+        copy_rows(u, place_, u_);
         return u_;
     }
     TimeLevel on_grid(TimeLevel level) const {
-        if (level.old) copy_rows(*level.old, old_), level.old = &old_;
-        if (level.older) copy_rows(*level.older, older_), level.older = &older_;
+        if (level.old) copy_rows(*level.old, place_, old_), level.old = &old_;
+        if (level.older) copy_rows(*level.older, place_, older_), level.older = &older_;
         return level;
     }
 
@@ -82,6 +104,8 @@ private:
     mutable StructMatrix matrix_;
     mutable Vector u_, other_, old_, older_;
     Buffer<unsigned char> entry_;
+    Buffer<int> place_;  ///< as in RowOrder; empty for natural order
+    double ordering_seconds_ = 0.0;
 };
 
 }  // namespace
@@ -120,7 +144,7 @@ GridPattern grid_pattern(const Context& host, const Grid& grid, const Stencil& s
 }
 
 std::unique_ptr<Problem> general_form(std::shared_ptr<const Problem> problem, const Context& context) {
-    return std::make_unique<GeneralForm>(std::move(problem), context);
+    return std::make_unique<GeneralForm>(std::move(problem), context, nullptr);
 }
 
 }  // namespace hyperplane

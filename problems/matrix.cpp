@@ -44,26 +44,39 @@ SystemShape shape_of(const BsrMatrix& a, bool symmetric) {
 
 class FileMatrix final : public Problem {
 public:
-    /// `made` lies in the host's memory, `values` are those of b, dof fastest; none for A 1.
-    FileMatrix(const Context& context, std::unique_ptr<BsrMatrix> made, bool symmetric,
-               const std::vector<double>& values, std::vector<Preparation> preparation)
-        : shape_(shape_of(*made, symmetric)), solution_is_one_(values.empty()), preparation_(std::move(preparation)) {
+    /// `made` lies in the host's memory, `b`, dof fastest, is in the given order; none for A 1.
+    FileMatrix(const Context& context, std::unique_ptr<BsrMatrix> made, bool symmetric, std::vector<double> b,
+               std::vector<Preparation> preparation)
+        : context_(context),
+          shape_(shape_of(*made, symmetric)),
+          solution_is_one_(b.empty()),
+          preparation_(std::move(preparation)) {
         const int dof = made->dof();
         b_ = Vector(context, IndexSpace::plain(made->pattern()->rows()), dof, "right-hand side of the file");
         if (solution_is_one_) {
-            Vector one(context.host(), b_.space(), dof, label), b(context.host(), b_.space(), dof, label);
+            Vector one(context.host(), b_.space(), dof, label), product(context.host(), b_.space(), dof, label);
             fill(one, 1.0);
-            made->apply(one, b);
-            transfer(b, b_);
+            made->apply(one, product);
+            transfer(product, b_);
         } else {
-            from_natural(values, b_);
+            from_natural(b, b_);
         }
-        if (context.backend() == Backend::cpu) {
-            matrix_ = std::move(made);
-            return;
-        }
-        matrix_ = std::make_unique<BsrMatrix>(context, shape_.pattern, dof, symmetric, label);
-        matrix_->assign(*made);
+        adopt(std::move(made));
+    }
+    /// The system of `other`, which is in the given order, in another one.
+    FileMatrix(const FileMatrix& other, const std::shared_ptr<const RowOrder>& order)
+        : context_(other.context_),
+          shape_(other.shape_),
+          solution_is_one_(other.solution_is_one_),
+          preparation_(other.preparation_) {
+        const auto begin = std::chrono::steady_clock::now();
+        std::unique_ptr<BsrMatrix> copy;
+        auto made = hyperplane::in_order(on_host(*other.matrix_, copy), order, label);
+        shape_.pattern = made->pattern();
+        b_ = Vector(context_, other.b_.space(), shape_.dof, "right-hand side of the file");
+        from_natural(order->to_places(to_natural(other.b_), shape_.dof), b_);
+        adopt(std::move(made));
+        preparation_.push_back({"ordering", order->seconds + seconds_since(begin)});
     }
 
     const SystemShape& shape() const override { return shape_; }
@@ -83,9 +96,23 @@ public:
         }
         return {{"max", most}, {"rms", std::sqrt(squares / double(u.size()))}};
     }
+    std::unique_ptr<Problem> in_order(std::shared_ptr<const RowOrder> order) const override {
+        return std::make_unique<FileMatrix>(*this, order);
+    }
     std::vector<Preparation> preparation() const override { return preparation_; }
 
 private:
+    /// Keeps a matrix that lies in the host's memory.
+    void adopt(std::unique_ptr<BsrMatrix> made) {
+        if (context_.backend() == Backend::cpu) {
+            matrix_ = std::move(made);
+            return;
+        }
+        matrix_ = std::make_unique<BsrMatrix>(context_, shape_.pattern, shape_.dof, shape_.symmetric, label);
+        matrix_->assign(*made);
+    }
+
+    Context context_;
     SystemShape shape_;
     std::unique_ptr<BsrMatrix> matrix_;
     Vector b_;

@@ -61,23 +61,20 @@ std::unique_ptr<BsrMatrix> in_blocks(const Context& host, const CsrMatrix& a, in
         for_each_block(a, dof, row, [&](Index, const auto&) { ++row_begin[row + 1]; });
     for (Index row = 0; row < rows; ++row) row_begin[row + 1] += row_begin[row];
     Buffer<int> column(host, label, row_begin[rows]);
-    const Index* const begin = row_begin.data();
-    int* const columns = column.data();
-    auto made = std::make_unique<BsrMatrix>(
-        host, std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column)), dof, false, label);
-    double* const values = made->values();
+    Buffer<double> values(host, label, column.size() * dof * dof);
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(Index(a.column.size())))
     for (Index row = 0; row < rows; ++row) {
-        Index block = begin[row];
+        Index block = row_begin[row];
         for_each_block(a, dof, row, [&](Index j, const auto& at) {
-            columns[block] = int(j);
+            column[block] = int(j);
             for (int r = 0; r < dof; ++r)
                 for (Index k = at[r]; k < a.row_begin[row * dof + r + 1] && a.column[k] / dof == j; ++k)
                     values[(block * dof + r) * dof + a.column[k] % dof] = a.value[k];
             ++block;
         });
     }
-    return made;
+    return std::make_unique<BsrMatrix>(std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column)),
+                                       dof, false, std::move(values));
 }
 
 bool equals_transpose(const BsrMatrix& a) {

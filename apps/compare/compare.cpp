@@ -12,6 +12,7 @@
 #include "apps/run/kernels.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
+#include "core/interfaces/given_order.hpp"
 #include "core/random.hpp"
 #include "core/vector/blas1.hpp"
 
@@ -152,7 +153,7 @@ void Comparison::build_all() {
     entrants_.resize(candidates_.size());
     trials_.resize(candidates_.size());
     const Index available = available_memory(candidates_.front().parameters);
-    std::vector<IndexSpace> spaces;
+    std::vector<std::pair<const Problem*, IndexSpace>> systems;
     Index together = foundation_.context.ledger().held(), most_of_setups = 0;
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
         const Candidate& candidate = candidates_[at];
@@ -164,12 +165,16 @@ void Comparison::build_all() {
             Case a_case = build(at);
             trial.layout = a_case.space.name();
             trial.varies = a_case.plan.traits.varies;
+            trial.preparation = a_case.problem->preparation();
+            trial.pattern = a_case.shape().statistics();
+            trial.given_pattern = a_case.shape().given_statistics();
             const MemoryPlan plan = a_case.memory_plan(true);
             trial.predicted = plan.total();
             if (trial.predicted > available)
                 throw OutOfMemory(fmt::format("it needs {}, {} are left", in_mib(trial.predicted), in_mib(available)));
-            const bool shared = std::find(spaces.begin(), spaces.end(), a_case.space) != spaces.end();
-            if (!shared) spaces.push_back(a_case.space);
+            const std::pair system(a_case.problem.get(), a_case.space);
+            const bool shared = std::find(systems.begin(), systems.end(), system) != systems.end();
+            if (!shared) systems.push_back(system);
             most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // only one is set up at a time
             for (const auto& [label, bytes] : plan.by_label) {
                 if (label.starts_with("set-up of ")) continue;
@@ -197,25 +202,31 @@ void Comparison::compile_kernels() {
 
 Comparison::Prepared& Comparison::system_for(const Case& a_case) {
     for (const auto& there : systems_)
-        if (there->space == a_case.space) return *there;
+        if (there->problem == a_case.problem && there->space == a_case.space) return *there;
     if (one_at_a_time_) systems_.clear();
     const MemoryLedger& ledger = foundation_.context.ledger();
     const Bytes before = ledger.by_label();
-    systems_.push_back(std::make_unique<Prepared>(Prepared{
-        a_case.space, make_system(a_case), a_case.make_vector("state"), a_case.make_vector("correction"), {}}));
+    systems_.push_back(std::make_unique<Prepared>(Prepared{a_case.problem,
+                                                           a_case.space,
+                                                           make_system(a_case),
+                                                           a_case.make_vector("state"),
+                                                           a_case.make_vector("correction"),
+                                                           {}}));
     Prepared& made = *systems_.back();
     assemble_first(a_case, made.u, made.system);
     // The mean subtracted from b is a sum, whose last bits depend on the order of slots: all index spaces get the first
     // one's b.
     if (shape().constant_null_space) {
         if (b_.empty())
-            b_ = to_natural(made.system.b);
+            b_ = in_given_order(a_case.shape(), made.system.b);
         else
-            from_natural(b_, made.system.b);
+            from_given_order(a_case.shape(), b_, made.system.b);
     }
     made.memory = beyond(ledger.by_label(), before);
+    const RowOrder* const order = a_case.shape().order();
     const SystemPrint print{fingerprint(*made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
-                            fingerprint(made.system.b), fingerprint(made.du), fingerprint(a_case.criteria)};
+                            fingerprint(made.system.b, order), fingerprint(made.du, order),
+                            fingerprint(a_case.criteria)};
     if (print_ == SystemPrint{}) print_ = print;
     if (!(print == print_))
         throw Error(ExitCode::internal, "two memory layouts hold different systems, so nothing can be compared");

@@ -36,13 +36,15 @@ struct Trial {
     std::string outcome = "converged_rtol";  ///< a stop reason, or given_up, setup_failed, refused, out_of_memory
     std::string reason;                      ///< a sentence that says why it failed; empty if it converged
     ExitCode code = ExitCode::ok;
-    bool tried = false;                 ///< its warm-up has ended, or it cannot begin
-    bool solved = false;                ///< a solve has ended, which `row` and the next members describe
-    SolveRow row;                       ///< its times are medians
-    std::vector<HistoryEntry> history;  ///< of the recording pass
-    TimerTree timers;                   ///< of the recording pass: setup, solve, solve/spmv, solve/preconditioner
-    std::vector<double> setup, solve;   ///< seconds of each counted turn
-    bool repeatable = true;             ///< every pass had the same number of iterations and the same residual
+    bool tried = false;                    ///< its warm-up has ended, or it cannot begin
+    bool solved = false;                   ///< a solve has ended, which `row` and the next members describe
+    SolveRow row;                          ///< its times are medians
+    std::vector<HistoryEntry> history;     ///< of the recording pass
+    std::vector<Preparation> preparation;  ///< of its form of the problem
+    std::optional<PatternStatistics> pattern, given_pattern;
+    TimerTree timers;                  ///< of the recording pass: setup, solve, solve/spmv, solve/preconditioner
+    std::vector<double> setup, solve;  ///< seconds of each counted turn
+    bool repeatable = true;            ///< every pass had the same number of iterations and the same residual
     std::map<std::string, Index> peak_by_label;
     Index peak = 0, predicted = 0;  ///< bytes that a run of this candidate alone holds
 
@@ -99,8 +101,9 @@ private:
         std::optional<Case> a_case;  ///< none if it was refused
         bool warm = false;           ///< it has been set up before, and its memory is allocated
     };
-    /// The system in one index space.
+    /// The system of one form of the problem in one index space.
     struct Prepared {
+        std::shared_ptr<const Problem> problem;
         IndexSpace space;
         LinearSystem system;
         Vector u, du;
@@ -148,8 +151,8 @@ private:
     Foundation foundation_;
     std::map<std::string, Index> problem_memory_;
     SystemPrint print_;
-    std::vector<std::unique_ptr<Prepared>> systems_;  ///< one for each layout
-    std::vector<double> b_;                           ///< b in natural order, if A is singular
+    std::vector<std::unique_ptr<Prepared>> systems_;  ///< one for each form, order and layout
+    std::vector<double> b_;                           ///< b in the given order, if A is singular
     std::vector<Entrant> entrants_;
     std::vector<Trial> trials_;
     bool one_at_a_time_ = false, complete_ = false;

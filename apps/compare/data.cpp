@@ -90,7 +90,10 @@ ComparisonRow row_of(const Trial& trial) {
 /// The timers of the recording pass, the only one in which parts of a solve are timed, scaled to the medians in the
 /// table.
 std::vector<TimerRow> timers_of(const Trial& trial) {
-    std::vector<TimerRow> rows = trial.timers.rows();
+    std::vector<TimerRow> rows;
+    for (const Preparation& part : trial.preparation) rows.push_back({timer_of(part), part.seconds, 1, 0});
+    for (const TimerRow& row : trial.timers.rows())
+        if (!row.name.starts_with(preparation_timers)) rows.push_back(row);
     for (TimerRow& row : rows) {
         const bool setup = row.name == "setup", solve = row.name.starts_with("solve");
         const double recorded = trial.timers.seconds(setup ? "setup" : "solve"),
@@ -115,7 +118,9 @@ RecordData record_of(const Trial& trial, const Candidate& candidate, const Compa
                             .grid = shape.grid,
                             .layout = trial.layout,
                             .stencil = shape.stencil.name(),
-                            .dof = shape.dof});
+                            .dof = shape.dof,
+                            .pattern = trial.pattern,
+                            .given_pattern = trial.given_pattern});
     const ExitCode code = trial.tried ? trial.code : ExitCode::checkpointed;
     record.status = status_of(code);
     record.exit_code = int(code);

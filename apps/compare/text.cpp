@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/run/case.hpp"
+#include "apps/run/pattern_text.hpp"
 #include "apps/run/verdict.hpp"
 #include "core/counted.hpp"
 
@@ -98,6 +99,16 @@ private:
     std::vector<std::pair<std::string, std::string>> groups_;
 };
 
+/// What came before the first system of each candidate, a line for those that share it. Times of the table do not
+/// contain it.
+std::string preparations(const ComparisonData& c) {
+    Grouped groups;
+    for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
+        if (const std::string text = preparation_text(c.records[at].timers); !text.empty())
+            groups.add(text, c.rows[at].name);
+    return groups.text("before");
+}
+
 std::string remarks(const ComparisonData& c) {
     Grouped failed, varied, left_out, untried;
     for (const ComparisonRow& row : c.rows) {
@@ -157,7 +168,7 @@ std::string comparison_text(const ComparisonData& c, bool bold) {
                                  c.rows.size(), c.turns_done, c.system.count("turns") ? c.system.at("turns") : "?"));
     else if (c.best.empty())
         text += item("best", "none: no candidate converged");
-    return text + remarks(c) + c.recommendation;
+    return text + preparations(c) + remarks(c) + c.recommendation;
 }
 
 nlohmann::json comparison_json(const ComparisonData& c) {

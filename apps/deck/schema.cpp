@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "core/graph/orderings.hpp"
 #include "precond/multigrid/multigrid.hpp"
 #include "precond/registry.hpp"
 #include "problems/registry.hpp"
@@ -228,10 +229,12 @@ DeckSchema deck_schema() {
     append(schema.common, newton_parameters());
     append(schema.common, common_solver_parameters());
     append(schema.common, common_preconditioner_parameters());
+    append(schema.common, common_ordering_parameters());
     append(schema.common, program_parameters());
     add_components(schema, "problem", problems());
     add_components(schema, "solver", solvers());
     add_components(schema, "preconditioner", preconditioners());
+    add_components(schema, "ordering", orderings());
     for (const auto& row : smoothers())
         schema.components.push_back({"smoother", row.name, row.aliases, smoother_parameters(row)});
     return schema;
@@ -251,6 +254,10 @@ std::string explain_section(const std::string& section) {
          "[preconditioner]. There, pivot_policy is boost, pivot_tolerance 1e-10 and pivot_boost 1 by default: pivots "
          "that cannot be used are replaced by the matrix's diagonal."},
         {"matrix", "The form in which the problem's matrices are kept."},
+        {"ordering",
+         "The order in which the block rows of a general matrix are solved. Solutions, fields and states are written "
+         "in "
+         "the order of the file or of the grid, and messages count rows in that order, too."},
         {"device", "The device of the run, the memory layout, and how much memory it may hold."},
         {"output", "What is written."},
         {"expect", "What must hold at the end of the run, or else its exit code is 8. This makes a deck a test."},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane list [problems|solvers|preconditioners|stencils|devices]
+// hyperplane list [problems|solvers|preconditioners|orderings|stencils|devices]
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -11,6 +11,7 @@
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
+#include "core/graph/orderings.hpp"
 #include "io/deck.hpp"
 #include "precond/multicolor/colouring.hpp"
 #include "precond/registry.hpp"
@@ -92,6 +93,7 @@ const std::vector<Topic>& topics() {
         {"problems", problem_lines},
         {"solvers", [] { return lines_of(solvers()); }},
         {"preconditioners", preconditioner_lines},
+        {"orderings", [] { return lines_of(orderings()); }},
         {"stencils", stencil_lines},
         {"devices", device_lines},
     };

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "apps/backend.hpp"
+#include "apps/run/pattern_text.hpp"
 #include "apps/run/progress.hpp"
 #include "core/counted.hpp"
 #include "io/costs.hpp"
@@ -117,6 +118,10 @@ std::string info_text(const RecordData& record) {
     text += info_line("grid", fmt::format("{} x {} x {} {}, {} unknowns, {}{}", g.nx, g.ny, g.nz,
                                           g.cell_centred ? "cells" : "points", g.points() * record.dof, record.stencil,
                                           record.dof > 1 ? fmt::format(", {} a point", record.dof) : ""));
+    if (record.pattern) text += info_line("matrix", pattern_text(*record.pattern, record.dof));
+    if (record.given_pattern)
+        text += info_line("ordering", fmt::format("{}; in the given order {}", value_of(values, "ordering.name"),
+                                                  bandwidth_text(*record.given_pattern)));
     text += info_line("method", fmt::format("{} with {}, {} layout", value_of(values, "solver.name"),
                                             value_of(values, "preconditioner.name"), record.layout));
     if (!record.overrides.empty()) text += info_line("--set", fmt::format("{}", fmt::join(record.overrides, ", ")));
@@ -134,6 +139,8 @@ std::string info_text(const RecordData& record) {
     for (const ErrorNorm& norm : record.verification)
         text += info_line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
     const Costs costs = costs_of(record);
+    if (const std::string before = preparation_text(record.timers); !before.empty())
+        text += info_line("before", before);
     text += info_line("time", time_text(costs));
     text += info_line("place", costs.parts > 1 ? fmt::format("{} parts: {}", costs.parts, costs.places) : costs.places);
     text += info_line("memory", fmt::format("{} at the peak, {} predicted", in_mib(record.peak_total),

@@ -148,6 +148,22 @@ def timers(record):
     return table(f"Timers of {record.label}", ["part", "seconds", "calls", "ms a call", "GB/s"], rows, range(1, 5))
 
 
+def pattern(record):
+    """The pattern of a general matrix, as it was solved with and as it was given; empty on a grid."""
+    if not record.pattern:
+        return ""
+    words = {"rows": "block rows", "blocks": "blocks", "shortest_row": "fewest blocks of a row",
+             "longest_row": "most blocks of a row", "lower_bandwidth": "bandwidth below the diagonal",
+             "upper_bandwidth": "bandwidth above the diagonal", "lower_levels": "levels below the diagonal",
+             "upper_levels": "levels above the diagonal", "missing_diagonals": "rows without diagonal block",
+             "symmetric_pattern": "symmetric pattern"}
+    both = [record.pattern, record.given_pattern] if record.given_pattern else [record.pattern]
+    rows = [[text, *(each[key] for each in both)] for key, text in words.items()]
+    rows.append(["rows a level", *(number(each["rows"] / max(1, each["lower_levels"])) for each in both)])
+    head = ["pattern", f"in the order {record.value('ordering.name', 'natural')}", "in the given order"]
+    return table(f"Matrix of {record.label}", head[:1 + len(both)], rows, range(1, 1 + len(both)))
+
+
 def convergence_words(records):
     """The convergence plot in words, for screen readers."""
     told = [f"{record.label} ends at {number(record.relative_residual)} after {record.iterations} iterations"
@@ -222,7 +238,7 @@ def particulars(record):
     machine = {"program": f"hyperplane {record.code_version} ({record.git_sha})", "layout": record.layout,
                "stored entries": entries, **record.environment}
     parts = [f"<details><summary>{escape(record.label)}: solves, timers, deck, environment</summary>",
-             parts_table(record), march.steps(record), march.diagnostics(record), solves(record),
+             pattern(record), parts_table(record), march.steps(record), march.diagnostics(record), solves(record),
              timers(record)]
     parts.append(table("The resolved deck", ["key", "value", "from"], deck))
     parts.append(table("Environment", ["what", "value"], list(machine.items())))

@@ -8,6 +8,7 @@
 
 #include "apps/run/linear_system.hpp"
 #include "apps/verbs.hpp"
+#include "core/interfaces/given_order.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "io/matrix_files.hpp"
@@ -39,8 +40,8 @@ int export_verb(const Invocation& invocation) {
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 
     write_matrix_market(folder / "A.mtx", csr_of(*system.a), a_case.shape().symmetric, a_case.overwrite);
-    write_matrix_market(folder / "b.mtx", to_natural(system.b), a_case.overwrite);
-    write_matrix_market(folder / "x.mtx", to_natural(x), a_case.overwrite);
+    write_matrix_market(folder / "b.mtx", in_given_order(a_case.shape(), system.b), a_case.overwrite);
+    write_matrix_market(folder / "x.mtx", in_given_order(a_case.shape(), x), a_case.overwrite);
     fmt::print("{}, b.mtx and x.mtx: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
                (folder / "A.mtx").string(), system.a->unknowns(), system.a->nonzeros(), report.iterations,
                to_string(report.reason));

@@ -19,11 +19,13 @@ std::optional<BadState> find_not_finite(const SystemShape& shape, const Vector& 
     const IndexSpace& space = host.space();
     const std::array<double, 3> none{-1.0, 0.0, 0.0};
     const auto first = [&] {  // row, component and value
-        for (Index row = 0; row < space.block_rows(); ++row)
+        for (Index row = 0; row < space.block_rows(); ++row) {
+            const Index place = shape.order() ? shape.order()->place[row] : row;
             for (int c = 0; c < shape.dof; ++c)
-                if (const double value = host.data()[host.first(c) + space.slot(row) * host.step()];
+                if (const double value = host.data()[host.first(c) + space.slot(place) * host.step()];
                     !std::isfinite(value))
                     return std::array<double, 3>{double(space.first_block_row() + row), double(c), value};
+        }
         return none;
     }();
     const std::vector<double> all = gathered(x.context(), {first.begin(), first.end()});

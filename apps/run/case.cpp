@@ -16,6 +16,7 @@
 #include "apps/deck/schema.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/ranks.hpp"
+#include "core/graph/orderings.hpp"
 #include "io/checkpoint.hpp"
 #include "io/matrix_files.hpp"
 #include "io/record.hpp"
@@ -102,8 +103,8 @@ std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& 
 }
 
 /// The problem in the form that matrix.format asks for.
-std::shared_ptr<const Problem> in_form(const std::shared_ptr<const Problem>& problem, const Parameters& parameters,
-                                       const Context& context) {
+std::shared_ptr<const Problem> in_format(const std::shared_ptr<const Problem>& problem, const Parameters& parameters,
+                                         const Context& context) {
     const std::string& format = parameters.text("matrix", "format");
     const bool general = problem->shape().matrix().kind() == MatrixKind::general;
     if (format == "structured" && general)
@@ -113,12 +114,34 @@ std::shared_ptr<const Problem> in_form(const std::shared_ptr<const Problem>& pro
     return general_form(problem, context);
 }
 
+/// The problem in the order that [ordering] asks for.
+std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& problem, const Parameters& parameters) {
+    if (parameters.text("ordering", "name") == orderings().front().name) return problem;
+    if (!problem->shape().pattern)
+        throw UsageError(
+            fmt::format("{}: rows on a grid have the order of the grid; set matrix.format = general, or "
+                        "leave the key out",
+                        parameters.where("ordering", "name")));
+    return problem->in_order(make_order(*problem->shape().pattern, parameters));
+}
+
+/// The problem in the form and order that the deck asks for, made once for all cases that agree about them.
+std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Parameters& parameters) {
+    std::string key;
+    for (const Parameters::Value& value : parameters.all())
+        if (value.spec.section == "matrix" || value.spec.section == "ordering")
+            key += value.spec.name() + '=' + value.text + '\n';
+    std::shared_ptr<const Problem>& made = (*foundation.forms)[key];
+    if (!made) made = in_order(in_format(foundation.problem, parameters, foundation.context), parameters);
+    return made;
+}
+
 /// Makes solver and preconditioner; the preconditioner only if there is a problem. Throws the contradictions found.
 Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
               Contradictions& found) {
     const Context& context = foundation.context;
     std::shared_ptr<const Problem> problem;
-    if (foundation.problem) found.collect([&] { problem = in_form(foundation.problem, parameters, context); });
+    if (foundation.problem) found.collect([&] { problem = in_form(foundation, parameters); });
     if (problem) set_regime_defaults(parameters, problem->shape());
     std::unique_ptr<Solver> solver;
     std::unique_ptr<Preconditioner> preconditioner;
@@ -234,6 +257,9 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     if (held.setup > 0) memory.by_label["state of the set-up"] = held.setup * vector;
     if (time.vectors() > 0) memory.by_label["states before"] = time.vectors() * vector;
     if (const Index held = context.ledger().held()) memory.by_label["problem data"] = held;
+    // Reading, ordering and copying a general matrix may hold more than the run.
+    if (const Index more = solved_before ? 0 : context.ledger().peak() - memory.total(); more > 0 && shape().pattern)
+        memory.by_label["construction of the problem"] = more;
     return memory;
 }
 

@@ -79,7 +79,10 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides,
 /// What does not depend on the solver and the preconditioner for a deck's problem.
 struct Foundation {
     Context context;
-    std::shared_ptr<const Problem> problem;
+    std::shared_ptr<const Problem> problem;  ///< as it was constructed
+    /// The problem in the forms and orders that cases have asked for, by the keys that decide. Cases share them.
+    std::shared_ptr<std::map<std::string, std::shared_ptr<const Problem>>> forms =
+        std::make_shared<std::map<std::string, std::shared_ptr<const Problem>>>();
 };
 /// Throws UsageError, DeviceError, FileError.
 Foundation build_foundation(const Deck& deck, const Parameters& parameters);

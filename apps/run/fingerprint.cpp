@@ -48,7 +48,7 @@ std::uint64_t of_general(const BsrMatrix& a) {
 #pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.unknowns())) reduction(+ : sum)
     for (Index row = 0; row < p.rows(); ++row)
         for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
-            sum += of_block(row, p.column()[at], dof, a.unknowns(),
+            sum += of_block(p.given_row(row), p.given_row(p.column()[at]), dof, a.unknowns(),
                             [&](int i, int j) { return a.values()[(at * dof + i) * dof + j]; });
     return sum;
 }
@@ -64,13 +64,13 @@ std::uint64_t fingerprint(const SystemMatrix& matrix) {
     return of_structured(on_host(structured(matrix), copy));
 }
 
-std::uint64_t fingerprint(const Vector& x) {
+std::uint64_t fingerprint(const Vector& x, const RowOrder* order) {
     Vector copy;
     const Vector& host = on_host(x, copy);
     std::uint64_t sum = 0;
 #pragma omp parallel for schedule(static) num_threads(host.context().threads_for(x.size())) reduction(+ : sum)
     for (Index row = 0; row < x.space().block_rows(); ++row) {
-        const Index at = x.space().slot(row) * x.step();
+        const Index at = x.space().slot(order ? order->place[row] : row) * x.step();
         for (int c = 0; c < x.dof(); ++c) sum += term(row * x.dof() + c, host.data()[x.first(c) + at]);
     }
     return sum;

@@ -3,19 +3,22 @@
 //
 //   f = sum over k of scramble(scramble(k + 1) xor bits(v_k))  mod 2^64
 //
-// where v_k are the values in natural order, so it depends neither on the layout nor on the number of threads.
+// where v_k are the values in natural order, or in the given order of a general matrix's rows, so it depends neither on
+// layout and ordering nor on the number of threads.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "core/matrix/row_order.hpp"
 #include "core/matrix/system_matrix.hpp"
 
 namespace hyperplane {
 
 /// The fingerprint of every coefficient of the stencil at every point: stored, mirrored, or zero outside the grid.
 std::uint64_t fingerprint(const SystemMatrix& matrix);
-std::uint64_t fingerprint(const Vector& x);
+/// `order`: that of the rows; null for the given one.
+std::uint64_t fingerprint(const Vector& x, const RowOrder* order = nullptr);
 
 /// `bits` as sixteen hexadecimal digits.
 std::string in_hex(std::uint64_t bits);

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/interfaces/given_order.hpp"
+
 namespace hyperplane {
 namespace {
 
@@ -120,7 +122,8 @@ void set_initial_state(const Case& a_case, Vector& u) {
     if (!a_case.parameters.is_set("initial", "file")) return a_case.problem->initial_state(u);
     const RecordData record = read_initial(a_case);
     const Grid& grid = a_case.shape().grid;
-    from_natural(
+    from_given_order(
+        a_case.shape(),
         same_grid(record.grid, grid) ? record.state.u : interpolate(record.state.u, record.grid, grid, record.dof), u);
 }
 

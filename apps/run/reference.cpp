@@ -88,8 +88,8 @@ std::vector<ComponentEntry> registered_components() {
 
 const std::vector<std::string>& deck_sections() {
     static const std::vector<std::string> order = {"problem", "grid",           "initial",  "time",   "newton",
-                                                   "solver",  "preconditioner", "smoother", "matrix", "device",
-                                                   "output",  "expect",         "sweep",    "slurm"};
+                                                   "solver",  "preconditioner", "smoother", "matrix", "ordering",
+                                                   "device",  "output",         "expect",   "sweep",  "slurm"};
     return order;
 }
 

@@ -11,8 +11,10 @@ void write_fields(const Case& a_case, const Vector& u, Outcome& outcome) {
     TimerScope scope(outcome.timers, "output");
     outcome.fields_file = a_case.fields_path();
     std::vector<NamedField> fields;
+    const RowOrder* const order = a_case.shape().order();
+    const auto ordered = [&](std::vector<double> values) { return order ? order->to_given(values, 1) : values; };
     for (int c = 0; c < a_case.shape().dof; ++c)
-        fields.push_back({a_case.shape().components.at(c), natural_order(u, c)});
+        fields.push_back({a_case.shape().components.at(c), ordered(natural_order(u, c))});
     if (!is_first_rank(a_case.context)) return;
     write_vtkhdf(outcome.fields_file, a_case.shape().grid, fields, a_case.overwrite);
 }

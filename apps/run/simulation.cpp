@@ -15,10 +15,19 @@
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
+#include "core/interfaces/given_order.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/pivot_error.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// By what a state that is continued is known to have its rows at the same places.
+std::vector<double> order_mark(const RowOrder& order) {
+    return {double(order.fingerprint() >> 12)};
+}
+
+}  // namespace
 
 Simulation::Simulation(const Case& a_case, RecordWriter& record, Progress progress)
     : case_(a_case),
@@ -58,6 +67,7 @@ void Simulation::resume(RecordData before) {
 
 Outcome Simulation::run() {
     outcome_.predicted = case_.memory_plan().total();
+    for (const Preparation& part : case_.problem->preparation()) outcome_.timers.add(timer_of(part), part.seconds);
     try {
         march();
     } catch (const PivotError& error) {
@@ -138,7 +148,7 @@ void Simulation::start() {
         return add_diagnostics();
     }
     RunState before = *std::exchange(before_, std::nullopt);
-    from_natural(before.u, u_);
+    from_given_order(case_.shape(), before.u, u_);
     SolverState store;
     SolverItems krylov;
     for (auto& [name, values] : before.solver) {
@@ -146,6 +156,11 @@ void Simulation::start() {
         ours ? store.put(name, values) : void(krylov[name] = std::move(values));
     }
     within_ = store.get("run/within").at(0) != 0.0;
+    if (const RowOrder* order = case_.shape().order(); order && store.get("run/order") != order_mark(*order))
+        throw FileError(
+            fmt::format("the state was computed with other places of the rows than ordering.name = {} gives them here, "
+                        "perhaps by another version of its library; start over with --fresh",
+                        order->name));
     if (before.solver.count("run/seconds"))
         solves_.add_time_before(store.get("run/seconds").at(0), store.get("run/seconds").at(1));
     stepper_->resume(store);
@@ -288,12 +303,13 @@ RunState Simulation::state(bool within, Index iterations, const SolverItems& kry
     stepper_->save(store);
     newton_->save(store);
     store.put("run/within", std::vector<double>{within ? 1.0 : 0.0});
+    if (const RowOrder* order = case_.shape().order()) store.put("run/order", order_mark(*order));
     store.put("run/seconds", std::vector<double>{solves_.setup_so_far(), solves_.solve_so_far()});
     RunState state{.step = stepper_->steps_done(),
                    .time = stepper_->time(),
                    .newton = within ? newton_->taken() : 0,
                    .iterations = iterations,
-                   .u = to_natural(u_),
+                   .u = in_given_order(case_.shape(), u_),
                    .solver = store.items()};
     state.solver.insert(krylov.begin(), krylov.end());
     return state;

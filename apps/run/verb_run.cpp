@@ -65,6 +65,8 @@ RecordHeader header_of(const Case& a_case) {
         .layout = a_case.space.name(),
         .stencil = shape.stencil.name(),
         .dof = shape.dof,
+        .pattern = shape.statistics(),
+        .given_pattern = shape.given_statistics(),
     };
 }
 

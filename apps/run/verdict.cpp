@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/run/pattern_text.hpp"
 #include "core/counted.hpp"
 #include "io/atomic_file.hpp"
 
@@ -24,25 +25,15 @@ std::string grid_text(const SystemShape& shape) {
                        shape.dof > 1 ? fmt::format(", {} a point", shape.dof) : "");
 }
 
-/// Of a general matrix.
-std::string pattern_text(const SystemShape& shape) {
-    const PatternStatistics s = shape.pattern->statistics();
-    return fmt::format("general, {} {}, {} ({:.1f} a row, {} to {}), bandwidth {} below and {} above, {}{}", s.rows,
-                       shape.dof > 1 ? fmt::format("block rows of {}", shape.dof) : "rows",
-                       fmt::format("{} {}", s.blocks, shape.dof > 1 ? "blocks" : "entries"), s.mean(), s.shortest,
-                       s.longest, s.lower_bandwidth, s.upper_bandwidth,
-                       shape.symmetric ? "symmetric"
-                       : s.symmetric   ? "symmetric pattern"
-                                       : "unsymmetric pattern",
-                       s.missing_diagonals > 0 ? fmt::format(", {} rows without diagonal", s.missing_diagonals) : "");
+/// Of a general matrix; else empty.
+std::string line_of_pattern(const SystemShape& shape) {
+    return shape.pattern ? line("matrix", pattern_text(*shape.statistics(), shape.dof, shape.symmetric)) : "";
 }
 
-/// What came before the first system: reading, ordering, and so on.
-std::string preparation_text(const Case& a_case) {
-    std::string text;
-    for (const auto& [name, seconds] : a_case.problem->preparation())
-        text += fmt::format("{}{} {:.3g} s", text.empty() ? "" : ", ", name, seconds);
-    return text;
+/// What the matrix was in the given order; empty if it is solved in that.
+std::string line_of_order(const RowOrder* order) {
+    if (!order) return "";
+    return line("ordering", fmt::format("{}; in the given order {}", order->name, bandwidth_text(order->before)));
 }
 
 Costs costs_of(const Outcome& outcome) {
@@ -130,7 +121,7 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     const Costs costs = costs_of(outcome);
     std::string text =
         line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
-        (a_case.shape().pattern ? line("matrix", pattern_text(a_case.shape())) : "") +
+        line_of_pattern(a_case.shape()) + line_of_order(a_case.shape().order()) +
         line("method", fmt::format("{} with {}, {} layout, {}{}{}", a_case.name("solver"),
                                    a_case.name("preconditioner"), a_case.space.name(), a_case.device,
                                    scope_text(a_case), *varies ? fmt::format("; not deterministic: {}", varies) : ""));
@@ -141,7 +132,8 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     }
     text += line_of_steps(a_case, outcome);
     for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
-    if (const std::string before = preparation_text(a_case); !before.empty()) text += line("before", before);
+    if (const std::string before = preparation_text(outcome.timers.rows()); !before.empty())
+        text += line("before", before);
     text += line("time", time_text(outcome));
     if (costs.parts > 1) text += line("parts", fmt::format("{}: {}", costs.parts, costs.places));
     if (gigabytes_a_second(outcome.timers, "solve/preconditioner") > 0.0)  // on a GPU products are not timed singly
@@ -181,7 +173,8 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
         {"memory", {{"peak", outcome.peak}, {"predicted", outcome.predicted}, {"by_label", outcome.peak_by_label}}},
         {"expect", {{"checked", judgement.checked}, {"unmet", judgement.unmet}}},
     };
-    if (shape.pattern) json["pattern"] = to_json(shape.pattern->statistics());
+    if (shape.pattern) json["pattern"] = to_json(*shape.statistics());
+    if (shape.order()) json["given_pattern"] = to_json(*shape.given_statistics());
     for (const auto& [name, seconds] : a_case.problem->preparation()) json["preparation"][name] = seconds;
     for (const SolveRow& row : outcome.solves)
         json["solves"].push_back({{"step", row.step},
@@ -235,6 +228,8 @@ nlohmann::json to_json(const PatternStatistics& s) {
             {"longest_row", s.longest},
             {"lower_bandwidth", s.lower_bandwidth},
             {"upper_bandwidth", s.upper_bandwidth},
+            {"lower_levels", s.lower_levels},
+            {"upper_levels", s.upper_levels},
             {"missing_diagonals", s.missing_diagonals},
             {"symmetric_pattern", s.symmetric}};
 }

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/matrix/block_pattern.hpp"
 #include "core/matrix/system_matrix.hpp"
 
@@ -36,6 +38,16 @@ struct SystemShape {
     /// Grid::of_rows.
     std::shared_ptr<const BlockPattern> pattern = nullptr;
 
+    /// The order in which the block rows are solved; null for the given one.
+    const RowOrder* order() const { return pattern ? pattern->order().get() : nullptr; }
+    /// Of the pattern as it is solved with, and as it was given if that is another order; nothing for a structured
+    /// matrix.
+    std::optional<PatternStatistics> statistics() const {
+        return pattern ? std::optional(pattern->statistics()) : std::nullopt;
+    }
+    std::optional<PatternStatistics> given_statistics() const {
+        return order() ? std::optional(order()->before) : std::nullopt;
+    }
     MatrixShape matrix() const {
         if (pattern) return {pattern, dof, symmetric};
         return {grid, stencil, dof, symmetric, planes_read};
@@ -92,6 +104,11 @@ struct Preparation {
     std::string name;
     double seconds;
 };
+/// The timer in which its time is recorded.
+inline constexpr const char* preparation_timers = "preparation/";
+inline std::string timer_of(const Preparation& part) {
+    return preparation_timers + part.name;
+}
 
 /// A value that physics forbids: a negative density, NaN, ...
 struct BadState {
@@ -138,10 +155,18 @@ public:
     virtual std::vector<Diagnostic> diagnostics(const Vector& /*u*/) const { return {}; }
     /// Norms of u minus the exact solution, empty if none is known; u lies in the host's memory.
     virtual std::vector<ErrorNorm> errors(const Vector& /*u*/, double /*time*/) const { return {}; }
+    /// The same problem with its block rows in another order, if its matrix is general and in the given order. Throws
+    /// Error (internal) otherwise.
+    virtual std::unique_ptr<Problem> in_order(std::shared_ptr<const RowOrder> /*order*/) const { not_general(); }
     /// What took time when the problem was constructed, if anything did.
     virtual std::vector<Preparation> preparation() const { return {}; }
     /// Warnings for the user, e.g. that the scheme oscillates with these parameters.
     virtual std::vector<std::string> warnings() const { return {}; }
+
+private:
+    [[noreturn]] static void not_general() {
+        throw Error(ExitCode::internal, "an order of rows was asked for where the matrix is not general");
+    }
 };
 
 }  // namespace hyperplane

@@ -6,6 +6,30 @@
 #include "core/error.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// The number of levels of the rows in the order of `row_at(step)`, by the columns that `before(row, column)` tells.
+template <class RowAt, class Before>
+Index count_levels(const BlockPattern& p, const RowAt& row_at, const Before& before) {
+    std::vector<int> level(std::size_t(p.rows()), 0);
+    int levels = 0;
+    for (Index step = 0; step < p.rows(); ++step) {
+        const Index row = row_at(step);
+        int own = 0;
+        for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
+            if (const Index j = p.column()[at]; before(row, j)) own = std::max(own, level[j]);
+        level[row] = own + 1;
+        levels = std::max(levels, own + 1);
+    }
+    return levels;
+}
+
+}  // namespace
+
+BlockPattern::BlockPattern(Buffer<Index> row_begin, Buffer<int> column, std::shared_ptr<const RowOrder> order)
+    : row_begin_(std::move(row_begin)), column_(std::move(column)), order_(std::move(order)) {
+    if (backend() == Backend::cpu) check();
+}
 
 BlockPattern::BlockPattern(const Context& context, const std::vector<Index>& row_begin, const std::vector<int>& column,
                            const std::string& label)
@@ -14,6 +38,23 @@ BlockPattern::BlockPattern(const Context& context, const std::vector<Index>& row
     if (rows() > most_block_rows)
         throw UsageError(fmt::format("a matrix of {} block rows has more than {}, the most that 32-bit columns count",
                                      rows(), most_block_rows));
+    if (backend() == Backend::cpu) check();
+}
+
+void BlockPattern::check() const {
+    Index first_bad = row_begin_[0] == 0 && row_begin_[rows()] == blocks() ? rows() : 0;
+#pragma omp parallel for schedule(static) num_threads(context().threads_for(blocks())) reduction(min : first_bad)
+    for (Index row = 0; row < rows(); ++row) {
+        const Index begin = row_begin_[row], end = row_begin_[row + 1];
+        bool good = begin >= 0 && begin <= end && end <= blocks();
+        for (Index at = begin; good && at < end; ++at)
+            good = column_[at] >= 0 && column_[at] < rows() && (at == begin || column_[at - 1] < column_[at]);
+        if (!good) first_bad = std::min(first_bad, row);
+    }
+    if (first_bad < rows() || (rows() == 0 && blocks() > 0))
+        throw Error(ExitCode::internal,
+                    fmt::format("a pattern of {} block rows: the columns of row {} do not ascend within the matrix",
+                                rows(), first_bad));
 }
 
 std::shared_ptr<const BlockPattern> BlockPattern::copied_to(const Context& context, const std::string& label) const {
@@ -28,7 +69,7 @@ std::shared_ptr<const BlockPattern> BlockPattern::copied_to(const Context& conte
     };
     copy(row_begin_, row_begin);
     copy(column_, column);
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), order_);
 }
 
 Index BlockPattern::first_row(int part, int parts) const {
@@ -64,7 +105,11 @@ PatternStatistics BlockPattern::statistics() const {
         }
         missing += !diagonal;
     }
-    return {rows(), blocks(), shortest, longest, lower, upper, missing, unpaired == 0};
+    const Index lower_levels = count_levels(
+        *this, [](Index step) { return step; }, [](Index row, Index j) { return j < row; });
+    const Index upper_levels = count_levels(
+        *this, [&](Index step) { return rows() - 1 - step; }, [](Index row, Index j) { return j > row; });
+    return {rows(), blocks(), shortest, longest, lower, upper, lower_levels, upper_levels, missing, unpaired == 0};
 }
 
 }  // namespace hyperplane

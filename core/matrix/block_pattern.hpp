@@ -12,26 +12,16 @@
 #include <string>
 #include <vector>
 
-#include "core/device/context.hpp"
+#include "core/matrix/row_order.hpp"
 
 namespace hyperplane {
 
-/// What tables say of a pattern; rows and columns are block rows and block columns.
-struct PatternStatistics {
-    Index rows = 0, blocks = 0;
-    Index shortest = 0, longest = 0;  ///< the fewest and the most blocks of a row
-    Index lower_bandwidth = 0;        ///< max i - j of a stored block (i, j), at least 0
-    Index upper_bandwidth = 0;        ///< max j - i of a stored block (i, j), at least 0
-    Index missing_diagonals = 0;      ///< rows without a diagonal block
-    bool symmetric = false;           ///< with (i, j) also (j, i) is stored
-    double mean() const { return rows > 0 ? double(blocks) / double(rows) : 0.0; }
-};
-
 class BlockPattern {
 public:
-    /// Takes arrays of one backend: row_begin has one value more than there are rows, and begins with 0.
-    BlockPattern(Buffer<Index> row_begin, Buffer<int> column)
-        : row_begin_(std::move(row_begin)), column_(std::move(column)) {}
+    /// Takes arrays of one backend: row_begin has one value more than there are rows, and begins with 0. `order`: the
+    /// order in which the rows are; null for the given one. Throws Error (internal) if the host can read the arrays
+    /// and they are no compressed rows with ascending columns.
+    BlockPattern(Buffer<Index> row_begin, Buffer<int> column, std::shared_ptr<const RowOrder> order = nullptr);
     /// Copies arrays to a context's memory. Throws UsageError if there are more than 2^31 - 1 rows.
     BlockPattern(const Context& context, const std::vector<Index>& row_begin, const std::vector<int>& column,
                  const std::string& label);
@@ -44,6 +34,10 @@ public:
     Backend backend() const { return row_begin_.backend(); }
     const Index* row_begin() const { return row_begin_.data(); }
     const int* column() const { return column_.data(); }
+    /// The order in which the rows are; null for the given one.
+    const std::shared_ptr<const RowOrder>& order() const { return order_; }
+    /// The number that a row has in the given order.
+    Index given_row(Index row) const { return order_ ? order_->given[row] : row; }
     Index bytes() const { return bytes(rows(), blocks()); }
     static Index bytes(Index rows, Index blocks) {
         return (rows + 1) * Index(sizeof(Index)) + blocks * Index(sizeof(int));
@@ -65,8 +59,11 @@ public:
     PatternStatistics statistics() const;
 
 private:
+    void check() const;
+
     Buffer<Index> row_begin_;
     Buffer<int> column_;
+    std::shared_ptr<const RowOrder> order_;
 };
 
 /// The largest number of block rows.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"
@@ -36,6 +38,11 @@ BsrMatrix::BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern>
     if (dof < 1 || dof > max_dof) throw UsageError(fmt::format("dof must lie in 1..{}, not {}", max_dof, dof));
     values_ = Buffer<double>(context, std::move(label), nonzeros());
 }
+
+BsrMatrix::BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, Buffer<double> values)
+    : SystemMatrix(pattern->context(), IndexSpace::plain(pattern->rows()), dof, symmetric),
+      pattern_(std::move(pattern)),
+      values_(std::move(values)) {}
 
 Index BsrMatrix::bytes(const BlockPattern& pattern, int dof, Backend backend) {
     const Index held = backend == Backend::cuda ? pattern.bytes() : 0;
@@ -80,16 +87,63 @@ CsrMatrix BsrMatrix::to_csr() const {
     CsrMatrix csr;
     csr.rows = unknowns();
     csr.row_begin.push_back(0);
-    for (Index row = 0; row < pattern_->rows(); ++row)
+    const RowOrder* const order = pattern_->order().get();
+    std::vector<std::pair<Index, Index>> blocks;  // column in the given order, and place
+    for (Index given = 0; given < pattern_->rows(); ++given) {
+        const Index row = order ? order->place[given] : given;
+        blocks.clear();
+        for (Index at = pattern_->row_begin()[row]; at < pattern_->row_begin()[row + 1]; ++at)
+            blocks.emplace_back(pattern_->given_row(pattern_->column()[at]), at);
+        std::sort(blocks.begin(), blocks.end());
         for (int r = 0; r < dof(); ++r) {
-            for (Index at = pattern_->row_begin()[row]; at < pattern_->row_begin()[row + 1]; ++at)
+            for (const auto& [column, at] : blocks)
                 for (int c = 0; c < dof(); ++c) {
-                    csr.column.push_back(Index(pattern_->column()[at]) * dof() + c);
+                    csr.column.push_back(column * dof() + c);
                     csr.value.push_back(values_[(at * dof() + r) * dof() + c]);
                 }
             csr.row_begin.push_back(Index(csr.column.size()));
         }
+    }
     return csr;
+}
+
+ReorderedPattern in_order(const BlockPattern& pattern, std::shared_ptr<const RowOrder> order,
+                          const std::string& label) {
+    const Context& host = pattern.context();
+    const Index rows = pattern.rows();
+    Buffer<Index> row_begin(host, label, rows + 1), from(host, label, pattern.blocks());
+    Buffer<int> column(host, label, pattern.blocks());
+    for (Index p = 0; p < rows; ++p) {
+        const Index given = order->given[p];
+        row_begin[p + 1] = row_begin[p] + pattern.row_begin()[given + 1] - pattern.row_begin()[given];
+    }
+#pragma omp parallel num_threads(host.threads_for(pattern.blocks()))
+    {
+        std::vector<std::pair<int, Index>> blocks;  // column and place
+#pragma omp for schedule(static)
+        for (Index p = 0; p < rows; ++p) {
+            const Index given = order->given[p];
+            blocks.clear();
+            for (Index at = pattern.row_begin()[given]; at < pattern.row_begin()[given + 1]; ++at)
+                blocks.emplace_back(order->place[pattern.column()[at]], at);
+            std::sort(blocks.begin(), blocks.end());
+            Index to = row_begin[p];
+            for (const auto& [j, at] : blocks) column[to] = j, from[to++] = at;
+        }
+    }
+    return {std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), std::move(order)),
+            std::move(from)};
+}
+
+std::unique_ptr<BsrMatrix> in_order(const BsrMatrix& a, std::shared_ptr<const RowOrder> order,
+                                    const std::string& label) {
+    ReorderedPattern made = in_order(*a.pattern(), std::move(order), label);
+    const int size = a.dof() * a.dof();
+    auto ordered = std::make_unique<BsrMatrix>(a.context(), made.pattern, a.dof(), a.symmetric(), label);
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.nonzeros()))
+    for (Index at = 0; at < made.from.size(); ++at)
+        std::copy_n(a.values() + made.from[at] * size, size, ordered->values() + at * size);
+    return ordered;
 }
 
 CsrMatrix csr_of(const SystemMatrix& a) {

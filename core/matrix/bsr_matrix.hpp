@@ -24,6 +24,8 @@ public:
     /// UsageError if dof is outside 1..32.
     BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric,
               std::string label = "matrix");
+    /// Takes the values, which lie in the memory of a context of the CPU.
+    BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, Buffer<double> values);
 
     /// As the host reads it. Matrices with the same pattern may share it.
     const std::shared_ptr<const BlockPattern>& pattern() const { return pattern_; }
@@ -38,7 +40,7 @@ public:
     /// Copies the values of a matrix of the same pattern on any backend.
     void assign(const BsrMatrix& other);
 
-    /// Row by row with explicit zeros, for the host.
+    /// Row by row in the given order with explicit zeros, for the host.
     CsrMatrix to_csr() const;
 
     void apply(const Vector& x, Vector& y) const override;
@@ -55,6 +57,17 @@ private:
     Buffer<double> values_;
     mutable std::shared_ptr<const BsrProductCuda> cuda_;
 };
+
+/// A pattern in another order, and for each of its blocks the place that it had.
+struct ReorderedPattern {
+    std::shared_ptr<const BlockPattern> pattern;
+    Buffer<Index> from;
+};
+/// `pattern` is in the given order and readable by the host.
+ReorderedPattern in_order(const BlockPattern& pattern, std::shared_ptr<const RowOrder> order, const std::string& label);
+/// P A P^T for a matrix in the given order, which the host can read.
+std::unique_ptr<BsrMatrix> in_order(const BsrMatrix& a, std::shared_ptr<const RowOrder> order,
+                                    const std::string& label);
 
 /// The general matrix that `a` is. Throws Error (internal) if it is of another kind.
 BsrMatrix& general(SystemMatrix& a);

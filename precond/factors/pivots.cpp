@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/matrix/bsr_matrix.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
@@ -122,7 +123,7 @@ std::string PivotInverter::explain() const {
         : rule_.boost > 0.0 ? " Its whole block is zero, so there is no scale to boost it to; give it a diagonal entry."
                             : "";
     const std::string place = grid_.plain_rows
-                                  ? fmt::format("row {}", Index(cell.x) * dof_ + component + 1)
+                                  ? fmt::format("row {}", Index(given(cell).x) * dof_ + component + 1)
                                   : fmt::format("cell ({},{},{}), component {},", cell.x, cell.y, cell.z, component);
     return fmt::format("the pivot at {} is {:g}, {} ({} such pivot{} in all).{}", place, value, kind, failures_,
                        failures_ == 1 ? "" : "s", cause);
@@ -138,6 +139,7 @@ void refuse_pivots(const std::string& name, const PivotInverter& inverter, const
 void PivotInverter::add_failures_to(SetupReport& report) const {
     report.pivots_modified += failures_;
     report.modified.push_back(first_failure_);
+    report.modified.back().cell = given(first_failure_.cell);
 }
 
 void PivotInverter::add_to(SetupReport& report) const {
@@ -145,9 +147,10 @@ void PivotInverter::add_to(SetupReport& report) const {
     std::sort(events.begin(), events.end(), [&](auto& a, auto& b) { return earlier(grid_, a, b); });
     report.pivots_modified += boosts_;
     events.resize(std::min(events.size(), SetupReport::max_events - report.modified.size()));
+    for (PivotEvent& event : events) event.cell = given(event.cell);
     report.modified.insert(report.modified.end(), events.begin(), events.end());
     report.smallest_pivot_ratio = smallest_.value;
-    report.smallest_pivot_cell = grid_.point(smallest_.row);
+    report.smallest_pivot_cell = given(grid_.point(smallest_.row));
 }
 
 PivotLog empty_pivot_log() {
@@ -199,6 +202,11 @@ PivotOptions pivot_options(const Parameters& parameters) {
     return options;
 }
 
+std::shared_ptr<const RowOrder> order_of(const SystemMatrix& a) {
+    const auto* const found = dynamic_cast<const BsrMatrix*>(&a);
+    return found ? found->pattern()->order() : nullptr;
+}
+
 Grid places_of(const SystemMatrix& a) {
     return a.space().has_grid() ? a.space().layout().grid() : Grid::of_rows(a.space().block_rows());
 }
@@ -208,7 +216,7 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
     constexpr double first_shift = 1e-3, last_shift = 10.0;
     SetupReport report;
     for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
-        PivotInverter inverter(rules, places_of(a), a.dof(), a.symmetric());
+        PivotInverter inverter(rules, places_of(a), a.dof(), a.symmetric(), order_of(a));
         build(alpha, inverter);
         inverter.gather(a.context());
         report.shift = alpha;

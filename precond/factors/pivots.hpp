@@ -4,11 +4,13 @@
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/row_order.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/parameters.hpp"
 #include "precond/factors/pivot_log.hpp"
@@ -34,9 +36,11 @@ inline PivotRule rule_of(const PivotRules& rules, bool definite) {
 /// Inverts the diagonal blocks of a factorisation. All threads share one object.
 class PivotInverter {
 public:
-    /// `definite`: a pivot must have the sign of A's diagonal (incomplete Cholesky).
-    PivotInverter(const PivotRules& rules, const Grid& grid, int dof, bool definite)
-        : rule_(rule_of(rules, definite)), grid_(grid), dof_(dof) {}
+    /// `definite`: a pivot must have the sign of A's diagonal (incomplete Cholesky). `order`: that of the rows of a
+    /// general matrix, whose numbers in the given order are told; null for the given one.
+    PivotInverter(const PivotRules& rules, const Grid& grid, int dof, bool definite,
+                  std::shared_ptr<const RowOrder> order = nullptr)
+        : rule_(rule_of(rules, definite)), grid_(grid), dof_(dof), order_(std::move(order)) {}
 
     /// Replaces the row-major `block` of `cell` by its inverse; `diagonal` is A's block there. Pivots that cannot be
     /// used are boosted if that is the policy; otherwise the block becomes zero and the failure is recorded.
@@ -77,10 +81,13 @@ public:
 private:
     void invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest);
     void fail(PivotEvent event);
+    /// The cell as it is called in the given order.
+    Int3 given(Int3 cell) const { return order_ ? Int3{order_->given[cell.x], 0, 0} : cell; }
 
     PivotRule rule_;
     Grid grid_;
     int dof_;
+    std::shared_ptr<const RowOrder> order_;
     std::mutex mutex_;
     Index failures_ = 0;
     PivotEvent first_failure_{};
@@ -107,6 +114,8 @@ PivotOptions pivot_options(const Parameters& parameters);
 
 /// The grid of a matrix, or what stands for it if there are plain rows.
 Grid places_of(const SystemMatrix& a);
+/// The order of the rows of a general matrix, if it is not the given one; else null.
+std::shared_ptr<const RowOrder> order_of(const SystemMatrix& a);
 
 /// Factors A + alpha diag(A) by calling build(alpha, inverter) with alpha = shift. While pivots cannot be used and the
 /// policy is `shift`, alpha grows and the factorisation is repeated. Throws SetupError if pivots still cannot be used;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/graph/graph.hpp"
+
 namespace hyperplane {
 namespace {
 
@@ -106,19 +108,6 @@ bool has_all_diagonals(const BlockPattern& a) {
 
 }  // namespace
 
-BlockPattern transposed(const Context& host, const BlockPattern& a, const std::string& label) {
-    Buffer<Index> row_begin(host, label, a.rows() + 1);
-    Buffer<int> column(host, label, a.blocks());
-    for (Index at = 0; at < a.blocks(); ++at) ++row_begin[a.column()[at] + 1];
-    std::partial_sum(row_begin.begin(), row_begin.end(), row_begin.begin());
-    Buffer<Index> next(host, label, a.rows());
-    std::copy(row_begin.begin(), row_begin.end() - 1, next.begin());
-    for (Index row = 0; row < a.rows(); ++row)
-        for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at)
-            column[next[a.column()[at]]++] = int(row);
-    return {std::move(row_begin), std::move(column)};
-}
-
 FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
                              const std::string& label) {
     const Index rows = a->rows();
@@ -126,7 +115,7 @@ FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const Bl
     if (k == 0 && has_all_diagonals(*a)) {
         filled.pattern = a;
     } else {
-        const BlockPattern mirrored = transposed(host, *a, label);
+        const BlockPattern mirrored = transposed(*a, label);
         const Lists upper = upper_fill(*a, k), lower = transposed(upper_fill(mirrored, k), rows);
         filled.pattern = joined(host, lower, upper, rows, label);
         filled.place = Buffer<int>(host, label, a->blocks());

@@ -32,7 +32,4 @@ struct FilledPattern {
 FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
                              const std::string& label);
 
-/// The transpose of a pattern that the host can read.
-BlockPattern transposed(const Context& host, const BlockPattern& a, const std::string& label);
-
 }  // namespace hyperplane

@@ -40,7 +40,7 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
     analyse(a);
     symmetric_ = a.symmetric();
     const PivotRules rules;
-    PivotInverter inverter(rules, places_of(a), a.dof(), false);
+    PivotInverter inverter(rules, places_of(a), a.dof(), false, order_of(a));
     invert_diagonal_blocks(a, places_, *inverse_, rules, inverter);
     if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
     SetupReport report;

@@ -53,6 +53,8 @@ class Record:
     memory: Table = None  # label, peak [B]
     parts: Table = None  # a row for each part of the run: started, host, device, threads, git_sha, step, seconds, ended
     verification: dict = field(default_factory=dict)  # error norms by name
+    pattern: dict = field(default_factory=dict)  # of a general matrix: rows, blocks, lower_bandwidth, lower_levels, ...
+    given_pattern: dict = field(default_factory=dict)  # the same before its rows were ordered; empty if they were not
     peak_total: int = 0  # bytes
     predicted_total: int = 0
     limit: float = float("nan")  # bandwidth of the memory in GB/s, NaN if it was not measured
@@ -247,6 +249,8 @@ def read_run(path, node):
     record.diagnostics = read_diagnostics(node["diagnostics"]) if "diagnostics" in node else Table({})
     record.parts = read_parts(node, record)
     record.verification = {row.name: float(row.value) for row in read_table(node["verification"]).rows()}
+    record.pattern, record.given_pattern = ({key: int(value[()]) for key, value in node[name].items()}
+                                            if name in node else {} for name in ("pattern", "given_pattern"))
     read_performance(node["perf"], record)
     record.label = record.method
     return record

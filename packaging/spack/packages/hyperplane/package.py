@@ -36,6 +36,7 @@ class Hyperplane(CMakePackage, CudaPackage):
     depends_on("spdlog@1.10:+fmt_external")
     depends_on("nlohmann-json@3.11:")
     depends_on("zlib-api")
+    depends_on("metis@5.1:")
     depends_on("cuda@12:", when="+cuda")
     depends_on("python@3.9:", type="run", when="+report")
     depends_on("py-h5py", type="run", when="+report")

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The pattern of a general matrix in words, for verdicts, records and comparisons.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/matrix/pattern_statistics.hpp"
+#include "core/timer.hpp"
+
+namespace hyperplane {
+
+/// "general, 900 rows, 4380 entries (4.9 a row, 3 to 5), bandwidth 30 below and 30 above, ..."; `symmetric`: the matrix
+/// is known to be symmetric, not its pattern alone.
+std::string pattern_text(const PatternStatistics& statistics, int dof, bool symmetric = false);
+/// "bandwidth 30 below and 30 above, levels 59 below and 59 above (15.3 rows a level)"
+std::string bandwidth_text(const PatternStatistics& statistics);
+/// What came before the first system, from the timers of Problem::preparation: "reading 0.1 s, ordering 0.02 s".
+std::string preparation_text(const std::vector<TimerRow>& timers);
+
+}  // namespace hyperplane

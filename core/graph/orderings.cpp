@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/graph/orderings.hpp"
+
+#include <chrono>
+#include <numeric>
+
+#include "core/random.hpp"
+#include "core/timer.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* label = "row order";
+
+Buffer<int> given_order(const BlockPattern& pattern) {
+    Buffer<int> order(pattern.context(), label, pattern.rows());
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+}
+
+/// Fisher and Yates's shuffle.
+Buffer<int> random_order(const BlockPattern& pattern, const Parameters& parameters) {
+    const auto seed = std::uint64_t(parameters.integer("ordering", "seed"));
+    Buffer<int> order = given_order(pattern);
+    for (Index last = order.size() - 1; last > 0; --last)
+        std::swap(order[last], order[Index(random_bits(seed, std::uint64_t(last)) % std::uint64_t(last + 1))]);
+    return order;
+}
+
+}  // namespace
+
+Buffer<int> order_by_colour(const Buffer<int>& colour) {
+    const int colours = colour.size() > 0 ? 1 + *std::max_element(colour.begin(), colour.end()) : 0;
+    std::vector<Index> next(std::size_t(colours) + 1, 0);
+    for (const int own : colour) ++next[own + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    Buffer<int> order(colour.context(), label, colour.size());
+    for (Index v = 0; v < colour.size(); ++v) order[next[colour[v]]++] = int(v);
+    return order;
+}
+
+const std::vector<RegistryRow<MakeOrder>>& orderings() {
+    static const std::vector<RegistryRow<MakeOrder>> rows{
+        {"natural",
+         {},
+         "the order of the file, or of the grid's points",
+         "The block rows keep the order in which they were given.",
+         {},
+         [](const BlockPattern& pattern, const Parameters&) { return given_order(pattern); }},
+        {"rcm",
+         {},
+         "reverse Cuthill-McKee: a small bandwidth",
+         "Rows are numbered by their distance from a row at the edge of the graph, and then backwards, each connected "
+         "part by itself. Products find their operands in the caches, and ILU is often better than in an arbitrary "
+         "order. Sources: Cuthill and McKee 1969; George and Liu, Computer Solution of Large Sparse Positive Definite "
+         "Systems, 1981, for the reversal and for the row at which to begin.",
+         {},
+         [](const BlockPattern& pattern, const Parameters&) { return rcm_order(graph_of(pattern)); }},
+        {"random",
+         {},
+         "a random permutation",
+         "Every row gets a random place, the same for the same seed on every machine. It shows what an arbitrary order "
+         "costs.",
+         {{.section = "ordering",
+           .key = "seed",
+           .type = ParameterType::integer,
+           .default_value = "1",
+           .description = "number that the permutation follows from",
+           .minimum = Bound{0}}},
+         random_order},
+        {"nested_dissection",
+         {"nd", "metis"},
+         "METIS's nested dissection: little fill, short dependencies",
+         "Separators divide the graph into halves, again and again; each is numbered after the halves that it "
+         "divides. Dependencies are short, so levels are few and wide, but ILU is mostly weaker than in the orders of "
+         "a "
+         "line. Source: Karypis and Kumar, A fast and high quality multilevel scheme for partitioning irregular "
+         "graphs, "
+         "1998. It needs a program that was built with METIS.",
+         {},
+         [](const BlockPattern& pattern, const Parameters&) { return nested_dissection_order(graph_of(pattern)); }},
+        {"multicolor",
+         {"colours"},
+         "rows by the colour of a greedy colouring: as many levels as colours",
+         "No two coupled rows have the same colour, so the rows of a colour are factored and solved at the same time. "
+         "With sync_free_ilu this is multicolour ILU: as many levels as colours at fill level 0, and more iterations "
+         "than in most other orders.",
+         {},
+         [](const BlockPattern& pattern, const Parameters&) {
+             return order_by_colour(greedy_colours(graph_of(pattern)));
+         }},
+    };
+    return rows;
+}
+
+ParameterTable common_ordering_parameters() {
+    return {{.section = "ordering",
+             .key = "name",
+             .type = ParameterType::text,
+             .default_value = "natural",
+             .description = "the order in which the block rows of a general matrix are solved (hyperplane list "
+                            "orderings); what is read and written stays in the given order"}};
+}
+
+std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters) {
+    const auto& row = find_row(orderings(), "ordering", parameters.text("ordering", "name"));
+    if (&row == &orderings().front()) return nullptr;
+    const auto begin = std::chrono::steady_clock::now();
+    RowOrder order = make_row_order(pattern.context(), row.name, row.create(pattern, parameters));
+    order.seconds = seconds_since(begin);
+    order.before = pattern.statistics();
+    return std::make_shared<const RowOrder>(std::move(order));
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The orderings of block rows that a deck can name in [ordering]: a registry of functions that permute a pattern.
+//
+//   rcm                 reverse Cuthill and McKee: a small bandwidth
+//   random              a permutation that follows from a seed
+//   nested_dissection   METIS: little fill, few and wide levels
+//   multicolor          colours of the graph: as many levels of ILU(0) as there are colours
+#pragma once
+
+#include <memory>
+
+#include "core/graph/graph.hpp"
+#include "core/parameters/registry.hpp"
+
+namespace hyperplane {
+
+/// The row at each place, for a pattern that the host can read. Throws UsageError if it cannot be made.
+using MakeOrder = std::function<Buffer<int>(const BlockPattern& pattern, const Parameters& parameters)>;
+
+/// The first row is `natural`, the given order.
+const std::vector<RegistryRow<MakeOrder>>& orderings();
+
+/// Key `name` of [ordering].
+ParameterTable common_ordering_parameters();
+
+/// The order that the deck asks for; null for the given one.
+std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters);
+
+/// Reverse Cuthill-McKee (core/graph/rcm.cpp).
+Buffer<int> rcm_order(const Graph& graph);
+/// Greedy colouring (core/graph/colours.cpp): the smallest colour that no neighbour with a smaller number has.
+Buffer<int> greedy_colours(const Graph& graph);
+/// The vertices by colour; those of one colour ascend.
+Buffer<int> order_by_colour(const Buffer<int>& colour);
+/// METIS's nested dissection (core/graph/nested_dissection.cpp). Throws UsageError if the graph is larger than
+/// METIS's indices count, or if this program was built without METIS.
+Buffer<int> nested_dissection_order(const Graph& graph);
+/// Whether this program was built with METIS.
+bool metis_built();
+
+}  // namespace hyperplane

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The values of a problem's vectors in the given order (core/matrix/row_order.hpp): whatever leaves the program or
+// enters it passes through here.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/interfaces/problem.hpp"
+
+namespace hyperplane {
+
+/// The values by block row of the given order, which on a grid is natural order; dof fastest.
+inline std::vector<double> in_given_order(const SystemShape& shape, const Vector& x) {
+    std::vector<double> values = to_natural(x);
+    return shape.order() ? shape.order()->to_given(values, x.dof()) : values;
+}
+
+/// The inverse; throws FileError if the sizes differ.
+inline void from_given_order(const SystemShape& shape, std::span<const double> values, Vector& x) {
+    const bool fits = Index(values.size()) == x.size();
+    if (shape.order() && fits)
+        from_natural(shape.order()->to_places(values, x.dof()), x);
+    else
+        from_natural(values, x);
+}
+
+}  // namespace hyperplane

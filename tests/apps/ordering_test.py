@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""[ordering]: the rows of general matrices in another order, and what users give and get in the given one."""
+
+import json
+import random
+import unittest
+
+from program import TRANSPORT, ProgramTest
+
+ORDERINGS = ("rcm", "random", "nested_dissection", "multicolor")
+DECK = """
+[problem]
+name = matrix
+file = a.mtx
+right_hand_side = b.mtx
+[solver]
+name = gmres
+rtol = 1e-11
+restart = 200
+[preconditioner]
+name = sync_free_ilu
+"""
+POISSON = """
+[problem]
+name = poisson
+[grid]
+cells = 9 7 6
+[solver]
+name = cg
+[preconditioner]
+name = {preconditioner}
+[matrix]
+format = {format}
+"""
+
+
+def unsymmetric(rows, seed):
+    """A weakly coupled unsymmetric matrix with a dense row and a lone row, as entries counted from 1."""
+    draw = random.Random(seed)
+    entries = {}
+    for row in range(1, rows + 1):
+        for _ in range(4):
+            entries[row, draw.randint(1, rows - 1)] = draw.uniform(-1, 1)
+    for column in range(1, rows):
+        entries[rows // 2, column] = 0.01
+    for column in range(1, rows):
+        entries.pop((rows, column), None)
+    for row in range(1, rows + 1):
+        entries[row, row] = 5.0 + row % 3
+    return [(i, j, v) for (i, j), v in sorted(entries.items())]
+
+
+def coordinate(rows, entries):
+    return f"%%MatrixMarket matrix coordinate real general\n{rows} {rows} {len(entries)}\n" + "".join(
+        f"{i} {j} {v!r}\n" for i, j, v in entries)
+
+
+def array(values):
+    return f"%%MatrixMarket matrix array real general\n{len(values)} 1\n" + "".join(f"{v!r}\n" for v in values)
+
+
+def values_of(path):
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
+    return [float(line) for line in lines[1:]]
+
+
+class Ordering(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        draw = random.Random(5)
+        self.write("a.mtx", coordinate(120, unsymmetric(120, 1)))
+        self.write("b.mtx", array([draw.uniform(-1, 1) for _ in range(120)]))
+        self.deck = self.write("a.ini", DECK)
+
+    def orderings(self):
+        """All that this program has; without METIS it refuses one by name."""
+        done = self.run_program("check", self.deck, "--set", "ordering.name=nested_dissection")
+        if done.returncode == 0:
+            return ORDERINGS
+        self.assertIn("needs METIS", done.stderr)
+        return tuple(name for name in ORDERINGS if name != "nested_dissection")
+
+    def test_solutions_and_systems_come_back_in_the_given_order(self):
+        self.expect(0, "export", self.deck, "-o", "natural")
+        expected = values_of(self.folder / "natural" / "x.mtx")
+        for block in ("1", "3"):
+            for name in self.orderings():
+                with self.subTest(name, block=block):
+                    where = f"{name}{block}"
+                    self.expect(0, "export", self.deck, "--set", f"ordering.name={name}", "--set",
+                                f"problem.block={block}", "-o", where)
+                    found = values_of(self.folder / where / "x.mtx")
+                    for x, y in zip(expected, found):
+                        self.assertAlmostEqual(x, y, delta=1e-9)
+                    self.assertEqual((self.folder / "natural" / "b.mtx").read_text(),
+                                     (self.folder / where / "b.mtx").read_text())
+                    if block == "1":
+                        self.assertEqual((self.folder / "natural" / "A.mtx").read_text(),
+                                         (self.folder / where / "A.mtx").read_text())
+
+    def test_states_pass_between_orders(self):
+        words = ("--set", "output.state=always", "--set", "problem.right_hand_side=xones", "--quiet")
+        self.expect(0, "run", self.deck, *words, "--set", "ordering.name=random", "--set", "output.file=random.h5")
+        answer = self.run_json(0, "run", self.deck, *words, "--set", "ordering.name=rcm", "--set",
+                               "initial.file=random.h5", "--set", "solver.atol=1e-6")
+        self.assertEqual(answer["iterations"], 0)
+        self.assertLess(answer["errors"]["max"], 1e-8)
+
+    def test_a_verdict_a_record_and_a_report_tell_the_ordering(self):
+        answer = self.run_json(0, "run", self.deck, "--set", "ordering.name=rcm")
+        self.assertIn("ordering", answer["preparation"])
+        self.assertGreater(answer["given_pattern"]["lower_bandwidth"], answer["pattern"]["lower_bandwidth"])
+        self.assertGreater(answer["pattern"]["lower_levels"], 1)
+        self.assertIn("preparation/ordering", answer["timers"])
+        told = self.expect(0, "info", "a.h5").stdout
+        for words in ("rcm; in the given order bandwidth", "rows a level", "ordering"):
+            self.assertIn(words, told)
+        self.expect(0, "report", "a.h5", "-o", "a.html")
+        page = (self.folder / "a.html").read_text()
+        self.assertIn("preparation/ordering", page)
+        self.assertIn("levels below the diagonal", page)
+
+    def test_colours_are_levels_and_give_the_counts_of_multicolor_on_a_grid(self):
+        deck = self.write("p.ini", POISSON.format(preconditioner="multicolor", format="structured"))
+        there = self.run_json(0, "run", deck)
+        deck = self.write("q.ini", POISSON.format(preconditioner="sync_free_ilu", format="general") +
+                          "[ordering]\nname = multicolor\n")
+        here = self.run_json(0, "run", deck)
+        self.assertEqual([here["pattern"]["lower_levels"], here["pattern"]["upper_levels"]], [2, 2])
+        self.assertEqual(here["iterations"], there["iterations"])
+        self.assertLess(abs(here["errors"]["max"] / there["errors"]["max"] - 1.0), 1e-3)
+
+    def test_the_same_bits_for_any_number_of_threads(self):
+        for name in self.orderings():
+            for threads in ("1", "2"):
+                self.expect(0, "run", self.deck, "--threads", threads, "--set", f"ordering.name={name}", "--set",
+                            f"output.file={threads}.h5", "--set", "output.state=always", "--quiet")
+            self.expect(0, "diff", "--tolerance", "0", "1.h5", "2.h5")
+
+    def test_a_stopped_run_goes_on_with_the_same_bits(self):
+        deck = self.write("t.ini", TRANSPORT.format(cells=8, steps=6) + "[preconditioner]\nname = sync_free_ilu\n"
+                                   "[matrix]\nformat = general\n[ordering]\nname = random\n"
+                                   "[output]\ncheckpoint_every = 2\n")
+        self.expect(0, "run", deck, "--set", "output.file=whole.h5", "--quiet")
+        self.expect(75, "run", deck, "--quiet", stop_at=40)
+        self.expect(0, "run", deck, says="going on from step")
+        self.expect(0, "diff", "whole.h5", "t.h5", "--tolerance", "0")
+
+    def test_problems_of_several_steps_have_the_same_course_in_every_order(self):
+        deck = self.write("c.ini", "[problem]\nname = cahn_hilliard\n[grid]\ncells = 6 5 5\n[time]\ntime_step = 1e-6\n"
+                                   "steps = 3\n[solver]\nname = gmres\nrtol = 1e-10\n[preconditioner]\nname = jacobi\n"
+                                   "[matrix]\nformat = general\n")
+        there = self.run_json(0, "run", deck)["diagnostics"]
+        here = self.run_json(0, "run", deck, "--set", "ordering.name=random")["diagnostics"]
+        for name, values in there.items():
+            self.assertAlmostEqual(here[name]["last"], values["last"], delta=1e-9 * (1 + abs(values["last"])))
+
+    def test_pivots_are_named_in_the_given_order(self):
+        self.write("a.mtx", coordinate(9, [(row, row, 0.0 if row == 4 else 1.0) for row in range(1, 10)]))
+        for name in self.orderings():
+            self.expect(5, "run", self.deck, "--set", "problem.right_hand_side=ones", "--set", f"ordering.name={name}",
+                        "--set", "ordering.seed=3" if name == "random" else "solver.rtol=1e-8",
+                        says="the pivot at row 4 is 0, zero")
+
+    def test_what_has_no_order_is_refused(self):
+        self.expect(2, "run", self.deck, "--set", "ordering.name=rcn", says="rcm")
+        self.expect(2, "run", self.deck, "--set", "ordering.name=rcm", "--set", "ordering.seed=1", says="seed")
+        deck = self.write("p.ini", POISSON.format(preconditioner="struct_ilu", format="auto"))
+        self.expect(2, "run", deck, "--set", "ordering.name=rcm", says=["order of the grid", "matrix.format = general"])
+
+    def test_orders_are_compared_on_one_system(self):
+        done = self.expect(0, "compare", self.deck, "--preconditioners", "sync_free_ilu,"
+                           "sync_free_ilu:ordering.name=rcm,sync_free_ilu:ordering.name=random:ordering.seed=2",
+                           "--reps", "1", "--json", "c.json", "--quiet")
+        self.assertIn("before", done.stdout)
+        self.assertIn("ordering", done.stdout)
+        candidates = json.loads((self.folder / "c.json").read_text())["candidates"]
+        self.assertEqual(len(candidates), 3)
+        self.assertTrue(all(row["converged"] for row in candidates))
+
+    def test_check_predicts_the_memory(self):
+        deck = self.write("p.ini", POISSON.format(preconditioner="sync_free_ilu", format="general"))
+        for words in (("a.ini", "--set", "ordering.name=rcm"), (deck, "--set", "ordering.name=random")):
+            words = (*words, "--set", "device.threads=1")
+            predicted = self.run_json(0, "check", *words)["memory"]["predicted"]
+            answer = self.run_json(0, "run", *words)
+            self.assertAlmostEqual(answer["memory"]["peak"] / predicted, 1.0, delta=0.02)
+
+
+if __name__ == "__main__":
+    unittest.main()
