@@ -105,7 +105,7 @@ const std::vector<Verb>& verbs() {
          true},
         {"new", "PROBLEM", 1, 1, "Print a deck to start from: each key with its default and its meaning", {}, new_verb},
         {"list",
-         "[problems|solvers|preconditioners|orderings|stencils|devices]",
+         "[problems|solvers|preconditioners|orderings|scalings|stencils|devices]",
          0,
          1,
          "List what a deck can name",

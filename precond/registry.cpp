@@ -23,8 +23,8 @@ const std::vector<PreconditionerRow>& preconditioners() {
     static const std::vector<PreconditionerRow> rows = [] {
         std::vector<PreconditionerRow> made{struct_ilu_row(),
                                             fgbilu_row(make_exact_ilu),
-                                            jacobi_sweeps_row(),
-                                            par_ilu_row(),
+                                            with_general_sweeps(jacobi_sweeps_row()),
+                                            with_general_fixed_point(par_ilu_row()),
                                             multicolor_row(),
                                             subdomain_ildu0_row(),
                                             chebyshev_row(jacobi_row()),

@@ -6,6 +6,7 @@
 #include "core/graph/orderings.hpp"
 #include "precond/multigrid/multigrid.hpp"
 #include "precond/registry.hpp"
+#include "precond/scaling/scaled.hpp"
 #include "problems/registry.hpp"
 #include "solvers/march_parameters.hpp"
 #include "solvers/registry.hpp"
@@ -230,11 +231,13 @@ DeckSchema deck_schema() {
     append(schema.common, common_solver_parameters());
     append(schema.common, common_preconditioner_parameters());
     append(schema.common, common_ordering_parameters());
+    append(schema.common, common_scaling_parameters());
     append(schema.common, program_parameters());
     add_components(schema, "problem", problems());
     add_components(schema, "solver", solvers());
     add_components(schema, "preconditioner", preconditioners());
     add_components(schema, "ordering", orderings());
+    add_components(schema, "scaling", scalings());
     for (const auto& row : smoothers())
         schema.components.push_back({"smoother", row.name, row.aliases, smoother_parameters(row)});
     return schema;
@@ -258,6 +261,10 @@ std::string explain_section(const std::string& section) {
          "The order in which the block rows of a general matrix are solved. Solutions, fields and states are written "
          "in "
          "the order of the file or of the grid, and messages count rows in that order, too."},
+        {"scaling",
+         "How the general matrix that the preconditioner is built from is scaled. The Krylov method works with the "
+         "matrix "
+         "itself, so residuals and solution keep their scale."},
         {"device", "The device of the run, the memory layout, and how much memory it may hold."},
         {"output", "What is written."},
         {"expect", "What must hold at the end of the run, or else its exit code is 8. This makes a deck a test."},

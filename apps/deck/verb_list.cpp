@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane list [problems|solvers|preconditioners|orderings|stencils|devices]
+// hyperplane list [problems|solvers|preconditioners|orderings|scalings|stencils|devices]
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -15,6 +15,7 @@
 #include "io/deck.hpp"
 #include "precond/multicolor/colouring.hpp"
 #include "precond/registry.hpp"
+#include "precond/scaling/scaled.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
 
@@ -94,6 +95,7 @@ const std::vector<Topic>& topics() {
         {"solvers", [] { return lines_of(solvers()); }},
         {"preconditioners", preconditioner_lines},
         {"orderings", [] { return lines_of(orderings()); }},
+        {"scalings", [] { return lines_of(scalings()); }},
         {"stencils", stencil_lines},
         {"devices", device_lines},
     };

@@ -21,6 +21,7 @@
 #include "io/matrix_files.hpp"
 #include "io/record.hpp"
 #include "io/rival_names.hpp"
+#include "precond/scaling/scaled.hpp"
 #include "problems/general_form.hpp"
 #include "problems/on_ranks.hpp"
 #include "problems/registry.hpp"
@@ -157,9 +158,9 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
         found.collect([&] {
             const PreconditionerSetting setting{context, problem->shape().matrix()};
             check_storage(row, parameters);
-            check_matrix(row, setting);
-            plan = row.plan(parameters, setting);
-            preconditioner = row.create(parameters, setting);
+            check_matrix(row, scaled_setting(parameters, setting));
+            plan = plan_scaled(row, parameters, setting);
+            preconditioner = create_scaled(row, parameters, setting);
         });
     }
     if (solver && preconditioner)

@@ -10,7 +10,9 @@
 #include "apps/deck/schema.hpp"
 #include "apps/study/slurm.hpp"
 #include "apps/study/sweep.hpp"
+#include "core/graph/orderings.hpp"
 #include "precond/registry.hpp"
+#include "precond/scaling/scaled.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
 
@@ -83,13 +85,15 @@ std::vector<ComponentEntry> registered_components() {
     append(entries, "problem", problems());
     append(entries, "solver", solvers());
     append(entries, "preconditioner", preconditioners());
+    append(entries, "ordering", orderings());
+    append(entries, "scaling", scalings());
     return entries;
 }
 
 const std::vector<std::string>& deck_sections() {
-    static const std::vector<std::string> order = {"problem", "grid",           "initial",  "time",   "newton",
-                                                   "solver",  "preconditioner", "smoother", "matrix", "ordering",
-                                                   "device",  "output",         "expect",   "sweep",  "slurm"};
+    static const std::vector<std::string> order = {
+        "problem", "grid",     "initial", "time",   "newton", "solver", "preconditioner", "smoother",
+        "matrix",  "ordering", "scaling", "device", "output", "expect", "sweep",          "slurm"};
     return order;
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "core/timer.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
+#include "precond/sync_free_ilu/swept.hpp"
+#include "precond/triangular/jacobi/solve.hpp"
 
 namespace hyperplane {
 namespace {
@@ -13,7 +17,10 @@ namespace {
 constexpr const char* label = "factor";
 
 SyncFreeOptions read_options(const Parameters& parameters) {
-    return {int(parameters.integer("preconditioner", "fill_level")), pivot_options(parameters)};
+    SyncFreeOptions options;
+    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    options.pivots = pivot_options(parameters);
+    return options;
 }
 
 /// Multiplications of one solve, by which the threads decide whether to share it.
@@ -33,7 +40,9 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     const auto begin = std::chrono::steady_clock::now();
     served_.reset();
     cuda_.reset();
+    swept_.reset();
     factors_ = {};
+    scratch_ = {};
     const Context host = context_.host();
     factors_.filled = filled_pattern(host, a.pattern(), options_.fill_level, label);
     factors_.dof = a.dof();
@@ -41,20 +50,35 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_);
     const Index work = cuda_ ? 0 : work_of(factors_.pattern(), a.dof());
-    lower_ = RowWalk(host, factors_.pattern(), Side::lower, work, label);
-    upper_ = RowWalk(host, factors_.pattern(), Side::upper, work, label);
+    const bool walks = !options_.sweeps || options_.fixed_point_sweeps == 0;
+    lower_ = walks ? RowWalk(host, factors_.pattern(), Side::lower, work, label) : RowWalk();
+    upper_ = options_.sweeps ? RowWalk() : RowWalk(host, factors_.pattern(), Side::upper, work, label);
     factors_.values = Buffer<double>(context_, label, factors_.value_count());
+    if (options_.fixed_point_sweeps > 0)
+        scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
+                    Buffer<double>(context_, label, a.pattern()->rows() * a.dof() * a.dof())};
+    if (options_.sweeps) swept_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps);
     served_ = a.pattern();
     symbolic_seconds_ = seconds_since(begin);
 }
 
 SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
     return factor_with_policy(
-        a, options_.pivots.rules, options_.pivots.shift, "sync_free_ilu", [&](double alpha, PivotInverter& inverter) {
+        a, options_.pivots.rules, options_.pivots.shift, options_.name,
+        [&](double alpha, PivotInverter& inverter) {
             if constexpr (cuda_built)
                 if (cuda_) return cuda_->factor(a, alpha, options_.pivots.rules, factors_.values.data(), inverter);
-            general_cpu::factorise(a, alpha, lower_, factors_, inverter);
-        });
+            if (const int sweeps = options_.fixed_point_sweeps; sweeps > 0)
+                general_cpu::fixed_point(a, alpha, sweeps, options_.pivots.rules, scratch_, factors_, inverter);
+            else
+                general_cpu::factorise(a, alpha, lower_, factors_, inverter);
+        },
+        options_.fixed_point_sweeps > 0
+            ? fmt::format(
+                  " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu factors "
+                  "exactly.",
+                  options_.fixed_point_sweeps)
+            : "");
 }
 
 SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
@@ -62,6 +86,7 @@ SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
     analyse(a);
     const auto begin = std::chrono::steady_clock::now();
     SetupReport report = factorise(a);
+    if (swept_) swept_->take(factors_, options_.name);
     context_.synchronize();
     report.symbolic_seconds = symbolic_seconds_;
     report.numeric_seconds = seconds_since(begin);
@@ -70,6 +95,7 @@ SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
 }
 
 void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
+    if (swept_) return swept_->apply(r, z);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->solve(factors_.values.data(), r, z);
     general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
@@ -78,12 +104,31 @@ void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
 
 NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
     NumericSetup numeric;
-    numeric.run = [this, &a = general(matrix)] { factorise(a); };
+    numeric.run = [this, &a = general(matrix)] {
+        factorise(a);
+        if (swept_) swept_->take(factors_, options_.name);
+    };
     numeric.analysis = symbolic_seconds_;
     return numeric;
 }
 
+PreconditionerTraits SyncFreeIlu::traits(const SyncFreeOptions& options, bool symmetric) {
+    return options.sweeps ? jacobi_traits(*options.sweeps, symmetric)
+                          : PreconditionerTraits{.fixed = true, .symmetric = symmetric};
+}
+
+SweepCounts SyncFreeIlu::sweeps() const {
+    SweepCounts counts;
+    if (options_.sweeps) counts.apply = options_.sweeps->lower + options_.sweeps->upper;
+    if (options_.fixed_point_sweeps > 0) {
+        counts.setup = options_.fixed_point_sweeps;
+        counts.bytes_of_setup_sweep = 2 * factors_.values.size() * Index(sizeof(double)) + factors_.pattern().bytes();
+    }
+    return counts;
+}
+
 Index SyncFreeIlu::bytes_per_apply() const {
+    if (swept_) return swept_->bytes_per_apply();
     const Index rows = factors_.pattern().rows();
     // r once, z written by both solves and read between them, and the places of the diagonal blocks twice.
     return factors_.values.size() * Index(sizeof(double)) + factors_.pattern().bytes() +
@@ -106,8 +151,29 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
         }
     plan.bytes_per_apply = values + filled.pattern->bytes() + 2 * a.block_rows() * Index(sizeof(Index)) +
                            4 * a.unknowns() * Index(sizeof(double));
-    plan.traits = {.fixed = true, .symmetric = a.symmetric()};
+    if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(filled, a.dof());
+    if (options.sweeps) {
+        plan.bytes += SweptFactors::bytes(filled, a.dof());
+        plan.bytes_per_apply = SweptFactors::bytes_per_apply(filled, a.dof(), *options.sweeps);
+    }
+    if (plan.most_bytes > 0) plan.most_bytes = plan.bytes + 2 * walk;
+    plan.traits = traits(options, a.symmetric());
     return plan;
+}
+
+std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptions& options,
+                                            [[maybe_unused]] const PreconditionerSetting& setting) {
+    if constexpr (cuda_built) {
+        // The pattern is filled here, because it decides how many threads have a row.
+        const MatrixShape& a = setting.matrix;
+        const double mean =
+            filled_pattern(setting.context.host(), a.pattern(), options.fill_level, label).pattern->mean();
+        const SyncFreeShape shape = SyncFreeShape::of(mean, a.dof(), a.symmetric());
+        return {{"sync_free_ilu", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
+                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
+                 [shape] { return SyncFreeCuda::programs(shape); }}};
+    }
+    return {};
 }
 
 PreconditionerRow sync_free_ilu_row() {
@@ -129,18 +195,8 @@ PreconditionerRow sync_free_ilu_row() {
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return SyncFreeIlu::plan(read_options(parameters), setting);
     };
-    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) -> std::vector<KernelSet> {
-        if constexpr (cuda_built) {
-            // The pattern is filled here, because it decides how many threads have a row.
-            const MatrixShape& a = setting.matrix;
-            const int level = read_options(parameters).fill_level;
-            const double mean = filled_pattern(setting.context.host(), a.pattern(), level, label).pattern->mean();
-            const SyncFreeShape shape = SyncFreeShape::of(mean, a.dof(), a.symmetric());
-            return {{"sync_free_ilu", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-                     Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                     [shape] { return SyncFreeCuda::programs(shape); }}};
-        }
-        return {};
+    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return SyncFreeIlu::kernels(read_options(parameters), setting);
     };
     return row;
 }

@@ -14,19 +14,26 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
+#include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {
 
+class SweptFactors;
 class SyncFreeCuda;
 
 struct SyncFreeOptions {
     int fill_level = 0;
     PivotOptions pivots;
+    std::string name = "sync_free_ilu";  ///< of the preconditioner, in messages
+    std::optional<SweepOptions> sweeps;  ///< Jacobi sweeps in place of the solves
+    int fixed_point_sweeps = 0;          ///< in place of the elimination; 0: the elimination
 };
 
 class SyncFreeIlu : public Preconditioner {
@@ -37,7 +44,11 @@ public:
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
-    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = factors_.symmetric}; }
+    PreconditionerTraits traits() const override { return traits(options_, factors_.symmetric); }
+    SweepCounts sweeps() const override;
+    void set_setup_sweeps(int count) override {
+        if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
+    }
     Index bytes_per_apply() const override;
     /// The numeric part alone.
     NumericSetup numeric_setup(const SystemMatrix& matrix) override;
@@ -45,8 +56,11 @@ public:
     const GeneralFactors& factors() const { return factors_; }
 
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
+    /// What NVRTC compiles on a GPU.
+    static std::vector<KernelSet> kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting);
 
 private:
+    static PreconditionerTraits traits(const SyncFreeOptions& options, bool symmetric);
     void analyse(const BsrMatrix& a);
     SetupReport factorise(const BsrMatrix& a);
 
@@ -55,10 +69,17 @@ private:
     std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
     double symbolic_seconds_ = 0.0;
     GeneralFactors factors_;
-    RowWalk lower_, upper_;               ///< on a CPU
+    RowWalk lower_, upper_;  ///< on a CPU
+    general_cpu::FixedPointScratch scratch_;
+    std::unique_ptr<SweptFactors> swept_;
     std::unique_ptr<SyncFreeCuda> cuda_;  ///< on a GPU
 };
 
 PreconditionerRow sync_free_ilu_row();
+
+/// The preconditioners `jacobi_sweeps` and `par_ilu` of matrices on a grid, which take general ones, too: these are
+/// served with the same keys by the factors of this family.
+PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps);
+PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu);
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""[ordering]: the rows of general matrices in another order, and what users give and get in the given one."""
+"""[ordering] and [scaling] of general matrices: what users give and get stays in the given order and scale."""
 
 import json
 import random
@@ -178,9 +178,51 @@ class Ordering(ProgramTest):
         self.assertEqual(len(candidates), 3)
         self.assertTrue(all(row["converged"] for row in candidates))
 
+    def test_scaling_keeps_solution_and_residual_of_the_users_system(self):
+        scaled = [(i, j, v * 10.0 ** (i % 7 - 3)) for i, j, v in unsymmetric(120, 1)]
+        self.write("a.mtx", coordinate(120, scaled))
+        plain = self.run_json(0, "run", self.deck, "--set", "problem.right_hand_side=xones")
+        for name in ("row", "symmetric"):
+            for ordering in ("natural", "rcm"):
+                answer = self.run_json(0, "run", self.deck, "--set", "problem.right_hand_side=xones", "--set",
+                                       f"scaling.name={name}", "--set", f"ordering.name={ordering}")
+                self.assertEqual(answer["solves"][0]["b_norm"], plain["solves"][0]["b_norm"])
+                self.assertLess(answer["errors"]["max"], 1e-6)
+                self.assertLessEqual(answer["solves"][0]["true_residual"], 1e-11 * plain["solves"][0]["b_norm"])
+                if ordering == "natural":  # an elimination without thresholds has the same bits
+                    self.assertEqual(answer["iterations"], plain["iterations"])
+        self.expect(2, "run", self.deck, "--set", "scaling.name=rows", says="there are none, row, symmetric")
+        deck = self.write("p.ini", POISSON.format(preconditioner="sync_free_ilu", format="general"))
+        self.expect(2, "run", deck, "--set", "scaling.name=row", says="cg")
+        self.assertEqual(self.run_json(0, "run", deck, "--set", "scaling.name=symmetric")["iterations"],
+                         self.run_json(0, "run", deck)["iterations"])
+        deck = self.write("q.ini", POISSON.format(preconditioner="struct_ilu", format="auto"))
+        self.expect(2, "run", deck, "--set", "scaling.name=symmetric", says="only general matrices are scaled")
+
+    def test_sweeps_take_general_matrices(self):
+        exact = self.run_json(0, "run", self.deck)["iterations"]
+        for words in (("preconditioner.name=jacobi_sweeps", "preconditioner.lower_sweeps=20",
+                       "preconditioner.upper_sweeps=20"), ("preconditioner.name=par_ilu", "preconditioner.sweeps=20")):
+            settings = [word for setting in words for word in ("--set", setting)]
+            self.assertEqual(self.run_json(0, "run", self.deck, *settings, "--threads", "1")["iterations"], exact)
+
+    def test_compare_auto_and_studies_take_general_matrices(self):
+        done = self.expect(0, "compare", self.deck, "--auto", "--reps", "1", "--json", "c.json", "--quiet")
+        self.assertIn("recommended", done.stdout)
+        rows = json.loads((self.folder / "c.json").read_text())["candidates"]
+        tried = {row["preconditioner"].split(":")[0] for row in rows if row["converged"]}
+        self.assertLessEqual({"sync_free_ilu", "jacobi_sweeps", "par_ilu", "jacobi", "none"}, tried)
+        study = self.write("s.ini", DECK + "[sweep]\nordering.name = natural, rcm, multicolor\n"
+                                           "preconditioner.fill_level = 0, 1\n")
+        self.expect(0, "study", "run", study)
+        done = self.expect(0, "study", "collect", study)
+        self.assertEqual(done.stdout.count("multicolor"), 2)
+
     def test_check_predicts_the_memory(self):
         deck = self.write("p.ini", POISSON.format(preconditioner="sync_free_ilu", format="general"))
-        for words in (("a.ini", "--set", "ordering.name=rcm"), (deck, "--set", "ordering.name=random")):
+        for words in (("a.ini", "--set", "ordering.name=rcm"), (deck, "--set", "ordering.name=random"),
+                      (deck, "--set", "scaling.name=symmetric"), ("a.ini", "--set", "preconditioner.name=par_ilu"),
+                      ("a.ini", "--set", "preconditioner.name=jacobi_sweeps")):
             words = (*words, "--set", "device.threads=1")
             predicted = self.run_json(0, "check", *words)["memory"]["predicted"]
             answer = self.run_json(0, "run", *words)

@@ -21,7 +21,7 @@ class Explain(ProgramTest):
 
     def test_help_knows_every_word_of_the_lists(self):
         listed = json.loads(self.expect(0, "list", "--json").stdout)
-        self.assertEqual(set(listed), {"problems", "solvers", "preconditioners", "orderings", "stencils", "devices"})
+        self.assertEqual(set(listed), {"problems", "solvers", "preconditioners", "orderings", "scalings", "stencils", "devices"})
         for kind in ("problems", "solvers", "preconditioners"):
             for name in listed[kind]:
                 self.assertIn(name, self.expect(0, "help", name).stdout)

@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "on_device.hpp"
-#include "precond/support.hpp"
-#include "reference/general_matrices.hpp"
+#include "precond/general_cases.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -14,25 +13,6 @@ namespace {
 
 using namespace testing_support;
 using reference::BlockMatrix;
-
-std::unique_ptr<Preconditioner> make_general(const std::string& name, const BsrMatrix& a,
-                                             const Settings& settings = {}) {
-    const PreconditionerSetting setting{a.context(), {a.pattern(), a.dof(), a.symmetric()}};
-    check_matrix(find_preconditioner(name), setting);
-    return find_preconditioner(name).create(parameters_of(name, settings), setting);
-}
-
-std::vector<double> apply_general(const LinearOperator& m, const BsrMatrix& a, const std::vector<double>& r) {
-    Vector z = reference::to_plain_vector(a.context(), a.dof(), std::vector<double>(r.size(), NAN));
-    m.apply(reference::to_plain_vector(a.context(), a.dof(), r), z);
-    return to_natural(z);
-}
-
-struct GeneralCase {
-    std::string pattern;
-    int rows, dof, fill_level;
-    bool symmetric = false;
-};
 
 std::vector<GeneralCase> general_cases() {
     std::vector<GeneralCase> list;
@@ -46,11 +26,6 @@ std::vector<GeneralCase> general_cases() {
         for (int k : {0, 1, 2}) list.push_back({dof == 1 ? "arrow" : "symmetric", 40, dof, k, true});
     for (int k : {0, 1, 2, 3}) list.push_back({"symmetric", 80, 1, k, true});
     return list;
-}
-
-BlockMatrix data_of(const GeneralCase& c) {
-    const BlockMatrix a = reference::random_blocks(reference::pattern_named(c.pattern, c.rows, 4, 17), c.dof, 23);
-    return c.symmetric ? reference::symmetric_part(a) : a;
 }
 
 /// The reference's ILU(k) or IC(k).
@@ -164,19 +139,8 @@ TEST(SyncFreeIluSetup, RepeatsTheNumericPartAlone) {
 }
 
 TEST(SyncFreeIluSetup, HoldsWhatItPlans) {
-    for (const GeneralCase& c : {GeneralCase{"random", 50, 3, 0}, GeneralCase{"random", 50, 1, 2}}) {
-        const Context context = Context::cpu(1);
-        const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c));
-        const Settings settings{{"fill_level", std::to_string(c.fill_level)}};
-        const PreconditionerSetting setting{context, {a.pattern(), c.dof, false}};
-        const auto plan = find_preconditioner("sync_free_ilu").plan(parameters_of("sync_free_ilu", settings), setting);
-        const auto m = make_general("sync_free_ilu", a, settings);
-        const Index held = context.ledger().held();
-        m->setup(a);
-        EXPECT_EQ(context.ledger().held() - held, plan.bytes);
-        EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
-        EXPECT_TRUE(plan.space == IndexSpace::plain(50));
-    }
+    for (const GeneralCase& c : {GeneralCase{"random", 50, 3, 0}, GeneralCase{"random", 50, 1, 2}})
+        expect_holds_what_it_plans("sync_free_ilu", c, {{"fill_level", std::to_string(c.fill_level)}});
 }
 
 TEST(SyncFreeIluPivots, AreNamedShiftedOrBoosted) {
@@ -225,15 +189,7 @@ TEST_F(GeneralJacobiOnDevice, EqualsReference) {
     for (int dof : {1, 2, 3, 5, 8, 13, 32}) expect_jacobi(Context::cuda(), dof);
 }
 TEST(GeneralJacobi, HoldsWhatItPlans) {
-    const Context context = Context::cpu(1);
-    const BsrMatrix a = reference::to_bsr_matrix(context, data_of({"random", 50, 3, 0}));
-    const auto plan =
-        find_preconditioner("jacobi").plan(parameters_of("jacobi", {}), {context, {a.pattern(), 3, false}});
-    const auto m = make_general("jacobi", a);
-    const Index held = context.ledger().held();
-    m->setup(a);
-    EXPECT_EQ(context.ledger().held() - held, plan.bytes);
-    EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+    expect_holds_what_it_plans("jacobi", {"random", 50, 3, 0}, {});
 }
 
 TEST(MatrixKinds, ThatDoNotFitAreRefusedWithNamesThatWould) {
@@ -241,7 +197,7 @@ TEST(MatrixKinds, ThatDoNotFitAreRefusedWithNamesThatWould) {
     expect_error<UsageError>(
         [&] { make_general("struct_ilu", a); },
         "preconditioner.name = struct_ilu takes matrices on a grid alone, and this one is general; "
-        "use jacobi, sync_free_ilu, none");
+        "use jacobi_sweeps, par_ilu, jacobi, sync_free_ilu, none");
     const PreconditionerSetting grid{Context::cpu(1), {{7, 5, 3}, Stencil::star7(), 1, true}};
     expect_error<UsageError>([&] { check_matrix(find_preconditioner("sync_free_ilu"), grid); },
                              "takes general matrices alone, and this one is on a grid (matrix.format = general makes");

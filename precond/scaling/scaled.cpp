@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/scaling/scaled.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* label = "scaling";
+
+const ScalingRow& chosen(const Parameters& parameters) {
+    return find_row(scalings(), "scaling", parameters.text("scaling", "name"));
+}
+
+bool is_none(const ScalingRow& row) {
+    return &row == &scalings().front();
+}
+
+/// The pattern that has the diagonal blocks alone.
+std::shared_ptr<const BlockPattern> diagonal_pattern(const Context& host, Index rows) {
+    Buffer<Index> row_begin(host, label, rows + 1);
+    Buffer<int> column(host, label, rows);
+    std::iota(row_begin.begin(), row_begin.end(), Index(0));
+    std::iota(column.begin(), column.end(), 0);
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+}
+
+class ScaledPreconditioner : public Preconditioner {
+public:
+    ScaledPreconditioner(const Context& context, const ScalingRow& scaling, bool symmetric,
+                         std::unique_ptr<Preconditioner> inner)
+        : context_(context), scaling_(scaling), symmetric_(symmetric), inner_(std::move(inner)) {}
+
+    SetupReport setup(const SystemMatrix& matrix) override {
+        const BsrMatrix& a = general(matrix);
+        allocate(a);
+        std::unique_ptr<BsrMatrix> copy;
+        const BsrMatrix& host = on_host(a, copy);
+        const Scales scales = scaling_.create(host);
+        fill(host, scales);
+        SetupReport report = inner_->setup(*scaled_);
+        report.factor_bytes += bytes_held();
+        return report;
+    }
+    void suggest_shift(double alpha) override { inner_->suggest_shift(alpha); }
+    void apply(const Vector& r, Vector& z) const override {
+        rows_->apply(r, before_);
+        if (!columns()) return inner_->apply(before_, z);
+        inner_->apply(before_, after_);
+        columns()->apply(after_, z);
+    }
+    PreconditionerTraits traits() const override {
+        PreconditionerTraits traits = inner_->traits();
+        traits.symmetric = traits.symmetric && scaling_.keeps_symmetry;
+        return traits;
+    }
+    Index bytes_per_apply() const override {
+        return inner_->bytes_per_apply() + rows_->bytes_per_apply() * (columns() ? 2 : 1);
+    }
+    SweepCounts sweeps() const override { return inner_->sweeps(); }
+    void set_setup_sweeps(int count) override { inner_->set_setup_sweeps(count); }
+
+private:
+    /// C; null if it is the identity. Where there is one, it is R.
+    const BsrMatrix* columns() const { return scaling_.keeps_symmetry ? rows_.get() : nullptr; }
+    Index bytes_held() const { return scaled_->bytes() + rows_->bytes(); }
+
+    void allocate(const BsrMatrix& a) {
+        if (scaled_ && scaled_->pattern() == a.pattern() && scaled_->dof() == a.dof()) return;
+        scaled_.reset(), rows_.reset();
+        scaled_ = std::make_unique<BsrMatrix>(context_, a.pattern(), a.dof(), symmetric_, label);
+        rows_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), a.pattern()->rows()), a.dof(),
+                                            true, label);
+        before_ = Vector(context_, a.space(), a.dof(), label);
+        if (columns()) after_ = Vector(context_, a.space(), a.dof(), label);
+    }
+
+    /// Fills scaled_ and rows_, through the host.
+    void fill(const BsrMatrix& a, const Scales& scales) {
+        std::unique_ptr<BsrMatrix> of_matrix, of_rows;
+        BsrMatrix& scaled = writable(*scaled_, of_matrix);
+        BsrMatrix& rows = writable(*rows_, of_rows);
+        const BlockPattern& p = *a.pattern();
+        const int dof = a.dof();
+#pragma omp parallel for schedule(static) num_threads(context_.threads_for(a.nonzeros()))
+        for (Index row = 0; row < p.rows(); ++row)
+            for (int r = 0; r < dof; ++r) {
+                const int left = scales.row[row * dof + r];
+                rows.values()[(row * dof + r) * dof + r] = std::ldexp(1.0, left);
+                for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
+                    for (int c = 0; c < dof; ++c) {
+                        const int right = scales.column.empty() ? 0 : scales.column[Index(p.column()[at]) * dof + c];
+                        const Index place = (at * dof + r) * dof + c;
+                        scaled.values()[place] = std::ldexp(a.values()[place], left + right);
+                    }
+            }
+        if (of_matrix) scaled_->assign(*of_matrix);
+        if (of_rows) rows_->assign(*of_rows);
+    }
+
+    /// The matrix itself if the host can write it, otherwise one of the same pattern that is stored in `copy`.
+    BsrMatrix& writable(BsrMatrix& a, std::unique_ptr<BsrMatrix>& copy) const {
+        if (a.backend() == Backend::cpu) return a;
+        copy = std::make_unique<BsrMatrix>(context_.host(), a.pattern(), a.dof(), a.symmetric(), label);
+        return *copy;
+    }
+
+    Context context_;
+    const ScalingRow& scaling_;
+    bool symmetric_;  ///< of the scaled matrix
+    std::unique_ptr<Preconditioner> inner_;
+    std::unique_ptr<BsrMatrix> scaled_, rows_;  ///< A~ and R
+    mutable Vector before_, after_;
+};
+
+}  // namespace
+
+bool scales(const Parameters& parameters) {
+    return !is_none(chosen(parameters));
+}
+
+PreconditionerSetting scaled_setting(const Parameters& parameters, const PreconditionerSetting& setting) {
+    const ScalingRow& scaling = chosen(parameters);
+    if (is_none(scaling)) return setting;
+    const MatrixShape& a = setting.matrix;
+    if (a.kind() != MatrixKind::general)
+        throw UsageError(parameters.where("scaling", "name") +
+                         ": only general matrices are scaled; set matrix.format = general, or leave the key out");
+    return {setting.context, {a.pattern(), a.dof(), a.symmetric() && scaling.keeps_symmetry}};
+}
+
+PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& parameters,
+                               const PreconditionerSetting& setting) {
+    PreconditionerPlan plan = row.plan(parameters, scaled_setting(parameters, setting));
+    const ScalingRow& scaling = chosen(parameters);
+    if (is_none(scaling)) return plan;
+    const MatrixShape& a = setting.matrix;
+    const Index vector = a.unknowns() * Index(sizeof(double));
+    // The scaled matrix shares its pattern on a CPU; R is kept in blocks, and one or two vectors.
+    const Index diagonal = BlockPattern::bytes(a.block_rows(), a.block_rows()) + vector * a.dof();
+    const Index more = bytes_of(a, setting.context.backend()) + diagonal + (scaling.keeps_symmetry ? 2 : 1) * vector;
+    plan.bytes += more;
+    if (plan.most_bytes > 0) plan.most_bytes += more;
+    if (plan.bytes_per_apply > 0) plan.bytes_per_apply += (diagonal + 2 * vector) * (scaling.keeps_symmetry ? 2 : 1);
+    plan.traits.symmetric = plan.traits.symmetric && scaling.keeps_symmetry;
+    return plan;
+}
+
+std::unique_ptr<Preconditioner> create_scaled(const PreconditionerRow& row, const Parameters& parameters,
+                                              const PreconditionerSetting& setting) {
+    const PreconditionerSetting inner = scaled_setting(parameters, setting);
+    const ScalingRow& scaling = chosen(parameters);
+    if (is_none(scaling)) return row.create(parameters, inner);
+    return std::make_unique<ScaledPreconditioner>(setting.context, scaling, inner.matrix.symmetric(),
+                                                  row.create(parameters, inner));
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// jacobi_sweeps and par_ilu on general matrices, by the keys that they have on a grid.
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "precond/ilu/ilu_preconditioner.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+#include "precond/triangular/jacobi/solve.hpp"
+
+namespace hyperplane {
+namespace {
+
+using ReadOptions = SyncFreeOptions (*)(const Parameters&, const PreconditionerSetting&);
+
+SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& name) {
+    if (is_reduced(factor_storage(parameters)))
+        throw UsageError(
+            fmt::format("{}: of a general matrix, {} stores its factors in double alone; leave the key out",
+                        parameters.where("preconditioner", "storage"), name));
+    SyncFreeOptions options;
+    options.name = name;
+    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    options.pivots = pivot_options(parameters);
+    return options;
+}
+
+/// Refuses modes other than `sync`.
+void require_sync(const Parameters& parameters, const std::string& key, const std::string& name) {
+    if (parameters.text("preconditioner", key) == "sync") return;
+    throw UsageError(
+        fmt::format("{}: on a general matrix, {} sweeps synchronously; set {} = sync, or leave the key out",
+                    parameters.where("preconditioner", key), name, key));
+}
+
+SyncFreeOptions jacobi_sweeps_options(const Parameters& parameters, const PreconditionerSetting&) {
+    SyncFreeOptions options = ilu_options_of(parameters, "jacobi_sweeps");
+    require_sync(parameters, "mode", "jacobi_sweeps");
+    options.sweeps = jacobi_options(parameters, "mode");
+    return options;
+}
+
+SyncFreeOptions par_ilu_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+    if (setting.context.backend() == Backend::cuda)
+        throw UsageError(
+            "preconditioner.name = par_ilu factors general matrices on a CPU alone; set device.backend = cpu, or use "
+            "sync_free_ilu, jacobi_sweeps, jacobi or none");
+    SyncFreeOptions options = ilu_options_of(parameters, "par_ilu");
+    require_sync(parameters, "mode", "par_ilu");
+    options.fixed_point_sweeps = int(parameters.integer("preconditioner", "sweeps"));
+    if (sweeps_triangles(parameters)) {
+        require_sync(parameters, "solve_mode", "par_ilu");
+        options.sweeps = triangular_solve_options(parameters);
+    }
+    return options;
+}
+
+/// `row` for matrices on a grid, and this family with the options that `read` reads for general ones.
+PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
+    row.kinds = {MatrixKind::structured, MatrixKind::general};
+    const auto general = [](const PreconditionerSetting& setting) {
+        return setting.matrix.kind() == MatrixKind::general;
+    };
+    row.create = [=, on_grid = row.create](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (!general(setting)) return on_grid(parameters, setting);
+        return std::unique_ptr<Preconditioner>(new SyncFreeIlu(setting.context, read(parameters, setting)));
+    };
+    row.plan = [=, on_grid = row.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return general(setting) ? SyncFreeIlu::plan(read(parameters, setting), setting) : on_grid(parameters, setting);
+    };
+    row.kernels = [=, on_grid = row.kernels](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (general(setting)) return SyncFreeIlu::kernels(read(parameters, setting), setting);
+        return on_grid ? on_grid(parameters, setting) : std::vector<KernelSet>{};
+    };
+    return row;
+}
+
+}  // namespace
+
+PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
+    return with_general(std::move(jacobi_sweeps), jacobi_sweeps_options);
+}
+
+PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
+    return with_general(std::move(par_ilu), par_ilu_options);
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/sync_free_ilu/swept.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/vector/blas1.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* label = "sweeps";
+
+/// The part of a filled pattern below or above the diagonal.
+std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, bool lower) {
+    const BlockPattern& p = *filled.pattern;
+    const Context& host = p.context();
+    Buffer<Index> row_begin(host, label, p.rows() + 1);
+    const auto first = [&](Index row) { return lower ? p.row_begin()[row] : filled.diagonal[row] + 1; };
+    const auto last = [&](Index row) { return lower ? filled.diagonal[row] : p.row_begin()[row + 1]; };
+    for (Index row = 0; row < p.rows(); ++row) row_begin[row + 1] = row_begin[row] + last(row) - first(row);
+    Buffer<int> column(host, label, row_begin[p.rows()]);
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(p.blocks()))
+    for (Index row = 0; row < p.rows(); ++row)
+        std::copy(p.column() + first(row), p.column() + last(row), column.data() + row_begin[row]);
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+}
+
+/// The pattern that has the diagonal blocks alone.
+std::shared_ptr<const BlockPattern> diagonal_of(const Context& host, Index rows) {
+    Buffer<Index> row_begin(host, label, rows + 1);
+    Buffer<int> column(host, label, rows);
+    std::iota(row_begin.begin(), row_begin.end(), Index(0));
+    std::iota(column.begin(), column.end(), 0);
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+}
+
+/// out = x y for dof x dof blocks.
+void multiply(int dof, const double* x, const double* y, double* out) {
+    std::fill_n(out, dof * dof, 0.0);
+    for (int row = 0; row < dof; ++row)
+        for (int q = 0; q < dof; ++q)
+            for (int col = 0; col < dof; ++col) out[row * dof + col] += x[row * dof + q] * y[q * dof + col];
+}
+
+}  // namespace
+
+SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options)
+    : context_(context), options_(options) {
+    const Index rows = factors.pattern().rows();
+    const auto make = [&](std::shared_ptr<const BlockPattern> pattern) {
+        return std::make_unique<BsrMatrix>(context, std::move(pattern), factors.dof, false, label);
+    };
+    w_ = make(triangle_of(factors.filled, true));
+    g_ = make(triangle_of(factors.filled, false));
+    inverse_ = make(diagonal_of(factors.pattern().context(), rows));
+    for (Vector* vector : {&product_, &scaled_}) *vector = Vector(context, IndexSpace::plain(rows), factors.dof, label);
+}
+
+void SweptFactors::take(const GeneralFactors& factors, const std::string& name) {
+    const BlockPattern& p = factors.pattern();
+    const int dof = factors.dof, size = dof * dof;
+    const Context host = context_.host();
+    const bool far = context_.backend() == Backend::cuda;
+    Buffer<double> copy;
+    if (far) {
+        copy = Buffer<double>(host, label, factors.values.size());
+        copy_between(context_, factors.values.data(), host, copy.data(), copy.size() * Index(sizeof(double)));
+    }
+    const double* const values = far ? copy.data() : factors.values.data();
+    std::unique_ptr<BsrMatrix> copies[3];
+    BsrMatrix* here[3] = {w_.get(), g_.get(), inverse_.get()};
+    for (int at = 0; far && at < 3; ++at) {
+        copies[at] = std::make_unique<BsrMatrix>(host, here[at]->pattern(), dof, false, label);
+        here[at] = copies[at].get();
+    }
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(p.blocks() * size))
+    for (Index row = 0; row < p.rows(); ++row) {
+        const Index begin = p.row_begin()[row], diagonal = factors.filled.diagonal[row], end = p.row_begin()[row + 1];
+        const double* const inverse = values + diagonal * size;
+        std::copy(values + begin * size, inverse, here[0]->values() + w_->pattern()->row_begin()[row] * size);
+        std::copy_n(inverse, size, here[2]->values() + row * size);
+        for (Index at = diagonal + 1; at < end; ++at)
+            multiply(dof, inverse, values + at * size,
+                     here[1]->values() + (g_->pattern()->row_begin()[row] + at - diagonal - 1) * size);
+    }
+    if (far) {
+        w_->assign(*copies[0]);
+        g_->assign(*copies[1]);
+        inverse_->assign(*copies[2]);
+    }
+    refuse_divergence(*w_, options_.lower, "lower", name);
+    refuse_divergence(*g_, options_.upper, "upper", name);
+}
+
+void SweptFactors::sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const {
+    transfer(b, x);
+    for (int at = 1; at < sweeps; ++at) {
+        triangle.apply(x, product_);
+        add(b, -1.0, product_, x);
+    }
+}
+
+void SweptFactors::apply(const Vector& r, Vector& z) const {
+    sweep(*w_, options_.lower, r, z);
+    inverse_->apply(z, scaled_);
+    sweep(*g_, options_.upper, scaled_, z);
+}
+
+// The error of a sweep is multiplied by N = -T. Its growth on a positive random vector is measured as in
+// precond/triangular/jacobi/solve.hpp.
+void SweptFactors::refuse_divergence(const BsrMatrix& triangle, int sweeps, const char* which,
+                                     const std::string& name) const {
+    constexpr double most_at_last = 10.0, most = 1e8;
+    std::vector<double> start(std::size_t(triangle.unknowns()));
+    for (std::size_t at = 0; at < start.size(); ++at) start[at] = random_uniform(17, at);
+    Vector x(context_, triangle.space(), triangle.dof(), label), y(context_, triangle.space(), triangle.dof(), label);
+    from_natural(start, x);
+    const double norm = norm2(x);
+    double growth = 0.0;
+    int taken = 0;
+    while (taken < sweeps && growth <= most) {
+        triangle.apply(x, y);
+        std::swap(x, y);
+        growth = norm > 0.0 ? norm2(x) / norm : 0.0;
+        ++taken;
+    }
+    if (taken == sweeps && growth <= most_at_last) return;
+    throw SetupError(fmt::format(
+        "{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
+        "times that without sweeps, since the factor is too far from normal. Use another "
+        "preconditioner.{1}_sweeps, a larger preconditioner.shift, ordering.name = rcm, or {5}, whose solves "
+        "are exact.",
+        name, which, taken, sweeps, growth,
+        name == "jacobi_sweeps" ? "sync_free_ilu" : "preconditioner.triangular_solve = exact"));
+}
+
+Index SweptFactors::bytes_per_apply() const {
+    const Index vector = inverse_->unknowns() * Index(sizeof(double));
+    return (options_.lower - 1) * (w_->bytes_per_apply() + 3 * vector) +
+           (options_.upper - 1) * (g_->bytes_per_apply() + 3 * vector) + inverse_->bytes_per_apply() + 4 * vector;
+}
+
+Index SweptFactors::bytes(const FilledPattern& filled, int dof) {
+    const Index rows = filled.pattern->rows(), blocks = filled.pattern->blocks();
+    // Three patterns, values of as many blocks as the factors have, and two vectors.
+    const Index patterns = BlockPattern::bytes(rows, filled.lower) +
+                           BlockPattern::bytes(rows, blocks - rows - filled.lower) + BlockPattern::bytes(rows, rows);
+    return patterns + blocks * dof * dof * Index(sizeof(double)) + 2 * rows * dof * Index(sizeof(double));
+}
+
+Index SweptFactors::bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options) {
+    const Index rows = filled.pattern->rows(), upper = filled.pattern->blocks() - rows - filled.lower;
+    const Index vector = rows * dof * Index(sizeof(double));
+    const auto product = [&](Index blocks) {
+        return BlockPattern::bytes(rows, blocks) + blocks * dof * dof * Index(sizeof(double)) + 2 * vector;
+    };
+    return (options.lower - 1) * (product(filled.lower) + 3 * vector) +
+           (options.upper - 1) * (product(upper) + 3 * vector) + product(rows) + 4 * vector;
+}
+
+}  // namespace hyperplane

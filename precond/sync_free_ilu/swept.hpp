@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Jacobi sweeps in place of both solves with general factors (Anzt, Chow, Dongarra, Euro-Par 2015):
+//
+//     M = (I + W) D (I + G):  v = r - W v from v = 0, `lower` times;  z = D^-1 v - G z from z = 0, `upper` times
+//
+// W and G are matrices without diagonal, so a sweep is a product and an addition: it runs wherever products do.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/matrix/bsr_matrix.hpp"
+#include "precond/sync_free_ilu/factors.hpp"
+#include "precond/triangular/jacobi/sweeps.hpp"
+
+namespace hyperplane {
+
+class SweptFactors {
+public:
+    /// For factors of this pattern; they lie in the context's memory.
+    SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options);
+
+    /// Takes over new values of the factors. Throws SetupError if the sweeps diverge; `name` is the preconditioner's
+    /// name in its message.
+    void take(const GeneralFactors& factors, const std::string& name);
+    /// z = M^-1 r
+    void apply(const Vector& r, Vector& z) const;
+
+    Index bytes_per_apply() const;
+    /// Bytes that it holds for a filled pattern, and bytes that one application moves.
+    static Index bytes(const FilledPattern& filled, int dof);
+    static Index bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options);
+
+private:
+    /// x = b - T x from x = 0, `sweeps` times.
+    void sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const;
+    void refuse_divergence(const BsrMatrix& triangle, int sweeps, const char* which, const std::string& name) const;
+
+    Context context_;
+    SweepOptions options_;
+    std::unique_ptr<BsrMatrix> w_, g_, inverse_;
+    mutable Vector product_, scaled_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preconditioners of general matrices in tests: made from the keys of a deck, and applied to plain vectors.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "precond/support.hpp"
+#include "reference/general_matrices.hpp"
+
+namespace hyperplane::testing_support {
+
+inline PreconditionerSetting setting_of(const BsrMatrix& a) {
+    return {a.context(), {a.pattern(), a.dof(), a.symmetric()}};
+}
+
+inline std::unique_ptr<Preconditioner> make_general(const std::string& name, const BsrMatrix& a,
+                                                    const Settings& settings = {}) {
+    check_matrix(find_preconditioner(name), setting_of(a));
+    return find_preconditioner(name).create(parameters_of(name, settings), setting_of(a));
+}
+
+inline std::vector<double> apply_general(const LinearOperator& m, const BsrMatrix& a, const std::vector<double>& r) {
+    Vector z = reference::to_plain_vector(a.context(), a.dof(), std::vector<double>(r.size(), NAN));
+    m.apply(reference::to_plain_vector(a.context(), a.dof(), r), z);
+    return to_natural(z);
+}
+
+struct GeneralCase {
+    std::string pattern;
+    int rows, dof, fill_level;
+    bool symmetric = false;
+};
+
+inline reference::BlockMatrix data_of(const GeneralCase& c) {
+    const reference::BlockMatrix a =
+        reference::random_blocks(reference::pattern_named(c.pattern, c.rows, 4, 17), c.dof, 23);
+    return c.symmetric ? reference::symmetric_part(a) : a;
+}
+
+/// Expects that a set-up holds what was planned, and that the bytes of an application are those planned.
+inline void expect_holds_what_it_plans(const std::string& name, const GeneralCase& c, const Settings& settings) {
+    const Context context = Context::cpu(1);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
+    const auto plan = find_preconditioner(name).plan(parameters_of(name, settings), setting_of(a));
+    const auto m = make_general(name, a, settings);
+    const Index held = context.ledger().held();
+    m->setup(a);
+    EXPECT_EQ(context.ledger().held() - held, plan.bytes);
+    EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+    EXPECT_EQ(m->traits().symmetric, plan.traits.symmetric);
+}
+
+}  // namespace hyperplane::testing_support

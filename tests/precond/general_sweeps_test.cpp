@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// jacobi_sweeps and par_ilu on general matrices, compared with the reference.
+#include "on_device.hpp"
+#include "precond/general_cases.hpp"
+#include "reference/jacobi_sweeps.hpp"
+#include "reference/par_ilu.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::BlockMatrix;
+
+std::vector<GeneralCase> swept_cases() {
+    std::vector<GeneralCase> list;
+    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
+        for (int k : {0, 1}) list.push_back({name, 50, 1, k});
+    for (int dof : {2, 3, 4, 5, 6, 7, 8}) list.push_back({"random", 25, dof, dof % 3});
+    for (int dof : {1, 5}) list.push_back({"dense", 1, dof, 0});
+    for (int dof : {1, 3}) list.push_back({"symmetric", 40, dof, 1, true});
+    return list;
+}
+
+reference::Pattern filled_of(const BlockMatrix& a, const GeneralCase& c) {
+    return reference::symbolic_ilu(reference::pattern_of(a), c.fill_level);
+}
+
+std::vector<double> swept_by_reference(const reference::BlockIlu& ilu, int lower, int upper,
+                                       const std::vector<double>& r) {
+    return reference::jacobi_sweeps(ilu, false, upper, reference::jacobi_sweeps(ilu, true, lower, r));
+}
+
+void expect_jacobi_sweeps(const Context& context, const GeneralCase& c) {
+    const BlockMatrix data = data_of(c);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
+    const auto ilu =
+        c.symmetric ? reference::block_ic(data, filled_of(data, c)) : reference::block_ilu(data, filled_of(data, c));
+    const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+    for (const auto& [lower, upper] : {std::pair(1, 1), std::pair(3, 3), std::pair(5, 2)}) {
+        const auto m = make_general("jacobi_sweeps", a,
+                                    {{"fill_level", std::to_string(c.fill_level)},
+                                     {"lower_sweeps", std::to_string(lower)},
+                                     {"upper_sweeps", std::to_string(upper)}});
+        m->setup(a);
+        EXPECT_EQ(m->traits().symmetric, c.symmetric && lower == upper);
+        EXPECT_EQ(m->sweeps().apply, lower + upper);
+        EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), swept_by_reference(ilu, lower, upper, r)),
+                  1e-12);
+    }
+}
+
+class GeneralSweeps : public testing::TestWithParam<GeneralCase> {};
+class GeneralSweepsOnDevice : public DeviceTest, public testing::WithParamInterface<GeneralCase> {};
+
+TEST_P(GeneralSweeps, OfTrianglesEqualReference) {
+    expect_jacobi_sweeps(Context::cpu(1), GetParam());
+}
+TEST_P(GeneralSweepsOnDevice, OfTrianglesEqualReference) {
+    expect_jacobi_sweeps(Context::cuda(), GetParam());
+}
+TEST_P(GeneralSweeps, OfFactorsEqualReference) {
+    const GeneralCase& c = GetParam();
+    const BlockMatrix data = data_of(c);
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data, c.symmetric);
+    const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+    for (int sweeps : {1, 2, 4}) {
+        const auto m = make_general("par_ilu", a,
+                                    {{"fill_level", std::to_string(c.fill_level)}, {"sweeps", std::to_string(sweeps)}});
+        m->setup(a);
+        EXPECT_EQ(m->sweeps().setup, sweeps);
+        EXPECT_EQ(m->traits().symmetric, c.symmetric);
+        const auto expected = reference::par_ilu(data, filled_of(data, c), sweeps);
+        EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), reference::apply_inverse(expected, r)), 1e-11)
+            << sweeps << " sweeps";
+    }
+}
+TEST_P(GeneralSweeps, HaveTheSameBitsForAnyNumberOfThreads) {
+    const GeneralCase& c = GetParam();
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(c), c.symmetric);
+    const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+    expect_same_bits_for_any_threads(a.context(), [&] {
+        const auto m =
+            make_general("par_ilu", a, {{"fill_level", std::to_string(c.fill_level)}, {"triangular_solve", "jacobi"}});
+        m->setup(a);
+        return apply_general(*m, a, r);
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GeneralSweeps, testing::ValuesIn(swept_cases()));
+INSTANTIATE_TEST_SUITE_P(All, GeneralSweepsOnDevice, testing::ValuesIn(swept_cases()));
+
+TEST(GeneralSweepsSetup, HoldsWhatItPlans) {
+    for (const GeneralCase& c : {GeneralCase{"random", 50, 3, 1}, GeneralCase{"symmetric", 50, 1, 0, true}}) {
+        expect_holds_what_it_plans("jacobi_sweeps", c, {{"upper_sweeps", "3"}});
+        expect_holds_what_it_plans("par_ilu", c, {});
+        expect_holds_what_it_plans("par_ilu", c, {{"triangular_solve", "jacobi"}});
+    }
+}
+
+TEST(GeneralSweepsSetup, ManySweepsGiveTheExactFactors) {
+    const GeneralCase c{"random", 60, 2, 1};
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(c));
+    const std::vector<double> r = reference::Random(9).vector(120);
+    const auto exact = make_general("sync_free_ilu", a, {{"fill_level", "1"}});
+    exact->setup(a);
+    for (const auto& [name, settings] :
+         {std::pair<std::string, Settings>("par_ilu", {{"sweeps", "60"}}),
+          std::pair<std::string, Settings>("jacobi_sweeps", {{"lower_sweeps", "60"}, {"upper_sweeps", "60"}})}) {
+        Settings all = settings;
+        all.emplace_back("fill_level", "1");
+        const auto m = make_general(name, a, all);
+        m->setup(a);
+        EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), apply_general(*exact, a, r)), 1e-12) << name;
+    }
+}
+
+TEST(GeneralSweepsSetup, DivergingSweepsAndUnservedModesAreRefused) {
+    // L of a matrix whose rows double: the sweeps' error grows by 2^n before it ends.
+    BlockMatrix data{1, std::vector<std::map<int, reference::Dense>>(60)};
+    for (int row = 0; row < 60; ++row) {
+        data.rows[row][row] = reference::Dense(1, 1);
+        data.rows[row][row].values[0] = 1.0;
+        if (row == 0) continue;
+        data.rows[row][row - 1] = reference::Dense(1, 1);
+        data.rows[row][row - 1].values[0] = -3.0;
+    }
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
+    expect_error<SetupError>([&] { make_general("jacobi_sweeps", a)->setup(a); },
+                             "Jacobi sweeps diverge on the lower triangle");
+    expect_error<UsageError>([&] { make_general("jacobi_sweeps", a, {{"mode", "block_async"}}); }, "synchronously");
+    expect_error<UsageError>([&] { make_general("jacobi_sweeps", a, {{"storage", "single"}}); }, "double alone");
+    expect_error<UsageError>([&] { make_general("par_ilu", a, {{"mode", "async"}}); }, "synchronously");
+}
+
+TEST(GeneralSweepsSetup, PivotsAreNamedAfterTheLastSweepOrShifted) {
+    BlockMatrix data = data_of({"empty_rows", 12, 1, 0});
+    data.rows[4][4].values[0] = 0.0;
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
+    expect_error<SetupError>([&] { make_general("par_ilu", a)->setup(a); }, "the pivot at row 5 is 0, zero");
+}
+
+}  // namespace
+}  // namespace hyperplane
