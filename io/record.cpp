@@ -118,6 +118,10 @@ void RecordWriter::set_diagnostics(const DiagnosticTable& table) {
     impl_->data.diagnostics = table;
 }
 
+void RecordWriter::set_snapshots(const std::vector<SnapshotRow>& rows) {
+    impl_->data.snapshots = rows;
+}
+
 void RecordWriter::add_solve(const SolveRow& row, const std::vector<HistoryEntry>& history) {
     impl_->data.solves.push_back(row);
     impl_->data.histories.push_back(history);

@@ -60,6 +60,13 @@ struct PartRow {
     std::string ended;  ///< a record's status, or "died": a later part continued from its checkpoint
 };
 
+/// A file of fields of a series, output.fields_every.
+struct SnapshotRow {
+    Index step = 0;  ///< time steps completed; 0: the initial state
+    double time = 0.0;
+    std::string file;  ///< relative to the record's folder
+};
+
 /// A scalar at the initial state and after every step.
 struct DiagnosticSeries {
     std::string name, unit, description;
@@ -103,6 +110,8 @@ public:
     void add_solve(const SolveRow& row, const std::vector<HistoryEntry>& history);
     void add_diagnostics(Index step, double time, const std::vector<Diagnostic>& row);
     void set_diagnostics(const DiagnosticTable& table);
+    /// The files of fields that exist so far.
+    void set_snapshots(const std::vector<SnapshotRow>& rows);
     /// Error norms of the final state and observed orders, by name.
     void set_verification(const std::vector<ErrorNorm>& norms);
     /// Earlier parts, and the part that this object records.
@@ -147,6 +156,7 @@ struct RecordData {
     std::vector<SolveRow> solves;
     std::vector<std::vector<HistoryEntry>> histories;  ///< one for each solve
     DiagnosticTable diagnostics;
+    std::vector<SnapshotRow> snapshots;
     std::vector<ErrorNorm> verification;
     std::vector<PartRow> parts;    ///< in the order of time; at least one
     std::vector<TimerRow> timers;  ///< of all parts together; for memory, the largest of any part

@@ -107,7 +107,7 @@ void transfer_steps(const Group& g, std::vector<StepRow>& steps) {
     count("attempt", "number of the attempt at this step, from 1", &StepRow::attempt);
     transfer_flag(g, "accepted", "1 where the attempt was accepted, 0 where the step was repeated or the run ended",
                   steps, &StepRow::accepted);
-    count("cfl", "Courant number of a pseudo-transient step, else NaN", &StepRow::cfl);
+    count("cfl", "Courant number of the step, as time.cfl means it; NaN where no velocity is known", &StepRow::cfl);
     count("error_estimate", "||e|| / ||u||, e the estimated error of a controlled step, else NaN",
           &StepRow::error_estimate);
     count("steady_residual", "||F|| without the time term after a pseudo-transient step, else NaN",
@@ -147,6 +147,12 @@ void transfer_diagnostics(const Group& g, DiagnosticTable& table) {
         g.dataset(names[k], {series.unit.c_str(), series.description.c_str()}, series.values);
         if (series.values.size() != table.step.size()) g.wrong(names[k], "has another number of rows than step");
     }
+}
+
+void transfer_snapshots(const Group& g, std::vector<SnapshotRow>& rows) {
+    g.column("step", {"1", "time steps completed, 0 for the initial state"}, rows, &SnapshotRow::step);
+    g.column("time", {"1", "time of the state"}, rows, &SnapshotRow::time);
+    g.column("file", {"1", "its fields as VTKHDF; relative to the record's folder"}, rows, &SnapshotRow::file);
 }
 
 void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
@@ -322,6 +328,8 @@ void transfer_record(const Group& root, RecordData& r) {
     if (root.writing() ? !r.newton.empty() : root.has_group("newton")) transfer_newton(root.group("newton"), r.newton);
     if (root.writing() ? !r.diagnostics.series.empty() : root.has_group("diagnostics"))
         transfer_diagnostics(root.group("diagnostics"), r.diagnostics);
+    if (root.writing() ? !r.snapshots.empty() : root.has_group("fields"))
+        transfer_snapshots(root.group("fields"), r.snapshots);
     const Group solves = root.group("solves");
     transfer_solves(solves, r.solves);
     transfer_pivots(solves.group("pivots"), r.solves);

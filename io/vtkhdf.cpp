@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/error.hpp"
-#include "core/ranks/cuts.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"
 
@@ -42,11 +42,11 @@ Int3 image_points(const Grid& grid) {
     return {grid.nx, std::max(grid.ny, 2), std::max(grid.nz, 2)};
 }
 
-void write_geometry(hid_t image, const Grid& grid) {
+void write_geometry(hid_t image, const Grid& grid, Index version) {
     const Int3 last = image_points(grid) + Int3{-1, -1, -1};
     const auto& [hx, hy, hz] = grid.spacing;
     const auto& [x, y, z] = grid.origin;
-    write_attribute(image, "Version", (const Index[]){1, 0});
+    write_attribute(image, "Version", (const Index[]){version, 0});
     write_text(image, "Type", "ImageData");
     write_text(image, "Creator", made_by_mark);
     write_attribute(image, "WholeExtent", (const Index[]){0, last.x, 0, last.y, 0, last.z});
@@ -55,18 +55,41 @@ void write_geometry(hid_t image, const Grid& grid) {
     write_attribute(image, "Direction", (const double[]){1, 0, 0, 0, 1, 0, 0, 0, 1});
 }
 
-/// Creates a dataset of shape (z, y, x), allocates its space in the file, and returns the offset of that.
-Index create_array(hid_t group, Int3 points, const std::string& name) {
-    const hsize_t extents[] = {hsize_t(points.z), hsize_t(points.y), hsize_t(points.x)};
-    const Id space(H5Screate_simple(3, extents, nullptr), H5Sclose, "make a data space");
+Id make_group(hid_t parent, const char* name) {
+    return {H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+            std::string("create group ") + name};
+}
+
+/// The extents of a field's array: z, y, x and, of a vector, its components.
+std::vector<hsize_t> array_extents(const Grid& grid, const NamedField& field) {
+    const Int3 points = image_points(grid);
+    std::vector<hsize_t> extents{hsize_t(points.z), hsize_t(points.y), hsize_t(points.x)};
+    if (field.components > 1) extents.push_back(hsize_t(field.components));
+    return extents;
+}
+
+Id make_space(const std::vector<hsize_t>& extents) {
+    return {H5Screate_simple(int(extents.size()), extents.data(), nullptr), H5Sclose, "make a data space"};
+}
+
+Id create_array(hid_t group, const NamedField& field, const std::vector<hsize_t>& extents, hid_t how) {
+    check(H5Pset_obj_track_times(how, false), "cannot leave the time out");  // the same field gives the same file
+    Id data(
+        H5Dcreate2(group, field.name.c_str(), H5T_NATIVE_DOUBLE, make_space(extents), H5P_DEFAULT, how, H5P_DEFAULT),
+        H5Dclose, "create array " + field.name);
+    write_text(data, "units", field.unit);
+    if (!field.description.empty()) write_text(data, "description", field.description);
+    return data;
+}
+
+/// Creates the array of a field, allocates its space in the file, and returns the offset of that.
+Index create_stored_array(hid_t group, const Grid& grid, const NamedField& field) {
     const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
     check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "cannot set the time of allocation");
     check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "cannot do without fill values");
-    check(H5Pset_obj_track_times(how, false), "cannot leave the time out");  // the same field gives the same file
-    const Id data(H5Dcreate2(group, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
-                  "create array " + name);
+    const Id data = create_array(group, field, array_extents(grid, field), how);
     const haddr_t offset = H5Dget_offset(data);
-    check(offset == HADDR_UNDEF ? -1 : 0, "cannot locate array " + name);
+    check(offset == HADDR_UNDEF ? -1 : 0, "cannot locate array " + field.name);
     return Index(offset);
 }
 
@@ -77,40 +100,113 @@ std::vector<Index> write_structure(const std::string& name, const Grid& grid, co
     const Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create an HDF5 file");
     std::vector<Index> offsets;
     {
-        const Id image(H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create /VTKHDF");
-        write_geometry(image, grid);
-        const Id group(H5Gcreate2(image, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
-                       "create /VTKHDF/PointData");
-        for (const NamedField& field : fields) offsets.push_back(create_array(group, image_points(grid), field.name));
+        const Id image = make_group(file, "VTKHDF");
+        write_geometry(image, grid, 1);
+        const Id group = make_group(image, "PointData");
+        for (const NamedField& field : fields) offsets.push_back(create_stored_array(group, grid, field));
     }
     check(H5Fflush(file, H5F_SCOPE_GLOBAL), "cannot write the file's structure");
     return offsets;
 }
 
+constexpr Index most_points_at_once = 1 << 15;
+constexpr Index structure_bytes = 64 * 1024;  ///< more than groups and attributes take
+
+Index points_at_once(const Grid& grid) {
+    return std::min(Index(grid.nx) * grid.ny, most_points_at_once);
+}
+
 /// Writes one field at `offset`, without HDF5, which cannot close a file when the disk is full.
-void write_values(AtomicFile& file, const Grid& grid, const std::vector<double>& values, Index offset) {
+void write_values(AtomicFile& file, const Grid& grid, const NamedField& field, Index offset, Buffer<double>& some) {
     const Int3 points = image_points(grid);
-    const Index plane = Index(grid.nx) * grid.ny;
-    const Index plane_bytes = plane * Index(sizeof(double));
-    for (int k = 0; k < points.z; ++k)
-        for (int copy = 0; copy < points.y / grid.ny; ++copy, offset += plane_bytes)
-            file.write(values.data() + std::min(k, grid.nz - 1) * plane, plane_bytes, offset);
+    const Index plane = Index(grid.nx) * grid.ny, bytes = field.components * Index(sizeof(double));
+    for (int k = 0; k < grid.nz; ++k)
+        for (Index first = 0; first < plane; first += points_at_once(grid)) {
+            const Index count = std::min(points_at_once(grid), plane - first);
+            field.values(k * plane + first, count, some.data());
+            for (int z = 0; z < points.z / grid.nz; ++z)
+                for (int y = 0; y < points.y / grid.ny; ++y) {
+                    const Index at = (k + z) * (Index(points.x) * points.y) + y * plane + first;
+                    file.write(some.data(), count * bytes, offset + at * bytes);
+                }
+        }
+}
+
+void check_fields(const std::string& path, const std::vector<NamedField>& fields) {
+    for (const NamedField& field : fields)
+        if (field.name.empty() || field.name.find('/') != std::string::npos || field.components < 1)
+            throw Error(ExitCode::internal,
+                        fmt::format("{}: field '{}' with {} components", path, field.name, field.components));
+}
+
+/// The array of a series whose layer n is the array of files[n].
+void create_joined_array(hid_t group, const Grid& grid, const NamedField& field, const std::vector<TimedFile>& files) {
+    const std::vector<hsize_t> part = array_extents(grid, field);
+    std::vector<hsize_t> whole = part, start(part.size() + 1, 0), layer = part;
+    whole.insert(whole.begin(), files.size());
+    layer.insert(layer.begin(), 1);
+    const Id space = make_space(whole), source = make_space(part);
+    const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
+    const std::string array = "/VTKHDF/PointData/" + field.name;
+    for (std::size_t n = 0; n < files.size(); ++n) {
+        start[0] = n;
+        check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, layer.data(), nullptr),
+              "cannot select a layer");
+        check(H5Pset_virtual(how, space, files[n].file.c_str(), array.c_str(), source), "cannot join " + files[n].file);
+    }
+    create_array(group, field, whole, how);
+}
+
+template <class T>
+void write_numbers(hid_t group, const char* name, const std::vector<T>& values) {
+    const Id space = make_space({values.size()});
+    const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
+    check(H5Pset_obj_track_times(how, false), "cannot leave the time out");
+    const Id data(H5Dcreate2(group, name, hdf5::native_type<T>(), space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
+                  std::string("create dataset ") + name);
+    check(H5Dwrite(data, hdf5::native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+          std::string("cannot write ") + name);
+}
+
+void write_series(hid_t file, const Grid& grid, const std::vector<NamedField>& fields,
+                  const std::vector<TimedFile>& files) {
+    const Id image = make_group(file, "VTKHDF");
+    write_geometry(image, grid, 2);
+    const Id steps = make_group(image, "Steps"), offsets = make_group(steps, "PointDataOffsets");
+    write_attribute(steps, "NSteps", (const Index[]){Index(files.size())});
+    std::vector<double> times;
+    for (const TimedFile& timed : files) times.push_back(timed.time);
+    write_numbers(steps, "Values", times);
+    std::vector<Index> layers(files.size());
+    std::iota(layers.begin(), layers.end(), Index(0));
+    const Id group = make_group(image, "PointData");
+    for (const NamedField& field : fields) {
+        write_numbers(offsets, field.name.c_str(), layers);
+        create_joined_array(group, grid, field, files);
+    }
 }
 
 }  // namespace
 
-void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields,
-                  Overwrite overwrite) {
-    for (const NamedField& field : fields)
-        if (Index(field.values.size()) != grid.points() || field.name.empty() ||
-            field.name.find('/') != std::string::npos)
-            throw Error(ExitCode::internal, fmt::format("{}: field '{}' with {} values on {} points", path, field.name,
-                                                        field.values.size(), grid.points()));
-    constexpr Index structure = 64 * 1024;  // bytes, more than groups and attributes take
+Index vtkhdf_bytes(const Grid& grid, const std::vector<NamedField>& fields) {
     const Int3 points = image_points(grid);
-    const Index field_bytes = Index(points.x) * points.y * points.z * Index(sizeof(double));
+    Index bytes = structure_bytes;
+    for (const NamedField& field : fields)
+        bytes += Index(points.x) * points.y * points.z * field.components * Index(sizeof(double)) + 1024;
+    return bytes;
+}
+
+Index vtkhdf_memory(const Grid& grid, const std::vector<NamedField>& fields) {
+    int components = 0;
+    for (const NamedField& field : fields) components = std::max(components, field.components);
+    return points_at_once(grid) * components * Index(sizeof(double));
+}
+
+void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields, const Context& host,
+                  Overwrite overwrite) {
+    check_fields(path, fields);
     AtomicFile file(path, FileKind::fields, overwrite);
-    file.reserve(structure + Index(fields.size()) * (field_bytes + 1024));
+    file.reserve(vtkhdf_bytes(grid, fields));
     std::vector<Index> offsets;
     try {
         const hdf5::Quiet quiet;
@@ -118,22 +214,24 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
     } catch (const FileError& error) {
         throw FileError(fmt::format("{}: {}", path, error.what()));
     }
-    for (std::size_t f = 0; f < fields.size(); ++f) write_values(file, grid, fields[f].values, offsets[f]);
+    Buffer<double> some(host, "fields", vtkhdf_memory(grid, fields) / Index(sizeof(double)));
+    for (std::size_t f = 0; f < fields.size(); ++f) write_values(file, grid, fields[f], offsets[f], some);
     file.commit();
 }
 
-std::vector<double> natural_order(const Vector& x, int component) {
-    const double* values = x.component(component);
-    std::vector<double> ordered(static_cast<std::size_t>(x.space().block_rows()));
-    if (!x.space().has_grid()) {
-        for (std::size_t row = 0; row < ordered.size(); ++row)
-            ordered[row] = x.data()[x.first(component) + Index(row) * x.step()];
-        return ordered;
+void write_vtkhdf_series(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields,
+                         const std::vector<TimedFile>& files, Overwrite overwrite) {
+    check_fields(path, fields);
+    std::vector<char> image;
+    try {
+        const hdf5::Quiet quiet;
+        const Id file = hdf5::create_in_memory();
+        write_series(file, grid, fields, files);
+        image = hdf5::image_of(file);
+    } catch (const FileError& error) {
+        throw FileError(fmt::format("{}: {}", path, error.what()));
     }
-    for_each_point(x.context(), x.layout(), [&](Int3 p, Index slot) {
-        ordered[static_cast<std::size_t>(x.layout().grid().row(p) - x.space().first_block_row())] = values[slot];
-    });
-    return x.layout().is_part() ? on_first_rank(x.context(), std::move(ordered)) : ordered;
+    write_atomically(path, {image.data(), image.size()}, FileKind::fields, overwrite);
 }
 
 }  // namespace hyperplane

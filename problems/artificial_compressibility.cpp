@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "core/error.hpp"
@@ -48,6 +49,8 @@ public:
                  "velocity^2 volume"}};
     }
 
+    std::vector<Field> fields() const override;
+
 private:
     Layout natural_part(const Context& context) const {
         return part_of(context, Layout(LayoutKind::natural, shape_.grid, {}), shape_.matrix().halo());
@@ -67,6 +70,31 @@ private:
     mutable Vector state_;  ///< in the layout of the state that it was computed from
     mutable PointValues energy_;
 };
+
+/// Velocity and pressure of each set, and the scalars, of Q = H u if the unknowns are coupled.
+std::vector<Field> ArtificialCompressibility::fields() const {
+    std::vector<Field> all;
+    for (int set = 0; set < flow_.sets; ++set) {
+        const std::string number = flow_.sets == 1 ? "" : fmt::format("{}", set + 1);
+        all.push_back(field_of_unknowns("velocity" + number, 4 * set, 3, "length/time", "velocity"));
+        all.push_back(
+            field_of_unknowns("pressure" + number, 4 * set + 3, 1, "length^2/time^2", "pressure over density"));
+    }
+    for (int s = 0; s < flow_.scalars; ++s)
+        all.push_back(field_of_unknowns(fmt::format("scalar{}", s + 1), 4 * flow_.sets + s, 1, "1",
+                                        "scalar that the first set's velocity carries"));
+    if (flow_.coupled)
+        for (Field& field : all)
+            field.at = [this, plain = field.at](const double* unknowns, Int3 p, double time, double* values) {
+                std::array<double, max_dof> q;
+                double product = 0.0;
+                for (int c = 0; c < flow_.dof(); ++c) product += CavityFlow::reflector(c) * unknowns[c];
+                product *= flow_.reflector_scale();
+                for (int c = 0; c < flow_.dof(); ++c) q[c] = unknowns[c] - product * CavityFlow::reflector(c);
+                plain(q.data(), p, time, values);
+            };
+    return all;
+}
 
 [[noreturn]] void refuse(const Parameters& parameters, const char* section, const char* key, const std::string& why) {
     throw UsageError(fmt::format("{}: {}", parameters.where(section, key), why));

@@ -24,6 +24,12 @@ public:
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
         assemble_rows(formula_, structured(a));
     }
+    std::vector<Field> fields() const override {
+        std::vector<Field> all = Problem::fields();
+        if (formula_.source == SourceKind::row_sum)
+            add_error_fields(all, shape_.components, [](int, Int3, double) { return 1.0; });
+        return all;
+    }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (formula_.source != SourceKind::row_sum) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });

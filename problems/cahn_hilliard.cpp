@@ -17,7 +17,7 @@ namespace {
 
 const char* const field_names[] = {"u", "v"};
 
-template <int fields>
+template <int unknowns>
 class CahnHilliard final : public Problem {
 public:
     CahnHilliard(SystemShape shape, const MixtureKeys& keys, const Context& context)
@@ -33,28 +33,28 @@ public:
     double time_step(const Vector&) const override { return keys_.time_step; }
 
     void initial_state(Vector& u) const override {
-        visit(u, "initial state", MixtureBegin<fields>{keys_.start, view(u)});
+        visit(u, "initial state", MixtureBegin<unknowns>{keys_.start, view(u)});
         if (keys_.start.kind != MixtureStart::random) return;
         const Layout natural(LayoutKind::natural, shape_.grid, {});  // the same bits in every layout
-        for (int c = 0; c < fields; ++c) {
+        for (int c = 0; c < unknowns; ++c) {
             visit_mixture(u.context(), natural, "mean", MixtureField{keys_.start, c, values_.view(natural)});
             add_constant(u, c, keys_.mixture.mean[c] - values_.sum() / double(shape_.grid.points()));
         }
     }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
-        MixtureResidual<fields> row{rows_at(u, level), keys_.start, keys_.manufactured, level.time, view(f)};
+        MixtureResidual<unknowns> row{rows_at(u, level), keys_.start, keys_.manufactured, level.time, view(f)};
         if (row.rows.averaged) row.source_time -= level.dt / 2;
         visit(u, "residual", row);
     }
     void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const override {
-        visit(u, "matrix", MixtureMatrix<fields>{rows_at(u, level), offsets_, view(structured(a))});
+        visit(u, "matrix", MixtureMatrix<unknowns>{rows_at(u, level), offsets_, view(structured(a))});
     }
     /// With rho = theta dt eps^2 / (tau h^4), pivots of ILU(0) become negative at rho of about 1.5, and at 0.9 on grids
     /// with h = eps. A shift costs no iterations for rho of 0.01 or more and saves some from 0.03 on.
     double suggested_shift(const TimeLevel& level) const override {
         const double theta = averaged(level) ? 0.5 : 1.0, largest = *std::ranges::max_element(laplacian_.weight);
         double stiffness = 0.0;
-        for (int c = 0; c < fields; ++c) {
+        for (int c = 0; c < unknowns; ++c) {
             const double eps = keys_.mixture.eps[c];
             stiffness =
                 std::max(stiffness, theta * eps * eps * largest * largest / (keys_.mixture.tau[c] * level.rate[0]));
@@ -63,24 +63,32 @@ public:
     }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override {
         const auto& h = shape_.grid.spacing;
-        visit(u, "energy", MixtureEnergy<fields>{laplacian_, keys_.mixture, view(u), values_.view(u.layout())});
+        visit(u, "energy", MixtureEnergy<unknowns>{laplacian_, keys_.mixture, view(u), values_.view(u.layout())});
         double energy = h[0] * h[1] * h[2] * values_.sum();
-        if (long_range_) energy += keys_.mixture.sigma * long_range_->of(u, fields - 1, keys_.mixture.mean[fields - 1]);
+        if (long_range_)
+            energy += keys_.mixture.sigma * long_range_->of(u, unknowns - 1, keys_.mixture.mean[unknowns - 1]);
         std::vector<Diagnostic> all{{"energy", energy, "the free energy E"}};
-        for (int c = 0; c < fields; ++c)
+        for (int c = 0; c < unknowns; ++c)
             all.push_back({std::string("mean_") + field_names[c], sum(u, c) / double(shape_.grid.points()),
                            std::string("mean of ") + field_names[c] + " over the cells"});
+        return all;
+    }
+    std::vector<Field> fields() const override {
+        std::vector<Field> all = Problem::fields();
+        if (keys_.manufactured)
+            add_error_fields(all, shape_.components,
+                             [this](int c, Int3 p, double time) { return keys_.start.field(c, p, time); });
         return all;
     }
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override {
         if (!keys_.manufactured) return {};
         double max = 0.0, square = 0.0;
         std::vector<ErrorNorm> by_field;
-        for (int c = 0; c < fields; ++c) {
+        for (int c = 0; c < unknowns; ++c) {
             const FieldError error =
                 field_error(u, shape_.grid, c, [&](Int3 p) { return keys_.start.field(c, p, time); });
             max = std::max(max, error.max);
-            square += error.rms * error.rms / fields;
+            square += error.rms * error.rms / unknowns;
             by_field.push_back({std::string("rms_") + field_names[c], error.rms});
         }
         std::vector<ErrorNorm> all{{"max", max}, {"rms", std::sqrt(square)}};
@@ -89,7 +97,7 @@ public:
     }
     std::vector<std::string> warnings() const override {
         std::string thin;
-        for (int c = 0; c < fields; ++c)
+        for (int c = 0; c < unknowns; ++c)
             for (int axis = 0; axis < 3; ++axis)
                 if (!keys_.domain.flat(axis) && keys_.mixture.eps[c] < 0.7 * shape_.grid.spacing[axis])
                     thin = std::string("problem.epsilon_") + field_names[c];
@@ -101,8 +109,8 @@ public:
 
 private:
     bool averaged(const TimeLevel& level) const { return keys_.averaged && level.step > keys_.starting_steps; }
-    MixtureRows<fields> rows_at(const Vector& u, const TimeLevel& level) const {
-        MixtureRows<fields> rows{laplacian_, keys_.mixture, level.rate, averaged(level), view(u)};
+    MixtureRows<unknowns> rows_at(const Vector& u, const TimeLevel& level) const {
+        MixtureRows<unknowns> rows{laplacian_, keys_.mixture, level.rate, averaged(level), view(u)};
         if (level.old) rows.old = view(*level.old);
         if (level.older) rows.older = view(*level.older);
         return rows;

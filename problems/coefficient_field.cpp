@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "core/error.hpp"
@@ -118,6 +119,7 @@ CoefficientField::CoefficientField(const Parameters& parameters, const Domain& d
     } else if (kind == "spe10like") {
         view_.scale = {1.0, 1.0, 0.1};
     }
+    if (kind == "spe10like") name_ = "permeability";
     if (kind == "const" || kind == "aniso") return;
 
     const Grid& grid = domain.grid;
@@ -144,6 +146,28 @@ CoefficientField::CoefficientField(const Parameters& parameters, const Domain& d
     }
     values_ = moved_to(context, "coefficient", std::move(made));
     for (int d = 0; d < 3; ++d) view_.values[d] = values_.data() + (kind == "file" ? d * cells : 0);
+}
+
+std::optional<Field> CoefficientField::field(const Grid& grid) const {
+    if (values_.size() == 0) return std::nullopt;
+    CoefficientView view = view_;
+    std::shared_ptr<Buffer<double>> copy;  // where the host cannot read the values
+    if (values_.backend() == Backend::cuda) {
+        copy = std::make_shared<Buffer<double>>(values_.context().host(), "coefficient", values_.size());
+        copy_between(values_.context(), values_.data(), copy->context(), copy->data(),
+                     values_.size() * Index(sizeof(double)));
+        for (int d = 0; d < 3; ++d) view.values[d] = copy->data() + (view_.values[d] - values_.data());
+    }
+    bool isotropic = true;
+    for (int d = 1; d < 3; ++d)
+        isotropic = isotropic && view.values[d] == view.values[0] && view.scale[d] == view.scale[0];
+    const int components = isotropic ? 1 : 3;
+    return Field{.name = name_,
+                 .components = components,
+                 .description = isotropic ? "K in -div(K grad u)" : "the diagonal of K in -div(K grad u)",
+                 .at = [grid, view, copy, components](const double*, Int3 p, double, double* values) {
+                     for (int d = 0; d < components; ++d) values[d] = view.at(d, grid.row(p));
+                 }};
 }
 
 void check_coefficient_keys(const Parameters& parameters) {

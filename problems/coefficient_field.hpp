@@ -2,7 +2,11 @@
 // The coefficient K of a cell-centred diffusion problem: diag(kx, ky, kz) in each cell.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "core/device/context.hpp"
+#include "core/interfaces/field.hpp"
 #include "core/interfaces/input_files.hpp"
 #include "core/parameters/parameters.hpp"
 #include "problems/domain.hpp"
@@ -39,8 +43,12 @@ public:
                      const InputFiles& files);
 
     const CoefficientView& view() const { return view_; }
+    /// The field `coefficient` (of spe10like: `permeability`), a number where it is equal along all axes and a vector
+    /// otherwise; nothing if it is the same everywhere.
+    std::optional<Field> field(const Grid& grid) const;
 
 private:
+    std::string name_ = "coefficient";
     Buffer<double> values_;
     CoefficientView view_;
 };

@@ -35,6 +35,25 @@ public:
     void preconditioner_jacobian(const Vector&, const TimeLevel& level, SystemMatrix& p) const override {
         assemble_rows(rows_of(keys_.preconditioner_scheme, level), structured(p));
     }
+    double courant_number(const Vector&, double dt) const override {
+        return dt * keys_.largest_velocity() / keys_.domain.mean_spacing();
+    }
+    std::vector<Field> fields() const override {
+        std::vector<Field> all{field_of_unknowns("u", 0)};
+        if (keys_.source == SourceKind::row_sum) add_error_fields(all, {"u"}, [](int, Int3, double) { return 1.0; });
+        if (keys_.source == SourceKind::exact)
+            add_error_fields(all, {"u"},
+                             [this](int, Int3 p, double) { return keys_.exact.value(keys_.domain.position(p)); });
+        all.push_back({.name = "wind",
+                       .components = 3,
+                       .unit = "length/time",
+                       .description = "the velocity b that carries u",
+                       .at = [this](const double*, Int3 p, double, double* values) {
+                           for (int axis = 0; axis < 3; ++axis)
+                               values[axis] = keys_.wind.component(axis, keys_.domain.position(p));
+                       }});
+        return all;
+    }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (keys_.source == SourceKind::row_sum) return error_norms(u, keys_.domain.grid, [](Int3) { return 1.0; });
         if (keys_.source != SourceKind::exact) return {};

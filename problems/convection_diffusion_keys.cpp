@@ -142,19 +142,11 @@ Wind read_wind(const Parameters& parameters, const Domain& domain) {
     return wind;
 }
 
-/// The largest velocity component along axes that are not flat.
-double largest_velocity(const TransportKeys& keys) {
-    double largest = 0.0;
-    for (int axis = 0; axis < 3; ++axis)
-        if (!keys.domain.flat(axis)) largest = std::max(largest, keys.wind.largest(axis));
-    return largest;
-}
-
 double read_viscosity(const Parameters& parameters, const TransportKeys& keys) {
     if (!parameters.is_given("problem", "peclet")) return parameters.real("problem", "viscosity");
     if (parameters.is_given("problem", "viscosity"))
         refuse(parameters, "peclet", "contradicts " + parameters.where("problem", "viscosity") + "; give one of them");
-    const double velocity = largest_velocity(keys);
+    const double velocity = keys.largest_velocity();
     if (velocity == 0.0)
         refuse(parameters, "peclet", "a Peclet number needs a wind, and the wind is zero; give viscosity");
     double longest = 0.0;
@@ -223,7 +215,7 @@ TransportKeys read_transport_keys(const Parameters& parameters) {
     if (read_regime(parameters) == Regime::steady)
         refuse_time_keys(parameters, "problem.regime = steady takes no time steps");
     else
-        keys.time_step = chosen_time_step(parameters, 38.0, largest_velocity(keys), keys.domain.mean_spacing());
+        keys.time_step = chosen_time_step(parameters, 38.0, keys.largest_velocity(), keys.domain.mean_spacing());
     keys.seed = std::uint64_t(parameters.integer("problem", "seed"));
     read_data(parameters, keys);
     read_initial_state(parameters, keys);

@@ -2,6 +2,7 @@
 // The keys of the convection-diffusion problem: their values, read and checked for contradictions.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "problems/convection_diffusion.hpp"
@@ -26,6 +27,13 @@ struct TransportKeys {
 
     bool steady() const { return time_step == std::numeric_limits<double>::infinity(); }
     bool singular() const { return steady() && !domain.has_boundary(); }
+    /// The largest velocity component along axes that are not flat.
+    double largest_velocity() const {
+        double largest = 0.0;
+        for (int axis = 0; axis < 3; ++axis)
+            if (!domain.flat(axis)) largest = std::max(largest, wind.largest(axis));
+        return largest;
+    }
 };
 
 /// Throws UsageError if keys contradict each other.

@@ -72,4 +72,16 @@ FieldError field_error(const Vector& u, const Grid& grid, int c, const Exact& ex
     return {found.max, found.sum[0] / points, std::sqrt(found.sum[1] / points)};
 }
 
+/// Adds a field with each unknown's error, unknown c minus exact(c, point, time): `error` if there is one unknown,
+/// otherwise NAME_error.
+template <class Exact>
+void add_error_fields(std::vector<Field>& all, const std::vector<std::string>& components, const Exact& exact) {
+    for (int c = 0; c < int(components.size()); ++c)
+        all.push_back({.name = components.size() == 1 ? "error" : components[c] + "_error",
+                       .description = components[c] + " minus the exact solution",
+                       .at = [c, exact](const double* unknowns, Int3 p, double time, double* values) {
+                           values[0] = unknowns[c] - exact(c, p, time);
+                       }});
+}
+
 }  // namespace hyperplane

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/euler.hpp"
 
+#include <algorithm>
+
 #include "core/vector/blas1.hpp"
 #include "core/vector/point_values.hpp"
 #include "problems/error_norms.hpp"
@@ -65,6 +67,11 @@ public:
         all.push_back({"kinetic_energy", volume * values_.sum(), "integral of rho |u|^2 / 2"});
         return all;
     }
+    double courant_number(const Vector& u, double dt) const override {
+        visit(u, "time step", GasCrossing{keys_.flow, view(u), values_.view(u.layout())});
+        return dt / values_.smallest(u.layout()).value;
+    }
+    std::vector<Field> fields() const override;
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override {
         const GasFlow& flow = keys_.flow;
         if (!GasFlow::has_exact_state(flow.kind)) return {};
@@ -112,6 +119,35 @@ private:
     GasRows rows_;
     mutable PointValues values_;
 };
+
+/// Density, velocity, pressure and temperature, and the density's error if the solution is known.
+std::vector<Field> Euler::fields() const {
+    const auto add = [this](std::vector<Field>& all, const char* name, int components, const char* unit,
+                            const char* description, auto of) {
+        all.push_back(
+            {.name = name,
+             .components = components,
+             .unit = unit,
+             .description = description,
+             .at = [this, of](const double* u, Int3 p, double time, double* values) {
+                 of(keys_.flow.gas.primitive(GasState<double>{u[0], u[1], u[2], u[3], u[4]}), p, time, values);
+             }});
+    };
+    using State = GasState<double>;
+    std::vector<Field> all{field_of_unknowns("density", 0, 1, "mass/length^3", "density")};
+    add(all, "velocity", 3, "length/time", "velocity",
+        [](const State& q, Int3, double, double* values) { std::copy_n(q.begin() + 1, 3, values); });
+    add(all, "pressure", 1, "mass/(length time^2)", "pressure",
+        [](const State& q, Int3, double, double* values) { values[0] = q[4]; });
+    add(all, "temperature", 1, "length^2/time^2", "temperature times the gas constant, p / rho",
+        [](const State& q, Int3, double, double* values) { values[0] = q[4] / q[0]; });
+    if (GasFlow::has_exact_state(keys_.flow.kind))
+        add(all, "density_error", 1, "mass/length^3", "density minus the exact solution",
+            [this](const State& q, Int3 p, double time, double* values) {
+                values[0] = q[0] - keys_.flow.state(keys_.flow.domain.position(p), time)[0];
+            });
+    return all;
+}
 
 }  // namespace
 

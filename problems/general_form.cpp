@@ -62,6 +62,10 @@ public:
     }
     std::optional<BadState> bad_state(const Vector& u) const override { return problem_->bad_state(on_grid(u)); }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override { return problem_->diagnostics(on_grid(u)); }
+    double courant_number(const Vector& u, double dt) const override {
+        return problem_->courant_number(on_grid(u), dt);
+    }
+    std::vector<Field> fields() const override { return problem_->fields(); }
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override {
         Vector there(context_.host(), layout_, shape_.dof, label);
         from_natural(in_given_order(shape_, u), there);

@@ -106,6 +106,11 @@ public:
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
         copy_rows(matrix_, structured(a));
     }
+    std::vector<Field> fields() const override {
+        std::vector<Field> all = Problem::fields();
+        if (solution_is_one_) add_error_fields(all, shape_.components, [](int, Int3, double) { return 1.0; });
+        return all;
+    }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (!solution_is_one_) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });

@@ -60,6 +60,8 @@ public:
         flow_kinetic_energy(flow_, u, energy_.view(u.layout()));
         return {{"kinetic_energy", energy_.sum(), "kinetic energy, the integral of |u|^2 / 2", "velocity^2 volume"}};
     }
+    double courant_number(const Vector&, double dt) const override { return dt / keys_.least_spacing(); }
+    std::vector<Field> fields() const override;
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override;
 
 private:
@@ -73,6 +75,14 @@ private:
                 .time = level.time};
     }
 
+    /// Component c of the exact solution, if there is one.
+    double exact(int c, Int3 p, double time) const {
+        const auto& x = keys_.nodes;
+        const Position at{x[0][p.x], x[1][p.y], x[2][p.z]};
+        return flow_.kind == FlowCase::kovasznay ? kovasznay(c, at, flow_.viscosity)
+                                                 : ethier_steinman(c, at, time, flow_.viscosity);
+    }
+
     SystemShape shape_;
     FlowKeys keys_;
     Buffer<double> tables_;
@@ -80,23 +90,32 @@ private:
     mutable PointValues energy_;
 };
 
+/// Velocity and pressure, and the velocity's error if the solution is known; the pressure is known up to a constant.
+std::vector<Field> NavierStokes::fields() const {
+    std::vector<Field> all{field_of_unknowns("velocity", 0, 3, "length/time", "velocity"),
+                           field_of_unknowns("pressure", 3, 1, "length^2/time^2", "pressure over density")};
+    if (flow_.kind == FlowCase::cavity) return all;
+    all.push_back({.name = "velocity_error",
+                   .components = 3,
+                   .unit = "length/time",
+                   .description = "velocity minus the exact solution",
+                   .at = [this](const double* unknowns, Int3 p, double time, double* values) {
+                       for (int c = 0; c < 3; ++c) values[c] = unknowns[c] - exact(c, p, time);
+                   }});
+    return all;
+}
+
 /// The largest error of a velocity component, the RMS over the points of the length of the velocity's error, and the
 /// RMS of the pressure's error minus its mean.
 std::vector<ErrorNorm> NavierStokes::errors(const Vector& u, double time) const {
     if (flow_.kind == FlowCase::cavity) return {};
-    const auto& x = keys_.nodes;
-    const auto exact = [&](Int3 p, int c) {
-        const Position at{x[0][p.x], x[1][p.y], x[2][p.z]};
-        return flow_.kind == FlowCase::kovasznay ? kovasznay(c, at, flow_.viscosity)
-                                                 : ethier_steinman(c, at, time, flow_.viscosity);
-    };
     const double points = double(shape_.grid.points());
-    const auto pressure = [&](Int3 p) { return u(p, 3) - exact(p, 3); };
+    const auto pressure = [&](Int3 p) { return u(p, 3) - exact(3, p, time); };
     const double mean =
         sum_over_points<1>(u, [&](Int3 p, PointSums<1>& sums) { sums.sum[0] += pressure(p); }).sum[0] / points;
     const auto found = sum_over_points<2>(u, [&](Int3 p, PointSums<2>& sums) {
         for (int c = 0; c < 3; ++c) {
-            const double error = u(p, c) - exact(p, c);
+            const double error = u(p, c) - exact(c, p, time);
             sums.max = std::fmax(sums.max, std::abs(error));
             sums.sum[0] += error * error;
         }

@@ -162,6 +162,15 @@ std::vector<ErrorNorm> poisson_errors(const Vector& u, const Domain& domain, con
     return error_norms(u, domain.grid, [&](Int3 p) { return data.exact.value(domain.position(p)); });
 }
 
+std::vector<Field> poisson_fields(const Domain& domain, const PoissonData& data) {
+    std::vector<Field> all{field_of_unknowns("u", 0)};
+    if (data.source == SourceKind::row_sum) add_error_fields(all, {"u"}, [](int, Int3, double) { return 1.0; });
+    if (data.source == SourceKind::exact)
+        add_error_fields(all, {"u"},
+                         [domain, exact = data.exact](int, Int3 p, double) { return exact.value(domain.position(p)); });
+    return all;
+}
+
 std::unique_ptr<Problem> create_poisson(const Parameters& parameters, const Context& context, const InputFiles& files) {
     refuse_time_keys(parameters, "poisson is steady");
     if (parameters.is_given("problem", "box27_weights") && parameters.text("problem", "stencil") != "box27")

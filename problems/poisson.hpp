@@ -41,6 +41,9 @@ PoissonData poisson_data(const Parameters& parameters, const Domain& domain, con
 /// Norms of the error if the solution is known: a manufactured one, or 1 for b = A 1.
 std::vector<ErrorNorm> poisson_errors(const Vector& u, const Domain& domain, const PoissonData& data);
 
+/// u and, if the solution is known, its error.
+std::vector<Field> poisson_fields(const Domain& domain, const PoissonData& data);
+
 std::unique_ptr<Problem> create_poisson_nodes(const Parameters& parameters);
 std::unique_ptr<Problem> create_poisson_cells(const Parameters& parameters, const Context& context,
                                               const InputFiles& files);

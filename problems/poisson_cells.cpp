@@ -21,6 +21,11 @@ public:
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
         assemble_rows(formula_, structured(a));
     }
+    std::vector<Field> fields() const override {
+        std::vector<Field> all = poisson_fields(formula_.domain, formula_.data);
+        if (const auto coefficient = field_.field(shape_.grid)) all.push_back(*coefficient);
+        return all;
+    }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         return poisson_errors(u, formula_.domain, formula_.data);
     }

@@ -51,6 +51,7 @@ public:
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
         assemble_rows(formula_, structured(a));
     }
+    std::vector<Field> fields() const override { return poisson_fields(formula_.domain, formula_.interior.data); }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         return poisson_errors(u, formula_.domain, formula_.interior.data);
     }

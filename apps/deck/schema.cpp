@@ -97,6 +97,14 @@ ParameterTable output_parameters() {
          .default_value = "false",
          .description = "also write the final state as VTKHDF for ParaView, beside the record with .vtkhdf"},
         {.section = "output",
+         .key = "fields_every",
+         .type = ParameterType::integer,
+         .default_value = "0",
+         .description = "time steps between states whose fields are kept for ParaView, the initial and the last state "
+                        "besides: a file each in the folder NAME_series, and NAME_series.vtkhdf shows them as one "
+                        "series in time. 0: none",
+         .minimum = Bound{0}},
+        {.section = "output",
          .key = "state",
          .type = ParameterType::choice,
          .default_value = "auto",

@@ -58,12 +58,13 @@ std::string solves_text(const RecordData& record) {
 std::string steps_text(const RecordData& record) {
     if (record.steps.size() < 2 && record.newton.empty()) return "";
     Index accepted = 0, least = 0, most = 0;
-    double shortest = INFINITY, longest = 0.0;
+    double shortest = INFINITY, longest = 0.0, slowest = INFINITY, fastest = 0.0;
     for (const StepRow& row : record.steps) {
         if (!row.accepted) continue;
         least = accepted++ == 0 ? row.newton_steps : std::min(least, row.newton_steps);
         most = std::max(most, row.newton_steps);
         shortest = std::min(shortest, row.dt), longest = std::max(longest, row.dt);
+        if (std::isfinite(row.cfl)) slowest = std::min(slowest, row.cfl), fastest = std::max(fastest, row.cfl);
     }
     std::string text = fmt::format("{} accepted", accepted);
     if (const Index rejected = Index(record.steps.size()) - accepted) text += fmt::format(", {} rejected", rejected);
@@ -72,6 +73,9 @@ std::string steps_text(const RecordData& record) {
     if (accepted > 0 && std::isfinite(longest))
         text += fmt::format("; t = {:.6g}, dt {:.3g}{}", record.steps.back().time, shortest,
                             longest > shortest ? fmt::format(" to {:.3g}", longest) : "");
+    if (fastest > 0.0)
+        text += fmt::format("; Courant number {:.3g}{}", slowest,
+                            fastest > slowest ? fmt::format(" to {:.3g}", fastest) : "");
     return text;
 }
 
@@ -132,6 +136,11 @@ std::string info_text(const RecordData& record) {
         text += info_line("residual", residual_text(record));
     }
     if (const std::string steps = steps_text(record); !steps.empty()) text += info_line("steps", steps);
+    if (!record.snapshots.empty())
+        text += info_line("fields",
+                          fmt::format("{} to t = {:.6g}, in {}", counted(Index(record.snapshots.size()), "state"),
+                                      record.snapshots.back().time,
+                                      record.snapshots.back().file.substr(0, record.snapshots.back().file.find('/'))));
     for (const DiagnosticSeries& series : record.diagnostics.series)
         if (!series.values.empty())
             text += info_line(series.name,

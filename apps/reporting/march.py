@@ -49,7 +49,7 @@ class Axis:
     def __init__(self, records):
         steps = [accepted(record) for record in records]
         self.newton = all(len(rows) <= 1 for rows in steps)
-        pseudo = any(np.any(np.isfinite(rows.cfl)) for rows in steps if "cfl" in rows)
+        pseudo = any(np.any(np.isfinite(rows.steady_residual)) for rows in steps if "steady_residual" in rows)
         self.time = not self.newton and not pseudo and all(
             len(rows) < 2 or np.all(np.diff(rows.time) > 0.0) for rows in steps)
         self.label = "Newton step" if self.newton else "time" if self.time else "step"

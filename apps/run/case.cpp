@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "apps/deck/schema.hpp"
+#include "apps/run/fields.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/ranks.hpp"
 #include "core/graph/orderings.hpp"
@@ -89,13 +90,15 @@ void check_expectations(const Parameters& p, Contradictions& found) {
         found.add(p.where("expect", "min_error") + ": is above expect.max_error; no run can meet both");
 }
 
-void check_checkpoints(const Parameters& p, const Problem& problem) {
+/// Refuses keys that count time steps where there are none.
+void check_counts_of_steps(const Parameters& p, const Problem& problem) {
     if (problem.shape().regime != Regime::steady) return;
-    if (p.is_given("output", "checkpoint_every"))
-        throw UsageError(
-            fmt::format("{}: {} is steady, so there are no time steps to count; "
-                        "output.checkpoint_minutes makes checkpoints within a solve",
-                        p.where("output", "checkpoint_every"), p.text("problem", "name")));
+    for (const auto& [key, instead] :
+         {std::pair("checkpoint_every", "checkpoint_minutes makes checkpoints within a solve"),
+          std::pair("fields_every", "fields = true writes the solution")})
+        if (p.is_given("output", key))
+            throw UsageError(fmt::format("{}: {} is steady, so there are no time steps to count; output.{}",
+                                         p.where("output", key), p.text("problem", "name"), instead));
 }
 
 std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
@@ -258,6 +261,8 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     if (held.setup > 0) memory.by_label["state of the set-up"] = held.setup * vector;
     if (time.vectors() > 0) memory.by_label["states before"] = time.vectors() * vector;
     if (const Index held = context.ledger().held()) memory.by_label["problem data"] = held;
+    if (parameters.integer("output", "fields_every") > 0 && context.backend() == Backend::cpu)
+        memory.by_label["fields"] = fields_on_disk(*this).memory;
     // Reading, ordering and copying a general matrix may hold more than the run.
     if (const Index more = solved_before ? 0 : context.ledger().peak() - memory.total(); more > 0 && shape().pattern)
         memory.by_label["construction of the problem"] = more;
@@ -273,10 +278,26 @@ std::string Case::fields_path() const {
     return std::filesystem::path(record_path()).replace_extension(".vtkhdf").string();
 }
 
+std::string Case::series_path() const {
+    return std::filesystem::path(record_path()).replace_extension().string() + "_series.vtkhdf";
+}
+
+std::string Case::series_folder() const {
+    return std::filesystem::path(record_path()).replace_extension().string() + "_series";
+}
+
 void Case::guard_outputs() const {
     guard_output(record_path(), FileKind::record, overwrite);
     guard_output(record_path() + ".part", FileKind::record, overwrite);
     if (parameters.boolean("output", "fields")) guard_output(fields_path(), FileKind::fields, overwrite);
+    if (parameters.integer("output", "fields_every") > 0) {
+        guard_output(series_path(), FileKind::fields, overwrite);
+        if (std::filesystem::exists(series_folder()) && !std::filesystem::is_directory(series_folder()))
+            throw FileError(
+                fmt::format("{} exists and is no folder, and output.fields_every keeps its files in a folder of that "
+                            "name; set output.file to another name",
+                            series_folder()));
+    }
     if (parameters.integer("output", "checkpoint_every") > 0 || parameters.is_set("output", "checkpoint_minutes"))
         CheckpointSlots(record_path(), overwrite).guard();
 }
@@ -348,7 +369,7 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides, const std:
     if (ranks) found.collect([&] { check_ranks(parameters); });
     Foundation foundation{make_context(parameters, ranks), nullptr};
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
-    if (foundation.problem) found.collect([&] { check_checkpoints(parameters, *foundation.problem); });
+    if (foundation.problem) found.collect([&] { check_counts_of_steps(parameters, *foundation.problem); });
     Case built = build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
     check_initial_file(built);
     return built;

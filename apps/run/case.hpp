@@ -51,9 +51,12 @@ struct Case {
     /// The memory that the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds
     /// already. `solved_before`: the solver has its vectors already when the first set-up takes place.
     MemoryPlan memory_plan(bool solved_before = false) const;
-    /// The names of the record and of the file of fields beside it.
+    /// The names of the record and of the file of final fields beside it.
     std::string record_path() const;
     std::string fields_path() const;
+    /// Of a series of fields (output.fields_every): the file that shows them as one, and the folder of the files.
+    std::string series_path() const;
+    std::string series_folder() const;
     /// Throws FileError if a file that the run will write exists already and must not be replaced.
     void guard_outputs() const;
 };

@@ -26,6 +26,7 @@ struct Outcome {
     std::map<std::string, Index> peak_by_label;
     Index peak = 0, predicted = 0;  ///< bytes; `peak` is the largest of any part
     std::string fields_file;        ///< empty if none was written
+    std::string series_file;        ///< likewise, of the series of fields
     bool resumed = false;
 };
 

@@ -7,6 +7,10 @@
 
 namespace hyperplane {
 
+/// Whether the state at the end of a run is worth keeping: it is the solution or, after a nonlinear step has failed,
+/// the last good state.
+bool has_good_state(const Case& a_case, const Outcome& outcome);
+
 /// Writes the norms of u's error to the record if the run succeeded. If output.fields is set, writes u to the VTKHDF
 /// file beside the record, also after a failure; then u is the last good state.
 void write_results(const Case& a_case, const Vector& u, double time, RecordWriter& record, Outcome& outcome);

@@ -33,6 +33,7 @@ Simulation::Simulation(const Case& a_case, RecordWriter& record, Progress progre
     : case_(a_case),
       record_(record),
       checkpoints_(a_case, record),
+      series_(a_case, record),
       solves_(a_case, record, outcome_, checkpoints_, std::move(progress),
               [this](Index iterations, const SolverItems& krylov) {
                   keep_costs();
@@ -47,6 +48,7 @@ void Simulation::resume(RecordData before) {
     for (const StepRow& row : before.steps) record_.add_step(row);
     for (const NewtonRow& row : before.newton) record_.add_newton(row);
     record_.set_diagnostics(before.diagnostics);
+    snapshots_before_ = before.snapshots;
     record_.set_parts_before(before.parts, before.state.step);
     outcome_.timers.add(before.timers);
     outcome_.peak = before.peak_total;
@@ -111,9 +113,12 @@ void Simulation::march() {
     }
     auto published = std::chrono::steady_clock::now();
     checkpoints_.begin(stepper_->steps_done());
+    series_.begin(std::move(snapshots_before_), stepper_->steps_done());
+    if (stepper_->steps_done() == 0 && !within_) keep_fields();
     while (!stepper_->ended()) {
         if (stop_signal(case_.context) && !within_) return preempt(false);
         if (!attempt()) return;
+        keep_fields();
         if (!stepper_->ended() && checkpoints_.due_after(stepper_->steps_done())) {
             keep_costs();
             checkpoints_.write(state(false, 0, {}));
@@ -126,9 +131,14 @@ void Simulation::march() {
     }
     end(*stepper_->ended());
     const double time = stepper_->time();
+    if (has_good_state(case_, outcome_)) series_.add(u_, stepper_->steps_done(), time, outcome_);
     newton_.reset(), stepper_.reset();  // their memory is released before the output allocates
     warn_of_unprepared_kernels();
     write_results(case_, u_, time, record_, outcome_);
+}
+
+void Simulation::keep_fields() {
+    if (series_.due_after(stepper_->steps_done())) series_.add(u_, stepper_->steps_done(), stepper_->time(), outcome_);
 }
 
 void Simulation::allocate() {
@@ -172,6 +182,8 @@ bool Simulation::attempt() {
     const bool within = std::exchange(within_, false);
     const TimeLevel level = within ? *stepper_->under_way(u_) : stepper_->next(u_);
     StepRow row = stepper_->row();
+    if (case_.shape().regime == Regime::transient)
+        row.cfl = largest_of_ranks(case_.context, case_.problem->courant_number(*level.old, row.dt));
     try {
         if (!within) newton_->begin(u_, level);
         if (!solve_step(level, row)) return false;
@@ -220,7 +232,7 @@ March Simulation::march_at(const StepRow& row) const {
             .time = row.time,
             .dt = row.dt,
             .end_time = case_.time.end_time,
-            .cfl = row.cfl,
+            .cfl = case_.time.pseudo() ? row.cfl : not_known,
             .newton = newton_->taken() + 1,
             .norm = newton_->norm(),
             .first_norm = newton_->first_norm(),

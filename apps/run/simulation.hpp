@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/run/fields.hpp"
 #include "apps/run/linear_solves.hpp"
 
 namespace hyperplane {
@@ -50,6 +51,8 @@ private:
     void add_diagnostics();
     /// After an error that the other ranks may not have met.
     void end_other_ranks();
+    /// Writes the fields of the state if output.fields_every asks for them.
+    void keep_fields();
     /// Copies the current timers and memory to the record, which may be written at any moment.
     void keep_costs();
     void end(EndReason reason);
@@ -62,6 +65,8 @@ private:
     RecordWriter& record_;
     Outcome outcome_;
     Checkpoints checkpoints_;
+    FieldSeries series_;
+    std::vector<SnapshotRow> snapshots_before_;  ///< of the parts before, until the run begins
     LinearSolves solves_;
     std::optional<RunState> before_;  ///< the state at which a continued run begins
     bool within_ = false;             ///< whether that is in the middle of an attempt

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "apps/run/estimate.hpp"
+#include "apps/run/fields.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/counted.hpp"
@@ -36,59 +37,106 @@ std::string estimate_text(const Case& a_case, const Estimate& time) {
         a_case.steps() ? "" : ", for each time step");
 }
 
+/// What a run will need, and what there is.
+struct Needs {
+    MemoryPlan memory;
+    Index memory_left;
+    std::optional<FieldsOnDisk> disk;  ///< if output.fields_every asks for files
+    Index disk_left = 0;
+    std::optional<Estimate> time;  ///< if the memory suffices
+
+    bool fit_in_memory() const { return memory.total() <= memory_left; }
+    bool fit_on_disk() const { return !disk || disk->at_most || disk->bytes() <= disk_left; }
+};
+
+Needs needs_of(const Case& a_case) {
+    Needs needs{
+        .memory = a_case.memory_plan(), .memory_left = available_memory(a_case.parameters), .disk = {}, .time = {}};
+    if (a_case.parameters.integer("output", "fields_every") > 0) {
+        needs.disk = fields_on_disk(a_case);
+        needs.disk_left = room_for_fields(a_case);
+    }
+    if (needs.fit_in_memory()) needs.time = estimate(a_case);
+    return needs;
+}
+
+std::string disk_text(const Needs& needs) {
+    const FieldsOnDisk& disk = *needs.disk;
+    const std::string each = in_mib(disk.bytes_each);
+    return fmt::format("disk it will need for output.fields_every: {}\n{}: {} left\n",
+                       disk.files ? fmt::format("{}{} files of {}, {}", disk.at_most ? "at most " : "", *disk.files,
+                                                each, in_mib(disk.bytes()))
+                                  : fmt::format("{} for each state; the run decides how many there are", each),
+                       needs.fit_on_disk() ? "fits" : "does not fit", in_mib(needs.disk_left));
+}
+
+Index unknowns_of(const Case& a_case) {
+    return a_case.shape().grid.points() * a_case.shape().dof;
+}
+
+void print_json(const Case& a_case, const Needs& needs) {
+    const MemoryPlan& memory = needs.memory;
+    nlohmann::json json = {
+        {"problem", a_case.name("problem")},
+        {"solver", a_case.name("solver")},
+        {"preconditioner", a_case.name("preconditioner")},
+        {"layout", a_case.space.name()},
+        {"device", a_case.device},
+        {"unknowns", unknowns_of(a_case)},
+        {"record", a_case.record_path()},
+        {"memory",
+         {{"predicted", memory.total()}, {"most", memory.total() + memory.more}, {"by_label", memory.by_label}}},
+        {"memory_left", needs.memory_left},
+        {"fits", needs.fit_in_memory() && needs.fit_on_disk()}};
+    if (const auto steps = a_case.steps()) json["steps"] = *steps;
+    if (needs.disk) {
+        json["disk"] = {{"bytes_each", needs.disk->bytes_each}, {"at_most", needs.disk->at_most}};
+        if (needs.disk->files) json["disk"].update({{"files", *needs.disk->files}, {"bytes", needs.disk->bytes()}});
+        json["disk_left"] = needs.disk_left;
+    }
+    if (const auto& time = needs.time)
+        json["estimate"] = {{"iteration_bytes", time->iteration_bytes},
+                            {"memory_rate", time->rate},
+                            {"seconds_per_iteration", time->iteration_seconds},
+                            {"seconds_of_max_iterations", time->most_seconds},
+                            {"seconds_per_iteration_range", {time->iteration.low, time->iteration.high}},
+                            {"seconds_of_solves_range", {time->all.low, time->all.high}}};
+    fmt::print("{}", to_text(json));
+}
+
+void print_text(const Case& a_case, const Needs& needs) {
+    const MemoryPlan& memory = needs.memory;
+    const Grid& grid = a_case.shape().grid;
+    const std::string on =
+        grid.plain_rows ? std::string("rows without a grid") : fmt::format("{} x {} x {}", grid.nx, grid.ny, grid.nz);
+    fmt::print("{} is valid: {} on {}, {} unknowns, {}\n", a_case.deck.file, a_case.name("problem"), on,
+               unknowns_of(a_case), steps_text(a_case));
+    fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
+               a_case.space.name(), a_case.device, a_case.record_path());
+    fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), needs.fit_in_memory() ? "fits" : "does not fit",
+               in_mib(needs.memory_left));
+    if (memory.more > 0)
+        fmt::print("at most {}, if couplings are so weak along some axes that {} coarsens one axis at a time{}\n",
+                   in_mib(memory.total() + memory.more), a_case.name("preconditioner"),
+                   memory.total() + memory.more <= needs.memory_left ? "" : "; that would not fit");
+    if (needs.disk) fmt::print("{}", disk_text(needs));
+    if (needs.time) fmt::print("{}", estimate_text(a_case, *needs.time));
+}
+
 }  // namespace
 
 int check_verb(const Invocation& invocation) {
     const Case a_case = read_case(invocation);
-    const MemoryPlan memory = a_case.memory_plan();
-    const Index room = available_memory(a_case.parameters);
-    const bool fits = memory.total() <= room;
+    const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
-
-    const SystemShape& shape = a_case.shape();
-    const Index unknowns = shape.grid.points() * shape.dof;
-    std::optional<Estimate> time;
-    if (fits) time = estimate(a_case);
     if (invocation.has("json")) {
-        nlohmann::json json = {
-            {"problem", a_case.name("problem")},
-            {"solver", a_case.name("solver")},
-            {"preconditioner", a_case.name("preconditioner")},
-            {"layout", a_case.space.name()},
-            {"device", a_case.device},
-            {"unknowns", unknowns},
-            {"record", a_case.record_path()},
-            {"memory",
-             {{"predicted", memory.total()}, {"most", memory.total() + memory.more}, {"by_label", memory.by_label}}},
-            {"memory_left", room},
-            {"fits", fits}};
-        if (const auto steps = a_case.steps()) json["steps"] = *steps;
-        if (time)
-            json["estimate"] = {{"iteration_bytes", time->iteration_bytes},
-                                {"memory_rate", time->rate},
-                                {"seconds_per_iteration", time->iteration_seconds},
-                                {"seconds_of_max_iterations", time->most_seconds},
-                                {"seconds_per_iteration_range", {time->iteration.low, time->iteration.high}},
-                                {"seconds_of_solves_range", {time->all.low, time->all.high}}};
-        fmt::print("{}", to_text(json));
+        print_json(a_case, needs);
     } else {
         if (invocation.has("verbose")) fmt::print("{}\n", to_ini(a_case.parameters));
-        const std::string on = shape.grid.plain_rows
-                                   ? std::string("rows without a grid")
-                                   : fmt::format("{} x {} x {}", shape.grid.nx, shape.grid.ny, shape.grid.nz);
-        fmt::print("{} is valid: {} on {}, {} unknowns, {}\n", a_case.deck.file, a_case.name("problem"), on, unknowns,
-                   steps_text(a_case));
-        fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
-                   a_case.space.name(), a_case.device, a_case.record_path());
-        fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), fits ? "fits" : "does not fit",
-                   in_mib(room));
-        if (memory.more > 0)
-            fmt::print("at most {}, if couplings are so weak along some axes that {} coarsens one axis at a time{}\n",
-                       in_mib(memory.total() + memory.more), a_case.name("preconditioner"),
-                       memory.total() + memory.more <= room ? "" : "; that would not fit");
-        if (time) fmt::print("{}", estimate_text(a_case, *time));
+        print_text(a_case, needs);
     }
-    return int(fits ? ExitCode::ok : ExitCode::out_of_memory);
+    if (!needs.fit_in_memory()) return int(ExitCode::out_of_memory);
+    return int(needs.fit_on_disk() ? ExitCode::ok : ExitCode::file);
 }
 
 }  // namespace hyperplane

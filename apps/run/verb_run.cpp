@@ -16,6 +16,7 @@
 #include "apps/run/beginning.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/expectations.hpp"
+#include "apps/run/fields.hpp"
 #include "apps/run/simulation.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
@@ -131,6 +132,7 @@ struct Beginning {
             a_case.guard_outputs();
             if (!lock) lock = std::make_unique<OutputLock>(lock_request(a_case.record_path(), invocation));
             before = find_beginning(a_case, restart);
+            check_room_for_fields(a_case, before ? Index(before->snapshots.size()) : 0);
         }
         if (of_first_rank(a_case.context, before.has_value()) == 0.0) return std::nullopt;
         return before ? before : find_beginning(a_case, restart);

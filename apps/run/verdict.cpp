@@ -69,7 +69,8 @@ std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
         if (a_case.time.pseudo())
             text += fmt::format("; CFL {:.4g}, ||F|| {:.3e} at the end", last.cfl, last.steady_residual);
         else if (a_case.shape().regime == Regime::transient)
-            text += fmt::format("; t = {:.6g}", last.time);
+            text += fmt::format("; t = {:.6g}{}", last.time,
+                                std::isfinite(last.cfl) ? fmt::format(", Courant number {:.4g}", last.cfl) : "");
     }
     std::string lines = line("steps", text);
     for (const DiagnosticSeries& series : outcome.diagnostics.series)
@@ -143,7 +144,8 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     text +=
         line("memory", fmt::format("{} at the peak, {} predicted", in_mib(outcome.peak), in_mib(outcome.predicted)));
     text +=
-        line("record", a_case.record_path() + (outcome.fields_file.empty() ? "" : ", fields " + outcome.fields_file));
+        line("record", a_case.record_path() + (outcome.fields_file.empty() ? "" : ", fields " + outcome.fields_file) +
+                           (outcome.series_file.empty() ? "" : ", series of fields " + outcome.series_file));
     return text + judgement_text(judgement) +
            line("verdict", fmt::format("{} (exit code {})", status_of(judgement.code), int(judgement.code)));
 }
@@ -166,6 +168,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
         {"device", a_case.device},
         {"record", a_case.record_path()},
         {"fields", outcome.fields_file},
+        {"series", outcome.series_file},
         {"resumed", outcome.resumed},
         {"iterations", costs.iterations},
         {"costs", to_json(costs)},

@@ -28,7 +28,7 @@ struct StepRow {
     Index step = 0, attempt = 1;  ///< both from 1
     double time = 0.0, dt = 0.0;  ///< time at the end of the step; its length
     bool accepted = false;
-    double cfl = not_known;              ///< of a pseudo-transient step
+    double cfl = not_known;              ///< the Courant number, where a velocity is known
     double error_estimate = not_known;   ///< ||e|| / ||u|| of an error-controlled step
     double steady_residual = not_known;  ///< ||F|| without the time term after a pseudo-transient step
     Index newton_steps = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/interfaces/field.hpp"
 #include "core/matrix/block_pattern.hpp"
 #include "core/matrix/system_matrix.hpp"
 
@@ -153,6 +154,17 @@ public:
     virtual std::optional<BadState> bad_state(const Vector& /*u*/) const { return std::nullopt; }
     /// Scalars to record at every step; they have the same names in the same order for every u.
     virtual std::vector<Diagnostic> diagnostics(const Vector& /*u*/) const { return {}; }
+    /// The Courant number of a step of length dt from u, as time.cfl means it; NaN if no velocity is known.
+    virtual double courant_number(const Vector& /*u*/, double /*dt*/) const {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    /// What of a state is worth drawing: each unknown, or what the problem makes of them. The fields may refer to the
+    /// problem and to data in the host's memory; the problem must outlive them.
+    virtual std::vector<Field> fields() const {
+        std::vector<Field> all;
+        for (int c = 0; c < shape().dof; ++c) all.push_back(field_of_unknowns(shape().components.at(c), c));
+        return all;
+    }
     /// Norms of u minus the exact solution, empty if none is known; u lies in the host's memory.
     virtual std::vector<ErrorNorm> errors(const Vector& /*u*/, double /*time*/) const { return {}; }
     /// The same problem with its block rows in another order, if its matrix is general and in the given order. Throws

@@ -29,9 +29,7 @@ def solve(program, deck, *settings):
         subprocess.run([program, "run", str(VALIDATION / deck), "--quiet", "--fresh", "--set", "output.file=flow.h5",
                         "--set", "output.fields=true", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         with h5py.File(pathlib.Path(folder) / "flow.vtkhdf") as file:
-            image = file["VTKHDF"]
-            data = next(image[kind] for kind in ("PointData", "CellData") if "u" in image.get(kind, ()))
-            return {name: values[()] for name, values in data.items()}
+            return tables.fields_by_letter(file["VTKHDF/PointData"])
 
 
 def draw_flow(axes, across, x, y, u, v, title):

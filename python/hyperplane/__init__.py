@@ -6,6 +6,7 @@
     run.iterations, run.relative_residual, run.value("solver.rtol")
     run.history.seconds                # numpy columns
     run.history.to_pandas()            # the same as a DataFrame, where pandas is installed
+    run.fields["velocity"]             # of output.fields; run.states of output.fields_every
 
     run = hyperplane.run({"problem": {"name": "poisson"}, "grid": {"cells": 32}}, set={"solver.name": "cg"})
     run.plot()                         # with matplotlib
@@ -19,10 +20,11 @@ docs/record.md, docs/compare.md and docs/study.md say what each table holds.
 """
 
 from .collection import Comparison, Study
+from .fields import State
 from .load import load, load_all, with_labels
 from .program import RunError, compare, run, study
 from .record import Record, RecordError, Value
 from .table import Table
 
-__all__ = ["Comparison", "Record", "RecordError", "RunError", "Study", "Table", "Value", "compare", "load",
+__all__ = ["Comparison", "Record", "RecordError", "RunError", "State", "Study", "Table", "Value", "compare", "load",
            "load_all", "run", "study", "with_labels"]

@@ -96,14 +96,14 @@ def run(deck, *, set=None, progress=False, output=None, restart=False):
     """Solves the case of a deck; returns its Record, also where it did not converge (`record.exit_code`).
 
     deck: a file's name, or a dictionary {"problem": {"name": "poisson"}, "grid": {"cells": 64}}.
-    set: {"solver.rtol": 1e-10}, as --set. output: where the record is kept; by default it is only read.
+    set: {"solver.rtol": 1e-10}, as --set. output: where the record is kept; by default it is only read, with its fields.
     restart: as --restart; it needs output. Raises RunError where there is no record, for a wrong deck for instance.
     """
     with deck_file(deck) as file, tempfile.TemporaryDirectory() as scratch:
         record = os.fspath(output) if output else os.path.join(scratch, "run.h5")
         words = ["run", file, *settings(set), "--set", f"output.file={record}"] + ["--restart"] * restart
         start(words, progress, WITH_RECORD)
-        return load(record)
+        return load(record) if output else load(record).hold_fields()
 
 
 def compare(deck, *, preconditioners=(), solvers=(), auto=False, reps=None, set=None, progress=False, output=None):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import h5py
 import numpy as np
 
-from . import show
+from . import fields, show
 from .table import Table
 
 SCHEMA_VERSIONS = (1, 2)
@@ -47,6 +47,7 @@ class Record:
     steps: Table = None  # a row for each attempt at a time step, with the columns of /steps
     newton: Table = None  # a row for each Newton step, with the columns of /newton; empty for linear problems
     diagnostics: Table = None  # step (0: initial state), time and a column for each diagnostic; may be empty
+    snapshots: Table = None  # a row for each state of the series of fields: step, time, file; may be empty
     solves: Table = None  # a row for each linear solve, with the columns of /solves; rel_res_true, rel_res_recurrence
     history: Table = None  # solve (from 0), iteration, rel_res_recurrence, rel_res_true (NaN: not computed), seconds
     timers: Table = None  # name (nests by '/'), seconds, calls, bytes (0: not known), bandwidth [GB/s]
@@ -59,6 +60,7 @@ class Record:
     predicted_total: int = 0
     limit: float = float("nan")  # bandwidth of the memory in GB/s, NaN if it was not measured
     label: str = ""  # short; unique among records that were loaded together
+    _held: tuple = None  # the final state and the series, where they were read ahead
 
     def __repr__(self):
         return (f"<Record of {self.problem}, {self.method}: {self.iterations} iterations in {len(self.solves)} solves, "
@@ -70,6 +72,24 @@ class Record:
     def plot(self, axes=None):
         """Draws it with matplotlib: the residual of one solve, or the diagnostics of many; returns the axes."""
         return show.plot_record(self, axes)
+
+    @property
+    def fields(self):
+        """The fields of the final state (output.fields), a State: name -> array (z, y, x); None if there are none."""
+        return self._held[0] if self._held else fields.final_state(self)
+
+    @property
+    def states(self):
+        """The states of the series of fields (output.fields_every), each a State with its time."""
+        return self._held[1] if self._held else fields.states_of(self)
+
+    def hold_fields(self):
+        """Reads all fields, so that the files beside the record are not needed any more; returns the record."""
+        final, states = self.fields, self.states
+        for state in filter(None, (final, *states)):
+            state.read()
+        self._held = (final, states)
+        return self
 
     def value(self, key, default=""):
         """The text of a deck's key, or `default` if it does not apply."""
@@ -247,6 +267,7 @@ def read_run(path, node):
     )
     record.newton = read_table(node["newton"]) if "newton" in node else Table({})
     record.diagnostics = read_diagnostics(node["diagnostics"]) if "diagnostics" in node else Table({})
+    record.snapshots = read_table(node["fields"]) if "fields" in node else Table({})
     record.parts = read_parts(node, record)
     record.verification = {row.name: float(row.value) for row in read_table(node["verification"]).rows()}
     record.pattern, record.given_pattern = ({key: int(value[()]) for key, value in node[name].items()}

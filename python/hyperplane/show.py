@@ -58,6 +58,23 @@ def plot_records(records, axes=None):
     return axes
 
 
+def plot_state(state, name, axes=None):
+    """A field, or the length of a vector, on the plane through the middle of the shortest axis. Returns the axes."""
+    axes = axes or _new_axes()
+    across = min(range(3), key=lambda axis: (state.extents[axis], -axis))  # of equal ones the last
+    first, second = (axis for axis in range(3) if axis != across)
+    values = np.take(state.scalar(name), state.extents[across] // 2, axis=2 - across)
+    ends = [float(state.coordinates[axis][end]) for axis in (first, second) for end in (0, -1)]
+    if state.extents[first] == 1 or state.extents[second] == 1:
+        axes.plot(state.coordinates[first], values.ravel())
+    else:
+        axes.figure.colorbar(axes.imshow(values, origin="lower", extent=ends), ax=axes)
+        axes.set_ylabel("xyz"[second])
+    axes.set_xlabel("xyz"[first])
+    axes.set_title(f"|{name}|" if name in state and state[name].ndim == 4 else name)
+    return axes
+
+
 def _new_axes():
     try:
         from matplotlib import pyplot

@@ -61,6 +61,12 @@ class Table(Mapping):
 
         return pandas.DataFrame(self._columns)
 
+    def to_xarray(self):
+        """The same as an xarray.Dataset with the dimension `row`; raises ImportError if xarray is missing."""
+        import xarray
+
+        return xarray.Dataset({name: ("row", values) for name, values in self._columns.items()})
+
     def _repr_html_(self):
         places = range(len(self)) if len(self) <= 20 else [*range(10), *range(len(self) - 10, len(self))]
         rows = [[show.shown(values[at]) for values in self._columns.values()] for at in places]

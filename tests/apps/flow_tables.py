@@ -47,3 +47,9 @@ def line(field, axis, at):
 def rms_to_table(coordinates, values, where, table):
     """RMS of the difference, by linear interpolation between nodes."""
     return float(numpy.sqrt(numpy.mean((numpy.interp(where, coordinates, values) - numpy.array(table)) ** 2)))
+
+
+def fields_by_letter(image):
+    """The fields u, v, w and p of the PointData of a flow's file, each [z, y, x]."""
+    velocity = image["velocity"][()]
+    return {**{name: velocity[..., c] for c, name in enumerate("uvw")}, "p": image["pressure"][()]}

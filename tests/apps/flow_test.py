@@ -34,9 +34,7 @@ class FlowTest(ProgramTest):
         """The fields of a deck's run, each [z, y, x]."""
         self.run_deck(deck, "output.fields=true", *settings)
         with h5py.File(self.folder / "flow.vtkhdf") as file:
-            image = file["VTKHDF"]
-            data = next(image[kind] for kind in ("PointData", "CellData") if "u" in image.get(kind, ()))
-            return {name: values[()] for name, values in data.items()}
+            return tables.fields_by_letter(file["VTKHDF/PointData"])
 
     def errors(self, deck, *settings):
         return self.run_deck(deck, *settings)["errors"]

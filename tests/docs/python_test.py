@@ -23,6 +23,7 @@ except ImportError as missing:
 sys.path[:0] = [str(ROOT / "python")]
 
 import backend  # noqa: E402
+from document import blocks  # noqa: E402
 import hyperplane  # noqa: E402
 
 POISSON = {"problem": {"name": "poisson"}, "grid": {"cells": 6}, "solver": {"name": "cg"}}
@@ -46,6 +47,27 @@ class Python(unittest.TestCase):
             self.assertIn(words, names[name]._repr_html_())
             self.assertLess(len(repr(names[name])), 120)
         self.assertEqual(os.listdir(), [])  # nothing is left behind
+
+    def test_it_installs_as_documented(self):
+        """The commands of docs/python.md but apt-get, without a network, then a record is read by what was installed."""
+        if subprocess.run([sys.executable, "-c", "import ensurepip, pip"], capture_output=True).returncode:
+            self.skipTest("python3-venv or python3-pip is not installed")
+        os.symlink(ROOT / "python", "python")
+        record = hyperplane.run(POISSON, output="kept.h5")
+        commands = [line.replace("python3 ", sys.executable + " ", 1) if line.startswith("python3") else line
+                    for language, _, text in blocks((ROOT / "docs/python.md").read_text(encoding="utf-8"))
+                    if language == "sh" for line in text.splitlines() if "apt-get" not in line]
+        self.assertEqual(len(commands), 4)
+        environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONPATH": ""}
+        look = "import hyperplane; print(hyperplane.__file__, hyperplane.load('kept.h5').iterations)"
+        for commands in (commands[:2], commands[2:]):  # from the folder, then from the wheel
+            for command in commands:
+                done = subprocess.run(command, shell=True, text=True, capture_output=True, env=environment)
+                self.assertEqual(done.returncode, 0, f"{command}\n{done.stderr}")
+            done = subprocess.run(["venv/bin/python", "-I", "-c", look], text=True, capture_output=True, env=environment)
+            self.assertEqual(done.stdout.split()[-1:], [str(record.iterations)], done.stderr)
+            self.assertIn("/venv/", done.stdout)
+            subprocess.run(["venv/bin/pip", "uninstall", "--quiet", "--yes", "hyperplane"], check=True, env=environment)
 
     def test_what_leaves_no_record_is_an_error(self):
         with self.assertRaises(hyperplane.RunError) as caught:

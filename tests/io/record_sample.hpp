@@ -59,6 +59,7 @@ inline void fill_sample(RecordWriter& writer) {
                      .newton_reason = NewtonReason::line_search,
                      .first_residual = 2.0,
                      .residual = 1.0});
+    writer.set_snapshots({{0, 0.0, "a_series/step_00000000.vtkhdf"}, {2, 0.2, "a_series/step_00000002.vtkhdf"}});
     writer.add_newton({.step = 2,
                        .attempt = 3,
                        .newton = 1,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "core/error.hpp"
 #include "io/bad_luck.hpp"
@@ -36,6 +37,17 @@ std::vector<double> digits(const Grid& grid, double factor) {
     return values;
 }
 
+/// A field with these values, components fastest.
+NamedField field(const std::string& name, std::vector<double> values, int components = 1) {
+    NamedField made{.name = name, .components = components};
+    made.values = [values = std::move(values), components](Index first, Index count, double* to) {
+        std::copy_n(values.begin() + first * components, count * components, to);
+    };
+    return made;
+}
+
+const Context host = Context::cpu(1);
+
 /// An HDF5 file, which is open as long as this object exists.
 class Contents {
 public:
@@ -54,8 +66,8 @@ public:
         H5Aclose(id);
         return values;
     }
-    std::string type_attribute() const {
-        const hid_t id = H5Aopen_by_name(file_, "/VTKHDF", "Type", H5P_DEFAULT, H5P_DEFAULT);
+    std::string text(const char* object, const char* name) const {
+        const hid_t id = H5Aopen_by_name(file_, object, name, H5P_DEFAULT, H5P_DEFAULT);
         const hid_t type = H5Aget_type(id);
         EXPECT_EQ(H5Tis_variable_str(type), 0);
         EXPECT_EQ(H5Tget_cset(type), H5T_CSET_ASCII);
@@ -90,9 +102,9 @@ TEST(VtkHdf, PointData) {
     const Scratch scratch;
     const Grid grid = small_grid(false);
     const std::string path = scratch.path("run.vtkhdf");
-    write_vtkhdf(path, grid, {{"u", digits(grid, 1)}, {"p q", digits(grid, -1)}});
+    write_vtkhdf(path, grid, {field("u", digits(grid, 1)), field("p q", digits(grid, -1))}, host);
     const Contents contents(path);
-    EXPECT_EQ(contents.type_attribute(), "ImageData");
+    EXPECT_EQ(contents.text("/VTKHDF", "Type"), "ImageData");
     EXPECT_EQ(contents.attribute<Index>("Version", H5T_NATIVE_INT64), (Indices{1, 0}));
     EXPECT_EQ(contents.attribute<Index>("WholeExtent", H5T_NATIVE_INT64), (Indices{0, 3, 0, 2, 0, 1}));
     EXPECT_EQ(contents.attribute<double>("Origin", H5T_NATIVE_DOUBLE), (Values{1, 2, 3}));
@@ -108,7 +120,7 @@ TEST(VtkHdf, PointData) {
 TEST(VtkHdf, CellCentresAreWrittenAsPoints) {
     const Scratch scratch;
     const std::string path = scratch.path("run.vtkhdf");
-    write_vtkhdf(path, small_grid(true), {{"u", digits(small_grid(true), 1)}});
+    write_vtkhdf(path, small_grid(true), {field("u", digits(small_grid(true), 1))}, host);
     const Contents contents(path);
     EXPECT_EQ(contents.attribute<Index>("WholeExtent", H5T_NATIVE_INT64), (Indices{0, 3, 0, 2, 0, 1}));
     EXPECT_EQ(contents.attribute<double>("Origin", H5T_NATIVE_DOUBLE), (Values{1, 2, 3}));
@@ -123,7 +135,7 @@ TEST(VtkHdf, FlatAxesAreDoubled) {
         grid.ny = ny;
         grid.nz = nz;
         const std::string path = scratch.path("run.vtkhdf");
-        write_vtkhdf(path, grid, {{"u", digits(grid, 1)}});
+        write_vtkhdf(path, grid, {field("u", digits(grid, 1))}, host);
         const Contents contents(path);
         const int rows = std::max(ny, 2), planes = std::max(nz, 2);
         EXPECT_EQ(contents.attribute<Index>("WholeExtent", H5T_NATIVE_INT64),
@@ -143,9 +155,9 @@ TEST(VtkHdf, ManyFieldsAndReplacement) {
     const Scratch scratch;
     const Grid grid = small_grid(false);
     std::vector<NamedField> fields;
-    for (int f = 0; f < 100; ++f) fields.push_back({"field" + std::to_string(f), digits(grid, f)});
+    for (int f = 0; f < 100; ++f) fields.push_back(field("field" + std::to_string(f), digits(grid, f)));
     scratch.write("run.vtkhdf", "an earlier file");
-    write_vtkhdf(scratch.path("run.vtkhdf"), grid, fields, Overwrite::any);
+    write_vtkhdf(scratch.path("run.vtkhdf"), grid, fields, host, Overwrite::any);
     const Contents contents(scratch.path("run.vtkhdf"));
     std::vector<hsize_t> shape;
     for (int f = 0; f < 100; ++f)
@@ -159,7 +171,7 @@ TEST(VtkHdf, FullDiskLeavesTheEarlierFile) {
     scratch.write("run.vtkhdf", "an earlier file");
     for (const rlim_t limit : {0, 1000, 4096, 65000}) {
         const std::string error = error_with_full_disk(limit, [&] {
-            write_vtkhdf(scratch.path("run.vtkhdf"), grid, {{"u", digits(grid, 1)}}, Overwrite::any);
+            write_vtkhdf(scratch.path("run.vtkhdf"), grid, {field("u", digits(grid, 1))}, host, Overwrite::any);
         });
         EXPECT_EQ(error,
                   scratch.path("run.vtkhdf") +
@@ -170,11 +182,58 @@ TEST(VtkHdf, FullDiskLeavesTheEarlierFile) {
     EXPECT_EQ(scratch.names(), std::vector<std::string>{"run.vtkhdf"});
 }
 
-TEST(VtkHdf, RefusesFieldsThatDoNotFit) {
+TEST(VtkHdf, RefusesNamesThatAreNone) {
     const Scratch scratch;
-    EXPECT_THROW(write_vtkhdf(scratch.path("run.vtkhdf"), small_grid(false), {{"u", {1.0}}}), Error);
-    EXPECT_THROW(write_vtkhdf(scratch.path("none/run.vtkhdf"), small_grid(false), {}), FileError);
+    EXPECT_THROW(write_vtkhdf(scratch.path("run.vtkhdf"), small_grid(false), {field("a/b", {})}, host), Error);
+    EXPECT_THROW(write_vtkhdf(scratch.path("none/run.vtkhdf"), small_grid(false), {}, host), FileError);
     EXPECT_TRUE(scratch.names().empty());
+}
+
+/// A plane of more points than are held at once, and a flat axis: the values of a vector arrive in their places.
+TEST(VtkHdf, VectorsInPieces) {
+    const Scratch scratch;
+    Grid grid = small_grid(false);
+    grid.nx = 211, grid.ny = 307, grid.nz = 1;
+    std::vector<double> values;
+    for (Index at = 0; at < 3 * grid.points(); ++at) values.push_back(double(at));
+    NamedField velocity = field("velocity", values, 3);
+    velocity.unit = "length/time";
+    write_vtkhdf(scratch.path("run.vtkhdf"), grid, {velocity}, host);
+    EXPECT_EQ(host.ledger().held(), 0);
+    EXPECT_LE(host.ledger().peak(), vtkhdf_memory(grid, {velocity}));
+    const Contents contents(scratch.path("run.vtkhdf"));
+    std::vector<hsize_t> shape;
+    std::vector<double> twice = values;
+    twice.insert(twice.end(), values.begin(), values.end());
+    EXPECT_EQ(contents.array("/VTKHDF/PointData/velocity", shape), twice);
+    EXPECT_EQ(shape, (std::vector<hsize_t>{2, 307, 211, 3}));
+    EXPECT_EQ(contents.text("/VTKHDF/PointData/velocity", "units"), "length/time");
+}
+
+/// The file of a series shows the values of its files, wherever the reader works.
+TEST(VtkHdf, SeriesShowsItsFiles) {
+    const Scratch scratch;
+    const Grid grid = small_grid(false);
+    std::filesystem::create_directory(scratch.path("run_series"));
+    std::vector<TimedFile> files;
+    for (int n = 0; n < 3; ++n) {
+        files.push_back({0.5 * n, "run_series/" + std::to_string(n) + ".vtkhdf"});
+        write_vtkhdf(scratch.path(files.back().file), grid, {field("u", digits(grid, n + 1))}, host);
+    }
+    const std::string path = scratch.path("run_series.vtkhdf");
+    write_vtkhdf_series(path, grid, {field("u", {})}, files);
+    EXPECT_LT(std::filesystem::file_size(path), 100000U);
+    const Contents contents(path);
+    EXPECT_EQ(contents.attribute<Index>("Version", H5T_NATIVE_INT64), (Indices{2, 0}));
+    std::vector<hsize_t> shape;
+    EXPECT_EQ(contents.array("/VTKHDF/Steps/Values", shape), (Values{0.0, 0.5, 1.0}));
+    EXPECT_EQ(contents.array("/VTKHDF/Steps/PointDataOffsets/u", shape), (Values{0, 1, 2}));
+    Values all;
+    for (int n = 0; n < 3; ++n)
+        for (const double value : digits(grid, n + 1)) all.push_back(value);
+    EXPECT_EQ(contents.array("/VTKHDF/PointData/u", shape), all);
+    EXPECT_EQ(shape, (std::vector<hsize_t>{3, 2, 3, 4}));
+    EXPECT_TRUE(is_own(path, FileKind::fields));
 }
 
 TEST(VtkHdf, PythonReadsIt) {
@@ -182,7 +241,7 @@ TEST(VtkHdf, PythonReadsIt) {
     if (std::system(python.c_str()) != 0) GTEST_SKIP() << "python3 with h5py is not installed";
     const Scratch scratch;
     const Grid grid = small_grid(false);
-    write_vtkhdf(scratch.path("run.vtkhdf"), grid, {{"u", digits(grid, 1)}});
+    write_vtkhdf(scratch.path("run.vtkhdf"), grid, {field("u", digits(grid, 1))}, host);
     const std::string script = scratch.write("read.py",
                                              "import h5py, sys\n"
                                              "image = h5py.File(sys.argv[1], 'r')['VTKHDF']\n"
@@ -192,18 +251,6 @@ TEST(VtkHdf, PythonReadsIt) {
                                              "assert u.shape == (2, 3, 4) and u.dtype == 'float64'\n"
                                              "assert u[1, 2, 3] == 123\n");
     EXPECT_EQ(std::system(("/usr/bin/python3 " + script + " " + scratch.path("run.vtkhdf")).c_str()), 0);
-}
-
-TEST(NaturalOrder, UndoesTheLayout) {
-    const Grid grid = small_grid(false);
-    const Context context = Context::cpu(1);
-    for (const LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane}) {
-        const Layout layout(kind, grid, {2, 3});
-        Vector x(context, layout, 2, "x");
-        for (Index row = 0; row < grid.points(); ++row) x(grid.point(row), 1) = digits(grid, 1)[std::size_t(row)];
-        EXPECT_EQ(natural_order(x, 1), digits(grid, 1));
-        EXPECT_EQ(natural_order(x, 0), Values(std::size_t(grid.points()), 0.0));
-    }
 }
 
 }  // namespace

@@ -68,14 +68,14 @@ def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,)
         file["perf/limits/memory"] = limit
 
 
-def write_march(file, steps, newton=False, cfl=False, conserved=False):
+def write_march(file, steps, newton=False, cfl=False, courant=None, conserved=False):
     """Steps of length 0.1, one solve each; or the same number of Newton steps of one step. `cfl`: towards a steady
-    state. `conserved`: the mass changes by rounding alone."""
+    state. `courant`: the number of each step in time, where a velocity is known. `conserved`: the mass changes by rounding alone."""
     count = 1 if newton else steps
     nan = np.full(count, np.nan)
     number = np.arange(1, count + 1)
     table = {"step": number, "time": 0.1 * number, "dt": np.full(count, 0.1), "attempt": np.ones(count, dtype=int),
-             "accepted": np.ones(count, dtype=int), "cfl": 5.0 * 2.0**number if cfl else nan, "error_estimate": nan,
+             "accepted": np.ones(count, dtype=int), "cfl": 5.0 * 2.0**number if cfl else nan if courant is None else np.full(count, courant), "error_estimate": nan,
              "steady_residual": 10.0**-number if cfl else nan,
              "newton_steps": np.full(count, steps if newton else 1), "newton_reason": ["converged_rtol"] * count,
              "first_residual": np.ones(count), "residual": 1e-3 / number}

@@ -78,6 +78,11 @@ class MarchTest(unittest.TestCase):
         self.assertEqual(panels["Courant number"].curves[0][1].tolist(), [10, 20, 40])
         self.assertIn("‖F‖ of the steady problem", panels)
 
+    def test_a_transient_run_has_its_courant_number(self):
+        axis, panels = self.panels({"iterations": (7, 5, 6), "march": {"courant": 4.0}})
+        self.assertEqual(axis.label, "time")
+        self.assertEqual(panels["Courant number"].curves[0][1].tolist(), [4, 4, 4])
+
     def test_a_nonlinear_problem_over_newton_steps(self):
         axis, panels = self.panels({"iterations": (7, 5, 6), "march": {"newton": True}})
         self.assertEqual(axis.label, "Newton step")
@@ -152,6 +157,39 @@ class MarchTest(unittest.TestCase):
         self.assertEqual(overlaps(fields.picture([part] * 4)), [])
         record.extents = (7, 6, 6)
         self.assertEqual(fields.slices(record), [])  # the file is of another grid
+
+    def with_series(self, times=(0.0, 0.25, 0.5)):
+        """A record whose series has a vector that grows with time."""
+        (record,) = self.load({"cells": 6, "iterations": (7, 5), "march": {}})
+        names = []
+        for step, time in enumerate(times):
+            names.append(f"step_{step}.vtkhdf")
+            with h5py.File(self.folder / names[-1], "w") as file:
+                image = file.create_group("VTKHDF")
+                image.attrs.update(WholeExtent=np.array([0, 5] * 3), Origin=np.zeros(3), Spacing=np.full(3, 0.5))
+                image["PointData/velocity"] = np.full((6, 6, 6, 3), [3.0 * time, 4.0 * time, 0.0])
+                image["PointData/velocity"].attrs["units"] = "length/time"
+        record.snapshots = hyperplane.Table({"step": np.arange(len(times)), "time": np.array(times),
+                                             "file": np.array(names, dtype=object)})
+        return record
+
+    def test_a_series_is_shown_as_a_strip(self):
+        record = self.with_series()
+        self.assertEqual([state.time for state in record.states], [0.0, 0.25, 0.5])
+        self.assertEqual(record.fields.scalar("velocity_y")[0, 0, 0], 2.0)
+        self.assertIn("|velocity| of cg + struct_ilu at 3 times from 0 to 0.5, between 0 and 2.5",
+                      fields.section([record]))
+        parts = [fields.slice_of(state, "velocity") for state in record.states]
+        self.assertEqual(parts[1].title, "|velocity| [length/time], z = 1.5, t = 0.25")
+        self.assertEqual(overlaps(fields.picture(parts * 2)), [])
+        self.assertEqual(len(fields.chosen_states(self.with_series(np.arange(20.0)))), fields.MOST_STATES)
+
+    def test_a_profile_crosses_the_middle_or_what_is_chosen(self):
+        state = self.with_series().states[2]
+        part = fields.profile_of(state, "velocity_x", 0, [(1, 1.1)])
+        self.assertEqual((part.along, part.where, part.values.tolist()), ("x", "y = 1, z = 1.5", [1.5] * 6))
+        self.assertEqual(overlaps(fields.profiles([fields.profile_of(at, "velocity", 2)
+                                                   for at in self.with_series().states])), [])
 
     def test_letters_never_cover_one_another(self):
         name = "a_preconditioner_with_quite_a_long_name"

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/fields.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "core/counted.hpp"
+#include "core/ranks/cuts.hpp"
+#include "io/vtkhdf.hpp"
+
+namespace hyperplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A state by block row in the given order, which the matrix's may differ from.
+class GivenState {
+public:
+    /// For a state in the host's memory. Where ranks have parts of it, every rank must make one, and only the first can
+    /// read it.
+    GivenState(const Case& a_case, const Vector& u) : u_(u), order_(a_case.shape().order()) {
+        if (u.space().block_rows() != u.space().all_block_rows()) all_ = to_natural(u);
+    }
+    const Context& context() const { return u_.context(); }
+    /// Copies the unknowns of a block row.
+    void read(Index row, double* unknowns) const {
+        if (!all_.empty()) {
+            std::copy_n(all_.data() + row * u_.dof(), u_.dof(), unknowns);
+            return;
+        }
+        const Index slot = u_.space().slot(order_ ? order_->place[row] : row) * u_.step();
+        for (int c = 0; c < u_.dof(); ++c) unknowns[c] = u_.data()[u_.first(c) + slot];
+    }
+
+private:
+    const Vector& u_;
+    const RowOrder* order_;
+    std::vector<double> all_;  ///< of all ranks, on the first
+};
+
+/// The fields of a problem as its files have them. `state` may be null for their names and sizes alone.
+std::vector<NamedField> named_fields(const Problem& problem, const GivenState* state, double time) {
+    std::vector<NamedField> all;
+    for (Field& field : problem.fields()) {
+        const Grid grid = problem.shape().grid;
+        const int components = field.components;
+        all.push_back(
+            {field.name, components, field.unit, field.description,
+             [state, grid, components, time, at = std::move(field.at)](Index first, Index count, double* values) {
+#pragma omp parallel for schedule(static) num_threads(state->context().threads_for(count))
+                 for (Index row = first; row < first + count; ++row) {
+                     std::array<double, max_dof> unknowns{};
+                     state->read(row, unknowns.data());
+                     at(unknowns.data(), grid.point(row), time, values + (row - first) * components);
+                 }
+             }});
+    }
+    return all;
+}
+
+Index bytes_below(const std::string& folder) {
+    Index bytes = 0;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none))
+        if (entry.is_regular_file(none) && is_own(entry.path().string(), FileKind::fields))
+            bytes += Index(entry.file_size(none));
+    return bytes;
+}
+
+std::string folder_of_file(const std::string& path) {
+    const std::string folder = fs::path(path).parent_path().string();
+    return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
+FieldsOnDisk fields_on_disk(const Case& a_case) {
+    const std::vector<NamedField> fields = named_fields(*a_case.problem, nullptr, 0.0);
+    const Grid& grid = a_case.shape().grid;
+    const Index every = a_case.parameters.integer("output", "fields_every");
+    FieldsOnDisk needs{.at_most = a_case.time.seeks_steady_state() || a_case.time.controlled(),
+                       .bytes_each = vtkhdf_bytes(grid, fields),
+                       .memory = vtkhdf_memory(grid, fields)};
+    if (const auto steps = a_case.steps(); steps && every > 0) needs.files = 1 + (*steps + every - 1) / every;
+    return needs;
+}
+
+Index room_for_fields(const Case& a_case) {
+    std::error_code failed;
+    const fs::space_info space = fs::space(folder_of_file(a_case.record_path()), failed);
+    const Index free = failed ? std::numeric_limits<Index>::max() / 2 : Index(space.available);
+    return free + bytes_below(a_case.series_folder());
+}
+
+void check_room_for_fields(const Case& a_case, Index written) {
+    if (a_case.parameters.integer("output", "fields_every") == 0) return;
+    const FieldsOnDisk needs = fields_on_disk(a_case);
+    const Index missing = needs.at_most || !needs.files ? 1 : std::max<Index>(0, *needs.files - written);
+    const Index room = room_for_fields(a_case);
+    if (missing * needs.bytes_each > room)
+        throw FileError(fmt::format(
+            "output.fields_every: {} files of {} are {}, and the disk of {} has {} left; raise "
+            "the key, or set output.file to a name on another disk",
+            missing, in_mib(needs.bytes_each), in_mib(missing * needs.bytes_each), a_case.record_path(), in_mib(room)));
+}
+
+void write_fields(const Case& a_case, const Vector& u, double time, const std::string& path) {
+    const GivenState state(a_case, u);
+    if (!is_first_rank(a_case.context)) return;
+    write_vtkhdf(path, a_case.shape().grid, named_fields(*a_case.problem, &state, time), u.context(), a_case.overwrite);
+}
+
+FieldSeries::FieldSeries(const Case& a_case, RecordWriter& record)
+    : case_(a_case), record_(record), every_(a_case.parameters.integer("output", "fields_every")) {}
+
+std::string FieldSeries::path_of(Index step) const {
+    return fmt::format("{}/step_{:08}.vtkhdf", case_.series_folder(), step);
+}
+
+void FieldSeries::begin(std::vector<SnapshotRow> before, Index step) {
+    if (every_ == 0) {
+        record_.set_snapshots(before);
+        return;
+    }
+    for (SnapshotRow& row : before) {
+        if (row.step == step && step % every_ != 0) continue;
+        if (fs::exists(path_of(row.step)))
+            rows_.push_back(std::move(row));
+        else if (is_first_rank(case_.context))
+            spdlog::warn("{} is missing, and the series goes on without it", path_of(row.step));
+    }
+    if (!is_first_rank(case_.context)) return;
+    std::error_code failed;
+    fs::create_directories(case_.series_folder(), failed);
+    if (failed) throw FileError(fmt::format("{}: cannot be made: {}", case_.series_folder(), failed.message()));
+    remove_others();
+    if (!rows_.empty()) show();
+}
+
+void FieldSeries::remove_others() const {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(case_.series_folder(), none)) {
+        const std::string path = entry.path().string();
+        const bool kept =
+            std::any_of(rows_.begin(), rows_.end(), [&](const SnapshotRow& row) { return path == path_of(row.step); });
+        if (!kept && entry.path().extension() == ".vtkhdf") remove_own(path, FileKind::fields);
+    }
+}
+
+bool FieldSeries::due_after(Index step) const {
+    return every_ > 0 && step % every_ == 0 && (rows_.empty() || rows_.back().step != step);
+}
+
+void FieldSeries::add(const Vector& u, Index step, double time, Outcome& outcome) {
+    if (every_ == 0 || (!rows_.empty() && rows_.back().step == step)) return;
+    TimerScope scope(outcome.timers, "output");
+    Vector copy;
+    write_fields(case_, on_host(u, copy), time, path_of(step));
+    rows_.push_back({step, time,
+                     fmt::format("{}/{}", fs::path(case_.series_folder()).filename().string(),
+                                 fs::path(path_of(step)).filename().string())});
+    show();
+    outcome.series_file = case_.series_path();
+}
+
+void FieldSeries::show() const {
+    if (!is_first_rank(case_.context)) return;
+    std::vector<TimedFile> files;
+    for (const SnapshotRow& row : rows_) files.push_back({row.time, row.file});
+    write_vtkhdf_series(case_.series_path(), case_.shape().grid, named_fields(*case_.problem, nullptr, 0.0), files,
+                        case_.overwrite);
+    record_.set_snapshots(rows_);
+}
+
+}  // namespace hyperplane
