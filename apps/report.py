@@ -11,9 +11,7 @@ those of the program: 0, 2 usage, 7 a file; 1 if a package is missing.
 """
 
 import argparse
-import errno
 import os
-import stat
 import sys
 from pathlib import Path
 
@@ -28,21 +26,6 @@ def fail(code, message):
     return code
 
 
-def open_new(path):
-    """Opens a new or empty file for writing; raises FileExistsError for any other."""
-    file = open(path, "ab")
-    found = os.fstat(file.fileno())
-    if not stat.S_ISREG(found.st_mode) or found.st_size > 0:
-        file.close()
-        raise FileExistsError(errno.EEXIST, "the file exists; hyperplane report overwrites only its own files", path)
-    return file
-
-
-def kind_of(ending):
-    ending = ending.lstrip(".").lower()
-    return ending if ending in ("pdf", "svg") else "png"
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="hyperplane report", description=__doc__.splitlines()[0])
     parser.add_argument("records", nargs="+", metavar="FILE.h5", help="records to draw, together")
@@ -54,19 +37,19 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     try:
         import hyperplane
-        from reporting import live, page, plots
+        from reporting import live, output, page, plots
     except ImportError as error:
         return fail(EXIT_INTERNAL, f"{error}, with {sys.executable}; install python3-h5py and python3-matplotlib")
     try:
         files = [hyperplane.load(path) for path in options.records]
         drawn = page.render(files).encode("utf-8")
-        with open_new(options.output) as file:
+        with output.open_new(options.output, "report") as file:
             file.write(drawn)
         if options.png:
             drawing = plots.convergence(hyperplane.with_labels(files))
             ending = os.path.splitext(options.png)[1] if options.format is None else options.format
-            with open_new(options.png) as file:
-                plots.write_picture(drawing, file, kind_of(ending))
+            with output.open_new(options.png, "report") as file:
+                plots.write_picture(drawing, file, output.kind_of(ending))
     except hyperplane.RecordError as error:
         return fail(EXIT_FILE, error)
     except OSError as error:

@@ -26,6 +26,7 @@ int help_verb(const Invocation& invocation);
 int info_verb(const Invocation& invocation);
 int diff_verb(const Invocation& invocation);
 int new_verb(const Invocation& invocation);
+int plot_verb(const Invocation& invocation);
 int report_verb(const Invocation& invocation);
 int export_verb(const Invocation& invocation);
 int selftest_verb(const Invocation& invocation);

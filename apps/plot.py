@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws slices, profiles and histories of one record of hyperplane.
+
+    plot.py FILE.h5 [NAME...] [--slice z=0.5 | --profile x,y=0.5] [--time LIST] -o OUT.png
+    plot.py FILE.h5 --list
+
+It writes new and empty files only; `hyperplane plot` decides which other files may be replaced. It needs h5py and
+matplotlib (Debian: python3-h5py, python3-matplotlib). Exit codes are those of the program: 0, 2 usage, 7 a file; 1 if a
+package is missing.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+# The module `hyperplane` is beside this script if the program was installed, otherwise in the source tree.
+sys.path[:0] = [str(path) for path in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1] / "python")]
+
+EXIT_INTERNAL, EXIT_USAGE, EXIT_FILE = 1, 2, 7
+
+
+def fail(code, message):
+    print(f"hyperplane plot: {message}", file=sys.stderr)
+    return code
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="hyperplane plot", description=__doc__.splitlines()[0])
+    parser.add_argument("record", metavar="FILE.h5", help="the record of a run")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="fields, or histories, to draw (default: all fields)")
+    parser.add_argument("--list", action="store_true", help="only list the names of what can be drawn")
+    parser.add_argument("--slice", metavar="AXIS=VALUE", help="the plane of slices")
+    parser.add_argument("--profile", metavar="AXIS[,AXIS=VALUE]...", help="values along a line in place of slices")
+    parser.add_argument("--time", metavar="LIST", help="times of a series of fields, or all")
+    parser.add_argument("-o", "--output", default="plot.png", help="picture to write (default: plot.png)")
+    parser.add_argument("--format", help="format of the picture: png, pdf or svg (default: by its name)")
+    options = parser.parse_args(arguments)
+    try:
+        import hyperplane
+        from reporting import output, pictures, plots
+    except ImportError as error:
+        return fail(EXIT_INTERNAL, f"{error}, with {sys.executable}; install python3-h5py and python3-matplotlib")
+    try:
+        record = hyperplane.load(options.record)
+        if not isinstance(record, hyperplane.Record):
+            return fail(EXIT_USAGE, f"{options.record} holds several records; plot draws one, and report draws them all")
+        if options.list:
+            print("\n".join(pictures.choices(record)))
+            return 0
+        drawing = pictures.draw(record, options.names, options.slice, options.profile, options.time)
+        with output.open_new(options.output, "plot") as file:
+            plots.write_picture(drawing, file, output.kind_of(options.format or os.path.splitext(options.output)[1]))
+    except pictures.PlotError as error:
+        return fail(EXIT_USAGE, error)
+    except hyperplane.RecordError as error:
+        return fail(EXIT_FILE, error)
+    except OSError as error:
+        return fail(EXIT_FILE, f"{error.filename or options.output}: {error.strerror or error}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `hyperplane plot` draws of one record: its fields as slices or profiles, and its histories as curves."""
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
+
+from . import fields, march
+from .plots import draw_curves, drawn
+
+AXES = "xyz"
+WORDS = {  # of what every record may have: the name on the command line, and the panel's title
+    "norm": "‖F‖ at the end of the step", "steady_norm": "‖F‖ of the steady problem", "dt": "dt",
+    "courant": "Courant number", "estimated_error": "estimated error", "newton": "Newton steps a step",
+    "iterations": "linear iterations a step"}
+NEWTON_WORDS = {"norm": "‖F‖ after the Newton step", "iterations": "linear iterations", "step_length": "step length"}
+
+
+class PlotError(Exception):
+    """What was asked for cannot be drawn; the message says what can."""
+
+
+def field_names(record):
+    """The names of fields, and of a vector's components."""
+    state = record.fields
+    names = []
+    for name in state or ():
+        names += [name] + ([f"{name}_{axis}" for axis in AXES] if state[name].ndim == 4 else [])
+    return names
+
+
+def histories(record):
+    """{name: the panel of a history}, and the axis that they share; `residual` is drawn for a single solve."""
+    if not march.is_march(record):
+        return ({"residual": None} if len(record.history) else {}), None
+    axis = march.Axis([record])
+    words = {title: name for name, title in (NEWTON_WORDS if axis.newton else WORDS).items()}
+    return {words.get(panel.title, panel.title.split(" − ")[0]): panel
+            for panel in march.panels([record], axis)}, axis
+
+
+def choices(record):
+    """What can be drawn, as lines of text."""
+    told = [f"{kind}: {', '.join(names)}" for kind, names in (("fields", field_names(record)),
+                                                               ("histories", histories(record)[0])) if names]
+    if len(record.states):
+        told.append(f"times of the series: {', '.join(f'{state.time:.6g}' for state in record.states)}")
+    if not field_names(record):
+        told.append("no fields: there is no file of fields beside the record (output.fields = true writes one)")
+    return told
+
+
+def parse_axis(text, option):
+    axis, equals, value = text.partition("=")
+    try:
+        return AXES.index(axis.strip()), float(value) if equals else None
+    except ValueError:
+        raise PlotError(f"{option} {text}: an axis is x, y or z, with a coordinate as in z=0.5") from None
+
+
+def parse_plane(text):
+    axis, value = parse_axis(text, "--slice")
+    return axis, value
+
+
+def parse_line(text):
+    """(axis, [(other axis, coordinate)]) of "x,y=0.5"."""
+    along, *others = [parse_axis(part, "--profile") for part in text.split(",")]
+    if along[1] is not None or any(value is None or axis == along[0] for axis, value in others):
+        raise PlotError(f"--profile {text}: name the axis along which to go, then where to cross the others, as in x,y=0.5")
+    return along[0], others
+
+
+def states_at(record, times):
+    """The states that --time chooses: the final one without it."""
+    if times is None:
+        return [record.fields]
+    states = record.states
+    if not states:
+        raise PlotError(f"--time {times}: the record has no series of fields; output.fields_every = N keeps one")
+    if times == "all":
+        return fields.chosen_states(record)
+    try:
+        wanted = [float(word) for word in times.split(",")]
+    except ValueError:
+        raise PlotError(f"--time {times}: times are numbers, comma-separated, or all") from None
+    return [min(states, key=lambda state: abs(state.time - time)) for time in wanted]
+
+
+def field_drawing(record, names, plane, line, times):
+    if plane is not None and line is not None:
+        raise PlotError("--slice and --profile contradict each other; give one of them")
+    states = states_at(record, times)
+    if line is not None:
+        along, through = parse_line(line)
+        return fields.profiles([fields.profile_of(state, name, along, through) for name in names for state in states])
+    place = parse_plane(plane) if plane is not None else None
+    return fields.picture([fields.slice_of(state, name, place) for name in names for state in states])
+
+
+@drawn
+def residual(record):
+    drawing = Figure(figsize=(5.0, 3.8), constrained_layout=True)
+    axes = drawing.subplots()
+    draw_curves(axes, [record], "iteration", 1.0)
+    axes.set_title("Convergence over iterations")
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("relative residual  ‖b − A x‖ / ‖b‖")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(numticks=9))
+    axes.grid(True)
+    return drawing
+
+
+def draw(record, names, plane=None, line=None, times=None):
+    """The figure of these names; without names of all fields, or of all histories where there are none."""
+    known_fields, (known_histories, axis) = field_names(record), histories(record)
+    if not names:
+        names = list(record.fields or ()) or list(known_histories)
+    if not names:
+        raise PlotError(f"{record.path} holds nothing that can be drawn yet: no fields and no iterations")
+    unknown = [name for name in names if name not in known_fields and name not in known_histories]
+    if unknown:
+        raise PlotError(f"{record.path} has nothing called {', '.join(unknown)}; it has\n  "
+                        + "\n  ".join(choices(record)))
+    of_fields = [name for name in names if name in known_fields]
+    if of_fields and len(of_fields) < len(names):
+        raise PlotError("fields and histories do not fit one picture: draw "
+                        f"{', '.join(of_fields)} and {', '.join(n for n in names if n not in known_fields)} apart")
+    if of_fields:
+        return field_drawing(record, names, plane, line, times)
+    for option, value in (("--slice", plane), ("--profile", line), ("--time", times)):
+        if value is not None:
+            raise PlotError(f"{option} is for fields, and {', '.join(names)} {'is a history' if len(names) == 1 else 'are histories'}")
+    return residual(record) if axis is None else march.picture([record], axis, [known_histories[name] for name in names])

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hyperplane plot: what it draws of a record, and what it says of what it cannot draw."""
+
+import contextlib
+import io
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from program import POISSON, TRANSPORT, ProgramTest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "apps"))
+import plot  # noqa: E402
+
+try:
+    import h5py  # noqa: F401
+    import matplotlib  # noqa: F401
+except ImportError as missing:
+    print(f"skipped: hyperplane plot, {missing} ({sys.executable})")
+    sys.exit(77)
+
+MARCH = TRANSPORT.format(cells="9 8 7", steps=4).replace("[grid]", "initial_condition = gaussian\n[grid]")
+HEADS = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
+
+
+class Plot(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        """Two runs that all tests draw: a steady one and a transient one with a series."""
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.records = pathlib.Path(scratch.name)
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.records
+        for name, deck in (("p", POISSON.format(cells="9 8 7")), ("t", MARCH)):
+            if not (self.folder / f"{name}.h5").exists():
+                every = ["--set", "output.fields_every=2"] if name == "t" else []
+                self.expect(0, "run", self.write(f"{name}.ini", deck), "--set", "output.fields=true", *every)
+
+    def script(self, code, record, *words):
+        """What plot.py prints, which `hyperplane plot` starts in a process of its own."""
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            self.assertEqual(plot.main([str(self.folder / record), *words]), code, said.getvalue())
+        return said.getvalue()
+
+    def letters(self, *words):
+        """The comments of an SVG, which have its letters."""
+        picture = self.folder / "a.svg"
+        picture.unlink(missing_ok=True)
+        self.script(0, *words, "-o", str(picture))
+        return picture.read_text()
+
+    def test_every_kind_of_picture(self):
+        self.assertEqual(self.expect(0, "plot", "p.h5", "u", "--slice", "x=0.5", "-o", "b.png").stdout, "b.png\n")
+        for kind in ("pdf", "svg"):
+            self.script(0, "p.h5", "u", "-o", str(self.folder / f"b.{kind}"))
+        for kind, head in HEADS.items():
+            self.assertTrue((self.folder / f"b.{kind}").read_bytes().startswith(head), kind)
+
+    def test_slices_profiles_and_histories(self):
+        self.assertIn("error, z = ", self.letters("p.h5", "error"))
+        self.assertIn("u, x = 0.5", self.letters("p.h5", "u", "--slice", "x=0.45"))
+        self.assertIn("u, y = 0, z = ", self.letters("p.h5", "u", "--profile", "x,y=0"))
+        self.assertIn("|wind| [length/time]", self.letters("t.h5", "wind"))
+        self.assertIn("wind_x [length/time]", self.letters("t.h5", "wind_x"))
+        self.assertIn("Convergence over iterations", self.letters("p.h5", "residual"))
+        self.assertIn("Courant number", self.letters("t.h5", "courant", "iterations"))
+
+    def test_states_of_a_series(self):
+        self.assertEqual(self.letters("t.h5", "u", "--time", "all").count("<!-- u, z = "), 3)
+        self.assertEqual(self.letters("t.h5", "u", "--time", "0,1e9", "--profile", "x").count("<!-- t = "), 2)
+
+    def test_what_can_be_drawn_is_listed(self):
+        told = self.expect(0, "plot", "t.h5", "--list").stdout
+        for words in ("fields: u, wind, wind_x", "histories: dt, courant, iterations", "times of the series: 0, "):
+            self.assertIn(words, told)
+        self.assertEqual(self.script(0, "p.h5", "--list"), "fields: u, error\nhistories: residual\n")
+
+    def test_what_cannot_be_drawn_is_told(self):
+        for words, says in (
+                (("p.h5", "u", "residual"), "apart"),
+                (("p.h5", "residual", "--slice", "z=0"), "is a history"),
+                (("p.h5", "--slice", "0.5"), "as in z=0.5"),
+                (("p.h5", "--profile", "x,x=1"), "as in x,y=0.5"),
+                (("p.h5", "--slice", "z=0", "--profile", "x"), "contradict"),
+                (("p.h5", "--time", "1"), "output.fields_every"),
+                (("t.h5", "--time", "soon"), "or all")):
+            self.assertIn(says, self.script(2, *words, "-o", str(self.folder / "none.png")))
+        self.expect(2, "plot", "p.h5", "pressure", says=("p.h5 has nothing called pressure", "u, error", "residual"))
+        self.expect(2, "plot", "p.h5", "-o", "a.jpg", says=".png, .pdf or .svg")
+        self.assertIn("no such file", self.script(7, "none.h5"))
+        self.assertFalse(list(self.folder.glob("*.png.*")) or (self.folder / "none.png").exists())
+
+    def test_files_of_others_stay(self):
+        (self.folder / "mine.png").write_text("mine")
+        self.expect(7, "plot", "p.h5", "residual", "-o", "mine.png", says="--force")
+        self.assertEqual((self.folder / "mine.png").read_text(), "mine")
+        self.expect(0, "plot", "p.h5", "residual", "-o", "mine.png", "--force")
+        self.expect(0, "plot", "p.h5", "residual", "-o", "mine.png")  # now it is the program's
+
+    def test_a_record_without_fields(self):
+        self.expect(0, "run", "p.ini", "--set", "output.file=bare.h5")
+        self.assertIn("Convergence over iterations", self.letters("bare.h5"))
+        self.assertIn("output.fields = true", self.script(2, "bare.h5", "u"))
+
+
+if __name__ == "__main__":
+    unittest.main()
