@@ -127,7 +127,7 @@ const std::vector<Verb>& verbs() {
          1,
          "Show how the program was built, what it runs on, or what a record, comparison, study or checkpoint holds",
          {{"all", "",
-           "also each solve, timer and part of a run, or each case of a study"},
+           "also each solve, timer and part of a run, each case of a study, or each candidate of a comparison"},
           json},
          info_verb},
         {"diff",

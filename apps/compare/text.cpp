@@ -122,6 +122,25 @@ std::string remarks(const ComparisonData& c) {
     return untried.text("not tried") + failed.text("failed") + varied.text("varied") + left_out.text("left out");
 }
 
+constexpr std::size_t rows_on_a_screen = 8;
+
+/// How many candidates the remarks are about, a line for each kind.
+std::string counts_of_remarks(const ComparisonData& c) {
+    std::size_t failed = 0, varied = 0, untried = 0;
+    for (const ComparisonRow& row : c.rows) {
+        if (row.outcome == "not_tried")
+            ++untried;
+        else if (!row.converged())
+            ++failed;
+        if (!row.repeatable) ++varied;
+    }
+    std::string text;
+    for (const auto& [label, count] : {std::pair("not tried", untried), std::pair("failed", failed),
+                                       std::pair("varied", varied), std::pair("left out", c.left_out.size())})
+        if (count > 0) text += item(label, fmt::format("{} {}", count, count == 1 ? "candidate" : "candidates"));
+    return text;
+}
+
 nlohmann::json row_json(const ComparisonRow& row) {
     nlohmann::json json = {{"name", row.name},
                            {"solver", row.solver},
@@ -148,10 +167,12 @@ nlohmann::json row_json(const ComparisonRow& row) {
 
 }  // namespace
 
-std::string comparison_text(const ComparisonData& c, bool bold) {
+std::string comparison_text(const ComparisonData& c, bool bold, bool all) {
     const Widths widths = widths_of(c);
     std::string text = heading(c) + "\n" + table_head(widths);
-    for (const ComparisonRow& row : c.rows) {
+    const bool shortened = !all && (c.rows.size() > rows_on_a_screen || c.left_out.size() > 2);
+    for (std::size_t at = 0; at < (shortened ? std::min(rows_on_a_screen, c.rows.size()) : c.rows.size()); ++at) {
+        const ComparisonRow& row = c.rows[at];
         const bool best = row.name == c.best;
         const std::string shown = table_row(row, widths, best);
         text += (best && bold ? fmt::format(fmt::emphasis::bold, "{}", shown) : shown) + "\n";
@@ -168,7 +189,11 @@ std::string comparison_text(const ComparisonData& c, bool bold) {
                                  c.rows.size(), c.turns_done, c.system.count("turns") ? c.system.at("turns") : "?"));
     else if (c.best.empty())
         text += item("best", "none: no candidate converged");
-    return text + preparations(c) + remarks(c) + c.recommendation;
+    if (!shortened) return text + preparations(c) + remarks(c) + c.recommendation;
+    return text + preparations(c) + counts_of_remarks(c) + c.recommendation +
+           item("", fmt::format("--all lists {}each reason", c.rows.size() > rows_on_a_screen
+                                                                 ? fmt::format("all {} candidates and ", c.rows.size())
+                                                                 : ""));
 }
 
 nlohmann::json comparison_json(const ComparisonData& c) {

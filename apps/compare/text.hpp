@@ -10,8 +10,9 @@
 namespace hyperplane {
 
 /// What all candidates share, the table, and why candidates failed. The best row is marked with a star and, with
-/// `bold`, printed in bold.
-std::string comparison_text(const ComparisonData& comparison, bool bold);
+/// `bold`, printed in bold. `all` = false leaves out slow candidates and reasons where they do not fit a screen, and
+/// says so.
+std::string comparison_text(const ComparisonData& comparison, bool bold, bool all = true);
 nlohmann::json comparison_json(const ComparisonData& comparison);
 
 /// Recommends a candidate and gives the evidence: how much faster than the next it is, whether that is more than the

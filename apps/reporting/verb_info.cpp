@@ -133,7 +133,7 @@ int info_verb(const Invocation& invocation) {
     if (is_comparison(topic)) {
         const ComparisonData comparison = read_comparison(topic);
         fmt::print("{}", json ? to_text(comparison_json(comparison))
-                              : comparison_text(comparison, isatty(STDOUT_FILENO) != 0));
+                              : comparison_text(comparison, isatty(STDOUT_FILENO) != 0, all));
         return 0;
     }
     if (is_collected_study(topic)) {

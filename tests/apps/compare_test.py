@@ -260,6 +260,20 @@ class Auto(CompareTest):
         self.expect(0, "run", deck, "--quiet", "--set", f"solver.name={best['solver']}", "--set",
                     f"preconditioner.name={best['preconditioner']}")
 
+    def test_info_takes_a_screen(self):
+        """The fastest, and counts of what failed and was left out; --all shows what compare printed."""
+        done = self.expect(0, "compare", self.poisson(8), "--auto", "--reps", "1")
+        text = self.expect(0, "info", "a_compare.h5").stdout
+        self.assertLessEqual(len(text.splitlines()), 25, text)
+        whole = self.expect(0, "info", "a_compare.h5", "--all").stdout
+        self.assertEqual(done.stdout, whole + "record        a_compare.h5\n")
+        rows = [line for line in whole.splitlines() if " converged " in line]
+        shown = [line for line in text.splitlines() if " converged " in line]
+        self.assertEqual(shown, rows[:8])
+        self.assertIn("--all lists all", text)
+        self.assertIn("recommended", text)
+        self.assertRegex(text, r"left out      \d+ candidates\n")
+
     def test_lists_restrict_it(self):
         answer = self.compare(0, self.poisson(), "--auto", "--solvers", "cg,gmres:restart=7", "--reps", "1")
         self.assertEqual({row["solver"] for row in answer["candidates"]}, {"cg", "gmres:restart=7"})
