@@ -41,14 +41,14 @@ Index limit_of(const Parameters& parameters) {
                                                        : std::numeric_limits<Index>::max();
 }
 
-/// Throws UsageError where [device] takes a GPU. The machine's threads are shared among the ranks unless the deck says
-/// how many each has.
+/// Throws UsageError where [device] takes a GPU. Ranks on the same cores share the machine's threads unless the deck
+/// says how many each has.
 Context context_of_rank(const Parameters& parameters, int threads, std::shared_ptr<Communicator> ranks) {
     if (choose_backend(parameters) == Backend::cuda)
         throw UsageError(parameters.where("device", "backend") +
                          ": several ranks run on CPUs alone, and this deck takes a GPU; give device.backend = cpu, or "
                          "leave out --ranks");
-    if (threads == 0) threads = std::max(1, Context::cpu().threads() / ranks->size());
+    if (threads == 0) threads = std::max(1, Context::cpu().threads() / ranks->sharing_cores());
     return Context::cpu(threads, std::move(ranks));
 }
 

@@ -42,6 +42,11 @@ public:
         exchange_halo(u);
         return problem_->diagnostics(u);
     }
+    double courant_number(const Vector& u, double dt) const override {
+        exchange_halo(u);
+        return problem_->courant_number(u, dt);
+    }
+    std::vector<Field> fields() const override { return problem_->fields(); }
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override { return problem_->errors(u, time); }
     std::vector<Preparation> preparation() const override { return problem_->preparation(); }
     std::vector<std::string> warnings() const override { return problem_->warnings(); }

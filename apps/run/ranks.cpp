@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,15 @@ void check_ranks(const Parameters& parameters) {
         refuse("preconditioner", "storage",
                "on several ranks factors are stored in double precision alone; leave the key out, or take one rank");
     if (!text.empty()) throw UsageError(text);
+}
+
+int launched_processes() {
+    const auto number = [](const char* variable) {
+        const char* const value = std::getenv(variable);
+        return value ? std::max(1, std::atoi(value)) : 1;
+    };
+    const int by_srun = std::getenv("PMIX_RANK") ? number("SLURM_STEP_NUM_TASKS") : 1;
+    return std::max({number("OMPI_COMM_WORLD_SIZE"), number("PMI_SIZE"), by_srun});
 }
 
 }  // namespace hyperplane

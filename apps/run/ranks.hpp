@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What works on several ranks.
+// What works on several ranks, and whether this process is one of them.
 #pragma once
 
 #include "core/parameters/parameters.hpp"
@@ -8,5 +8,8 @@ namespace hyperplane {
 
 /// Throws one UsageError that lists what in a deck does not work on several ranks, with what does.
 void check_ranks(const Parameters& parameters);
+
+/// How many processes mpirun or srun has started together with this one, by the variables that they set; 1 otherwise.
+int launched_processes();
 
 }  // namespace hyperplane

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/counted.hpp"
+#include "core/ranks/planned.hpp"
 
 namespace hyperplane {
 namespace {
@@ -39,24 +41,28 @@ std::string estimate_text(const Case& a_case, const Estimate& time) {
 
 /// What a run will need, and what there is.
 struct Needs {
-    MemoryPlan memory;
+    int ranks;
+    MemoryPlan memory;  ///< of each rank
     Index memory_left;
     std::optional<FieldsOnDisk> disk;  ///< if output.fields_every asks for files
     Index disk_left = 0;
-    std::optional<Estimate> time;  ///< if the memory suffices
+    std::optional<Estimate> time;  ///< of one rank, if the memory suffices
 
-    bool fit_in_memory() const { return memory.total() <= memory_left; }
+    bool fit_in_memory() const { return ranks * memory.total() <= memory_left; }
     bool fit_on_disk() const { return !disk || disk->at_most || disk->bytes() <= disk_left; }
 };
 
 Needs needs_of(const Case& a_case) {
-    Needs needs{
-        .memory = a_case.memory_plan(), .memory_left = available_memory(a_case.parameters), .disk = {}, .time = {}};
+    Needs needs{.ranks = a_case.context.ranks() ? a_case.context.ranks()->size() : 1,
+                .memory = a_case.memory_plan(),
+                .memory_left = available_memory(a_case.parameters),
+                .disk = {},
+                .time = {}};
     if (a_case.parameters.integer("output", "fields_every") > 0) {
         needs.disk = fields_on_disk(a_case);
         needs.disk_left = room_for_fields(a_case);
     }
-    if (needs.fit_in_memory()) needs.time = estimate(a_case);
+    if (needs.fit_in_memory() && needs.ranks == 1) needs.time = estimate(a_case);
     return needs;
 }
 
@@ -86,6 +92,7 @@ void print_json(const Case& a_case, const Needs& needs) {
         {"record", a_case.record_path()},
         {"memory",
          {{"predicted", memory.total()}, {"most", memory.total() + memory.more}, {"by_label", memory.by_label}}},
+        {"ranks", needs.ranks},
         {"memory_left", needs.memory_left},
         {"fits", needs.fit_in_memory() && needs.fit_on_disk()}};
     if (const auto steps = a_case.steps()) json["steps"] = *steps;
@@ -113,8 +120,10 @@ void print_text(const Case& a_case, const Needs& needs) {
                unknowns_of(a_case), steps_text(a_case));
     fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
                a_case.space.name(), a_case.device, a_case.record_path());
-    fmt::print("memory it will need:\n{}{}: {} left\n", memory.table(), needs.fit_in_memory() ? "fits" : "does not fit",
-               in_mib(needs.memory_left));
+    const int ranks = needs.ranks;
+    fmt::print("memory it will need{}:\n{}{}: {} left\n",
+               ranks > 1 ? fmt::format(" on each of {} ranks, {} in all", ranks, in_mib(ranks * memory.total())) : "",
+               memory.table(), needs.fit_in_memory() ? "fits" : "does not fit", in_mib(needs.memory_left));
     if (memory.more > 0)
         fmt::print("at most {}, if couplings are so weak along some axes that {} coarsens one axis at a time{}\n",
                    in_mib(memory.total() + memory.more), a_case.name("preconditioner"),
@@ -126,7 +135,8 @@ void print_text(const Case& a_case, const Needs& needs) {
 }  // namespace
 
 int check_verb(const Invocation& invocation) {
-    const Case a_case = read_case(invocation);
+    const int ranks = invocation.has("ranks") ? parse_count("ranks", invocation.value("ranks"), 1) : 1;
+    const Case a_case = read_case(invocation, ranks > 1 ? std::make_shared<PlannedRank>(ranks) : nullptr);
     const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
     if (invocation.has("json")) {

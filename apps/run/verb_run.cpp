@@ -17,6 +17,8 @@
 #include "apps/run/estimate.hpp"
 #include "apps/run/expectations.hpp"
 #include "apps/run/fields.hpp"
+#include "apps/run/mpi_ranks.hpp"
+#include "apps/run/ranks.hpp"
 #include "apps/run/simulation.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
@@ -37,16 +39,25 @@ Restart restart_asked(const Invocation& invocation) {
     return invocation.has("restart") ? Restart::required : Restart::preempted;
 }
 
+/// The bytes that all ranks on this host need.
+Index bytes_on_this_host(const Context& context, Index mine) {
+    const double host = double(std::hash<std::string>{}(host_name()) >> 11);
+    const std::vector<double> all = gathered(context, {double(mine), host});
+    Index needed = 0;
+    for (std::size_t at = 0; at < all.size(); at += 2)
+        if (all[at + 1] == host) needed += Index(all[at]);
+    return needed;
+}
+
 void check_memory(const Case& a_case) {
     const MemoryPlan plan = a_case.memory_plan();
     const Context& context = a_case.context;
     const Index available = available_memory(context);
-    Index needed = 0;
-    for (const double of_rank : gathered(context, {double(plan.total())})) needed += Index(of_rank);
+    const Index needed = bytes_on_this_host(context, plan.total());
     if (needed > available)
         throw OutOfMemory(
             fmt::format("the run needs {}{}, {} has {} left:\n{}", in_mib(needed),
-                        context.ranks() ? fmt::format(" on {} ranks", context.ranks()->size()) : "",
+                        context.ranks() ? fmt::format(" for its ranks") : "",
                         context.backend() == Backend::cpu ? "this machine" : context.stream().properties().name,
                         in_mib(available), plan.table()));
 }
@@ -157,6 +168,19 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
     return conclude(a_case, outcome, record, invocation);
 }
 
+/// On the processes that mpirun or srun has started.
+int run_launched(const Invocation& invocation) {
+    return run_launched_rank([&](const std::shared_ptr<Communicator>& communicator) {
+        if (invocation.has("case") || invocation.has("ranks"))
+            throw UsageError(
+                "mpirun or srun has started several processes, each of which is a rank; neither --ranks nor --case "
+                "works "
+                "then, leave it out or start one process");
+        Beginning beginning;
+        return run_case(read_case(invocation, communicator), {}, invocation, beginning);
+    });
+}
+
 int run_on_ranks(const Invocation& invocation, int ranks) {
     if (invocation.has("case")) throw UsageError("--ranks: a case of a study runs on one rank; leave out --ranks");
     Beginning beginning;
@@ -177,6 +201,7 @@ int run_on_ranks(const Invocation& invocation, int ranks) {
 
 int run_verb(const Invocation& invocation) {
     catch_stop_signals();
+    if (launched_processes() > 1) return run_launched(invocation);
     if (const int ranks = invocation.has("ranks") ? parse_count("ranks", invocation.value("ranks"), 1) : 1; ranks > 1)
         return run_on_ranks(invocation, ranks);
     Beginning beginning;

@@ -18,6 +18,8 @@ public:
     virtual ~Communicator() = default;
     virtual int rank() const = 0;
     virtual int size() const = 0;
+    /// How many ranks, this one included, may use the processor cores that this one may use.
+    virtual int sharing_cores() const = 0;
 
     /// Sends values to another rank; they may be overwritten on return. What one rank sends to another arrives in
     /// order. It does not wait until they are received.

@@ -60,6 +60,14 @@ class Ranks(ProgramTest):
         self.expect(0, "diff", "1_1.h5", "2_1.h5", "--tolerance", "0")
         self.expect(0, "diff", "1_1.h5", "2_2.h5", "--tolerance", "0")
 
+    def test_check_predicts_the_memory_of_a_rank(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 10"))
+        plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cpu", "--json").stdout)
+        memory = json.loads(self.run_ranks(deck, 2, "two.h5", "--json").stdout)["memory"]
+        self.assertEqual((plan["ranks"], plan["memory"]["predicted"]), (2, memory["predicted"]))
+        self.assertLess(memory["peak"] - memory["predicted"], 100)  # a few scalars
+        self.expect(2, "check", deck, "--ranks", "11", "--backend", "cpu", says="give 10 ranks or fewer")
+
     def test_record_and_verdict_say_what_ran(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         done = self.run_ranks(deck, 3, "three.h5", "--threads", "1")

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/mpi_ranks.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <sched.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <string>
+#include <vector>
+
+namespace hyperplane {
+namespace {
+
+enum MpiTag { values_tag = 1, failure_tag = 2 };
+
+void require(int result, const char* what) {
+    if (result != MPI_SUCCESS)
+        throw Error(ExitCode::internal, fmt::format("MPI: {} failed with code {}", what, result));
+}
+
+/// One process, between MPI_Init and MPI_Finalize. It receives by polling, so that the failure of any rank ends its
+/// waiting, and polls less often the longer it waits, since ranks may share a core.
+class MpiCommunicator final : public Communicator {
+public:
+    MpiCommunicator() {
+        int level = 0;
+        require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+        require(MPI_Comm_dup(MPI_COMM_WORLD, &all_), "MPI_Comm_dup");
+        MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
+        MPI_Comm_rank(all_, &rank_);
+        MPI_Comm_size(all_, &size_);
+        sharing_cores_ = count_sharing();
+    }
+    ~MpiCommunicator() override {
+        if (aborted_) {  // messages that nobody receives any more
+            for (Sent& sent : sent_) MPI_Cancel(&sent.request), MPI_Request_free(&sent.request);
+        } else {
+            for (Sent& sent : sent_) MPI_Wait(&sent.request, MPI_STATUS_IGNORE);
+        }
+        MPI_Comm_free(&all_);
+        MPI_Finalize();
+    }
+
+    int rank() const override { return rank_; }
+    int size() const override { return size_; }
+    int sharing_cores() const override { return sharing_cores_; }
+    void send(int to, std::span<const double> values) override {
+        forget_received();
+        sent_.emplace_back(std::vector<double>(values.begin(), values.end()));
+        Sent& sent = sent_.back();
+        require(MPI_Isend(sent.values.data(), int(sent.values.size()), MPI_DOUBLE, to, values_tag, all_, &sent.request),
+                "MPI_Isend");
+    }
+    void receive(int from, std::span<double> values) override {
+        const int count = wait_for(from);
+        if (count != int(values.size()))
+            throw Error(ExitCode::internal, fmt::format("rank {} expected {} values of rank {}, which sent {}", rank_,
+                                                        values.size(), from, count));
+        require(MPI_Recv(values.data(), count, MPI_DOUBLE, from, values_tag, all_, MPI_STATUS_IGNORE), "MPI_Recv");
+    }
+    void all_gather(std::span<const double> mine, std::span<double> all) override {
+        if (rank_ > 0) {  // rank 0 collects
+            send(0, mine);
+            return receive(0, all);
+        }
+        std::size_t at = 0;
+        const auto room = [&](std::size_t count) {
+            if (at + count > all.size())
+                throw Error(ExitCode::internal, "the ranks' parts are more than what is gathered");
+            const auto part = all.subspan(at, count);
+            at += count;
+            return part;
+        };
+        std::copy(mine.begin(), mine.end(), room(mine.size()).begin());
+        for (int from = 1; from < size_; ++from) receive(from, room(std::size_t(wait_for(from))));
+        if (at != all.size()) throw Error(ExitCode::internal, "the ranks' parts are less than what is gathered");
+        for (int to = 1; to < size_; ++to) send(to, all);
+    }
+    void abort(ExitCode code, const std::string& reason) override {
+        if (aborted_) return;
+        aborted_ = true;
+        Failure failure{};
+        failure.code = int(code);
+        const std::string text = fmt::format("rank {}, {}: {}", rank_, host(), reason);
+        std::copy_n(text.begin(), std::min(text.size(), failure.reason.size() - 1), failure.reason.begin());
+        for (int to = 0; to < size_; ++to)
+            if (to != rank_) MPI_Send(&failure, int(sizeof failure), MPI_BYTE, to, failure_tag, all_);
+    }
+
+private:
+    struct Sent {
+        explicit Sent(std::vector<double> of) : values(std::move(of)) {}
+        std::vector<double> values;
+        MPI_Request request = MPI_REQUEST_NULL;
+    };
+    /// Short enough for MPI to send it without waiting for the receiver.
+    struct Failure {
+        int code;
+        std::array<char, 1024> reason;
+    };
+
+    /// Of the ranks on this host, those whose processor cores are among this one's: a launcher may have bound them.
+    int count_sharing() const {
+        MPI_Comm host;
+        require(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+        int ranks = 1;
+        MPI_Comm_size(host, &ranks);
+        cpu_set_t mine;
+        CPU_ZERO(&mine);
+        sched_getaffinity(0, sizeof mine, &mine);
+        std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks));
+        require(MPI_Allgather(&mine, int(sizeof mine), MPI_BYTE, all.data(), int(sizeof mine), MPI_BYTE, host),
+                "MPI_Allgather");
+        MPI_Comm_free(&host);
+        return int(std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) {
+            cpu_set_t both;
+            CPU_AND(&both, &mine, &other);
+            return CPU_COUNT(&both) > 0;
+        }));
+    }
+    static std::string host() {
+        std::array<char, 256> name{};
+        return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown host";
+    }
+    void forget_received() {
+        while (!sent_.empty()) {
+            int done = 0;
+            MPI_Test(&sent_.front().request, &done, MPI_STATUS_IGNORE);
+            if (!done) return;
+            sent_.pop_front();
+        }
+    }
+    /// The number of values of the next message of a rank, once it is there.
+    int wait_for(int from) {
+        for (int tries = 0;; ++tries) {
+            int there = 0;
+            MPI_Status status;
+            require(MPI_Iprobe(from, values_tag, all_, &there, &status), "MPI_Iprobe");
+            if (there) {
+                int count = 0;
+                MPI_Get_count(&status, MPI_DOUBLE, &count);
+                return count;
+            }
+            if (tries % 16 == 0) throw_if_failed();
+            if (tries > 2000) usleep(tries > 4000 ? 200 : 20);
+        }
+    }
+    void throw_if_failed() {
+        int there = 0;
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, failure_tag, all_, &there, &status);
+        if (!there) return;
+        Failure failure;
+        MPI_Recv(&failure, int(sizeof failure), MPI_BYTE, status.MPI_SOURCE, failure_tag, all_, MPI_STATUS_IGNORE);
+        aborted_ = true;
+        throw RanksAborted(ExitCode(failure.code), failure.reason.data());
+    }
+
+    MPI_Comm all_ = MPI_COMM_NULL;
+    int rank_ = 0, size_ = 1, sharing_cores_ = 1;
+    bool aborted_ = false;  ///< this rank or another one has failed
+    std::list<Sent> sent_;  ///< what may not have been received yet, the oldest first
+};
+
+}  // namespace
+
+int run_launched_rank(const std::function<int(const std::shared_ptr<Communicator>&)>& body) {
+    const auto ranks = std::make_shared<MpiCommunicator>();
+    if (ranks->rank() > 0) spdlog::set_level(spdlog::level::off);
+    const auto end_all = [&](ExitCode code, const std::string& reason) {
+        ranks->abort(code, reason);
+        return ranks->rank() > 0;
+    };
+    try {
+        return body(ranks);
+    } catch (const Error& error) {
+        if (!end_all(error.code(), error.what())) throw;
+        return int(error.code());
+    } catch (const std::bad_alloc&) {
+        if (!end_all(ExitCode::out_of_memory, "out of memory")) throw;
+        return int(ExitCode::out_of_memory);
+    } catch (const std::exception& error) {
+        if (!end_all(ExitCode::internal, error.what())) throw;
+        return int(ExitCode::internal);
+    }
+}
+
+}  // namespace hyperplane

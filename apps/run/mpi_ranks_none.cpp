@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// In a build without MPI.
+#include <fmt/format.h>
+
+#include "apps/run/mpi_ranks.hpp"
+#include "apps/run/ranks.hpp"
+
+namespace hyperplane {
+
+int run_launched_rank(const std::function<int(const std::shared_ptr<Communicator>&)>& /*body*/) {
+    throw UsageError(
+        fmt::format("{} processes were started together, by mpirun or srun, but this program was built without MPI; "
+                    "install libopenmpi-dev and build it again, or start it once, with --ranks {}",
+                    launched_processes(), launched_processes()));
+}
+
+}  // namespace hyperplane

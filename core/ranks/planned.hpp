@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank of a run that does not take place: what one rank holds is known without the others.
+#pragma once
+
+#include "core/ranks/communicator.hpp"
+
+namespace hyperplane {
+
+/// The last of `size` ranks, which has the most planes. Exchanging anything throws Error (internal).
+class PlannedRank final : public Communicator {
+public:
+    explicit PlannedRank(int size) : size_(size) {}
+    int rank() const override { return size_ - 1; }
+    int size() const override { return size_; }
+    int sharing_cores() const override { return size_; }
+    void send(int /*to*/, std::span<const double> /*values*/) override { refuse(); }
+    void receive(int /*from*/, std::span<double> /*values*/) override { refuse(); }
+    void all_gather(std::span<const double> /*mine*/, std::span<double> /*all*/) override { refuse(); }
+    void abort(ExitCode /*code*/, const std::string& /*reason*/) override { refuse(); }
+
+private:
+    [[noreturn]] static void refuse() {
+        throw Error(ExitCode::internal, "a rank of a run that does not take place was asked to exchange something");
+    }
+
+    int size_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks as processes under mpirun: the record of one rank, errors told once, and no rank left when one dies."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program import POISSON, PROGRAM, TRANSPORT, ProgramTest
+
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+
+
+def children(pid):
+    """The processes that a process has started."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="ascii", errors="replace") as stat:
+                if int(stat.read().rsplit(")", 1)[1].split()[1]) == pid:
+                    found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+def runs(pid):
+    """Whether a process exists and is not a zombie that nobody has waited for."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Mpi(ProgramTest):
+    def mpirun(self, processes, *words, environment=None):
+        return subprocess.run([*MPIRUN, "-n", str(processes), PROGRAM, *words], cwd=self.folder, text=True, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})})
+
+    def run_processes(self, processes, deck, output, *words, environment=None):
+        return self.mpirun(processes, "run", deck, "--backend", "cpu", "--threads", "1", "--quiet", "--set",
+                           f"output.file={output}", "--set", "output.fields=true", *words, environment=environment)
+
+    def test_processes_have_the_record_of_one_rank(self):
+        navier_stokes = "[problem]\nname = navier_stokes\n[grid]\ncells = {cells}\n[time]\nsteps = 1\n"
+        for name, text in (("poisson", POISSON), ("transport", TRANSPORT.replace("{steps}", "2")),
+                           ("navier_stokes", navier_stokes)):
+            deck = self.write(f"{name}.ini", text.format(cells="7 5 9"))
+            one = self.run_program("run", deck, "--backend", "cpu", "--quiet", "--set", "output.file=one.h5", "--set",
+                                   "output.fields=true", "--force")
+            self.assertIn(one.returncode, (0, 3), one.stderr)
+            for processes in (2, 3):
+                with self.subTest(f"{name} on {processes}"):
+                    done = self.run_processes(processes, deck, "several.h5", "--force")
+                    self.assertEqual(done.returncode, one.returncode, done.stdout + done.stderr)
+                    self.assertEqual(done.stdout.count("verdict"), 1, "one rank prints")
+                    self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+                    self.assertEqual((self.folder / "several.vtkhdf").read_bytes(),
+                                     (self.folder / "one.vtkhdf").read_bytes())
+                    self.assertEqual(self.record("several.h5")["environment"]["ranks"], str(processes))
+
+    def test_errors_are_told_once_and_have_their_exit_code(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        for words, code, text in ((("--set", "preconditioner.name=multigrid"), 2, "does not work on several ranks"),
+                                  (("--ranks", "2"), 2, "leave it out"),
+                                  (("--set", "solver.max_iterations=2"), 3, "max_iterations"),
+                                  (("--set", "expect.max_iterations=1"), 8, "expect")):
+            with self.subTest(words):
+                done = self.mpirun(2, "run", deck, "--backend", "cpu", "--fresh", *words)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                self.assertEqual(sum(text in line for line in done.stderr.splitlines() if "error" in line), 1, done.stderr)
+
+    def test_a_failure_of_one_rank_is_told_by_the_first(self):
+        deck = self.write("deck.ini", POISSON.format(cells="33 35 31"))
+        # Rank 0 has 15 of the planes and rank 1 has 16, so that a little more than rank 0 needs is too little for rank 1.
+        enough = json.loads(self.run_processes(2, deck, "enough.h5", "--json").stdout)["memory"]["peak"]
+        done = self.run_processes(2, deck, "limited.h5", "--set", f"device.memory_limit={1.02 * enough / 2**20}")
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertRegex(done.stderr, r"rank 1, \S+: out of memory")
+        self.assertEqual(self.record("limited.h5")["exit_code"], 6)
+
+    def test_preempted_run_goes_on_with_other_ranks(self):
+        deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=4))
+        self.expect(0, "run", deck, "--backend", "cpu", "--quiet", "--set", "output.file=whole.h5")
+        stopped = self.run_processes(3, deck, "part.h5", environment={"HYPERPLANE_STOP_AT": "17"})
+        self.assertEqual(stopped.returncode, 75, stopped.stderr)
+        done = self.run_processes(2, deck, "part.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
+
+    def test_a_rank_that_is_killed_ends_all(self):
+        deck = self.write("deck.ini", POISSON.format(cells="80 80 80") + "rtol = 1e-300\nmax_iterations = 100000\n")
+        process = subprocess.Popen([*MPIRUN, "-n", "3", PROGRAM, "run", deck, "--backend", "cpu", "--threads", "1"],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        ranks = []
+        deadline = time.monotonic() + 60
+        while not (self.folder / "deck.h5.part").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        ranks = children(process.pid)
+        self.assertEqual(len(ranks), 3)
+        time.sleep(0.3)
+        os.kill(ranks[1], signal.SIGKILL)
+        begin = time.monotonic()
+        self.assertNotEqual(process.wait(timeout=60), 0)
+        while any(map(runs, ranks)) and time.monotonic() - begin < 30.0:
+            time.sleep(0.02)
+        self.assertLess(time.monotonic() - begin, 5.0)
+        self.assertIn("rank 1", process.stderr.read())
+
+
+def reason_to_skip():
+    if not shutil.which("mpirun"):
+        return "mpirun is not installed (openmpi-bin)"
+    done = subprocess.run([*MPIRUN, "-n", "2", PROGRAM, "run", "none.ini"], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=120)
+    return "the program was built without MPI" if "built without MPI" in done.stdout else ""
+
+
+if __name__ == "__main__":
+    if reason := reason_to_skip():
+        print(reason)
+        sys.exit(77)
+    unittest.main()
