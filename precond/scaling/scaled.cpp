@@ -139,8 +139,8 @@ PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& p
     const Index vector = a.unknowns() * Index(sizeof(double));
     // The scaled matrix shares its pattern on a CPU; R is kept in blocks, and one or two vectors.
     const Index diagonal = BlockPattern::bytes(a.block_rows(), a.block_rows()) + vector * a.dof();
-    const Index more =
-        bytes_of(a, a.natural_space(), setting.context.backend()) + diagonal + (scaling.keeps_symmetry ? 2 : 1) * vector;
+    const Index more = bytes_of(a, a.natural_space(), setting.context.backend()) + diagonal +
+                       (scaling.keeps_symmetry ? 2 : 1) * vector;
     plan.bytes += more;
     if (plan.most_bytes > 0) plan.most_bytes += more;
     if (plan.bytes_per_apply > 0) plan.bytes_per_apply += (diagonal + 2 * vector) * (scaling.keeps_symmetry ? 2 : 1);
