@@ -20,7 +20,7 @@ struct NamedField {
     std::string unit = "1";  ///< "1" if it has none
     std::string description;
     /// Writes the values of points [first, first + count) in natural order, components fastest.
-    std::function<void(Index first, Index count, double* values)> values;
+    std::function<void(Index first, Index count, double* values)> values = {};
 };
 
 /// Bytes of the file of these fields, and of the memory that writing it takes.

@@ -121,6 +121,16 @@ class Series(FieldsTest):
                     "--set", "preconditioner.name=jacobi")
         self.assertEqual(self.series("general")[self.NAMES[0]], first)
 
+    def test_the_same_files_on_several_ranks(self):
+        deck = self.write("a.ini", SERIES)
+        for ranks in ("1", "3"):
+            self.expect(0, "run", deck, "--ranks", ranks, "--set", f"output.file=on{ranks}.h5")
+        self.assertEqual(self.series("on3"), self.series("on1"))
+        self.assertEqual(self.times("on3"), self.times("on1"))
+        self.assertIn(b"wind", self.series("on3")[self.NAMES[0]])
+        courant = [step["cfl"] for step in self.run_json(0, "run", deck, "--ranks", "2")["steps"]]
+        self.assertAlmostEqual(courant[0], 5.0)
+
     def test_what_cannot_be_is_refused_before_any_work(self):
         steady = self.write("p.ini", POISSON.format(cells=8) + "[output]\nfields_every = 1\n")
         self.expect(2, "check", steady, says=("fields_every", "poisson is steady", "output.fields"))
