@@ -12,6 +12,7 @@
 #include "core/timer.hpp"
 #include "core/vector/blas1.hpp"
 #include "problems/matrix_blocks.hpp"
+#include "problems/matrix_input.hpp"
 #include "problems/time_parameters.hpp"
 
 namespace hyperplane {
@@ -132,33 +133,22 @@ int block_size(const Parameters& parameters, const CsrMatrix& csr) {
 
 /// b, dof fastest; none for A 1.
 std::vector<double> read_right_hand_side(const Parameters& parameters, const InputFiles& files, Index rows) {
-    std::vector<double> values;
     const RightHandSide kind = right_hand_side(parameters);
-    if (kind == RightHandSide::xones) return values;
-    if (kind == RightHandSide::file) {
-        values = files.vector(parameters.text("problem", "right_hand_side"));
-        if (Index(values.size()) != rows)
-            throw UsageError(fmt::format("{}: {} values for a matrix of {} rows",
-                                         parameters.where("problem", "right_hand_side"), values.size(), rows));
-        return values;
-    }
-    values.assign(std::size_t(rows), 1.0);
+    if (kind == RightHandSide::xones) return {};
+    if (kind == RightHandSide::file) return read_input_vector(parameters, files, rows);
+    std::vector<double> values(std::size_t(rows), 1.0);
     if (kind == RightHandSide::random)
         for (Index row = 0; row < rows; ++row) values[row] = random_symmetric(seed, std::uint64_t(row));
     return values;
 }
 
 InputMatrix read(const Parameters& parameters, const InputFiles& files) {
-    const std::string& file = parameters.text("problem", "file");
-    const std::string& symmetry = parameters.text("problem", "symmetry");
-    InputMatrix input = files.matrix(file, symmetry == "symmetric" ? FileSymmetry::symmetric
-                                           : symmetry == "general" ? FileSymmetry::general
-                                                                   : FileSymmetry::by_file);
+    InputMatrix input = read_input_matrix(parameters, "file", files);
     if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
         throw FileError(fmt::format(
             "{}: row {}, column {} is given more than once; set problem.repeated_entries = add if such entries are to "
             "be added",
-            file, input.repeated->row + 1, input.repeated->column + 1));
+            parameters.text("problem", "file"), input.repeated->row + 1, input.repeated->column + 1));
     return input;
 }
 

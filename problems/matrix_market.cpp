@@ -10,6 +10,7 @@
 #include "core/vector/blas1.hpp"
 #include "problems/domain.hpp"
 #include "problems/error_norms.hpp"
+#include "problems/matrix_input.hpp"
 #include "problems/matrix_market_rows.hpp"
 #include "problems/time_parameters.hpp"
 
@@ -171,12 +172,7 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
     const Domain domain = make_domain(parameters, Centring::cell);
     const int dof = int(parameters.integer("problem", "dof"));
     const std::string& file = parameters.text("problem", "matrix");
-    const std::string& symmetry = parameters.text("problem", "symmetry");
-    const CsrMatrix csr = files
-                              .matrix(file, symmetry == "symmetric" ? FileSymmetry::symmetric
-                                            : symmetry == "general" ? FileSymmetry::general
-                                                                    : FileSymmetry::by_file)
-                              .csr;
+    const CsrMatrix csr = read_input_matrix(parameters, "matrix", files).csr;
     const Grid& grid = domain.grid;
     if (csr.rows != grid.points() * dof)
         throw UsageError(fmt::format(
@@ -184,12 +180,7 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
             "grid.cells or problem.dof",
             parameters.where("grid", "cells"), file, csr.rows, grid.nx, grid.ny, grid.nz, dof, grid.points() * dof));
     std::vector<double> rhs;
-    if (parameters.is_set("problem", "right_hand_side")) {
-        rhs = files.vector(parameters.text("problem", "right_hand_side"));
-        if (Index(rhs.size()) != csr.rows)
-            throw UsageError(fmt::format("{}: {} values for a matrix of {} rows",
-                                         parameters.where("problem", "right_hand_side"), rhs.size(), csr.rows));
-    }
+    if (parameters.is_set("problem", "right_hand_side")) rhs = read_input_vector(parameters, files, csr.rows);
     SystemShape shape{.grid = grid,
                       .stencil = stencil_of(csr, grid, dof, parameters.where("problem", "matrix")),
                       .dof = dof,

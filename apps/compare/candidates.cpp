@@ -113,8 +113,19 @@ private:
             if (component.section != section && has_key(component.parameters, section, "name")) return &component;
         return nullptr;
     }
+    /// Whether a section says in which form a candidate solves the system.
+    static bool is_form(const std::string& section) {
+        return section == "matrix" || section == "ordering" || section == "scaling";
+    }
+    /// The component of a section that the candidate's own text names, or else the deck.
+    Choice form_of(const std::string& section, const Choice& preconditioner) const {
+        for (const DeckEntry& entry : preconditioner.parameters)
+            if (entry.section == section && entry.key == "name") return {entry.value, "", {}};
+        return {value_of(section, "name"), "", {}};
+    }
     bool applies(const DeckEntry& entry, const Choice& solver, const Choice& preconditioner) const {
         if (entry.section == "solver") return applies(entry, solver);
+        if (is_form(entry.section)) return applies(entry, form_of(entry.section, preconditioner));
         if (const Component* owner = owner_of(entry.section)) return owner->name == preconditioner.name;
         return entry.section != "preconditioner" || applies(entry, preconditioner);
     }
@@ -136,8 +147,8 @@ private:
         return found;
     }
 
-    /// "name:key=value:key=value"; a key of a section of its own is section.key, and so is matrix.format, since
-    /// candidates may solve one system in different forms
+    /// "name:key=value:key=value"; a key of a section of its own is section.key, and so are keys of [matrix],
+    /// [ordering] and [scaling], since candidates may solve one system in different forms and orders
     Choice choice(const std::string& section, const std::string& text) {
         const std::string option = fmt::format("--{}s {}", section, text);
         const std::vector<std::string> parts = split(text, ':');
@@ -166,7 +177,7 @@ private:
                                                  option, section, key));
             } else {
                 const std::size_t dot = key.find('.');
-                const bool nested = dot != key.npos && (owner_of(key.substr(0, dot)) || key == "matrix.format");
+                const bool nested = dot != key.npos && (owner_of(key.substr(0, dot)) || is_form(key.substr(0, dot)));
                 made.parameters.push_back({nested ? key.substr(0, dot) : section, nested ? key.substr(dot + 1) : key,
                                            std::string(trim(parts[at].substr(equals + 1))), 0, option});
                 made.text += fmt::format(":{}={}", key, made.parameters.back().value);

@@ -29,8 +29,10 @@ std::filesystem::path make_folder(const std::string& name) {
 int export_verb(const Invocation& invocation) {
     const Case a_case = read_case(invocation);
     const auto folder = make_folder(invocation.value("output", "."));
-    for (const char* name : {"A.mtx", "b.mtx", "x.mtx"})
-        guard_output(folder / name, FileKind::matrix, a_case.overwrite);
+    const RowOrder* const order = a_case.shape().order();
+    std::vector<const char*> names{"A.mtx", "b.mtx", "x.mtx"};
+    if (order) names.push_back("order.mtx");
+    for (const char* name : names) guard_output(folder / name, FileKind::matrix, a_case.overwrite);
     Vector u = a_case.make_vector("state"), x = a_case.make_vector("correction");
     LinearSystem system = make_system(a_case);
     assemble_first(a_case, u, system);
@@ -42,6 +44,13 @@ int export_verb(const Invocation& invocation) {
     write_matrix_market(folder / "A.mtx", csr_of(*system.a), a_case.shape().symmetric, a_case.overwrite);
     write_matrix_market(folder / "b.mtx", in_given_order(a_case.shape(), system.b), a_case.overwrite);
     write_matrix_market(folder / "x.mtx", in_given_order(a_case.shape(), x), a_case.overwrite);
+    if (order) {
+        std::vector<double> rows;
+        for (const int row : order->given) rows.push_back(row + 1);
+        write_matrix_market(folder / "order.mtx", rows, a_case.overwrite);
+        fmt::print("{}: the block rows in the order {}, counted from 1 in that of A.mtx, b.mtx and x.mtx\n",
+                   (folder / "order.mtx").string(), order->name);
+    }
     fmt::print("{}, b.mtx and x.mtx: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
                (folder / "A.mtx").string(), system.a->unknowns(), system.a->nonzeros(), report.iterations,
                to_string(report.reason));

@@ -92,6 +92,8 @@ class Ordering(ProgramTest):
                     found = values_of(self.folder / where / "x.mtx")
                     for x, y in zip(expected, found):
                         self.assertAlmostEqual(x, y, delta=1e-9)
+                    rows = [int(v) for v in values_of(self.folder / where / "order.mtx")]
+                    self.assertEqual(sorted(rows), list(range(1, 120 // int(block) + 1)))
                     self.assertEqual((self.folder / "natural" / "b.mtx").read_text(),
                                      (self.folder / where / "b.mtx").read_text())
                     if block == "1":
@@ -99,15 +101,21 @@ class Ordering(ProgramTest):
                                          (self.folder / where / "A.mtx").read_text())
 
     def test_states_pass_between_orders(self):
-        words = ("--set", "output.state=always", "--set", "problem.right_hand_side=xones", "--quiet")
-        self.expect(0, "run", self.deck, *words, "--set", "ordering.name=random", "--set", "output.file=random.h5")
+        words = ("--set", "output.state=always", "--set", "problem.right_hand_side=xones")
+        self.expect(0, "run", self.deck, *words, "--set", "ordering.name=random", "--set", "output.file=random.h5",
+                    "--quiet")
         answer = self.run_json(0, "run", self.deck, *words, "--set", "ordering.name=rcm", "--set",
                                "initial.file=random.h5", "--set", "solver.atol=1e-6")
         self.assertEqual(answer["iterations"], 0)
         self.assertLess(answer["errors"]["max"], 1e-8)
 
     def test_a_verdict_a_record_and_a_report_tell_the_ordering(self):
+        row = list(range(1, 121))
+        random.Random(7).shuffle(row)
+        line = [(row[i], row[j], 3.0 if i == j else -1.0) for i in range(120) for j in (i - 1, i, i + 1) if 0 <= j < 120]
+        self.write("a.mtx", coordinate(120, line))
         answer = self.run_json(0, "run", self.deck, "--set", "ordering.name=rcm")
+        self.assertEqual(answer["pattern"]["lower_bandwidth"], 1)
         self.assertIn("ordering", answer["preparation"])
         self.assertGreater(answer["given_pattern"]["lower_bandwidth"], answer["pattern"]["lower_bandwidth"])
         self.assertGreater(answer["pattern"]["lower_levels"], 1)
@@ -156,8 +164,9 @@ class Ordering(ProgramTest):
             self.assertAlmostEqual(here[name]["last"], values["last"], delta=1e-9 * (1 + abs(values["last"])))
 
     def test_pivots_are_named_in_the_given_order(self):
+        names = self.orderings()
         self.write("a.mtx", coordinate(9, [(row, row, 0.0 if row == 4 else 1.0) for row in range(1, 10)]))
-        for name in self.orderings():
+        for name in names:
             self.expect(5, "run", self.deck, "--set", "problem.right_hand_side=ones", "--set", f"ordering.name={name}",
                         "--set", "ordering.seed=3" if name == "random" else "solver.rtol=1e-8",
                         says="the pivot at row 4 is 0, zero")
@@ -186,12 +195,12 @@ class Ordering(ProgramTest):
             for ordering in ("natural", "rcm"):
                 answer = self.run_json(0, "run", self.deck, "--set", "problem.right_hand_side=xones", "--set",
                                        f"scaling.name={name}", "--set", f"ordering.name={ordering}")
-                self.assertEqual(answer["solves"][0]["b_norm"], plain["solves"][0]["b_norm"])
+                self.assertAlmostEqual(answer["solves"][0]["b_norm"] / plain["solves"][0]["b_norm"], 1.0, delta=1e-14)
                 self.assertLess(answer["errors"]["max"], 1e-6)
                 self.assertLessEqual(answer["solves"][0]["true_residual"], 1e-11 * plain["solves"][0]["b_norm"])
                 if ordering == "natural":  # an elimination without thresholds has the same bits
                     self.assertEqual(answer["iterations"], plain["iterations"])
-        self.expect(2, "run", self.deck, "--set", "scaling.name=rows", says="there are none, row, symmetric")
+        self.expect(2, "run", self.deck, "--set", "scaling.name=rows", says="did you mean row?")
         deck = self.write("p.ini", POISSON.format(preconditioner="sync_free_ilu", format="general"))
         self.expect(2, "run", deck, "--set", "scaling.name=row", says="cg")
         self.assertEqual(self.run_json(0, "run", deck, "--set", "scaling.name=symmetric")["iterations"],
@@ -215,15 +224,16 @@ class Ordering(ProgramTest):
         study = self.write("s.ini", DECK + "[sweep]\nordering.name = natural, rcm, multicolor\n"
                                            "preconditioner.fill_level = 0, 1\n")
         self.expect(0, "study", "run", study)
-        done = self.expect(0, "study", "collect", study)
-        self.assertEqual(done.stdout.count("multicolor"), 2)
+        self.expect(0, "study", "collect", study)
+        self.assertGreaterEqual(self.expect(0, "info", "s.h5", "--all").stdout.count("ordering=multicolor"), 2)
 
     def test_check_predicts_the_memory(self):
         deck = self.write("p.ini", POISSON.format(preconditioner="sync_free_ilu", format="general"))
         for words in (("a.ini", "--set", "ordering.name=rcm"), (deck, "--set", "ordering.name=random"),
                       (deck, "--set", "scaling.name=symmetric"), ("a.ini", "--set", "preconditioner.name=par_ilu"),
                       ("a.ini", "--set", "preconditioner.name=jacobi_sweeps")):
-            words = (*words, "--set", "device.threads=1")
+            words = (*words, "--set", "device.threads=1", "--set",
+                     "solver.restart=20" if words[0] == "a.ini" else "solver.rtol=1e-6")
             predicted = self.run_json(0, "check", *words)["memory"]["predicted"]
             answer = self.run_json(0, "run", *words)
             self.assertAlmostEqual(answer["memory"]["peak"] / predicted, 1.0, delta=0.02)

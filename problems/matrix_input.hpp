@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What problems that read a linear system from files have in common.
+#pragma once
+
+#include <vector>
+
+#include "core/interfaces/input_files.hpp"
+#include "core/parameters/parameters.hpp"
+
+namespace hyperplane {
+
+/// The matrix of the file that problem.`key` names, whose entries mean what problem.symmetry says.
+InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files);
+
+/// The values of the file that problem.right_hand_side names. Throws UsageError unless there are `rows` of them.
+std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows);
+
+}  // namespace hyperplane
