@@ -143,9 +143,10 @@ def picture(shown):
 def profiles(shown):
     """A panel for each field, with a curve for each time."""
     names = list(dict.fromkeys(part.name for part in shown))
-    rows = -(-len(names) // ACROSS)
-    drawing = Figure(figsize=(9.0, 2.9 * rows), constrained_layout=True)
-    grid = drawing.subplots(rows, ACROSS, squeeze=False).ravel()
+    across = min(ACROSS, len(names))
+    rows = -(-len(names) // across)
+    drawing = Figure(figsize=(max(5.0, 3.0 * across), 2.9 * rows), constrained_layout=True)
+    grid = drawing.subplots(rows, across, squeeze=False).ravel()
     handles = []
     for axes, name in zip(grid, names):
         for at, part in enumerate(part for part in shown if part.name == name):
