@@ -2,10 +2,14 @@
 #include "core/vector/run_kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hyperplane {
 namespace {
+
+// Products are fused where the code says so, not where the compiler likes to: positions near the ends of a run, and
+// near the cuts between ranks, are computed by another loop and must have the same bits.
 
 /// Number of terms summed in one pass, so that `out` is loaded and stored once for all of them.
 constexpr int group_size = 8;
@@ -20,7 +24,7 @@ void pass(const RunTerm* terms, const double* in, double* out, int begin, int en
     for (int t = begin; t < end; ++t) {
         double value = from_zero ? 0.0 : in[t];
 #pragma GCC unroll 8
-        for (int g = 0; g < G; ++g) value += sign * a[g][t] * x[g][t];
+        for (int g = 0; g < G; ++g) value = std::fma(sign * a[g][t], x[g][t], value);
         out[t] = value;
     }
 }
@@ -37,7 +41,7 @@ void edge(std::span<const RunTerm> terms, const double* in, double* out, int beg
     for (int t = begin; t < end; ++t) {
         double value = in ? in[t] : 0.0;
         for (const RunTerm& term : terms)
-            if (t >= term.begin && t < term.end) value += sign * term.a[t] * term.x[t];
+            if (t >= term.begin && t < term.end) value = std::fma(sign * term.a[t], term.x[t], value);
         out[t] = value;
     }
 }
