@@ -94,7 +94,7 @@ RecordWriter::RecordWriter(const std::string& path, const RecordHeader& header, 
 
 RecordWriter RecordWriter::in_memory(const RecordHeader& header) {
     RecordWriter record;
-    record.impl_ = std::make_unique<Impl>(begin_record("", header), Overwrite::own, false);
+    record.impl_.reset(new Impl{begin_record("", header), Overwrite::own, false});
     return record;
 }
 
