@@ -149,7 +149,7 @@ Vector random_part(const Context& context, const Layout& part, int dof, std::uin
 }
 
 class VectorsOnRanks : public testing::TestWithParam<reference::Box> {};
-INSTANTIATE_TEST_SUITE_P(, VectorsOnRanks,
+INSTANTIATE_TEST_SUITE_P(OnHost, VectorsOnRanks,
                          testing::Values(reference::Box{7, 5, 9}, reference::Box{67, 61, 5}, reference::Box{1, 3, 8}),
                          [](const auto& info) { return reference::name_of(info.param); });
 
@@ -210,7 +210,7 @@ TEST_P(VectorsOnRanks, OneBadValueIsFoundByAllRanks) {
 
 using RankedProduct = std::tuple<std::string, int, bool, reference::Box>;  // stencil, dof, symmetric
 class ProductsOnRanks : public testing::TestWithParam<RankedProduct> {};
-INSTANTIATE_TEST_SUITE_P(, ProductsOnRanks,
+INSTANTIATE_TEST_SUITE_P(OnHost, ProductsOnRanks,
                          testing::Combine(testing::Values("star7", "star13", "box27", "skewed7", "scattered11"),
                                           testing::Values(1, 3), testing::Bool(),
                                           testing::Values(reference::Box{7, 6, 9},

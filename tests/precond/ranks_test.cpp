@@ -77,7 +77,7 @@ protected:
     Box box{7, 6, 9};
 };
 
-INSTANTIATE_TEST_SUITE_P(, OnRanks, testing::ValuesIn(ranked_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(OnHost, OnRanks, testing::ValuesIn(ranked_cases()), name_of);
 
 TEST_P(OnRanks, GlobalScopeHasTheBitsOfOneRank) {
     const StencilMatrix matrix = data();
@@ -94,7 +94,7 @@ int rank_of_plane(int k, int planes, int ranks) {
 }
 
 class ScopeOfRanks : public OnRanks {};
-INSTANTIATE_TEST_SUITE_P(, ScopeOfRanks, testing::ValuesIn(cases_of_struct_ilu()), name_of);
+INSTANTIATE_TEST_SUITE_P(OnHost, ScopeOfRanks, testing::ValuesIn(cases_of_struct_ilu()), name_of);
 
 TEST_P(ScopeOfRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
     Settings settings = GetParam().settings;
