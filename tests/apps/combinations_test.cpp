@@ -101,9 +101,19 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return !shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::structured);
          }},
-        {": of a general matrix, jacobi stores its factors in double alone",
+        {" stores its factors in double alone",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
-             return shape.pattern && c.preconditioner == "jacobi" && c.key == "storage";
+             return shape.pattern && c.key == "storage" &&
+                    (c.preconditioner == "jacobi" || c.preconditioner == "jacobi_sweeps" ||
+                     c.preconditioner == "par_ilu");
+         }},
+        {": on a general matrix, ",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return shape.pattern && (c.choice == "block_async" || c.choice == "async");
+         }},
+        {"par_ilu factors general matrices on a CPU alone",
+         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
+             return shape.pattern && c.preconditioner == "par_ilu" && backend == Backend::cuda;
          }},
         {" needs a symmetric matrix",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {

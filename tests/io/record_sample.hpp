@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A record in which nothing is empty.
+// A record in which nothing is empty but /given_pattern, which is written as /pattern is.
 #pragma once
 
 #include "io/record.hpp"
@@ -24,6 +24,7 @@ inline RecordHeader sample_header() {
     h.layout = "hyperplane";
     h.stencil = "box27";
     h.dof = 4;
+    h.pattern = PatternStatistics{30, 150, 2, 7, 6, 5, 4, 3, 1, true};
     return h;
 }
 
