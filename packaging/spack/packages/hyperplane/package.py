@@ -25,6 +25,7 @@ class Hyperplane(CMakePackage, CudaPackage):
 
     variant("native", default=True, description="Compile for the target's own processor, not for any x86-64-v3")
     variant("report", default=True, description="Python with what `hyperplane report` needs")
+    variant("mpi", default=True, description="Ranks as processes under mpirun")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -37,6 +38,7 @@ class Hyperplane(CMakePackage, CudaPackage):
     depends_on("nlohmann-json@3.11:")
     depends_on("zlib-api")
     depends_on("metis@5.1:")
+    depends_on("mpi", when="+mpi")
     depends_on("cuda@12:", when="+cuda")
     depends_on("python@3.9:", type="run", when="+report")
     depends_on("py-h5py", type="run", when="+report")
@@ -51,4 +53,5 @@ class Hyperplane(CMakePackage, CudaPackage):
         return [
             self.define("HYPERPLANE_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
             self.define_from_variant("HYPERPLANE_NATIVE", "native"),
+            self.define_from_variant("HYPERPLANE_MPI", "mpi"),
         ]
