@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/jacobi/general_jacobi.hpp"
 
-#include <numeric>
-
 #include "precond/factors/pivot_error.hpp"
+#include "precond/graph/diagonal_pattern.hpp"
 #include "precond/jacobi/invert_rows.hpp"
 
 namespace hyperplane {
 namespace {
 
 constexpr const char* label = "factor";
-
-/// The pattern that has the diagonal blocks alone.
-std::shared_ptr<const BlockPattern> diagonal_pattern(const Context& host, Index rows) {
-    Buffer<Index> row_begin(host, label, rows + 1);
-    Buffer<int> column(host, label, rows);
-    std::iota(row_begin.begin(), row_begin.end(), Index(0));
-    std::iota(column.begin(), column.end(), 0);
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
-}
 
 }  // namespace
 
@@ -30,7 +20,7 @@ void GeneralJacobi::analyse(const BsrMatrix& a) {
 #pragma omp parallel for schedule(static) num_threads(context_.threads_for(pattern.rows()))
     for (Index row = 0; row < pattern.rows(); ++row) places[row] = pattern.find(row, int(row));
     places_ = moved_to(context_, label, std::move(places));
-    inverse_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), pattern.rows()), a.dof(),
+    inverse_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), pattern.rows(), label), a.dof(),
                                            a.symmetric(), label);
     served_ = a.pattern();
 }

@@ -2,7 +2,8 @@
 #include "precond/scaling/scaled.hpp"
 
 #include <cmath>
-#include <numeric>
+
+#include "precond/graph/diagonal_pattern.hpp"
 
 namespace hyperplane {
 namespace {
@@ -15,15 +16,6 @@ const ScalingRow& chosen(const Parameters& parameters) {
 
 bool is_none(const ScalingRow& row) {
     return &row == &scalings().front();
-}
-
-/// The pattern that has the diagonal blocks alone.
-std::shared_ptr<const BlockPattern> diagonal_pattern(const Context& host, Index rows) {
-    Buffer<Index> row_begin(host, label, rows + 1);
-    Buffer<int> column(host, label, rows);
-    std::iota(row_begin.begin(), row_begin.end(), Index(0));
-    std::iota(column.begin(), column.end(), 0);
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
 }
 
 class ScaledPreconditioner : public Preconditioner {
@@ -70,8 +62,8 @@ private:
         if (scaled_ && scaled_->pattern() == a.pattern() && scaled_->dof() == a.dof()) return;
         scaled_.reset(), rows_.reset();
         scaled_ = std::make_unique<BsrMatrix>(context_, a.pattern(), a.dof(), symmetric_, label);
-        rows_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), a.pattern()->rows()), a.dof(),
-                                            true, label);
+        rows_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), a.pattern()->rows(), label),
+                                            a.dof(), true, label);
         before_ = Vector(context_, a.space(), a.dof(), label);
         if (columns()) after_ = Vector(context_, a.space(), a.dof(), label);
     }

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/graph/diagonal_pattern.hpp"
 
 namespace hyperplane {
 namespace {
@@ -29,15 +28,6 @@ std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, boo
     return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
 }
 
-/// The pattern that has the diagonal blocks alone.
-std::shared_ptr<const BlockPattern> diagonal_of(const Context& host, Index rows) {
-    Buffer<Index> row_begin(host, label, rows + 1);
-    Buffer<int> column(host, label, rows);
-    std::iota(row_begin.begin(), row_begin.end(), Index(0));
-    std::iota(column.begin(), column.end(), 0);
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
-}
-
 /// out = x y for dof x dof blocks.
 void multiply(int dof, const double* x, const double* y, double* out) {
     std::fill_n(out, dof * dof, 0.0);
@@ -56,7 +46,7 @@ SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors
     };
     w_ = make(triangle_of(factors.filled, true));
     g_ = make(triangle_of(factors.filled, false));
-    inverse_ = make(diagonal_of(factors.pattern().context(), rows));
+    inverse_ = make(diagonal_pattern(factors.pattern().context(), rows, label));
     for (Vector* vector : {&product_, &scaled_}) *vector = Vector(context, IndexSpace::plain(rows), factors.dof, label);
 }
 
