@@ -11,7 +11,7 @@
 
 namespace hyperplane {
 
-/// What `bench KIND DECK...` does with one deck: measures, prints lines if it is told to, and returns the deck's JSON.
+/// A function that measures one deck of `bench KIND DECK...`, prints its lines if it is told to, and returns its JSON.
 /// `rate` is that of a copy, in bytes a second.
 using BenchDeck = std::function<nlohmann::json(const std::string& deck, const Case& a_case, double rate, bool print)>;
 

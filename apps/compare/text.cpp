@@ -99,8 +99,8 @@ private:
     std::vector<std::pair<std::string, std::string>> groups_;
 };
 
-/// What came before the first system of each candidate, a line for those that share it. Times of the table do not
-/// contain it.
+/// Times of reading, ordering and whatever else came before a candidate's first system: a line for the candidates that
+/// share them. The table's times do not contain these.
 std::string preparations(const ComparisonData& c) {
     Grouped groups;
     for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)

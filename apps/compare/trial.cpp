@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What follows from the passes of one candidate, and from the parts of the system that all of them solve.
+// A candidate's times, as its passes give them, and the fingerprint of the system that all candidates solve.
 #include <limits>
 
 #include "apps/compare/compare.hpp"

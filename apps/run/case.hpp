@@ -54,7 +54,7 @@ struct Case {
     /// The names of the record and of the file of final fields beside it.
     std::string record_path() const;
     std::string fields_path() const;
-    /// Of a series of fields (output.fields_every): the file that shows them as one, and the folder of the files.
+    /// The file that shows a series of fields (output.fields_every) as one, and the folder of the series' files.
     std::string series_path() const;
     std::string series_folder() const;
     /// Throws FileError if a file that the run will write exists already and must not be replaced.

@@ -18,7 +18,7 @@
 
 namespace hyperplane {
 
-/// What the series of a case takes.
+/// Number and size of the files that the series of a case takes.
 struct FieldsOnDisk {
     std::optional<Index> files;  ///< if the number of time steps is known; the most there can be, if `at_most`
     bool at_most = false;

@@ -17,7 +17,7 @@ std::uint64_t term(Index k, double value) {
     return scramble(scramble(std::uint64_t(k) + 1) ^ std::bit_cast<std::uint64_t>(value));
 }
 
-/// Of the coefficients of one block, those that are zero left out, so that it does not matter whether they are stored.
+/// The fingerprint of one block's coefficients. Zeros are left out, so that it does not matter whether they are stored.
 template <class Value>
 std::uint64_t of_block(Index row, Index column, int dof, Index unknowns, const Value& value) {
     std::uint64_t sum = 0;

@@ -104,7 +104,8 @@ private:
         std::array<char, 1024> reason;
     };
 
-    /// Of the ranks on this host, those whose processor cores are among this one's: a launcher may have bound them.
+    /// The number of ranks on this host that share processor cores with this one; a launcher may have bound each to its
+    /// own.
     int count_sharing() const {
         MPI_Comm host;
         require(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
