@@ -71,7 +71,7 @@ public:
         from_natural(in_given_order(shape_, u), there);
         return problem_->errors(there, time);
     }
-    std::unique_ptr<Problem> in_order(std::shared_ptr<const RowOrder> order) const override {
+    std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& order) const override {
         return std::make_unique<GeneralForm>(problem_, context_, order);
     }
     std::vector<Preparation> preparation() const override {

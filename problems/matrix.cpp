@@ -97,7 +97,7 @@ public:
         }
         return {{"max", most}, {"rms", std::sqrt(squares / double(u.size()))}};
     }
-    std::unique_ptr<Problem> in_order(std::shared_ptr<const RowOrder> order) const override {
+    std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& order) const override {
         return std::make_unique<FileMatrix>(*this, order);
     }
     std::vector<Preparation> preparation() const override { return preparation_; }

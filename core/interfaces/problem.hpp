@@ -169,7 +169,7 @@ public:
     virtual std::vector<ErrorNorm> errors(const Vector& /*u*/, double /*time*/) const { return {}; }
     /// The same problem with its block rows in another order, if its matrix is general and in the given order. Throws
     /// Error (internal) otherwise.
-    virtual std::unique_ptr<Problem> in_order(std::shared_ptr<const RowOrder> /*order*/) const { not_general(); }
+    virtual std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& /*order*/) const { not_general(); }
     /// What took time when the problem was constructed, if anything did.
     virtual std::vector<Preparation> preparation() const { return {}; }
     /// Warnings for the user, e.g. that the scheme oscillates with these parameters.
