@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# add_room(NAME [FOLDER NAME] SOURCES ... BOTH ... [TOGETHER n] LINKS ...): a static library whose headers are included as
-# "FOLDER/x.hpp". BOTH are C++ files with loops over points (core/device/for_each_point.hpp), compiled as CUDA where the CUDA
-# backend is built. n of the other sources are compiled at a time, where reading headers takes most of the time.
+# add_room(NAME [FOLDER NAME] SOURCES ... BOTH ... [TOGETHER n] [COMMON ...] LINKS ...): a static library whose headers
+# are included as "FOLDER/x.hpp". BOTH are C++ files with loops over points (core/device/for_each_point.hpp), compiled as
+# CUDA where the CUDA backend is built. n of the other sources are compiled at a time, where reading headers takes most
+# of the time. COMMON are headers of libraries that many of its sources read.
 #
 # Each room's folder is reached through its own include root, so including the header of a room
 # that is not linked does not compile.
@@ -38,7 +39,7 @@ function(room_include_root name folder)
 endfunction()
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "" "FOLDER;TOGETHER" "SOURCES;BOTH;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "FOLDER;TOGETHER" "SOURCES;BOTH;COMMON;LINKS" ${ARGN})
   if(NOT ROOM_FOLDER)
     set(ROOM_FOLDER ${name})
   endif()
@@ -53,9 +54,8 @@ function(add_room name)
   endif()
   if(ROOM_TOGETHER AND NOT HYPERPLANE_TIDY)
     set_target_properties(hyperplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ROOM_TOGETHER})
-  else()
-    target_precompile_headers(hyperplane_${name} PRIVATE ${common_headers})
   endif()
+  target_precompile_headers(hyperplane_${name} PRIVATE ${common_headers} ${ROOM_COMMON})
   target_include_directories(hyperplane_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include/${name}>)
   target_link_libraries(hyperplane_${name} PUBLIC ${ROOM_LINKS} PRIVATE hyperplane_flags)
 endfunction()

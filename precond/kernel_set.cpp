@@ -8,7 +8,7 @@ namespace hyperplane {
 std::string KernelSet::name() const {
     std::string name = fmt::format("{}_{}_dof{}_{}", family, stencil.name(), dof, symmetric ? "lower" : "full");
     if (layout.kind() == LayoutKind::natural) name += "_natural";
-    if (is_reduced(storage)) name += "_" + to_string(storage);
+    if (is_reduced(storage)) name += fmt::format("_{}", to_string(storage));
     const std::array<bool, 3>& periodic = layout.grid().periodic;
     if (periodic[0] || periodic[1] || periodic[2]) name += "_periodic_";
     for (int axis = 0; axis < 3; ++axis)

@@ -20,7 +20,8 @@ namespace hyperplane {
 
 /// Number and size of the files that the series of a case takes.
 struct FieldsOnDisk {
-    std::optional<Index> files;  ///< if the number of time steps is known; the most there can be, if `at_most`
+    /// If the number of time steps is known; the most there can be, if `at_most`.
+    std::optional<Index> files = std::nullopt;
     bool at_most = false;
     Index bytes_each = 0;  ///< on the disk
     Index memory = 0;      ///< bytes while one of them is written
