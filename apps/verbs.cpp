@@ -148,7 +148,7 @@ const std::vector<Verb>& verbs() {
          "FILE.h5 [NAME...]",
          1,
          -1,
-         "Draw what a record holds: slices and profiles of its fields, and histories",
+         "Draw what a record holds: slices and profiles of its fields, and histories; of a study, results over sizes",
          {{"list", "", "only list the names of what can be drawn"},
           {"slice", "AXIS=VALUE",
            "the plane of slices, for instance z=0.5 (default: through the middle, across the "
@@ -159,6 +159,7 @@ const std::vector<Verb>& verbs() {
           {"time", "LIST",
            "times of a series of fields, comma-separated, or all; the nearest states are drawn (default: "
            "the final state)"},
+          {"over", "NAME", "the swept number over which results of a study are drawn (default: the size of the grid)"},
           {"output", "OUT.png", "the picture to write: .png, .pdf or .svg (default plot.png)", 'o'},
           force},
          plot_verb},

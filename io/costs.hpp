@@ -16,7 +16,7 @@ struct Costs {
     Index iterations = 0;                             ///< of all solves
     Index memory = 0;                                 ///< bytes at the peak
     Index parts = 1;
-    std::string places;  ///< "node1, cpu, 2 threads", then "; then node2, cuda, NVIDIA H200" if it moved
+    std::string places = {};  ///< "node1, cpu, 2 threads", then "; then node2, cuda, NVIDIA H200" if it moved
 
     double per_iteration() const { return iterations > 0 ? solve / double(iterations) : 0.0; }
     /// Whether the run was continued on another host or device.

@@ -57,7 +57,7 @@ struct PartRow {
     Index step = 0;       ///< time steps completed when it began
     double seconds =
         std::numeric_limits<double>::quiet_NaN();  ///< wall time until the record was written; NaN: unknown
-    std::string ended;  ///< a record's status, or "died": a later part continued from its checkpoint
+    std::string ended = {};  ///< a record's status, or "died": a later part continued from its checkpoint
 };
 
 /// A file of fields of a series, output.fields_every.

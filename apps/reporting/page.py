@@ -210,7 +210,7 @@ def scaling(sheet):
                      for name, points in curves.items())
     return ("<h2>How it scales</h2>" + live.scaling_controls(columns, across, up, x, y)
             + f'<div class="live">{live.canvas("scaling", words)}</div>'
-            + figure(plots.scaling(curves, columns[x].title, columns[y].title), f"{words}. {told}.", "", "still")
+            + figure(plots.scaling([(columns[y].title, curves)], columns[x].title), f"{words}. {told}.", "", "still")
             + '<p class="hint">Only runs that ended well; axes are logarithmic unless linear ones are chosen.</p>')
 
 

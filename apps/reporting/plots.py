@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from . import cases
 
@@ -294,25 +294,44 @@ def grouped_bars(tables, records, unit, title, limits):
 
 
 @drawn
-def scaling(curves, across, up):
-    """{name: [(x, y), ...]} on logarithmic axes."""
+def scaling(panels, across):
+    """A panel for each (title, {name: [(x, y), ...]}), on logarithmic axes."""
     figure = Figure(figsize=(9.0, 4.2), constrained_layout=True)
-    axes = figure.subplots()
-    for number, (name, points) in enumerate(curves.items()):
-        colour, marker, line = look(number)
-        x, y = zip(*points)
-        axes.plot(x, y, color=colour, marker=marker, linestyle=line if cases.is_line(points) else "none",
-                  linewidth=1.7, markersize=6,
-                  markerfacecolor="none", markeredgewidth=1.4, label=name)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
-    axes.set_title(f"{up} over {across}")
-    axes.grid(True)
-    if len(curves) > 1:
+    for axes, (title, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
+        for number, (name, points) in enumerate(curves.items()):
+            colour, marker, line = look(number)
+            x, y = zip(*points)
+            axes.plot(x, y, color=colour, marker=marker, linestyle=line if cases.is_line(points) else "none",
+                      linewidth=1.7, markersize=6, markerfacecolor="none", markeredgewidth=1.4, label=name)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        mark_values(axes.xaxis, sorted({x for points in curves.values() for x, _ in points}))
+        mark_decades(axes.yaxis, [y for points in curves.values() for _, y in points])
+        axes.set_xlabel(across)
+        axes.set_ylabel(title)
+        axes.set_title(f"{title} over {across}")
+        axes.grid(True)
+    if any(len(curves) > 1 for _, curves in panels):
         legend_below(figure, axes.get_legend_handles_labels()[0])
     return figure
+
+
+def mark_values(axis, values):
+    """Ticks at the values themselves if they are few, such as the sizes of a study's grids."""
+    if len(values) <= 8 and max(values) < 1e4:
+        write_ticks(axis, FixedLocator(values))
+
+
+def mark_decades(axis, values):
+    """Ticks at 1, 2, 5, 10, 20, ... if the values span few decades."""
+    if max(values) < 1e3 * min(values):
+        write_ticks(axis, LogLocator(subs=(1.0, 2.0, 5.0)))
+
+
+def write_ticks(axis, locator):
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def to_svg(figure, description):

@@ -21,7 +21,7 @@ int plot_verb(const Invocation& invocation) {
     const Overwrite overwrite = invocation.overwrite();
     guard_output(picture, FileKind::picture, overwrite);
     const MemoryFile drawn;
-    for (const char* option : {"slice", "profile", "time"})
+    for (const char* option : {"slice", "profile", "time", "over"})
         if (invocation.has(option)) words.insert(words.end(), {fmt::format("--{}", option), invocation.value(option)});
     words.insert(words.end(), {"-o", drawn.name(), "--format", kind});
     if (const int status = run_script("plot", "plot.py", words); status != 0) return status;

@@ -176,8 +176,8 @@ std::string csv_field(const std::string& text) {
 std::string to_csv(const Table& table) {
     std::string text;
     const auto line = [&](const auto& items, const auto& field) {
-        for (std::size_t at = 0; at < items.size(); ++at) text += (at ? "," : "") + csv_field(field(items[at]));
-        text += "\n";
+        for (const auto& item : items) text += fmt::format("{},", csv_field(field(item)));
+        text.back() = '\n';
     };
     line(table.columns, [](const Column& column) { return column.name; });
     for (const Row& row : table.rows) line(row.cells, [](const Cell& cell) { return cell; });

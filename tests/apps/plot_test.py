@@ -102,6 +102,26 @@ class Plot(ProgramTest):
         self.expect(0, "plot", "p.h5", "residual", "-o", "mine.png", "--force")
         self.expect(0, "plot", "p.h5", "residual", "-o", "mine.png")  # now it is the program's
 
+    def test_results_of_a_study(self):
+        self.write("s.ini", POISSON.format(cells=6) + "[sweep]\npreconditioner.name = struct_ilu, jacobi\n"
+                   "grid.cells = 6, 8, 12\n")
+        self.expect(0, "study", "run", "s.ini", "--quiet")
+        self.expect(0, "study", "collect", "s.ini")
+        self.assertEqual(self.script(0, "s.h5", "--list").splitlines()[1], "--over: cells, unknowns")
+        drawn = self.letters("s.h5")
+        for words in ("iterations over cells", "total [s] over cells", "struct_ilu", "jacobi", "<!-- 12 -->"):
+            self.assertIn(words, drawn)
+        self.assertIn("memory [MiB] over unknowns", self.letters("s.h5", "memory", "--over", "unknowns"))
+        for words, says in ((("s.h5", "speed"), "no result called speed; it has iterations"),
+                            (("s.h5", "--over", "name"), "no swept number called name; it has cells"),
+                            (("s.h5", "--slice", "z=0"), "needs the record of one run"),
+                            (("p.h5", "--over", "cells"), "needs a study")):
+            self.assertIn(says, self.script(2, *words, "-o", str(self.folder / "none.png")))
+
+    def test_a_comparison_that_swept_nothing(self):
+        self.expect(0, "compare", "p.ini", "--preconditioners", "jacobi", "--reps", "1", "--quiet", "-o", "c.h5")
+        self.assertIn("no number was swept", self.script(2, "c.h5", "-o", str(self.folder / "none.png")))
+
     def test_a_record_without_fields(self):
         self.expect(0, "run", "p.ini", "--set", "output.file=bare.h5")
         self.assertIn("Convergence over iterations", self.letters("bare.h5"))
