@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/jacobi/general_jacobi.hpp"
 
+#include <numeric>
+
 #include "precond/factors/pivot_error.hpp"
 #include "precond/graph/diagonal_pattern.hpp"
 #include "precond/jacobi/invert_rows.hpp"
+#include "precond/jacobi/l1_diagonal.hpp"
 
 namespace hyperplane {
 namespace {
@@ -31,7 +34,15 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
     symmetric_ = a.symmetric();
     const PivotRules rules;
     PivotInverter inverter(rules, places_of(a), a.dof(), false, order_of(a));
-    invert_diagonal_blocks(a, places_, *inverse_, rules, inverter);
+    if (l1_) {
+        BsrMatrix d(context_, inverse_->pattern(), a.dof(), a.symmetric(), label);
+        l1_diagonal(a, places_, d);
+        Buffer<Index> rows(context_.host(), label, places_.size());
+        std::iota(rows.begin(), rows.end(), Index(0));
+        invert_diagonal_blocks(d, moved_to(context_, label, std::move(rows)), *inverse_, rules, inverter);
+    } else {
+        invert_diagonal_blocks(a, places_, *inverse_, rules, inverter);
+    }
     if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
     SetupReport report;
     inverter.add_to(report);
@@ -39,12 +50,17 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
     return report;
 }
 
-PreconditionerPlan GeneralJacobi::plan(const PreconditionerSetting& setting) {
+PreconditionerPlan GeneralJacobi::plan(const PreconditionerSetting& setting, bool l1) {
     const MatrixShape& a = setting.matrix;
     PreconditionerPlan plan;
     plan.space = a.natural_space();
     plan.bytes = a.unknowns() * a.dof() * Index(sizeof(double)) + a.block_rows() * Index(sizeof(Index)) +
                  BlockPattern::bytes(a.block_rows(), a.block_rows());  // on the backend
+    if (l1) {
+        plan.setup_bytes = a.unknowns() * a.dof() * Index(sizeof(double)) + a.block_rows() * Index(sizeof(Index));
+        if (setting.context.backend() == Backend::cuda)
+            plan.setup_bytes += BlockPattern::bytes(a.block_rows(), a.block_rows());
+    }
     plan.bytes_per_apply =
         BlockPattern::bytes(a.block_rows(), a.block_rows()) + a.unknowns() * (a.dof() + 2) * Index(sizeof(double));
     plan.traits = {.fixed = true, .symmetric = a.symmetric()};

@@ -10,23 +10,24 @@
 
 namespace hyperplane {
 
-/// z_i = A_ii^-1 r_i. Blocks are inverted by Gauss-Jordan elimination; a block that is missing or cannot be inverted
-/// leads to a SetupError that names its row.
+/// z_i = D_ii^-1 r_i, with D as for Jacobi. Blocks are inverted by Gauss-Jordan elimination; a block that is missing or
+/// cannot be inverted leads to a SetupError that names its row.
 class GeneralJacobi : public Preconditioner {
 public:
-    explicit GeneralJacobi(const Context& context) : context_(context) {}
+    GeneralJacobi(const Context& context, bool l1) : context_(context), l1_(l1) {}
     SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override { inverse_->apply(r, z); }
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override { return inverse_->bytes_per_apply(); }
 
-    static PreconditionerPlan plan(const PreconditionerSetting& setting);
+    static PreconditionerPlan plan(const PreconditionerSetting& setting, bool l1);
 
 private:
     /// Allocates what the pattern needs, if it is another one than before.
     void analyse(const BsrMatrix& a);
 
     Context context_;
+    bool l1_;
     std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that places_ is for
     Buffer<Index> places_;                        ///< of the diagonal blocks; -1: not stored
     std::unique_ptr<BsrMatrix> inverse_;

@@ -9,9 +9,12 @@
 #include "precond/factors/pivot_error.hpp"
 #include "precond/jacobi/general_jacobi.hpp"
 #include "precond/jacobi/jacobi_cuda.hpp"
+#include "precond/jacobi/l1_diagonal.hpp"
 
 namespace hyperplane {
 namespace {
+
+constexpr const char* label = "factor";
 
 void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRules& rules, PivotInverter& inverter) {
     if constexpr (cuda_built)
@@ -41,6 +44,18 @@ void require_double(const Parameters& parameters) {
                      ": of a general matrix, jacobi stores its factors in double alone; leave the key out");
 }
 
+/// The block diagonal of a polynomial preconditioner has no key l1.
+bool reads_l1(const Parameters& parameters) {
+    return parameters.has("preconditioner", "l1") && parameters.boolean("preconditioner", "l1");
+}
+
+ParameterTable jacobi_parameters() {
+    return {{"preconditioner", "l1", ParameterType::boolean, "false",
+             "add to the diagonal the sum of the magnitudes of the row's coefficients in other points: more "
+             "iterations, but "
+             "as a smoother it never diverges and needs no damping where the matrix is positive definite"}};
+}
+
 }  // namespace
 
 SetupReport Jacobi::setup(const SystemMatrix& matrix) {
@@ -48,11 +63,12 @@ SetupReport Jacobi::setup(const SystemMatrix& matrix) {
     symmetric_ = a.symmetric();
     if (!inverse_ || !(inverse_->layout() == a.layout()) || inverse_->dof() != a.dof()) {
         inverse_.reset();
-        inverse_.emplace(context_, a.layout(), point_stencil(), a.dof(), MatrixStorage::full, "factor");
+        inverse_.emplace(context_, a.layout(), point_stencil(), a.dof(), MatrixStorage::full, label);
     }
     const PivotRules rules;
     PivotInverter inverter(rules, a.grid(), a.dof(), false);
-    invert_diagonal(a, *inverse_, rules, inverter);
+    l1_ ? invert_diagonal(l1_diagonal(a, label), *inverse_, rules, inverter)
+        : invert_diagonal(a, *inverse_, rules, inverter);
     inverter.gather(a.context());
     if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
     SetupReport report;
@@ -78,6 +94,13 @@ void Jacobi::apply(const Vector& r, Vector& z) const {
     reduced_ ? reduced_->apply_inverse(r, z) : inverse_->apply(r, z);
 }
 
+ApplicationCheck Jacobi::check_application(const SystemMatrix& matrix, const Vector& r, const Vector& z,
+                                           const MakeInDouble& /*in_double*/) const {
+    const StructMatrix& a = structured(matrix);
+    const double error = l1_ ? diagonal_error(l1_diagonal(a, "check"), r, z) : diagonal_error(a, r, z);
+    return {error, bound_of_rounding(storage_), ""};
+}
+
 Index Jacobi::bytes_per_apply() const {
     return reduced_ ? reduced_->bytes_of_apply_inverse() : inverse_->bytes_per_apply();
 }
@@ -96,25 +119,33 @@ PreconditionerRow jacobi_row() {
     PreconditionerRow row;
     row.name = "jacobi";
     row.summary = "block diagonal of the matrix";
-    row.explanation = "M is the block diagonal of A; its dof x dof blocks are inverted by Gauss-Jordan elimination.";
+    row.explanation =
+        "M is the block diagonal of A; its dof x dof blocks are inverted by Gauss-Jordan elimination. With l1 = true, "
+        "M has "
+        "on its diagonal also the l1 norms of what the rows have in other points (Baker, Falgout, Kolev and Yang "
+        "2011), so "
+        "that for a positive definite A the eigenvalues of M^-1 A are at most 1.";
+    row.parameters = jacobi_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.kinds = {MatrixKind::structured, MatrixKind::general};
     row.on_ranks = true;
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (setting.matrix.kind() == MatrixKind::general) {
             require_double(parameters);
-            return std::unique_ptr<Preconditioner>(new GeneralJacobi(setting.context));
+            return std::unique_ptr<Preconditioner>(new GeneralJacobi(setting.context, reads_l1(parameters)));
         }
-        return std::unique_ptr<Preconditioner>(new Jacobi(setting.context, factor_storage(parameters)));
+        return std::unique_ptr<Preconditioner>(
+            new Jacobi(setting.context, factor_storage(parameters), reads_l1(parameters)));
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        if (setting.matrix.kind() == MatrixKind::general) return GeneralJacobi::plan(setting);
+        if (setting.matrix.kind() == MatrixKind::general) return GeneralJacobi::plan(setting, reads_l1(parameters));
         PreconditionerPlan plan;
         plan.space = setting.natural_layout();
         plan.bytes =
             StructMatrix::bytes(Index(setting.matrix.dof()) * setting.matrix.dof(), plan.space.slots_in_memory());
+        if (reads_l1(parameters)) plan.setup_bytes = plan.bytes + setting.matrix.stencil().size() * Index(sizeof(Int3));
         if (const FactorStorage storage = factor_storage(parameters); is_reduced(storage)) {
-            plan.setup_bytes = plan.bytes;
+            plan.setup_bytes += plan.bytes;
             plan.bytes = ReducedFactors::bytes(storage, CoefficientOrder::apart, setting.matrix.block_rows(), 1,
                                                setting.matrix.dof(), false);
             plan.bytes_per_apply =

@@ -12,26 +12,24 @@
 
 namespace hyperplane {
 
-/// z(p) = A_pp^-1 r(p). Blocks are inverted by Gauss-Jordan elimination; a block that cannot be inverted leads to a
-/// SetupError that names its cell.
+/// z(p) = D_pp^-1 r(p), where D is the block diagonal of A, or that of precond/jacobi/l1_diagonal.hpp. Blocks are
+/// inverted by Gauss-Jordan elimination; a block that cannot be inverted leads to a SetupError that names its cell.
 class Jacobi : public Preconditioner {
 public:
-    explicit Jacobi(const Context& context, FactorStorage storage = FactorStorage::double_precision)
-        : context_(context), storage_(storage) {}
+    Jacobi(const Context& context, FactorStorage storage, bool l1) : context_(context), storage_(storage), l1_(l1) {}
     SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
-                                       const MakeInDouble& /*in_double*/) const override {
-        return {diagonal_error(structured(a), r, z), bound_of_rounding(storage_), ""};
-    }
+                                       const MakeInDouble& in_double) const override;
 
 private:
     void round_factors(SetupReport& report);
 
     Context context_;
     FactorStorage storage_;
+    bool l1_;
     std::optional<StructMatrix> inverse_;
     std::optional<ReducedFactors> reduced_;  ///< replaces inverse_ after a set-up in reduced precision
     bool symmetric_ = false;

@@ -8,7 +8,7 @@
 
 #include "core/device/for_each_point.hpp"
 #include "core/vector/blas1.hpp"
-#include "precond/multigrid/coefficients.hpp"
+#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {
@@ -132,7 +132,7 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
             for (int d = 0; d < 3; ++d) total[d] += line[d];
         return total;
     }
-    const Buffer<Int3> offsets = offsets_of(a);
+    const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
     for_each_point(a.context(), sums.layout(), "couplings",
                    CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates, lie_along_y(a.layout())});

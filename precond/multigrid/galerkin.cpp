@@ -7,8 +7,8 @@
 
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
-#include "precond/multigrid/coefficients.hpp"
 #include "precond/multigrid/galerkin_lines.hpp"
+#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {
@@ -180,7 +180,7 @@ void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatri
     if (coarse.stencil().radius() > reach)
         throw Error(ExitCode::internal, "multigrid: a coarse stencil of radius 3 or more");
     for (int e = 0; e < coarse.stored_entries(); ++e) coarse.set_zero(e);
-    const Buffer<Int3> offsets = offsets_of(a);
+    const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Products products{Coefficients(a, offsets.data()), p.view(), view(coarse), {}};
     for (signed char& entry : products.entry_of) entry = -1;
     for (int e = 0; e < coarse.stored_entries(); ++e)

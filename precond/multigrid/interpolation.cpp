@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/device/for_each_point.hpp"
-#include "precond/multigrid/coefficients.hpp"
 #include "precond/multigrid/weight_formula.hpp"
+#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {
@@ -229,7 +229,7 @@ void Interpolation::round() {
 }
 
 void Interpolation::compute_by_points(const StructMatrix& a) {
-    const Buffer<Int3> offsets = offsets_of(a);
+    const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     const ChildEntries lists(a, places_);
     const auto copied = [&](const auto& values) { return copied_to(context_, "multigrid: tables", values); };
     const auto entries = copied(lists.entries), begin = copied(lists.begin), numbers = copied(lists.numbers);

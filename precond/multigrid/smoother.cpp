@@ -10,7 +10,7 @@
 #include "core/matrix/views.hpp"
 #include "core/random.hpp"
 #include "core/vector/blas1.hpp"
-#include "precond/multigrid/coefficients.hpp"
+#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {
@@ -70,7 +70,7 @@ struct RowFlags {
 bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
     if (a.dof() > 1 || !a.symmetric()) return false;
     if (a.backend() == Backend::cuda) {
-        const Buffer<Int3> offsets = offsets_of(a);
+        const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
         for_each_point(a.context(), a.layout(), "row flags", RowFlags{Coefficients(a, offsets.data()), view(sums)});
         return sum(sums, 0) == 0.0;
     }

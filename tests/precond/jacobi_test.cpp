@@ -2,6 +2,9 @@
 // jacobi and none, on a CPU and on a GPU.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numeric>
+
 #include "core/error.hpp"
 #include "on_device.hpp"
 #include "precond/bad_pivots.hpp"
@@ -42,7 +45,7 @@ StructMatrix matrix(const Context& context, const Case& c, const StencilMatrix& 
                                                            storage, c.stencil));
 }
 
-/// M^-1 r of jacobi equals the reference's, that of none equals r.
+/// M^-1 r of jacobi, also with l1, equals the reference's, that of none equals r.
 void expect_inverse_of_block_diagonal(const Context& context, const Case& c) {
     const auto offsets = reference::stencil_named(c.stencil).offsets;
     for (MatrixStorage storage : storages) {
@@ -50,16 +53,19 @@ void expect_inverse_of_block_diagonal(const Context& context, const Case& c) {
                                        ? reference::random_matrix(c.box, offsets, c.dof, 61)
                                        : reference::random_spd_matrix(c.box, offsets, c.dof, 62);
         const StructMatrix a = matrix(context, c, data, storage);
-        const auto m = make("jacobi", a);
-        m->setup(a);
-        EXPECT_TRUE(m->traits().fixed);
-        EXPECT_EQ(m->traits().symmetric, storage == MatrixStorage::lower);
         const std::vector<double> r = reference::Random(8).vector(int(a.unknowns()));
-        const auto expected = reference::apply_block_jacobi(reference::assembled(data), r);
-        EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13);
-        for (int threads : {2, 3}) {
-            const SeveralThreads several(a.context(), threads);
-            EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13) << threads << " threads";
+        for (bool l1 : {false, true}) {
+            const auto m = make("jacobi", a, {{"l1", l1 ? "true" : "false"}});
+            m->setup(a);
+            EXPECT_TRUE(m->traits().fixed);
+            EXPECT_EQ(m->traits().symmetric, storage == MatrixStorage::lower);
+            const BlockMatrix whole = reference::assembled(data);
+            const auto expected = reference::apply_block_jacobi(l1 ? reference::with_l1_diagonal(whole) : whole, r);
+            EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13);
+            for (int threads : {2, 3}) {
+                const SeveralThreads several(a.context(), threads);
+                EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13) << threads << " threads";
+            }
         }
         const auto none = make("none", a);
         none->setup(a);
@@ -102,6 +108,34 @@ TEST(Jacobi, ABlockWithoutInverseNamesItsCell) {
             } catch (const SetupError& error) {
                 EXPECT_EQ(error.code(), ExitCode::preconditioner);
                 EXPECT_NE(std::string(error.what()).find("(4,3,2)"), std::string::npos) << error.what();
+            }
+        }
+}
+
+/// The largest eigenvalue of M^-1 A, by power iteration.
+double largest_eigenvalue(const LinearOperator& m, const StructMatrix& a, const StencilMatrix& data) {
+    std::vector<double> x = reference::Random(10).vector(int(a.unknowns()));
+    double norm = 0.0;
+    for (int step = 0; step < 300; ++step) {
+        x = applied(m, a, reference::multiply(reference::assembled(data), x).value);
+        norm = std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
+        for (double& value : x) value /= norm;
+    }
+    return norm;
+}
+
+TEST(Jacobi, WithL1NoEigenvalueIsAboveOneForAPositiveDefiniteMatrix) {
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 3}) {
+            const auto offsets = reference::stencil_named(stencil).offsets;
+            const StencilMatrix data = reference::random_spd_matrix({5, 4, 3}, offsets, dof, 66);
+            const StructMatrix a =
+                matrix(Context::cpu(1), {stencil, dof, data.box, LayoutKind::natural}, data, MatrixStorage::lower);
+            for (bool l1 : {false, true}) {
+                const auto m = make("jacobi", a, {{"l1", l1 ? "true" : "false"}});
+                m->setup(a);
+                const double largest = largest_eigenvalue(*m, a, data);
+                EXPECT_EQ(largest <= 1.0 + 1e-9, l1) << stencil << " dof " << dof << ": " << largest;
             }
         }
 }

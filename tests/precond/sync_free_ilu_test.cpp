@@ -176,10 +176,13 @@ TEST(SyncFreeIluPivots, OfMissingDiagonalBlocksAreNamed) {
 void expect_jacobi(const Context& context, int dof) {
     const BlockMatrix data = reference::random_blocks(reference::pattern_named("random", 40, 4, 3), dof, 5);
     const BsrMatrix a = reference::to_bsr_matrix(context, data);
-    const auto m = make_general("jacobi", a);
-    m->setup(a);
     const std::vector<double> r = reference::Random(9).vector(40 * dof);
-    EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), reference::apply_block_jacobi(data, r)), 1e-12);
+    for (bool l1 : {false, true}) {
+        const auto m = make_general("jacobi", a, {{"l1", l1 ? "true" : "false"}});
+        m->setup(a);
+        const auto expected = reference::apply_block_jacobi(l1 ? reference::with_l1_diagonal(data) : data, r);
+        EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), expected), 1e-12);
+    }
 }
 TEST(GeneralJacobi, EqualsReference) {
     for (int dof : {1, 2, 3, 5, 8, 13, 32}) expect_jacobi(Context::cpu(1), dof);
@@ -190,6 +193,7 @@ TEST_F(GeneralJacobiOnDevice, EqualsReference) {
 }
 TEST(GeneralJacobi, HoldsWhatItPlans) {
     expect_holds_what_it_plans("jacobi", {"random", 50, 3, 0}, {});
+    expect_holds_what_it_plans("jacobi", {"random", 50, 3, 0}, {{"l1", "true"}});
 }
 
 TEST(MatrixKinds, ThatDoNotFitAreRefusedWithNamesThatWould) {

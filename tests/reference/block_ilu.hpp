@@ -102,6 +102,20 @@ inline std::vector<double> apply_block_jacobi(const BlockMatrix& a, const std::v
     return x;
 }
 
+/// The matrix with the sums of magnitudes of what a row has in other blocks moved to its diagonal, with the diagonal's
+/// sign, as l1 Jacobi has it. The other blocks stay.
+inline BlockMatrix with_l1_diagonal(BlockMatrix a) {
+    for (int i = 0; i < int(a.rows.size()); ++i)
+        for (int r = 0; r < a.dof; ++r) {
+            double sum = 0.0;
+            for (const auto& [j, block] : a.rows[i])
+                for (int c = 0; c < a.dof && j != i; ++c) sum += std::abs(block(r, c));
+            double& diagonal = a.rows[i].at(i)(r, r);
+            diagonal += diagonal < 0.0 ? -sum : sum;
+        }
+    return a;
+}
+
 /// ILU(k) of a grid matrix on the pattern derived on the stencil; couplings that wrap are left out.
 inline BlockIlu stencil_ilu(const StencilMatrix& a, int k, const Inverse& inverse = gauss_jordan_inverse) {
     return block_ilu(assembled(a, false), stencil_pattern(a.box, filled_offsets(a.offsets, k)), inverse);

@@ -4,7 +4,7 @@
 
 #include "core/matrix/views.hpp"
 
-namespace hyperplane::multigrid {
+namespace hyperplane {
 
 /// Kernels take it by value.
 struct Coefficients {
@@ -36,8 +36,8 @@ struct Coefficients {
 };
 
 /// The offsets of a matrix's entries in the memory of its backend.
-inline Buffer<Int3> offsets_of(const StructMatrix& a) {
-    return copied_to(a.context(), "multigrid: tables", a.stencil().offsets());
+inline Buffer<Int3> offsets_of(const StructMatrix& a, const std::string& label) {
+    return copied_to(a.context(), label, a.stencil().offsets());
 }
 
-}  // namespace hyperplane::multigrid
+}  // namespace hyperplane
