@@ -77,23 +77,4 @@ std::unique_ptr<BsrMatrix> in_blocks(const Context& host, const CsrMatrix& a, in
                                        dof, false, std::move(values));
 }
 
-bool equals_transpose(const BsrMatrix& a) {
-    const BlockPattern& p = *a.pattern();
-    const int dof = a.dof();
-    Index differing = 0;
-#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.nonzeros())) reduction(+ : differing)
-    for (Index row = 0; row < p.rows(); ++row)
-        for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1] && differing == 0; ++at) {
-            const Index mirrored = p.find(p.column()[at], int(row));
-            if (mirrored < 0) {
-                ++differing;
-                continue;
-            }
-            for (int r = 0; r < dof; ++r)
-                for (int c = 0; c < dof; ++c)
-                    differing += a.values()[(at * dof + r) * dof + c] != a.values()[(mirrored * dof + c) * dof + r];
-        }
-    return differing == 0;
-}
-
 }  // namespace hyperplane

@@ -17,7 +17,4 @@ int found_block_size(const CsrMatrix& a);
 std::unique_ptr<BsrMatrix> in_blocks(const Context& host, const CsrMatrix& a, int dof, const std::string& where,
                                      const std::string& label);
 
-/// Whether A equals its transpose to the last bit, explicit zeros included.
-bool equals_transpose(const BsrMatrix& a);
-
 }  // namespace hyperplane

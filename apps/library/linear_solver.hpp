@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "hyperplane/error.hpp"
+#include "hyperplane/sparse_matrix.hpp"
 #include "hyperplane/stencil_matrix.hpp"
 
 namespace hyperplane {
@@ -20,12 +22,15 @@ namespace hyperplane {
 struct SolverSettings {
     /// Keys of the sections [solver] and [preconditioner] of a deck, with values as in a deck, e.g.
     /// {{"solver.name", "cg"}, {"solver.rtol", "1e-10"}, {"preconditioner.name", "struct_ilu"}}. docs/deck.md and
-    /// `hyperplane help KEY` describe them; keys that are not given have their defaults.
+    /// `hyperplane help KEY` describe them; keys that are not given have their defaults. The section may be left out
+    /// where only one has the key: {"rtol", "1e-10"}. scaling.name scales the preconditioner of a SparseMatrix.
     std::map<std::string, std::string> keys{};
     /// OpenMP threads of this process; 0 leaves the number to OpenMP. Results do not depend on it.
     int threads = 0;
     /// Number of the GPU to use, as `hyperplane list devices` has it; empty: the CPU.
     std::optional<int> gpu{};
+    /// Called once an iteration by the thread that solves; true ends the solve with the reason "interrupted".
+    std::function<bool()> interrupted{};
 };
 
 /// What came of a solve.
@@ -53,6 +58,11 @@ public:
     /// work, coefficients that lead outside the grid and matrices that are not as symmetric as their shape says;
     /// SetupError for pivots that cannot be used; DeviceError; OutOfMemory.
     explicit LinearSolver(const StencilMatrix& a, const SolverSettings& settings = {});
+    /// The same for a matrix without a grid. On a CPU its values are read where they are: they must exist, unchanged,
+    /// as long as this object or until the next update; on a GPU they are copied there. Rows and columns are copied.
+    /// Throws UsageError, too, where the arrays are not as SparseMatrix says. Whether the matrix is symmetric, as cg
+    /// needs it, follows from its values, bit for bit.
+    explicit LinearSolver(const SparseMatrix& a, const SolverSettings& settings = {});
     ~LinearSolver();
     LinearSolver(LinearSolver&& other) noexcept;
     LinearSolver& operator=(LinearSolver&& other) noexcept;
@@ -60,10 +70,16 @@ public:
     /// Takes new values of a matrix of the same shape and sets up the preconditioner again. After an exception the
     /// object can be updated again, but not solve.
     void update(const StencilMatrix& a);
+    /// The same for new values of a matrix of the same pattern, in the same array or in another one. What follows from
+    /// the pattern alone is not computed again.
+    void update(const SparseMatrix& a);
 
     /// Solves A x = b, beginning with the given x. Both have an element for each row, point by point in natural order,
     /// and within a point unknown by unknown. Throws UsageError if they have another length.
     [[nodiscard]] SolveResult solve(std::span<const double> b, std::span<double> x);
+
+    /// z = M^-1 r, one application of the preconditioner. Throws UsageError if they have another length.
+    void precondition(std::span<const double> r, std::span<double> z);
 
     double setup_seconds() const;       ///< wall time of the last set-up of the preconditioner
     std::int64_t peak_memory() const;   ///< most bytes held at once, on a GPU of its memory, without copies there

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "precond/registry.hpp"
+#include "precond/scaling/scaled.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
@@ -17,10 +19,9 @@ namespace {
 
 const Provenance given_by_program{Provenance::Source::command_line, "SolverSettings::keys"};
 
-/// "solver.rtol" as section and key; the key is empty where there is no dot.
+/// "solver.rtol" as section and key.
 std::pair<std::string, std::string> split(const std::string& name) {
     const std::size_t dot = name.find('.');
-    if (dot == name.npos) return {name, ""};
     return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
@@ -32,6 +33,14 @@ void add_component(const SolverSettings& settings, const std::string& section, c
     const std::string name = given == settings.keys.end() ? parameters.text(section, "name") : given->second;
     const Row& row = find_row(rows, section, name);
     parameters.add(row.parameters);
+}
+
+/// The names "section.key" of the keys that are called so, by their whole name or by their key alone.
+std::vector<std::string> meant_by(const std::string& name, const Parameters& parameters) {
+    std::vector<std::string> names;
+    for (const Parameters::Value& value : parameters.all())
+        if (name == value.spec.name() || name == value.spec.key) names.push_back(value.spec.name());
+    return names;
 }
 
 std::string known_keys(const Parameters& parameters) {
@@ -47,16 +56,25 @@ Parameters parameters_of(const SolverSettings& settings) {
     parameters.add(common_preconditioner_parameters());
     add_component(settings, "solver", solvers(), parameters);
     add_component(settings, "preconditioner", preconditioners(), parameters);
+    parameters.add(common_scaling_parameters());
 
-    std::vector<std::string> errors;
+    std::vector<std::string> errors, given;
     for (const auto& [name, value] : settings.keys) {
-        const auto [section, key] = split(name);
-        if (!parameters.has(section, key)) {
+        const std::vector<std::string> meant = meant_by(name, parameters);
+        if (meant.empty()) {
             errors.push_back(fmt::format("{}: unknown key '{}'; solver {} and preconditioner {} have {}",
                                          given_by_program.text(), name, parameters.text("solver", "name"),
                                          parameters.text("preconditioner", "name"), known_keys(parameters)));
             continue;
         }
+        if (meant.size() > 1 || std::find(given.begin(), given.end(), meant[0]) != given.end()) {
+            errors.push_back(fmt::format("{}: the key '{}' {}", given_by_program.text(), name,
+                                         meant.size() > 1 ? fmt::format("is one of {}", fmt::join(meant, " and "))
+                                                          : "is given twice, as " + meant[0]));
+            continue;
+        }
+        given.push_back(meant[0]);
+        const auto [section, key] = split(meant[0]);
         try {
             parameters.set(section, key, value, given_by_program);
         } catch (const UsageError& error) {
@@ -64,7 +82,7 @@ Parameters parameters_of(const SolverSettings& settings) {
         }
     }
     if (errors.empty())
-        for (const auto& [name, value] : settings.keys) {
+        for (const std::string& name : given) {
             const auto [section, key] = split(name);
             if (const Condition* unmet = parameters.unmet(section, key))
                 errors.push_back(fmt::format("{}: means nothing unless {}.{}; leave it out or set that",

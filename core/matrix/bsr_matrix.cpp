@@ -44,17 +44,22 @@ BsrMatrix::BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool 
       pattern_(std::move(pattern)),
       values_(std::move(values)) {}
 
+BsrMatrix::BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, const double* values)
+    : SystemMatrix(pattern->context(), IndexSpace::plain(pattern->rows()), dof, symmetric),
+      pattern_(std::move(pattern)),
+      read_(values) {}
+
 Index BsrMatrix::bytes(const BlockPattern& pattern, int dof, Backend backend) {
     const Index held = backend == Backend::cuda ? pattern.bytes() : 0;
     return held + pattern.blocks() * dof * dof * Index(sizeof(double));
 }
 
 void BsrMatrix::assign(const BsrMatrix& other) {
-    const Index bytes = values_.size() * Index(sizeof(double));
+    const Index bytes = nonzeros() * Index(sizeof(double));
     if (backend() == Backend::cuda || other.backend() == Backend::cuda)
         copy_between(other.context(), other.values(), context(), values(), bytes);
     else
-        std::copy(other.values_.begin(), other.values_.end(), values_.begin());
+        std::copy_n(other.values(), nonzeros(), values());
 }
 
 const BsrProductCuda& BsrMatrix::cuda() const {
@@ -99,7 +104,7 @@ CsrMatrix BsrMatrix::to_csr() const {
             for (const auto& [column, at] : blocks)
                 for (int c = 0; c < dof(); ++c) {
                     csr.column.push_back(column * dof() + c);
-                    csr.value.push_back(values_[(at * dof() + r) * dof() + c]);
+                    csr.value.push_back(values()[(at * dof() + r) * dof() + c]);
                 }
             csr.row_begin.push_back(Index(csr.column.size()));
         }
@@ -153,6 +158,25 @@ CsrMatrix csr_of(const SystemMatrix& a) {
     }
     std::optional<StructMatrix> copy;
     return on_host(structured(a), copy).to_csr();
+}
+
+bool equals_transpose(const BsrMatrix& a) {
+    const BlockPattern& p = *a.pattern();
+    const int dof = a.dof();
+    Index differing = 0;
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.nonzeros())) reduction(+ : differing)
+    for (Index row = 0; row < p.rows(); ++row)
+        for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1] && differing == 0; ++at) {
+            const Index mirrored = p.find(p.column()[at], int(row));
+            if (mirrored < 0) {
+                ++differing;
+                continue;
+            }
+            for (int r = 0; r < dof; ++r)
+                for (int c = 0; c < dof; ++c)
+                    differing += a.values()[(at * dof + r) * dof + c] != a.values()[(mirrored * dof + c) * dof + r];
+        }
+    return differing == 0;
 }
 
 BsrMatrix& general(SystemMatrix& a) {

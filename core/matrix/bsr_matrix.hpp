@@ -26,13 +26,17 @@ public:
               std::string label = "matrix");
     /// Takes the values, which lie in the memory of a context of the CPU.
     BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, Buffer<double> values);
+    /// Reads values in the host's memory that belong to somebody else and exist as long as this matrix. It cannot
+    /// change them, and they are no part of the ledger.
+    BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, const double* values);
 
     /// As the host reads it. Matrices with the same pattern may share it.
     const std::shared_ptr<const BlockPattern>& pattern() const { return pattern_; }
     /// As the backend reads it.
     const BlockPattern& here() const { return here_ ? *here_ : *pattern_; }
+    /// Null if the values belong to somebody else.
     double* values() { return values_.data(); }
-    const double* values() const { return values_.data(); }
+    const double* values() const { return read_ ? read_ : values_.data(); }
     Index nonzeros() const override { return pattern_->blocks() * dof() * dof(); }
     Index stored() const override { return nonzeros(); }
     Index bytes() const override { return bytes(*pattern_, dof(), backend()); }
@@ -55,6 +59,7 @@ private:
 
     std::shared_ptr<const BlockPattern> pattern_, here_;  ///< here_: the copy on a GPU
     Buffer<double> values_;
+    const double* read_ = nullptr;  ///< values that belong to somebody else
     mutable std::shared_ptr<const BsrProductCuda> cuda_;
 };
 
@@ -68,6 +73,9 @@ ReorderedPattern in_order(const BlockPattern& pattern, std::shared_ptr<const Row
 /// P A P^T for a matrix in the given order, which the host can read.
 std::unique_ptr<BsrMatrix> in_order(const BsrMatrix& a, std::shared_ptr<const RowOrder> order,
                                     const std::string& label);
+
+/// Whether A, which the host can read, equals its transpose to the last bit, explicit zeros included.
+bool equals_transpose(const BsrMatrix& a);
 
 /// The general matrix that `a` is. Throws Error (internal) if it is of another kind.
 BsrMatrix& general(SystemMatrix& a);

@@ -84,7 +84,7 @@ inside "! ldd /usr/bin/hyperplane | grep 'not found'"
 say "consumer"
 cp -r "$source/examples/consumer" "$root/tmp/check/consumer"
 inside "cd /tmp/check/consumer && cmake -B build -DCMAKE_BUILD_TYPE=Release >/dev/null && cmake --build build >/dev/null && \
-    build/seven_point 16"
+    build/seven_point 16 && build/resistor_tree"
 say "remove"
 inside "apt-get -qq purge -y hyperplane libhyperplane-dev" >"$scratch/apt.log" 2>&1 ||
     { tail -n 30 "$scratch/apt.log"; exit 1; }

@@ -48,7 +48,7 @@ class Prefix(unittest.TestCase):
                      "share/doc/hyperplane/docs/deck.md", "lib*/**/hyperplaneConfig.cmake"):
             self.one(name)
         headers = sorted(path.name for path in (self.prefix / "include").rglob("*") if path.is_file())
-        self.assertEqual(headers, ["error.hpp", "linear_solver.hpp", "stencil_matrix.hpp"])
+        self.assertEqual(headers, ["error.hpp", "linear_solver.hpp", "sparse_matrix.hpp", "stencil_matrix.hpp"])
         self.assertEqual([path for path in self.prefix.rglob("__pycache__")], [])
 
     def test_public_headers_need_nothing_else(self):
@@ -89,6 +89,15 @@ class Prefix(unittest.TestCase):
         wrong = subprocess.run([str(folder / "seven_point"), "16", "cgs"], capture_output=True, text=True, check=False)
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
         self.assertIn("no solver is called 'cgs'; there are cg,", wrong.stderr)
+
+        told = run(folder / "resistor_tree", 14)
+        self.assertRegex(told, r"^cg with sync_free_ilu, 16383 nodes\n")
+        self.assertEqual(len(re.findall(r"converged_rtol after \d+ iterations", told)), 2, told)
+        self.assertIn("resistance: 0.9999389648 ohm, 0.9999389648 milliohm; exact: 0.9999389648", told)
+        wrong = subprocess.run([str(folder / "resistor_tree"), "4", "cg", "struct_ilu"], capture_output=True, text=True,
+                               check=False)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("takes matrices on a grid alone", wrong.stderr)
 
     def test_a_pde_of_ones_own(self):
         folder = self.scratch / "advection"
