@@ -27,6 +27,10 @@ install(DIRECTORY apps/reporting DESTINATION ${share} COMPONENT program
   FILES_MATCHING PATTERN *.py PATTERN *.css PATTERN *.js PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY python/hyperplane DESTINATION ${share} COMPONENT program
   FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+if(TARGET hyperplane_python)
+  add_dependencies(installable hyperplane_python)
+  install(TARGETS hyperplane_python LIBRARY DESTINATION ${share}/hyperplane COMPONENT program)
+endif()
 install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs hyperplane and reads its records.
+"""Runs hyperplane, reads its records, and solves SciPy's sparse systems.
 
     import hyperplane
     run = hyperplane.load("run.h5")
@@ -16,15 +16,19 @@
     hyperplane.load("case_compare.h5").records["cg+jacobi"].history      # of `hyperplane compare`
     hyperplane.load("study.h5").cases.to_pandas()                        # of `hyperplane study collect`
 
-docs/record.md, docs/compare.md and docs/study.md say what each table holds.
+    hyperplane.solve(A, b, solver="cg", preconditioner="sync_free_ilu", rtol=1e-10).x     # A of scipy.sparse
+    scipy.sparse.linalg.gmres(A, b, M=hyperplane.preconditioner(A, "sync_free_ilu", fill_level=1))
+
+docs/python.md shows all of it; docs/record.md, docs/compare.md and docs/study.md say what each table holds.
 """
 
 from .collection import Comparison, Study
 from .fields import State
+from .linear import LinearSolver, Solution, SolveError, preconditioner, solve
 from .load import load, load_all, with_labels
 from .program import RunError, compare, run, study
 from .record import Record, RecordError, Value
 from .table import Table
 
-__all__ = ["Comparison", "Record", "RecordError", "RunError", "State", "Study", "Table", "Value", "compare", "load",
-           "load_all", "run", "study", "with_labels"]
+__all__ = ["Comparison", "LinearSolver", "Record", "RecordError", "RunError", "Solution", "SolveError", "State", "Study",
+           "Table", "Value", "compare", "load", "load_all", "preconditioner", "run", "solve", "study", "with_labels"]

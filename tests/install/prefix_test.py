@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -98,6 +99,14 @@ class Prefix(unittest.TestCase):
                                check=False)
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("takes matrices on a grid alone", wrong.stderr)
+
+    def test_python_module_solves(self):
+        if not list((self.prefix / "share/hyperplane/hyperplane").glob("_library*.so")):
+            self.skipTest("this build has no compiled part of the Python module (pybind11-dev)")
+        code = ("import hyperplane, numpy, scipy.sparse as s\n"
+                "print(hyperplane.solve(s.identity(5, format='csr') * 2.0, numpy.ones(5), solver='cg').x)")
+        told = run(sys.executable, "-B", "-c", code, env={**os.environ, "PYTHONPATH": str(self.prefix / "share/hyperplane")})
+        self.assertEqual(told, "[0.5 0.5 0.5 0.5 0.5]\n")
 
     def test_a_pde_of_ones_own(self):
         folder = self.scratch / "advection"

@@ -86,9 +86,9 @@ class Spack(unittest.TestCase):
     def test_every_library_is_a_dependency(self):
         names = {"OpenMP": None, "GTest": None, "HDF5": "hdf5", "Boost": "boost", "ZLIB": "zlib-api",
                  "nlohmann_json": "nlohmann-json", "fmt": "fmt", "spdlog": "spdlog", "CUDAToolkit": "cuda",
-                 "MPI": "mpi"}
+                 "MPI": "mpi", "Python": "python", "pybind11": "py-pybind11"}
         dependencies = {re.match(r"[\w-]+", spec)[0] for spec in self.declared.first_arguments("depends_on")}
-        for room in ("", "apps", "core", "io", "precond", "problems", "solvers", "apps/library"):
+        for room in ("", "apps", "core", "io", "precond", "problems", "solvers", "apps/library", "python"):
             for name in re.findall(r"find_package\((\w+)", (ROOT / room / "CMakeLists.txt").read_text()):
                 self.assertIn(name, names, "a library that the recipe's test does not know")
                 if names[name]:

@@ -25,6 +25,7 @@ class Hyperplane(CMakePackage, CudaPackage):
 
     variant("native", default=True, description="Compile for the target's own processor, not for any x86-64-v3")
     variant("report", default=True, description="Python with what `hyperplane report` needs")
+    variant("python", default=False, description="hyperplane.solve of the Python module, for SciPy's matrices")
     variant("mpi", default=True, description="Ranks as processes under mpirun")
 
     depends_on("c", type="build")
@@ -43,6 +44,10 @@ class Hyperplane(CMakePackage, CudaPackage):
     depends_on("python@3.9:", type="run", when="+report")
     depends_on("py-h5py", type="run", when="+report")
     depends_on("py-matplotlib", type="run", when="+report")
+    depends_on("python@3.9:", when="+python")
+    depends_on("py-pybind11@2.10:", type="build", when="+python")
+    depends_on("py-h5py", type="run", when="+python")
+    depends_on("py-scipy", type="run", when="+python")
 
     conflicts("%gcc@:11", msg="needs C++20 as GCC 12 has it")
 
@@ -54,4 +59,5 @@ class Hyperplane(CMakePackage, CudaPackage):
             self.define("HYPERPLANE_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
             self.define_from_variant("HYPERPLANE_NATIVE", "native"),
             self.define_from_variant("HYPERPLANE_MPI", "mpi"),
+            self.define_from_variant("HYPERPLANE_PYTHON_MODULE", "python"),
         ]
