@@ -20,13 +20,14 @@
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
-namespace {
 
 /// What is known of a matrix before it has values, and its name in messages of solvers.
 struct GivenShape {
     MatrixShape shape;
     const char* name;
 };
+
+namespace {
 
 GivenShape given_shape(const StencilMatrix& a) {
     return {shape_of(a.shape()), "StencilMatrix (StencilShape::symmetric)"};

@@ -59,7 +59,7 @@ void expect_inverse_of_block_diagonal(const Context& context, const Case& c) {
             m->setup(a);
             EXPECT_TRUE(m->traits().fixed);
             EXPECT_EQ(m->traits().symmetric, storage == MatrixStorage::lower);
-            const BlockMatrix whole = reference::assembled(data);
+            const reference::BlockMatrix whole = reference::assembled(data);
             const auto expected = reference::apply_block_jacobi(l1 ? reference::with_l1_diagonal(whole) : whole, r);
             EXPECT_LT(reference::relative_difference(applied(*m, a, r), expected), 1e-13);
             for (int threads : {2, 3}) {
