@@ -318,7 +318,8 @@ TEST(GeneralProducts, CompileWithoutSpills) {
     for (const auto& [mean, dof] : {std::pair{5.0, 1}, {80.0, 1}, {7.0, 3}, {7.0, 8}, {7.0, 32}})
         for (const auto& row : rtc::compile(BsrProductCuda::programs(mean, dof), "sm_90")) {
             EXPECT_GT(row.registers, 0) << row.name;
-            if (dof <= 8) EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
+            if (dof > 8) continue;
+            EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
         }
 }
 
@@ -329,7 +330,8 @@ TEST(GeneralFactors, CompileAlmostWithoutSpills) {
             for (const auto& row :
                  rtc::compile(SyncFreeCuda::programs(SyncFreeShape::of(mean, dof, symmetric)), "sm_90")) {
                 EXPECT_GT(row.registers, 0) << row.name;
-                if (dof <= 8) EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof;
+                if (dof > 8) continue;
+                EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof;
             }
 }
 

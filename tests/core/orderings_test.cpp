@@ -51,7 +51,7 @@ Pattern shuffled_grid(int n) {
         for (int x = 0; x < n; ++x) {
             const int own = number[y * n + x];
             pattern[own].insert(own);
-            for (const auto [i, j] : {std::pair(x + 1, y), std::pair(x, y + 1)})
+            for (const auto& [i, j] : {std::pair(x + 1, y), std::pair(x, y + 1)})
                 if (i < n && j < n) {
                     pattern[own].insert(number[j * n + i]);
                     pattern[number[j * n + i]].insert(own);

@@ -226,10 +226,10 @@ TEST(ToIni, ResolvesToTheSameValues) {
             EXPECT_EQ(a[at].spec.name(), b[at].spec.name());
             EXPECT_EQ(a[at].text, b[at].text) << a[at].spec.name();
             const bool is_set = !a[at].text.empty() || !a[at].spec.default_value.empty();
-            if (is_set)
-                EXPECT_EQ(first.is_given(a[at].spec.section, a[at].spec.key),
-                          second.is_given(a[at].spec.section, a[at].spec.key))
-                    << a[at].spec.name();
+            if (!is_set) continue;
+            EXPECT_EQ(first.is_given(a[at].spec.section, a[at].spec.key),
+                      second.is_given(a[at].spec.section, a[at].spec.key))
+                << a[at].spec.name();
         }
     }
 }

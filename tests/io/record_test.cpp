@@ -189,7 +189,9 @@ TEST(Costs, AreThoseOfAllParts) {
     std::vector<SolveRow> solves(2);
     solves[0].setup_seconds = 0.5, solves[0].solve_seconds = 2.0, solves[0].report.iterations = 30;
     solves[1].solve_seconds = 1.0, solves[1].report.iterations = 10;
-    const PartRow here{.host = "a", .device = "cpu, 1 thread"}, there{.host = "b", .device = "cuda, GPU"};
+    PartRow here, there;
+    here.host = "a", here.device = "cpu, 1 thread";
+    there.host = "b", there.device = "cuda, GPU";
     const Costs costs = costs_of({{"setup", 0.75, 2, 0}, {"solve", 4.0, 2, 0}, {"assemble", 0.25, 1, 0}}, solves, 100,
                                  {here, here, there});
     EXPECT_EQ(costs.setup, 0.75);

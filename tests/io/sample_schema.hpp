@@ -43,12 +43,14 @@ inline DeckSchema sample_schema() {
            .key = "twice",
            .type = ParameterType::choice,
            .default_value = "false",
+           .description = "",
            .choices = {"true", "false"},
            .only_with = Condition{"orthogonalisation", "cgs"}},
           {.section = "solver",
            .key = "tolerance",
            .type = ParameterType::real,
            .default_value = "0.7",
+           .description = "",
            .only_with = Condition{"twice", "true"}}}},
     };
     return s;

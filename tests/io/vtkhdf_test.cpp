@@ -39,7 +39,8 @@ std::vector<double> digits(const Grid& grid, double factor) {
 
 /// A field with these values, components fastest.
 NamedField field(const std::string& name, std::vector<double> values, int components = 1) {
-    NamedField made{.name = name, .components = components};
+    NamedField made;
+    made.name = name, made.components = components;
     made.values = [values = std::move(values), components](Index first, Index count, double* to) {
         std::copy_n(values.begin() + first * components, count * components, to);
     };

@@ -204,7 +204,7 @@ class MarchTest(unittest.TestCase):
             for drawing in drawings:
                 self.assertEqual(overlaps(drawing), [])
         curves = {f"{name}_{n}": [(10**k, n + 2.0**k) for k in range(1, 7)] for n in range(6)}
-        self.assertEqual(overlaps(plots.scaling(curves, "unknowns", "total [s]")), [])
+        self.assertEqual(overlaps(plots.scaling([("total [s]", curves), ("iterations", curves)], "unknowns")), [])
 
 
 if __name__ == "__main__":
