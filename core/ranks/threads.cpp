@@ -22,9 +22,12 @@ public:
     int ranks() const { return ranks_; }
 
     void send(int from, int to, std::span<const double> values) {
-        const std::lock_guard lock(mutex_);
-        queue(from, to).emplace_back(values.begin(), values.end());
-        arrived_[to].notify_one();
+        std::vector<double> message(values.begin(), values.end());
+        {
+            const std::lock_guard lock(mutex_);
+            queue(from, to).push_back(std::move(message));
+        }
+        arrived_[to].notify_one();  // without the lock, for which the woken rank would wait
     }
     std::vector<double> receive(int from, int to) {
         std::unique_lock lock(mutex_);
@@ -69,10 +72,9 @@ public:
         std::copy(message.begin(), message.end(), values.begin());
     }
     void all_gather(std::span<const double> mine, std::span<double> all) override {
-        if (rank_ > 0) {  // rank 0 collects
-            send(0, mine);
-            return receive(0, all);
-        }
+        // Everyone sends to everyone: a rank that comes last finds all messages and waits for nobody.
+        for (int to = 0; to < size(); ++to)
+            if (to != rank_) send(to, mine);
         std::size_t at = 0;
         const auto append = [&](std::span<const double> part) {
             if (at + part.size() > all.size())
@@ -80,10 +82,9 @@ public:
             std::copy(part.begin(), part.end(), all.begin() + std::ptrdiff_t(at));
             at += part.size();
         };
-        append(mine);
-        for (int from = 1; from < size(); ++from) append(exchange_->receive(from, rank_));
+        for (int from = 0; from < size(); ++from)
+            from == rank_ ? append(mine) : append(exchange_->receive(from, rank_));
         if (at != all.size()) throw Error(ExitCode::internal, "the ranks' parts are less than what is gathered");
-        for (int to = 1; to < size(); ++to) send(to, all);
     }
     void abort(ExitCode code, const std::string& reason) override {
         exchange_->abort(code, fmt::format("rank {}: {}", rank_, reason));
